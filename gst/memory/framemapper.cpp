@@ -89,10 +89,6 @@ void FrameMapper::Input::end() {
   mapper_.computed_->record();
 }
 
-bool FrameMapper::Input::done() {
-  return mapper_.computed_->done();
-}
-
 void FrameMapper::Input::complete() {
   mapper_.computed_->wait();
   wait_.done();
@@ -132,8 +128,8 @@ void FrameMapper::Output::end() {
   mapper_.staging(queues.download).download(stored_, buffer_.frame(), buffer_.locked_rows());
 }
 
-bool FrameMapper::Output::done() {
-  return mapper_.in_place(buffer_) ? mapper_.computed_->done() : mapper_.staging_->arrived();
+Event& FrameMapper::Output::completion() noexcept {
+  return mapper_.in_place(buffer_) ? *mapper_.computed_ : mapper_.staging_->arrival();
 }
 
 void FrameMapper::Output::complete() {

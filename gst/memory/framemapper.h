@@ -71,8 +71,8 @@ class FrameMapper {
     /// Call this when all work that reads the frame is enqueued, unless an Output follows from it
     /// alone.
     void end();
-    /// True if complete() would not wait. Throws Error.
-    bool done();
+    /// Returns the event after which complete() does not wait.
+    Event& completion() noexcept { return *mapper_.computed_; }
     /// Waits until the device has read the frame. Throws Error. Call completed() instead if the
     /// device is known to have read it, as it has when an Output of that work is complete.
     void complete();
@@ -96,8 +96,8 @@ class FrameMapper {
     const Frame& frame() const noexcept { return frame_; }
     /// Call this when all work on the frame is enqueued. Enqueues its packing and its download.
     void end();
-    /// True if complete() would not wait. Throws Error.
-    bool done();
+    /// Returns the event after which complete() does not wait.
+    Event& completion() noexcept;
     /// Waits until the frame is in the buffer. Throws Error.
     void complete();
     /// True if the frame can be handed on.

@@ -133,9 +133,8 @@ static GstAggregatorPad* add_sink_pad(GstElement* element, const char* name) {
   auto* pad = static_cast<GstPad*>(g_object_new(GST_TYPE_AGGREGATOR_PAD, "name", name, "direction",
                                                 GST_PAD_SINK, "template", pad_template, nullptr));
   g_signal_connect(pad, "unlinked", G_CALLBACK(stereo_pad_unlinked), element);
-  gst_pad_add_probe(
-      pad, static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST),
-      stereo_buffer_arrived, element, nullptr);
+  stereo_state(element).chain_of_parent = GST_PAD_CHAINFUNC(pad);
+  gst_pad_set_chain_function(pad, stereo_chain);
   gst_element_add_pad(element, pad);
   return GST_AGGREGATOR_PAD_CAST(pad);
 }

@@ -303,15 +303,10 @@ bool next_frames_are_here(const StereoState& state) {
 }
 
 // Pairs only stay in flight if GstAggregator is going to call stereo_aggregate() again at once, so
-// that none waits for frames that do not come. Upstream needs a moment to bring the next frames.
+// that none waits for frames that do not come. Upstream needs a moment to bring the next frames,
+// and has the time in which the device is at the oldest pair anyway.
 bool may_stay_in_flight(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
-  while (!next_frames_are_here(state)) {
-    if (stereo_oldest_is_done(self))
-      return false;
-    g_usleep(20);
-  }
-  return true;
+  return stereo_wait_for_frames(self, [&] { return next_frames_are_here(stereo_state(self)); });
 }
 
 // If that fails, the pairs in flight go downstream before the error is posted.

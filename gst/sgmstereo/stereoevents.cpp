@@ -207,12 +207,15 @@ void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
 
 // GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames,
 // as 1.22's does.
-GstPadProbeReturn stereo_buffer_arrived(GstPad*, GstPadProbeInfo* info, gpointer self) {
-  if (!stereo_state(self).downstream_ended)
-    return GST_PAD_PROBE_OK;
-  gst_mini_object_unref(static_cast<GstMiniObject*>(GST_PAD_PROBE_INFO_DATA(info)));
-  GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_EOS;
-  return GST_PAD_PROBE_HANDLED;
+GstFlowReturn stereo_chain(GstPad* pad, GstObject* self, GstBuffer* buffer) {
+  StereoState& state = stereo_state(self);
+  if (state.downstream_ended) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_EOS;
+  }
+  const GstFlowReturn flow = state.chain_of_parent(pad, self, buffer);
+  state.frames_arrival.notify();
+  return flow;
 }
 
 }  // namespace cudavision

@@ -18,7 +18,7 @@ GstFlowReturn stereo_flush(GstAggregator* self);
 /// A handler for the signal "unlinked" of a sink pad.
 void stereo_pad_unlinked(GstPad* pad, GstPad* peer, gpointer self);
 
-/// A probe for the buffers that arrive on a sink pad.
-GstPadProbeReturn stereo_buffer_arrived(GstPad* pad, GstPadProbeInfo* info, gpointer self);
+/// The chain function of the sink pads.
+GstFlowReturn stereo_chain(GstPad* pad, GstObject* self, GstBuffer* buffer);
 
 }  // namespace cudavision

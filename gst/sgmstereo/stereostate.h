@@ -14,6 +14,7 @@
 #include "gst/base/qosstate.h"
 #include "gst/core/scoped.h"
 #include "gst/core/videoformat.h"
+#include "gst/flight/completionwait.h"
 #include "gst/sgmstereo/calibration/calibration.h"
 #include "gst/sgmstereo/diagnostics/stereodiagnostics.h"
 #include "gst/sgmstereo/pairing/capsarrival.h"
@@ -118,6 +119,7 @@ struct StereoState {
 
   DeviceSession session;
   StereoInput left, right;
+  GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's, of the sink pads
 
   // Guarded by the object lock.
   StereoSettings settings;
@@ -132,6 +134,7 @@ struct StereoState {
   UnlinkedPadAlarm alarm{UnlinkedPadAlarm::Kind::waiting};
   UnlinkedPadAlarm end_alarm{UnlinkedPadAlarm::Kind::ended};
   CapsArrival arrival;
+  CompletionWait frames_arrival;              ///< in the queues of the sink pads
   std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
   std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
   std::atomic<bool> downstream_ended{false};  ///< all branches have answered a frame with EOS

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/core/notify.h"
+
 namespace cudavision {
 namespace {
 
@@ -235,7 +237,7 @@ std::unique_ptr<PairInFlight> StereoWork::start(GstBuffer* left, GstBuffer* righ
   }
   Lane& lane = *lanes_[next_];
   next_ = (next_ + 1) % lanes_.size();
-  std::unique_ptr<PairInFlight> pair(new PairInFlight(left, right));
+  std::unique_ptr<PairInFlight> pair(new PairInFlight(*this, left, right));
   FrameMapper::Input& left_input = pair->left_.emplace(lane.left, left);
   if (!packing_.packed())
     pair->right_.emplace(*lane.right, right);
@@ -263,8 +265,10 @@ void StereoWork::finish() {
     device_.finish();
 }
 
-PairInFlight::PairInFlight(GstBuffer* left, GstBuffer* right)
-    : kept_left_(gst_buffer_ref(left)), kept_right_(right ? gst_buffer_ref(right) : nullptr) {}
+PairInFlight::PairInFlight(StereoWork& work, GstBuffer* left, GstBuffer* right)
+    : work_(work),
+      kept_left_(gst_buffer_ref(left)),
+      kept_right_(right ? gst_buffer_ref(right) : nullptr) {}
 
 template <class Visit>
 void PairInFlight::for_each_mapped(Visit visit) {
@@ -287,11 +291,22 @@ bool PairInFlight::done() noexcept {
     return true;
   try {
     bool all = true;
-    for_each_mapped([&](auto& mapped) { all = all && mapped.done(); });
+    for_each_mapped([&](auto& mapped) { all = all && mapped.completion().done(); });
     return all;
   } catch (const Error&) {
     return true;
   }
+}
+
+void PairInFlight::when_done(std::function<void()> call) {
+  if (!work_.notices_) {
+    SharedStream stream(work_.session_.context());
+    std::unique_ptr<Device> device = make_cuda_device(stream.handle());
+    work_.notices_.emplace(StereoWork::Notices{std::move(stream), std::move(device)});
+  }
+  Device& notices = *work_.notices_->device;
+  for_each_mapped([&](auto& mapped) { mapped.completion().hold_back(notices); });
+  notify_when_passed(notices, std::move(call));
 }
 
 // Inputs have events of their own, because an output need not depend on both.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
 #include "gst/core/scoped.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/framemapper.h"
 #include "gst/sgmstereo/calibration/rectifiedpicture.h"
 #include "gst/sgmstereo/calibration/rectifier.h"
@@ -20,6 +22,8 @@
 
 namespace cudavision {
 
+class StereoWork;
+
 /// A pair whose work is enqueued. It keeps the input buffers; whoever has the output buffers must
 /// not touch them before the pair is complete. The destructor waits for the device as well. Both
 /// are called in the session's context.
@@ -27,6 +31,9 @@ class PairInFlight {
  public:
   /// True if complete() would not wait, or would fail.
   bool done() noexcept;
+  /// Calls call(), in another thread, once done() holds. Only for pairs on a CUDA device that are
+  /// not done. Throws Error.
+  void when_done(std::function<void()> call);
   /// Waits for the device and brings the outputs into their buffers. But if all memory is CUDA
   /// memory that carries a stream, the device may still be at the pair (see FrameMapper), unless
   /// the pair is inspected. Throws Error.
@@ -36,13 +43,14 @@ class PairInFlight {
   friend class StereoWork;
   using Outputs = PerSourcePad<std::optional<FrameMapper::Output>>;
 
-  PairInFlight(GstBuffer* left, GstBuffer* right);
+  PairInFlight(StereoWork& work, GstBuffer* left, GstBuffer* right);
   template <class Visit>
   void for_each_mapped(Visit visit);
   bool can_be_handed_on();
   /// Call this when all work on the pair is enqueued.
   void end(bool inspected);
 
+  StereoWork& work_;
   const OwnedBuffer kept_left_, kept_right_;
   std::optional<FrameMapper::Input> left_, right_;
   Outputs outputs_;
@@ -97,6 +105,13 @@ class StereoWork {
   const StereoSettings& settings() const { return settings_; }
 
  private:
+  friend class PairInFlight;
+  /// A stream that only waits for others, so that notices hold back no work.
+  struct Notices {
+    SharedStream stream;
+    std::unique_ptr<Device> device;
+  };
+
   /// The operation that makes the output of one source pad, and the form of that output.
   struct Output {
     Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
@@ -152,6 +167,7 @@ class StereoWork {
   // For pairs that no output takes these of as they are.
   Buffer map_memory_, confidence_memory_;
   std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
+  std::optional<Notices> notices_;        ///< made for the first one
   bool handed_on_ = false;                ///< the device may still be at pairs that are complete
 };
 

@@ -104,12 +104,13 @@ void stereo_complete(GstAggregator* self, PendingOutput& pending) {
   pending.work.reset();
 }
 
-bool stereo_oldest_is_done(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
+bool stereo_wait_for_frames(GstAggregator* self,
+                            const std::function<bool()>& next_frames_are_here) {
+  StereoState& state = stereo_state(self);
   if (state.in_flight.empty() || !state.in_flight.front().work)
-    return true;
+    return next_frames_are_here();
   const DeviceScope scope(state.session);
-  return state.in_flight.front().work->done();
+  return state.frames_arrival.wait(*state.in_flight.front().work, next_frames_are_here);
 }
 
 GstFlowReturn stereo_push_pairs(GstAggregator* self, std::size_t left) {

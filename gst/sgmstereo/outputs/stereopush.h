@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <functional>
+
 #include "gst/sgmstereo/stereostate.h"
 
 /// Pushes everything that cudasgmstereo sends downstream. Only the aggregating thread may call
@@ -9,8 +11,9 @@ namespace cudavision {
 
 /// Waits until the buffers of a pair in flight are complete.
 void stereo_complete(GstAggregator* self, PendingOutput& pending);
-/// True if no pair is in flight, or if stereo_complete() would not wait for the oldest.
-bool stereo_oldest_is_done(GstAggregator* self);
+/// Waits until the next frames are there, or until the device has finished the oldest pair in
+/// flight. Returns whether they are there. next_frames_are_here() is called in this thread.
+bool stereo_wait_for_frames(GstAggregator* self, const std::function<bool()>& next_frames_are_here);
 
 /// Pushes the oldest pairs in flight, as soon as each is complete, on all source pads that
 /// something is linked to, until only `left` of them are in flight. Returns an error of any of the
