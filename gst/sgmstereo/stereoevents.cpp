@@ -189,7 +189,7 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     const ObjectLock lock(self);
     state.qos.forget_request();
   }
-  stereo_drop_pairs(self);
+  state.in_flight.clear();
   state.late_flow = GST_FLOW_OK;
   state.eos_sent = false;
   stereo_reopen_branches(self);

@@ -156,8 +156,8 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
     StereoState& state = stereo_state(self);
     // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
     if (stereo_peer_refuses_current_caps(self->srcpad))
-      for (PendingOutput& pending : state.in_flight)
-        pending.drops_src = true;
+      for (PairInFlight& pair : state.in_flight)
+        pair.outputs().drops_src = true;
     stereo_finish_pairs(self);
     state.renegotiate = state.eos_sent;
     if (state.eos_sent || !state.left.format)
@@ -182,7 +182,7 @@ gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     StereoState& state = stereo_state(self);
     if (state.work) {
-      const ReleaseScope scope(state.session);
+      const ReleaseScope scope(state.session.context());
       state.work->forget(SourcePad::always);
     }
     state.out = frame_format_from_caps(caps);

@@ -87,23 +87,15 @@ RequestPads stereo_request_pads(gpointer self) {
   return pads;
 }
 
-void stereo_drop_pairs(gpointer self) {
-  StereoState& state = stereo_state(self);
-  if (state.in_flight.empty())
-    return;
-  const ReleaseScope scope(state.session);
-  state.in_flight.clear();
-}
-
 void stereo_release_work(gpointer self) {
   StereoState& state = stereo_state(self);
-  stereo_drop_pairs(self);
+  state.in_flight.clear();
   for (const auto& pad : stereo_request_pads(self))
     if (pad)
       pad->forget_negotiation();
   if (!state.work)
     return;
-  const ReleaseScope scope(state.session);
+  const ReleaseScope scope(state.session.context());
   try {
     state.work->finish();  // the device must be done with what is freed
   } catch (const Error& e) {

@@ -15,6 +15,7 @@
 #include "gst/core/scoped.h"
 #include "gst/core/videoformat.h"
 #include "gst/flight/completionwait.h"
+#include "gst/flight/frameinflight.h"
 #include "gst/sgmstereo/calibration/calibration.h"
 #include "gst/sgmstereo/diagnostics/stereodiagnostics.h"
 #include "gst/sgmstereo/pairing/capsarrival.h"
@@ -96,13 +97,13 @@ struct OpenPads {
 
 using OutputBuffers = PerSourcePad<OwnedBuffer>;
 
-/// The outputs of a pair that are still to be pushed.
-struct PendingOutput {
+/// What is pushed for a pair.
+struct PairOutputs {
   OpenPads pads;
   OutputBuffers buffers;
-  std::unique_ptr<PairInFlight> work;  ///< none if the buffers are complete
-  bool drops_src = false;              ///< src has got a peer that does not take its buffer
+  bool drops_src = false;  ///< src has got a peer that does not take its buffer
 };
+using PairInFlight = FrameInFlight<PairOutputs>;
 
 /// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element
 /// in the streaming threads of the sink pads, and the others in a thread of its own, the
@@ -143,8 +144,8 @@ struct StereoState {
   std::optional<StereoCalibration> calibration;  ///< read at the start
   FramePacking packing;
   std::optional<FrameFormat> out;
-  std::unique_ptr<StereoWork> work;     ///< made for the first pair of frames of these formats
-  std::deque<PendingOutput> in_flight;  ///< oldest first
+  std::unique_ptr<StereoWork> work;    ///< made for the first pair of frames of these formats
+  std::deque<PairInFlight> in_flight;  ///< oldest first
   /// The answer of downstream to pairs that were pushed before an event, for the next aggregate().
   GstFlowReturn late_flow = GST_FLOW_OK;
   SettingsGuard guard;
@@ -192,9 +193,6 @@ void stereo_forget_arrived_caps(gpointer self, StereoInput& input);
 
 /// Returns the pads that have not been released.
 RequestPads stereo_request_pads(gpointer self);
-
-/// Drops the pairs in flight.
-void stereo_drop_pairs(gpointer self);
 
 /// Frees everything that was made for the current formats and the current CUDA context. The request
 /// pads negotiate anew before their next buffers. Pairs that are still in flight are dropped.

@@ -317,7 +317,7 @@ GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad
   StereoState& state = stereo_state(self);
   pad.forget_negotiation();
   if (state.work) {
-    const ReleaseScope scope(state.session);
+    const ReleaseScope scope(state.session.context());
     state.work->forget(pad.id);
   }
   const Caps caps = negotiated_caps(self, pad);

@@ -220,8 +220,8 @@ double seconds_since_last(StereoState& state, const FrameTimes& times) {
   return static_cast<double>(time) / GST_SECOND;
 }
 
-std::unique_ptr<PairInFlight> start(GstAggregator* self, HeadFrame& left, HeadFrame* right,
-                                    const OutputBuffers& out, bool inspect) {
+DeviceWork start(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
+                 bool inspect) {
   StereoState& state = stereo_state(self);
   StereoWork::Buffers buffers;
   std::transform(out.begin(), out.end(), buffers.begin(),
@@ -290,18 +290,18 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   const std::size_t max_in_flight = state.work->max_in_flight();
   const bool inspect =
       state.diagnostics.selects(times, state.work->settings().diagnostics_interval);
-  std::unique_ptr<PairInFlight> work = start(self, left, right, out, inspect);
+  DeviceWork work = start(self, left, right, out, inspect);
   describe_outputs(self, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
-  state.in_flight.push_back({std::move(pads), std::move(out), std::move(work)});
+  state.in_flight.push_back({{std::move(pads), std::move(out)}, std::move(work)});
   if (inspect) {
     flow = stereo_push_pairs(self, 1);
     if (flow != GST_FLOW_OK)
       return flow;
-    stereo_complete(self, state.in_flight.back());
+    state.in_flight.back().finish();
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
                              state.work->measures_depth(), state.work->snapshot());
   }

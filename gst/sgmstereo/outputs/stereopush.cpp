@@ -85,46 +85,37 @@ GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuff
 }
 
 GstFlowReturn push_oldest(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  stereo_complete(self, state.in_flight.front());
-  PendingOutput oldest = std::move(state.in_flight.front());
-  state.in_flight.pop_front();
-  if (oldest.drops_src)
-    oldest.buffers[index_of(SourcePad::always)].reset();
-  return push_outputs(self, oldest.pads, oldest.buffers);
+  std::deque<PairInFlight>& in_flight = stereo_state(self).in_flight;
+  PairInFlight oldest = std::move(in_flight.front());
+  in_flight.pop_front();
+  PairOutputs outputs = std::move(oldest).complete();
+  if (outputs.drops_src)
+    outputs.buffers[index_of(SourcePad::always)].reset();
+  return push_outputs(self, outputs.pads, outputs.buffers);
 }
 
 }  // namespace
 
-void stereo_complete(GstAggregator* self, PendingOutput& pending) {
-  if (!pending.work)
-    return;
-  const DeviceScope scope(stereo_state(self).session);
-  pending.work->complete();
-  pending.work.reset();
-}
-
 bool stereo_wait_for_frames(GstAggregator* self,
                             const std::function<bool()>& next_frames_are_here) {
   StereoState& state = stereo_state(self);
-  if (state.in_flight.empty() || !state.in_flight.front().work)
+  if (state.in_flight.empty())
     return next_frames_are_here();
-  const DeviceScope scope(state.session);
-  return state.frames_arrival.wait(*state.in_flight.front().work, next_frames_are_here);
+  return state.frames_arrival.wait(state.in_flight.front().work(), next_frames_are_here);
 }
 
 GstFlowReturn stereo_push_pairs(GstAggregator* self, std::size_t left) {
-  const StereoState& state = stereo_state(self);
+  StereoState& state = stereo_state(self);
   GstFlowReturn flow = GST_FLOW_OK;
   try {
     while (flow == GST_FLOW_OK && state.in_flight.size() > left)
       flow = push_oldest(self);
   } catch (...) {
-    stereo_drop_pairs(self);
+    state.in_flight.clear();
     throw;
   }
   if (flow != GST_FLOW_OK)
-    stereo_drop_pairs(self);
+    state.in_flight.clear();
   return flow;
 }
 

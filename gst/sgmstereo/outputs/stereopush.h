@@ -9,8 +9,6 @@
 /// these functions. Each of them may throw.
 namespace cudavision {
 
-/// Waits until the buffers of a pair in flight are complete.
-void stereo_complete(GstAggregator* self, PendingOutput& pending);
 /// Waits until the next frames are there, or until the device has finished the oldest pair in
 /// flight. Returns whether they are there. next_frames_are_here() is called in this thread.
 bool stereo_wait_for_frames(GstAggregator* self, const std::function<bool()>& next_frames_are_here);
