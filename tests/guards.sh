@@ -301,11 +301,12 @@ verdict "docs/troubleshooting.md lists the debug categories" "$strangers"
 
 # In cuda/, operations may include regions, pixels, sync and core; regions may include pixels and core; pixels
 # and sync may include core. In gst/, elements may
-# include base, memory and core; base may include memory and core; memory may include core.
+# include base, flight, memory and core; base may include flight, memory and core; flight may include
+# memory and core; memory may include core.
 strangers=$(python3 - <<'PY'
 import glob, re
 operation = ["cuda/core/", "cuda/sync/", "cuda/pixels/", "cuda/regions/"]
-element = ["gst/base/", "gst/memory/", "gst/core/", "cuda/"]
+element = ["gst/base/", "gst/flight/", "gst/memory/", "gst/core/", "cuda/"]
 # The headers that the files of a folder may include besides those of the same folder. All other folders
 # hold an operation or an element.
 allowed = {"cuda/core": [], "cuda/sync": ["cuda/core/"], "cuda/pixels": ["cuda/core/"],
@@ -313,7 +314,7 @@ allowed = {"cuda/core": [], "cuda/sync": ["cuda/core/"], "cuda/pixels": ["cuda/c
            "cuda/clahe": [*operation, "cuda/histequalize/", "cuda/histogramaverage/"],
            "cuda/histequalize": [*operation, "cuda/histogramaverage/"], "cuda/without_cuda.cpp": ["cuda/"],
            "cuda/regions": ["cuda/core/", "cuda/pixels/"],
-           "gst/core": ["cuda/"], "gst/memory": ["gst/core/", "cuda/"], "gst/plugin.cpp": ["gst/"]}
+           "gst/core": ["cuda/"], "gst/flight": ["gst/memory/", "gst/core/", "cuda/"], "gst/memory": ["gst/core/", "cuda/"], "gst/plugin.cpp": ["gst/"]}
 strangers, edges = [], 0
 for name in sorted(glob.glob("cuda/**/*.*", recursive=True) + glob.glob("gst/**/*.*", recursive=True)):
     if name.endswith((".cpp", ".h", ".cu", ".cuh")):

@@ -229,8 +229,8 @@ void DeviceSession::start() {
     compute_.device = make_cpu_device();
 }
 
-FrameQueues DeviceSession::queues() const noexcept {
-  if (!upload_.device)
+FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
+  if (frames_in_flight <= 1 || !upload_.device)
     return FrameQueues(device());
   return {*upload_.device, device(), *download_.device};
 }
@@ -268,7 +268,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
 
 void DeviceSession::stop() noexcept {
   {
-    const ReleaseScope scope(*this);
+    const ReleaseScope scope(context());
     page_locks_.reset();
     for (Queue* queue : {&compute_, &upload_, &download_}) {
       queue->device.reset();
@@ -322,14 +322,6 @@ void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
 bool DeviceSession::handle_context_query(GstQuery* query) const {
   return GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
          cudavision::handle_context_query(element_, query, context());
-}
-
-ReleaseScope::ReleaseScope(const DeviceSession& session) noexcept {
-  try {
-    scope_.emplace(session);
-  } catch (const std::exception& e) {
-    GST_WARNING_OBJECT(session.element(), "the CUDA context is lost: %s", e.what());
-  }
 }
 
 }  // namespace cudavision

@@ -14,6 +14,7 @@
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
+#include "gst/memory/releasescope.h"
 
 namespace cudavision {
 
@@ -54,9 +55,10 @@ class DeviceSession {
 
   /// Valid between start() and stop().
   Device& device() const noexcept { return *compute_.device; }
-  /// Queues that overlap. Operations run on device(), which is the one for kernels. On the CPU, all
-  /// three are device().
-  FrameQueues queues() const noexcept;
+  /// Returns the queues for frames of which this many may be in flight: those of several overlap.
+  /// Operations run on device(), which is the one for kernels. On the CPU, and for single frames,
+  /// all three are device().
+  FrameQueues queues(std::size_t frames_in_flight) const noexcept;
   bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;
@@ -127,17 +129,6 @@ class DeviceScope {
 
  private:
   CudaScope scope_;
-};
-
-/// A DeviceScope to free in. If the context cannot be entered any more, the driver has already
-/// freed what was made in it, and only the host's objects are left to delete: logs that and goes
-/// on.
-class ReleaseScope {
- public:
-  explicit ReleaseScope(const DeviceSession& session) noexcept;
-
- private:
-  std::optional<DeviceScope> scope_;
 };
 
 }  // namespace cudavision

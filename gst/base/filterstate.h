@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "gst/base/filterframes.h"
-#include "gst/base/framepusher.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/regionfinder.h"
 #include "gst/core/elementerror.h"
+#include "gst/flight/framepusher.h"
 
 namespace cudavision {
 
@@ -47,12 +47,11 @@ struct FilterState {
   const std::shared_ptr<FramePusher> pusher;
 
   // The following belong to the streaming thread.
-  std::size_t requested_in_flight = 0;     ///< the property at the start
-  std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
-  bool handed_on = false;  ///< the device may still work on frames that have gone downstream
-  bool skipped = false;    ///< QoS has dropped the last frame
-  bool reports = false;    ///< frame_done() posts messages
-  std::optional<FilterFrames> frames;  ///< set while the caps are known
+  std::size_t requested_in_flight = 0;  ///< the property at the start
+  bool skipped = false;                 ///< QoS has dropped the last frame
+  bool reports = false;                 ///< frame_done() posts messages
+  std::optional<FilterFrames> frames;   ///< set while the caps are known
+  DeviceWork started;                   ///< what transform() has enqueued on them
   std::string refusal;         ///< why the last caps were refused; upstream may send them again
   bool device_failed = false;  ///< that was because of the device
 
@@ -126,7 +125,7 @@ Result post_first_exception(gpointer self, Result on_error, Body&& body,
 }
 
 /// Completes a frame that was in flight, see FramePusher::Complete.
-bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted);
+OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame);
 
 /// Sets the virtual functions for frames and events.
 void install_streaming(GstBaseTransformClass* transform_class);

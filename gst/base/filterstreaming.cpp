@@ -25,53 +25,32 @@ bool wait_for_frames(gpointer self) {
 void drain_filter(gpointer self) {
   FilterState& state = state_of(self);
   wait_for_frames(self);
-  if (std::exchange(state.handed_on, false)) {
-    const DeviceScope scope(state.session);
-    state.session.device().finish();
-  }
+  if (state.frames)
+    state.frames->finish();
   if (class_of(self)->drain)
     class_of(self)->drain(filter(self));
 }
 
 namespace {
 
-// Waits for the device, and frees the frame in the session's context.
-void drop_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
-  const ReleaseScope scope(state_of(self).session);
-  work.reset();
-}
-
-// Waits for the device where that is necessary. No context is current when frame_done() runs.
-void finish_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
-  try {
-    if (work) {
-      const DeviceScope scope(state_of(self).session);
-      work->complete();
-      work.reset();
-    }
-  } catch (...) {
-    drop_frame(self, std::move(work));
-    throw;
-  }
+// No context is current when frame_done() runs.
+void report_frame_done(gpointer self) {
   if (class_of(self)->frame_done)
     class_of(self)->frame_done(filter(self));
 }
 
 }  // namespace
 
-bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted) {
-  if (!wanted) {
-    drop_frame(self, std::move(work));
-    return false;
-  }
-  return post_exceptions(self, false, [&] {
+OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
+  return post_exceptions(self, OwnedBuffer(), [&] {
     try {
-      finish_frame(self, std::move(work));
+      OwnedBuffer buffer = std::move(frame).complete();
+      report_frame_done(self);
+      return buffer;
     } catch (...) {
       state_of(self).frame_failed = true;
       throw;
     }
-    return true;
   });
 }
 
@@ -179,13 +158,15 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
+      state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped since
       state.started = state.frames->start(in, out, state.work, state.info);
-      state.handed_on = state.handed_on || !state.started->waits();
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
     }
-    if (!state.pusher->started())
-      finish_frame(trans, std::move(state.started));
+    if (!state.pusher->started()) {
+      std::move(state.started).complete();
+      report_frame_done(trans);
+    }
     return GST_FLOW_OK;
   });
 }
@@ -213,15 +194,15 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  OwnedBuffer frame(std::exchange(*out, nullptr));
+  FramePusher::Frame frame(OwnedBuffer(std::exchange(*out, nullptr)), std::move(state.started));
   ++state.in_flight_total;
-  if (!state.started || state.started->waits() || !state.pusher->idle()) {
-    state.pusher->add(frame.release(), std::move(state.started));
+  if (!frame.work().is_in_stream_order() || !state.pusher->idle()) {
+    state.pusher->add(std::move(frame));
     return GST_FLOW_OK;
   }
-  if (!complete_frame(trans, std::move(state.started), true))
-    return GST_FLOW_ERROR;
-  return gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(trans), frame.release());
+  OwnedBuffer buffer = complete_frame(trans, std::move(frame));
+  return buffer ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(trans), buffer.release())
+                : GST_FLOW_ERROR;
 }
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {

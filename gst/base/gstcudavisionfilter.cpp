@@ -9,6 +9,7 @@
 #include "gst/base/refusedcaps.h"
 #include "gst/core/caps.h"
 #include "gst/core/scoped.h"
+#include "gst/flight/flightlimit.h"
 #include "gst/memory/streamorder.h"
 
 using namespace cudavision;
@@ -25,7 +26,7 @@ GstBaseTransformClass* filter_parent_class() {
 
 void release_filter(gpointer self) {
   FilterState& state = state_of(self);
-  const ReleaseScope scope(state.session);
+  const ReleaseScope scope(state.session.context());
   if (class_of(self)->release)
     class_of(self)->release(filter(self));
   state.frames.reset();
@@ -391,10 +392,9 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
 }
 
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
-  self->state = new FilterState(GST_ELEMENT_CAST(self),
-                                [self](std::unique_ptr<FrameInFlight> work, bool wanted) {
-                                  return complete_frame(self, std::move(work), wanted);
-                                });
+  self->state = new FilterState(GST_ELEMENT_CAST(self), [self](FramePusher::Frame frame) {
+    return complete_frame(self, std::move(frame));
+  });
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(self);
   self->state->activate_src_of_parent = GST_PAD_ACTIVATEMODEFUNC(src);
   gst_pad_set_activatemode_function(src, activate_src);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gst/base/patience.h"
 #include "gst/core/elementerror.h"
 
 namespace cudavision {
@@ -11,7 +12,6 @@ namespace {
 
 using regions::Box;
 
-constexpr GstClockTime patience = 5 * GST_SECOND;
 // A detector may have a thousand labels, of which a few show the mistake.
 constexpr std::size_t max_named = 8;
 
@@ -78,7 +78,7 @@ void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& se
   if (box != end)
     return explain(outside_text(video, settings, *box));
   waited_ += elapsed;
-  if (!settings.use_roi_meta || waited_ < patience)
+  if (!settings.use_roi_meta || waited_ < patience::no_region.time)
     return;
   explain(other_labels_.empty() ? metas_text(settings) : labels_text(settings, other_labels_));
 }

@@ -50,6 +50,33 @@ class ObjectLock {
   GstObject* const object_;
 };
 
+/// A value that is used only under the lock of a GstObject.
+template <class T>
+class ObjectLocked {
+ public:
+  explicit ObjectLocked(gpointer object) : object_(object) {}
+
+  /// The value, and the lock, which is held while this lives.
+  class Access {
+   public:
+    T* operator->() const noexcept { return &value_; }
+
+   private:
+    friend class ObjectLocked;
+    Access(gpointer object, T& value) : lock_(object), value_(value) {}
+
+    const ObjectLock lock_;
+    T& value_;
+  };
+  Access lock() { return Access(object_, value_); }
+  /// For functions that take the lock themselves.
+  T& for_locking_function() noexcept { return value_; }
+
+ private:
+  const gpointer object_;
+  T value_;
+};
+
 /// Holds the stream lock of a pad while it lives.
 class StreamLock {
  public:

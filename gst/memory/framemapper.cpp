@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 // What is enqueued on `next` from now on begins after all that is enqueued on the event's queue.
-void pass_on(Event& event, const Device& queue, const Device& next) {
+void wait_for_queue(Event& event, const Device& queue, const Device& next) {
   if (&queue == &next)
     return;
   event.record();
@@ -34,7 +34,7 @@ bool FrameMapper::in_place(const MappedBuffer& buffer) const {
   return buffer.on_device() || queues_.compute.kind() == DeviceKind::cpu;
 }
 
-bool FrameMapper::can_be_handed_on(const MappedBuffer& buffer) const {
+bool FrameMapper::is_stream_ordered(const MappedBuffer& buffer) const {
   return buffer.on_device() && order_is_known(buffer.buffer());
 }
 
@@ -74,7 +74,7 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
     const FrameQueues& queues = mapper.queues_;
     const Frame& own = mapper.own_frame();
     mapper.bring_to_device(buffer_, own);
-    pass_on(*mapper.uploaded_, queues.upload, queues.compute);
+    wait_for_queue(*mapper.uploaded_, queues.upload, queues.compute);
     stored_ = own;
   }
   if (mapper.repack_) {
@@ -89,22 +89,18 @@ void FrameMapper::Input::end() {
   mapper_.computed_->record();
 }
 
-bool FrameMapper::Input::done() {
-  return mapper_.computed_->done();
-}
-
 void FrameMapper::Input::complete() {
   mapper_.computed_->wait();
   wait_.done();
 }
 
-bool FrameMapper::Input::can_be_handed_on() const {
-  return mapper_.can_be_handed_on(buffer_);
+bool FrameMapper::Input::is_stream_ordered() const {
+  return mapper_.is_stream_ordered(buffer_);
 }
 
 // Whoever writes to the memory next must know that it may still be read, and so must libgstcuda
 // when it frees the memory.
-void FrameMapper::Input::hand_on() {
+void FrameMapper::Input::end_in_stream_order() {
   mapper_.order_.end(buffer_.buffer());
   mark_unfinished(buffer_.buffer());
   wait_.done();
@@ -128,12 +124,12 @@ void FrameMapper::Output::end() {
     mapper_.computed_->record();
     return;
   }
-  pass_on(*mapper_.computed_, queues.compute, queues.download);
+  wait_for_queue(*mapper_.computed_, queues.compute, queues.download);
   mapper_.staging(queues.download).download(stored_, buffer_.frame(), buffer_.locked_rows());
 }
 
-bool FrameMapper::Output::done() {
-  return mapper_.in_place(buffer_) ? mapper_.computed_->done() : mapper_.staging_->arrived();
+Event& FrameMapper::Output::completion() noexcept {
+  return mapper_.in_place(buffer_) ? *mapper_.computed_ : mapper_.staging_->arrival();
 }
 
 void FrameMapper::Output::complete() {
@@ -148,12 +144,12 @@ void FrameMapper::Output::complete() {
     mark_finished(buffer_.buffer());
 }
 
-bool FrameMapper::Output::can_be_handed_on() const {
-  return mapper_.can_be_handed_on(buffer_);
+bool FrameMapper::Output::is_stream_ordered() const {
+  return mapper_.is_stream_ordered(buffer_);
 }
 
 // Mapping for writing has marked the memory as unfinished.
-void FrameMapper::Output::hand_on() {
+void FrameMapper::Output::end_in_stream_order() {
   if (mapper_.repack_)
     mapper_.repack_->pack(frame_, stored_);
   mapper_.order_.end(buffer_.buffer());

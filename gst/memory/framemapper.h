@@ -18,18 +18,18 @@
 
 namespace cudavision {
 
-/// Brings the frames of one pad to the device and back; nothing else uploads or downloads frames.
+/// Brings the frames of one pad to the device and back.
 /// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
 /// Frames to read in the memory of another GPU are copied from there, where the two can do that.
 /// For other buffers the mapper keeps one frame of device memory and, for the rows that are not
 /// page-locked, page-locked memory (Staging). It allocates both with the first buffer that needs
 /// them. PageLocks lock buffers that come back. Frames that operations cannot read as they lie in
 /// buffers are unpacked on the device, into another frame that it keeps, and packed again. So it
-/// carries one frame at a time: the last one must be complete, or handed on, before the next.
+/// carries one frame at a time: the last one must be complete, or have ended in the order of a
+/// stream, before the next.
 ///
 /// The host need not wait for a buffer all of whose memory is in place and carries a stream:
-/// whoever uses it next does so in the order of that stream. Such a frame can be handed on while
-/// the device still works on it.
+/// whoever uses it next does so in the order of that stream, while the device still works on it.
 ///
 /// All calls, constructors and destructors included, are made with the session's context current.
 /// One thread may enqueue the work on a frame, and another one complete it.
@@ -68,19 +68,19 @@ class FrameMapper {
     const ConstFrame& frame() const noexcept { return frame_; }
     /// The same frame as it lies in buffers, on the device.
     const ConstFrame& stored() const noexcept { return stored_; }
-    /// Call this when all work that reads the frame is enqueued, unless an Output follows from it
-    /// alone.
+    /// Call this when all work that reads the frame is enqueued, unless the end of an Output comes
+    /// later on the same queues.
     void end();
-    /// True if complete() would not wait. Throws Error.
-    bool done();
+    /// Returns the event after which complete() does not wait.
+    Event& completion() noexcept { return *mapper_.computed_; }
     /// Waits until the device has read the frame. Throws Error. Call completed() instead if the
     /// device is known to have read it, as it has when an Output of that work is complete.
     void complete();
     void completed() noexcept { wait_.done(); }
-    /// True if the frame can be handed on.
-    bool can_be_handed_on() const;
-    /// Call this in place of end() and complete(). Throws Error.
-    void hand_on();
+    /// True if end_in_stream_order() may be called.
+    bool is_stream_ordered() const;
+    /// Call this in place of end() and complete(): the host does not wait. Throws Error.
+    void end_in_stream_order();
 
    private:
     FrameMapper& mapper_;
@@ -96,14 +96,15 @@ class FrameMapper {
     const Frame& frame() const noexcept { return frame_; }
     /// Call this when all work on the frame is enqueued. Enqueues its packing and its download.
     void end();
-    /// True if complete() would not wait. Throws Error.
-    bool done();
+    /// Returns the event after which complete() does not wait.
+    Event& completion() noexcept;
     /// Waits until the frame is in the buffer. Throws Error.
     void complete();
-    /// True if the frame can be handed on.
-    bool can_be_handed_on() const;
-    /// Call this in place of end() and complete(). Enqueues the packing of the frame. Throws Error.
-    void hand_on();
+    /// True if end_in_stream_order() may be called.
+    bool is_stream_ordered() const;
+    /// Call this in place of end() and complete(): the host does not wait. Enqueues the packing of
+    /// the frame. Throws Error.
+    void end_in_stream_order();
 
    private:
     FrameMapper& mapper_;
@@ -116,7 +117,7 @@ class FrameMapper {
  private:
   void bring_to_device(const MappedBuffer& buffer, const Frame& own);
   bool in_place(const MappedBuffer& buffer) const;
-  bool can_be_handed_on(const MappedBuffer& buffer) const;
+  bool is_stream_ordered(const MappedBuffer& buffer) const;
   const Frame& own_frame() { return stored_.allocated(queues_.compute, format_.storage.frame); }
   const Frame& unpacked_frame() { return unpacked_.allocated(queues_.compute, format_.layout); }
   Staging& staging(Device& queue);

@@ -144,10 +144,6 @@ void Staging::download(const ConstFrame& device, const Frame& host, const RowsPe
   }
 }
 
-bool Staging::arrived() const {
-  return events_[recorded_ - 1]->done();
-}
-
 void Staging::collect(const Frame& host) {
   std::size_t next = 0;
   for (const Piece& piece : pieces_) {

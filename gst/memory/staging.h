@@ -24,8 +24,8 @@ class Staging {
   void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
   /// Enqueues the transfer of a frame, which collect() completes with the same host.
   void download(const ConstFrame& device, const Frame& host, const RowsPerPlane& locked);
-  /// True if that transfer is done, so that collect() would not wait.
-  bool arrived() const;
+  /// Returns the event after which collect() does not wait.
+  Event& arrival() { return *events_[recorded_ - 1]; }
   /// Waits for that transfer. When this returns, host is complete.
   void collect(const Frame& host);
 

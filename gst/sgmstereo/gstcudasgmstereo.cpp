@@ -105,12 +105,72 @@ GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
 using namespace cudavision;
 
+/// Only this file knows the parts of an element, and gives each thread its own.
+struct GstCudaSgmStereo {
+  GstAggregator parent;
+  StereoState* state;
+  StereoArrivals* arrivals;
+  StereoStream* stream;
+};
+
 struct GstCudaSgmStereoClass {
   GstAggregatorClass parent_class;
 };
 
 G_DEFINE_TYPE(GstCudaSgmStereo, gst_cuda_sgm_stereo, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(cudasgmstereo, "cudasgmstereo", GST_RANK_NONE, GST_TYPE_CUDA_SGM_STEREO)
+
+static GstCudaSgmStereo* element_of(gpointer self) {
+  return static_cast<GstCudaSgmStereo*>(self);
+}
+
+StereoState& cudavision::stereo_state(gpointer self) {
+  return *element_of(self)->state;
+}
+
+/* The virtual functions that GstAggregator calls in the aggregating thread or in that of a pad */
+
+template <auto function>
+struct InAggregatingThread;
+template <class Result, class... Arguments, Result (*function)(StereoStream&, Arguments...)>
+struct InAggregatingThread<function> {
+  static Result call(GstAggregator* self, Arguments... arguments) {
+    return function(*element_of(self)->stream, arguments...);
+  }
+};
+
+static GstFlowReturn chain(GstPad* pad, GstObject* self, GstBuffer* buffer) {
+  return stereo_chain(*element_of(self)->arrivals, pad, buffer);
+}
+
+static GstFlowReturn sink_event_pre_queue(GstAggregator* self, GstAggregatorPad* pad,
+                                          GstEvent* event) {
+  return stereo_sink_event_pre_queue(*element_of(self)->arrivals, pad, event);
+}
+
+static gboolean sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+    return stereo_sink_flush_event(*element_of(self)->arrivals, pad, event);
+  return stereo_sink_event(*element_of(self)->stream, pad, event);
+}
+
+static gboolean sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
+  return GST_QUERY_IS_SERIALIZED(query)
+             ? stereo_serialized_sink_query(*element_of(self)->stream, pad, query)
+             : stereo_sink_query(self, pad, query);
+}
+
+static gboolean start(GstAggregator* self) {
+  element_of(self)->arrivals->reset();
+  return stereo_start(*element_of(self)->stream);
+}
+
+static gboolean stop(GstAggregator* self) {
+  const gboolean stopped = stereo_stop(*element_of(self)->stream);
+  element_of(self)->arrivals->reset();
+  return stopped;
+}
 
 static void add_pad_templates(GstElementClass* klass) {
   const Caps sink(video_template_caps());
@@ -133,15 +193,15 @@ static GstAggregatorPad* add_sink_pad(GstElement* element, const char* name) {
   auto* pad = static_cast<GstPad*>(g_object_new(GST_TYPE_AGGREGATOR_PAD, "name", name, "direction",
                                                 GST_PAD_SINK, "template", pad_template, nullptr));
   g_signal_connect(pad, "unlinked", G_CALLBACK(stereo_pad_unlinked), element);
-  gst_pad_add_probe(
-      pad, static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST),
-      stereo_buffer_arrived, element, nullptr);
   gst_element_add_pad(element, pad);
   return GST_AGGREGATOR_PAD_CAST(pad);
 }
 
 static void gst_cuda_sgm_stereo_finalize(GObject* object) {
-  delete &stereo_state(object);
+  auto* self = element_of(object);
+  delete self->stream;
+  delete self->arrivals;
+  delete self->state;
   G_OBJECT_CLASS(gst_cuda_sgm_stereo_parent_class)->finalize(object);
 }
 
@@ -169,22 +229,27 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   add_pad_templates(element_class);
 
   GstAggregatorClass* aggregator_class = GST_AGGREGATOR_CLASS(klass);
-  aggregator_class->start = GST_DEBUG_FUNCPTR(stereo_start);
-  aggregator_class->stop = GST_DEBUG_FUNCPTR(stereo_stop);
-  aggregator_class->flush = GST_DEBUG_FUNCPTR(stereo_flush);
-  aggregator_class->sink_event_pre_queue = GST_DEBUG_FUNCPTR(stereo_sink_event_pre_queue);
-  aggregator_class->sink_event = GST_DEBUG_FUNCPTR(stereo_sink_event);
+  aggregator_class->start = GST_DEBUG_FUNCPTR(start);
+  aggregator_class->stop = GST_DEBUG_FUNCPTR(stop);
+  aggregator_class->flush = GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_flush>::call);
+  aggregator_class->sink_event_pre_queue = GST_DEBUG_FUNCPTR(sink_event_pre_queue);
+  aggregator_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
   aggregator_class->src_event = GST_DEBUG_FUNCPTR(stereo_src_event);
-  aggregator_class->sink_query = GST_DEBUG_FUNCPTR(stereo_sink_query);
+  aggregator_class->sink_query = GST_DEBUG_FUNCPTR(sink_query);
   aggregator_class->src_query = GST_DEBUG_FUNCPTR(stereo_src_query);
-  aggregator_class->update_src_caps = GST_DEBUG_FUNCPTR(stereo_update_src_caps);
+  aggregator_class->update_src_caps =
+      GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_update_src_caps>::call);
   aggregator_class->fixate_src_caps = GST_DEBUG_FUNCPTR(stereo_fixate_src_caps);
-  aggregator_class->negotiated_src_caps = GST_DEBUG_FUNCPTR(stereo_negotiated_src_caps);
-  aggregator_class->decide_allocation = GST_DEBUG_FUNCPTR(stereo_decide_allocation);
+  aggregator_class->negotiated_src_caps =
+      GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_negotiated_src_caps>::call);
+  aggregator_class->decide_allocation =
+      GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_decide_allocation>::call);
   aggregator_class->propose_allocation = GST_DEBUG_FUNCPTR(stereo_propose_allocation);
-  aggregator_class->aggregate = GST_DEBUG_FUNCPTR(stereo_aggregate);
-  aggregator_class->get_next_time = GST_DEBUG_FUNCPTR(stereo_get_next_time);
-  aggregator_class->peek_next_sample = GST_DEBUG_FUNCPTR(stereo_peek_next_sample);
+  aggregator_class->aggregate = GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_aggregate>::call);
+  aggregator_class->get_next_time =
+      GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_get_next_time>::call);
+  aggregator_class->peek_next_sample =
+      GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_peek_next_sample>::call);
 }
 
 static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
@@ -193,12 +258,17 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   StereoState& state = *self->state;
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
-  state.unlinked.emplace(GST_PAD_CAST(state.right.pad));
+  self->stream = new StereoStream(&self->parent, state);
+  self->arrivals = new StereoArrivals(&self->parent, state);
+  for (const StereoSinkPad* sink : {&state.left, &state.right}) {
+    auto* pad = GST_PAD_CAST(sink->pad);
+    self->arrivals->chain_of_parent = GST_PAD_CHAINFUNC(pad);
+    gst_pad_set_chain_function(pad, chain);
+    explain_refused_caps(pad, state.session);
+  }
   gst_pad_add_probe(self->parent.srcpad,
                     static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
                                                  GST_PAD_PROBE_TYPE_EVENT_FLUSH),
                     stereo_follow_src, element, nullptr);
   g_signal_connect(element, "pad-removed", G_CALLBACK(stereo_pad_removed), nullptr);
-  for (const StereoInput* input : {&state.left, &state.right})
-    explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

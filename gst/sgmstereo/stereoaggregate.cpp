@@ -16,10 +16,9 @@ namespace {
 
 // Returns the max-skew in force. left is the frame whose duration counts, or nullptr if there is
 // none.
-GstClockTime current_max_skew(GstAggregator* self, GstBuffer* left) {
-  const StereoState& state = stereo_state(self);
-  const gint64 property = current_settings(self, state.settings).max_skew;
-  const GstVideoInfo* info = state.left.format ? &state.left.format->info : nullptr;
+GstClockTime current_max_skew(StereoStream& stream, GstBuffer* left) {
+  const gint64 property = stream.state.shared.lock()->settings.max_skew;
+  const GstVideoInfo* info = stream.left.format ? &stream.left.format->info : nullptr;
   return max_skew_for(property,
                       frame_interval(left ? GST_BUFFER_DURATION(left) : GST_CLOCK_TIME_NONE,
                                      info ? info->fps_n : 0, info ? info->fps_d : 1));
@@ -69,173 +68,162 @@ const char* description(PairingStep step) {
   return "";
 }
 
-void count_drop(GstAggregator* self, StereoInput& input, const WaitingFrame& frame) {
-  stereo_state(self).discont = true;
+void count_drop(StereoStream& stream, StereoInput& input, const WaitingFrame& frame) {
+  stream.outputs_discont = true;
   if (frame.gap)
     return;
-  const ObjectLock lock(self);
-  ++input.dropped;
+  ++stream.state.shared.lock()->sides[stream.state.side_of(input.pad())].dropped;
 }
 
-void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
-  count_drop(self, input, *frame.stream().frame);
+void drop(StereoStream& stream, StereoInput& input, HeadFrame& frame) {
+  count_drop(stream, input, *frame.stream().frame);
   frame.consume();
 }
 
-void warn_of_camera(GstAggregator* self, const std::string& text) {
+void warn_of_camera(StereoStream& stream, const std::string& text) {
   if (!text.empty())
-    post_warning(GST_ELEMENT_CAST(self), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, text);
+    post_warning(GST_ELEMENT_CAST(stream.self), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, text);
 }
 
 // Drops a frame because no frame of the other pad is near enough to it.
-void drop_unpaired(GstAggregator* self, StereoInput& input, HeadFrame& frame,
+void drop_unpaired(StereoStream& stream, StereoInput& input, HeadFrame& frame,
                    const FrameStream& other, GstClockTime max_skew) {
-  StereoState& state = stereo_state(self);
   const WaitingFrame waiting = *frame.stream().frame;
-  drop(self, input, frame);
+  drop(stream, input, frame);
   if (waiting.gap || !waiting.time)
     return;
-  StereoInput& other_input = state.other_input(input.pad);
-  if (!other.frame && !other.ended && other_input.is_linked())
-    warn_of_camera(self, other_input.silent.missed(GST_PAD_NAME(other_input.pad), *waiting.time));
-  const auto side = &input == &state.left ? UnpairedFrames::left : UnpairedFrames::right;
-  const std::string text = state.unpaired.add(
+  StereoInput& other_input = stream.other_input(input);
+  if (!other.frame && !other.ended && other_input.sink.is_linked())
+    warn_of_camera(stream, other_input.silent.missed(other_input.name(), *waiting.time));
+  const auto side = &input == &stream.left ? UnpairedFrames::left : UnpairedFrames::right;
+  const std::string text = stream.unpaired.add(
       side, *waiting.time, other.frame ? other.frame->time : std::nullopt, max_skew);
   if (!text.empty())
-    post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);
+    post_warning(GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                 text);
 }
 
 // Lets all outputs, and errors of the device, come before EOS.
-void finish_stream(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  stereo_finish_pairs(self);
-  if (!state.work)
+void finish_stream(StereoStream& stream) {
+  stereo_finish_pairs(stream);
+  if (!stream.work)
     return;
-  const DeviceScope scope(state.session);
-  state.work->finish();
+  const DeviceScope scope(stream.state.session);
+  stream.work->finish();
 }
 
 // Sends EOS downstream because no further pair can form. Throws ElementError if none has formed
 // because the pictures differ.
-void end_output(GstAggregator* self) {
-  finish_stream(self);
-  StereoState& state = stereo_state(self);
-  const UnequalPairs unequal = state.unequal;
-  state.unequal.reset();
+void end_output(StereoStream& stream) {
+  finish_stream(stream);
+  const UnequalPairs unequal = stream.unequal;
+  stream.unequal.reset();
   if (!unequal.error().empty()) {
     if (unequal.from_the_start())
       refuse_stream(unequal.error());
-    post_warning(GST_ELEMENT_CAST(self), GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+    post_warning(GST_ELEMENT_CAST(stream.self), GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
                  unequal.error());
   }
-  stereo_push_eos(self);
+  stereo_push_eos(stream);
 }
 
 // Takes all frames after the end of one camera or after EOS from downstream, because upstream would
 // block otherwise, and with it what else it feeds. Counts frames that lack a partner.
-GstFlowReturn swallow(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
+GstFlowReturn swallow(StereoStream& stream) {
   bool swallowed = false;
-  for (StereoInput* input : {&state.left, &state.right}) {
+  for (StereoInput* input : {&stream.left, &stream.right}) {
     HeadFrame frame = input->head();
     if (!frame.buffer())
       continue;
-    if (state.downstream_ended)
+    if (stream.state.downstream_ended)
       frame.consume();
     else
-      drop(self, *input, frame);
+      drop(stream, *input, frame);
     swallowed = true;
   }
   if (swallowed)
     return GST_FLOW_OK;
-  const bool ended = state.left.is_ended() && state.right.is_ended();
+  const bool ended = stream.left.sink.is_ended() && stream.right.sink.is_ended();
   return ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
 // Returns true if the output would be too late for downstream. Counts the frame, and posts a QoS
 // message if it is late.
-bool skip_late(GstAggregator* self, const FrameTimes& times) {
-  QosState& qos = stereo_state(self).qos;
+bool skip_late(StereoStream& stream, const FrameTimes& times) {
   GstMessage* message = nullptr;
-  {
-    const ObjectLock lock(self);
-    if (qos.skips(times.running_time))
-      message = qos.message(GST_ELEMENT_CAST(self), times);
-  }
+  if (const auto shared = stream.state.shared.lock(); shared->qos.skips(times.running_time))
+    message = shared->qos.message(GST_ELEMENT_CAST(stream.self), times);
   if (message)
-    gst_element_post_message(GST_ELEMENT_CAST(self), message);
+    gst_element_post_message(GST_ELEMENT_CAST(stream.self), message);
   return message != nullptr;
 }
 
 // Drops a pair whose pictures differ in size or depth. Throws ElementError if that goes on for
 // long.
-GstFlowReturn drop_unequal(GstAggregator* self, HeadFrame& left, HeadFrame& right,
+GstFlowReturn drop_unequal(StereoStream& stream, HeadFrame& left, HeadFrame& right,
                            const std::string& error) {
-  StereoState& state = stereo_state(self);
-  if (state.unequal.error() != error)
-    GST_WARNING_OBJECT(self, "dropping pairs: %s", error.c_str());
-  const bool lasts = state.unequal.add(error, left.stream().frame->time);
-  drop(self, state.left, left);
-  drop(self, state.right, right);
+  if (stream.unequal.error() != error)
+    GST_WARNING_OBJECT(stream.self, "dropping pairs: %s", error.c_str());
+  const bool lasts = stream.unequal.add(error, left.stream().frame->time);
+  drop(stream, stream.left, left);
+  drop(stream, stream.right, right);
   if (lasts)
     refuse_stream(error);
   return GST_FLOW_OK;
 }
 
 // Returns what stereo_aggregate() answers when downstream answers its outputs with flow.
-GstFlowReturn answer_of(GstAggregator* self, GstFlowReturn flow) {
+GstFlowReturn answer_of(StereoStream& stream, GstFlowReturn flow) {
   if (flow != GST_FLOW_EOS)
     return flow;
-  GST_DEBUG_OBJECT(self, "downstream wants no more frames");
-  stereo_state(self).downstream_ended = true;
+  GST_DEBUG_OBJECT(stream.self, "downstream wants no more frames");
+  stream.state.downstream_ended = true;
   return GST_FLOW_OK;
 }
 
 /// right is nullptr if frames are packed.
-GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
-  StereoState& state = stereo_state(self);
-  if (right && state.left.format && state.right.format) {
-    const std::string error = pair_error(*state.left.format, *state.right.format);
+GstFlowReturn process_pair(StereoStream& stream, HeadFrame& left, HeadFrame* right) {
+  if (right && stream.left.format && stream.right.format) {
+    const std::string error = pair_error(*stream.left.format, *stream.right.format);
     if (!error.empty())
-      return drop_unequal(self, left, *right, error);
-    state.unequal.end();
+      return drop_unequal(stream, left, *right, error);
+    stream.unequal.end();
   }
-  const bool negotiated = state.left.format && (!right || state.right.format) && state.out;
+  const bool negotiated = stream.left.format && (!right || stream.right.format) && stream.src.format;
   const FrameTimes times = left.times();
-  gst_aggregator_selected_samples(self, times.timestamp, GST_BUFFER_DTS(left.buffer()),
+  gst_aggregator_selected_samples(stream.self, times.timestamp, GST_BUFFER_DTS(left.buffer()),
                                   times.duration, nullptr);
-  const bool skipped = negotiated && skip_late(self, times);
+  const bool skipped = negotiated && skip_late(stream, times);
   left.consume();
   if (right)
     right->consume();
   if (!negotiated)
     return GST_FLOW_NOT_NEGOTIATED;
   if (skipped) {
-    state.discont = true;
+    stream.outputs_discont = true;
     return GST_FLOW_OK;
   }
-  stereo_update_latency(self);  // max-skew may have changed
+  stereo_update_latency(stream);  // max-skew may have changed
   if (GST_CLOCK_TIME_IS_VALID(times.stream_time))
-    gst_object_sync_values(GST_OBJECT_CAST(self), times.stream_time);
-  return answer_of(self, stereo_push_output(self, left, right));
+    gst_object_sync_values(GST_OBJECT_CAST(stream.self), times.stream_time);
+  return answer_of(stream, stereo_push_output(stream, left, right));
 }
 
-GstFlowReturn aggregate_packed(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
+GstFlowReturn aggregate_packed(StereoStream& stream) {
   // An error has said why if the caps have no format.
-  if (!state.left.format)
+  if (!stream.left.format)
     return GST_FLOW_NOT_NEGOTIATED;
-  require_unlinked(GST_PAD_CAST(state.right.pad));
-  HeadFrame frame = state.left.head();
+  require_unlinked(GST_PAD_CAST(stream.right.pad()));
+  HeadFrame frame = stream.left.head();
   if (!frame.buffer())
     return frame.stream().ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
   const WaitingFrame& waiting = *frame.stream().frame;
   if (logs_decisions())
-    GST_LOG_OBJECT(self, "both in one: %s", description(waiting).c_str());
+    GST_LOG_OBJECT(stream.self, "both in one: %s", description(waiting).c_str());
   if (!waiting.gap)
-    return process_pair(self, frame, nullptr);
-  stereo_push_gap(self, frame.buffer());
-  drop(self, state.left, frame);
+    return process_pair(stream, frame, nullptr);
+  stereo_push_gap(stream, frame.buffer());
+  drop(stream, stream.left, frame);
   return GST_FLOW_OK;
 }
 
@@ -246,33 +234,32 @@ GstFlowReturn look_behind(HeadFrame& frame) {
   return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
-  StereoState& state = stereo_state(self);
-  HeadFrame left = state.left.head(), right = state.right.head();
-  for (auto [input, frame] : {std::pair{&state.left, &left}, std::pair{&state.right, &right}})
+GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
+  HeadFrame left = stream.left.head(), right = stream.right.head();
+  for (auto [input, frame] : {std::pair{&stream.left, &left}, std::pair{&stream.right, &right}})
     if (frame->buffer())
-      warn_of_camera(self, input->silent.sends(GST_PAD_NAME(input->pad)));
-  const GstClockTime max_skew = current_max_skew(self, left.buffer());
+      warn_of_camera(stream, input->silent.sends(input->name()));
+  const GstClockTime max_skew = current_max_skew(stream, left.buffer());
   const PairingStep step = next_step(left.stream(), right.stream(), max_skew, timed_out);
   if (logs_decisions())
-    GST_LOG_OBJECT(self, "left %s, right %s: %s", description(left.stream()).c_str(),
+    GST_LOG_OBJECT(stream.self, "left %s, right %s: %s", description(left.stream()).c_str(),
                    description(right.stream()).c_str(), description(step));
   switch (step) {
     case PairingStep::pair:
-      state.unpaired.end();
-      return process_pair(self, left, &right);
+      stream.unpaired.end();
+      return process_pair(stream, left, &right);
     case PairingStep::miss:
-      stereo_push_gap(self, left.buffer());
-      drop(self, state.left, left);
-      drop(self, state.right, right);
+      stereo_push_gap(stream, left.buffer());
+      drop(stream, stream.left, left);
+      drop(stream, stream.right, right);
       return GST_FLOW_OK;
     case PairingStep::drop_left:
       if (left.stream().frame->gap)
-        stereo_push_gap(self, left.buffer());
-      drop_unpaired(self, state.left, left, right.stream(), max_skew);
+        stereo_push_gap(stream, left.buffer());
+      drop_unpaired(stream, stream.left, left, right.stream(), max_skew);
       return GST_FLOW_OK;
     case PairingStep::drop_right:
-      drop_unpaired(self, state.right, right, left.stream(), max_skew);
+      drop_unpaired(stream, stream.right, right, left.stream(), max_skew);
       return GST_FLOW_OK;
     case PairingStep::look_left:
       return look_behind(left);
@@ -280,50 +267,44 @@ GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
       return look_behind(right);
     case PairingStep::end:
       // If packed frames follow, the end of sink_right is the element's own doing.
-      if (!state.arrived_packed)
-        end_output(self);
-      return swallow(self);
+      if (!stream.state.arrived_packed)
+        end_output(stream);
+      return swallow(stream);
     case PairingStep::wait:
       break;
   }
   return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
-  const GstFlowReturn flow = take_step(self, timed_out);
+GstFlowReturn aggregate_pair(StereoStream& stream, bool timed_out) {
+  const GstFlowReturn flow = take_step(stream, timed_out);
   // The frame may have been held, and the last one of its stream.
   if (flow == GST_FLOW_OK)
-    stereo_check_end(self);
+    stereo_check_end(stream);
   return flow;
 }
 
-bool next_frames_are_here(const StereoState& state) {
-  return gst_aggregator_pad_has_buffer(state.left.pad) &&
-         (state.packing.packed() || gst_aggregator_pad_has_buffer(state.right.pad));
+bool next_frames_are_here(const StereoStream& stream) {
+  return gst_aggregator_pad_has_buffer(stream.left.pad()) &&
+         (stream.packing.packed() || gst_aggregator_pad_has_buffer(stream.right.pad()));
 }
 
 // Pairs only stay in flight if GstAggregator is going to call stereo_aggregate() again at once, so
-// that none waits for frames that do not come. Upstream needs a moment to bring the next frames.
-bool may_stay_in_flight(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
-  while (!next_frames_are_here(state)) {
-    if (stereo_oldest_is_done(self))
-      return false;
-    g_usleep(20);
-  }
-  return true;
+// that none waits for frames that do not come. Upstream needs a moment to bring the next frames,
+// and has the time in which the device is at the oldest pair anyway.
+bool may_stay_in_flight(StereoStream& stream) {
+  return stereo_wait_for_frames(stream, [&] { return next_frames_are_here(stream); });
 }
 
 // If that fails, the pairs in flight go downstream before the error is posted.
-GstFlowReturn aggregate(GstAggregator* self, bool timed_out) {
+GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   try {
-    return stereo_state(self).packing.packed() ? aggregate_packed(self)
-                                               : aggregate_pair(self, timed_out);
+    return stream.packing.packed() ? aggregate_packed(stream) : aggregate_pair(stream, timed_out);
   } catch (...) {
     try {
-      stereo_push_pairs(self, 0);
+      stereo_push_pairs(stream, 0);
     } catch (const std::exception& e) {
-      GST_WARNING_OBJECT(self, "after an error: %s", e.what());
+      GST_WARNING_OBJECT(stream.self, "after an error: %s", e.what());
     }
     throw;
   }
@@ -331,70 +312,68 @@ GstFlowReturn aggregate(GstAggregator* self, bool timed_out) {
 
 // Discards a held frame if the pad was flushed, as GstAggregator discards those in the queue.
 void discard_flushed(StereoInput& input) {
-  if (input.flushed.exchange(false))
+  if (input.sink.flushed.exchange(false))
     input.held.reset();
 }
 
 }  // namespace
 
-void stereo_drop_held(GstAggregator* self, StereoInput& input) {
+void stereo_drop_held(StereoStream& stream, StereoInput& input) {
   discard_flushed(input);
   if (!input.held)
     return;
-  GST_LOG_OBJECT(input.pad, "drop the held frame, behind which the stream changes");
-  count_drop(self, input, input.held->waiting);
+  GST_LOG_OBJECT(input.pad(), "drop the held frame, behind which the stream changes");
+  count_drop(stream, input, input.held->waiting);
   input.held.reset();
 }
 
-void stereo_check_end(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
-  if (state.eos_sent || state.arrived_packed || state.packing.packed())
+void stereo_check_end(StereoStream& stream) {
+  if (stream.eos_sent || stream.state.arrived_packed || stream.packing.packed())
     return;
   // A held frame may still find its partner, which is there already.
-  const bool left_ended = state.left.is_ended() && !state.left.held;
+  const bool left_ended = stream.left.sink.is_ended() && !stream.left.held;
   // While nothing is linked to sink_right, its end is the element's own doing.
-  const bool right_ended = state.right.is_linked() && state.right.is_ended() && !state.right.held;
+  const bool right_ended =
+      stream.right.sink.is_linked() && stream.right.sink.is_ended() && !stream.right.held;
   if (left_ended || right_ended)
-    end_output(self);
+    end_output(stream);
 }
 
 // The latency follows from the framerate. If it followed from the durations of frames, these would
 // make the pipeline redistribute its latency again and again when they vary by a nanosecond.
-void stereo_update_latency(GstAggregator* self) {
-  const bool packed = stereo_state(self).packing.packed();
-  const GstClockTime skew = packed ? 0 : current_max_skew(self, nullptr);
+void stereo_update_latency(StereoStream& stream) {
+  const bool packed = stream.packing.packed();
+  const GstClockTime skew = packed ? 0 : current_max_skew(stream, nullptr);
   // A larger one could overflow when the pipeline adds up latencies.
   const GstClockTime latency = MIN(skew, longest_wait);
-  gst_aggregator_set_latency(self, latency, latency);
+  gst_aggregator_set_latency(stream.self, latency, latency);
 }
 
-GstFlowReturn stereo_aggregate(GstAggregator* self, gboolean timeout) {
-  return post_exceptions(self, GST_FLOW_ERROR, [&] {
-    StereoState& state = stereo_state(self);
-    discard_flushed(state.left);
-    discard_flushed(state.right);
-    if (state.late_flow != GST_FLOW_OK)
-      return answer_of(self, std::exchange(state.late_flow, GST_FLOW_OK));
-    if (state.eos_sent || state.downstream_ended)
-      return swallow(self);
-    const GstFlowReturn flow = aggregate(self, timeout);
-    if (flow == GST_FLOW_OK && may_stay_in_flight(self))
+GstFlowReturn stereo_aggregate(StereoStream& stream, gboolean timeout) {
+  return post_exceptions(stream.self, GST_FLOW_ERROR, [&] {
+    discard_flushed(stream.left);
+    discard_flushed(stream.right);
+    if (stream.late_flow != GST_FLOW_OK)
+      return answer_of(stream, std::exchange(stream.late_flow, GST_FLOW_OK));
+    if (stream.eos_sent || stream.state.downstream_ended)
+      return swallow(stream);
+    const GstFlowReturn flow = aggregate(stream, timeout);
+    if (flow == GST_FLOW_OK && may_stay_in_flight(stream))
       return flow;
-    const GstFlowReturn answer = answer_of(self, stereo_push_pairs(self, 0));
+    const GstFlowReturn answer = answer_of(stream, stereo_push_pairs(stream, 0));
     if (flow == GST_FLOW_EOS)
-      finish_stream(self);
+      finish_stream(stream);
     return answer == GST_FLOW_OK ? flow : answer;
   });
 }
 
-GstClockTime stereo_get_next_time(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  const HeadFrame left = state.left.head(), right = state.right.head();
-  return pairing_deadline(left.stream(), right.stream(), current_max_skew(self, left.buffer()));
+GstClockTime stereo_get_next_time(StereoStream& stream) {
+  const HeadFrame left = stream.left.head(), right = stream.right.head();
+  return pairing_deadline(left.stream(), right.stream(), current_max_skew(stream, left.buffer()));
 }
 
-GstSample* stereo_peek_next_sample(GstAggregator* self, GstAggregatorPad* pad) {
-  const HeadFrame frame = stereo_state(self).input(pad).head();
+GstSample* stereo_peek_next_sample(StereoStream& stream, GstAggregatorPad* pad) {
+  const HeadFrame frame = stream.input(pad).head();
   if (!frame.buffer())
     return nullptr;
   const GstSegment segment = current_segment(pad);

@@ -15,14 +15,14 @@ namespace {
 /* Queries */
 
 // Returns the caps that the peer of a pad can send, or nullptr if there is no peer.
-Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
+Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   // To answer this query the peer may send others, which must not lead back here.
   static thread_local bool asking = false;
-  if (asking || !input.is_linked())
+  if (asking || !sink.is_linked())
     return nullptr;
   const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
   asking = true;
-  Caps caps(gst_pad_peer_query_caps(GST_PAD_CAST(input.pad), all.get()));
+  Caps caps(gst_pad_peer_query_caps(GST_PAD_CAST(sink.pad), all.get()));
   asking = false;
   return caps;
 }
@@ -36,19 +36,19 @@ Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
 // a scaler beside a decoder that has not read its file yet, the pad waits for the other pad's caps.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
-  const StereoInput& other = state.other_input(pad);
+  const StereoSinkPad& other = state.other_sink(pad);
   const bool cuda = state.session.takes_cuda();
   const bool peer_known = filter && !gst_caps_is_any(filter);
   const auto fitting = [&](const Caps& other_caps) {
     return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
   };
   Caps all = filtered(stereo_sink_caps(cuda), filter);
-  Caps other_caps = stereo_arrived_caps(self, other);
+  Caps other_caps = stereo_arrived_caps(self, other.pad);
   if (!other_caps && peer_known) {
     other_caps = possible_peer_caps(self, other);
     if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
-      state.arrival.wait([&] { return stereo_arrived_caps(self, other) != nullptr; });
-      other_caps = stereo_arrived_caps(self, other);
+      state.arrival.wait([&] { return stereo_arrived_caps(self, other.pad) != nullptr; });
+      other_caps = stereo_arrived_caps(self, other.pad);
       // If the other pad is waiting too, its peer knows more by now.
       if (!other_caps)
         other_caps = possible_peer_caps(self, other);
@@ -77,15 +77,15 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   StereoState& state = stereo_state(self);
   const FramePacking packing = stereo_check_caps(self, pad, caps);
   GST_INFO_OBJECT(pad, "%" GST_PTR_FORMAT, caps);
-  const StereoInput& other = state.other_input(pad);
+  const StereoSinkPad& other = state.other_sink(pad);
   Caps other_caps;
   Caps arrived(gst_caps_ref(caps));
   {
     // One lock, so that of two caps that arrive at the same time the later one finds the other.
-    const ObjectLock lock(self);
-    arrived.swap(state.input(pad).arrived_caps);
-    if (other.arrived_caps)
-      other_caps.reset(gst_caps_ref(other.arrived_caps.get()));
+    const auto shared = state.shared.lock();
+    arrived.swap(shared->sides[state.side_of(pad)].arrived_caps);
+    if (const Caps& others = shared->sides[state.side_of(other.pad)].arrived_caps)
+      other_caps.reset(gst_caps_ref(others.get()));
   }
   state.arrival.notify();
   const Caps fitting = stereo_sink_caps_for(caps, stereo_state(self).session.takes_cuda());
@@ -96,31 +96,36 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   return packing;
 }
 
-void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
-  StereoState& state = stereo_state(self);
-  StereoInput& input = state.input(pad);
+void stereo_apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps) {
+  StereoInput& input = stream.input(pad);
   if (input.caps && gst_caps_is_equal(input.caps.get(), caps))
     return;
-  stereo_release_work(self);
+  stereo_release_work(stream);
   // A held frame has the old caps.
-  stereo_drop_held(self, input);
+  stereo_drop_held(stream, input);
   input.format.reset();
   input.caps.reset(gst_caps_ref(caps));
-  const FramePacking packing = stereo_check_caps(self, pad, caps);
-  if (state.is_left(pad))
-    state.packing = packing;
+  const FramePacking packing = stereo_check_caps(stream.self, pad, caps);
+  if (stream.state.is_left(pad))
+    stream.packing = packing;
   // If this refuses the left caps, they have no format, and the right caps need no second error.
-  if (state.packing.packed() && (state.is_left(pad) || state.left.format))
-    require_unlinked(GST_PAD_CAST(state.right.pad));
+  if (stream.packing.packed() && (stream.state.is_left(pad) || stream.left.format))
+    require_unlinked(GST_PAD_CAST(stream.right.pad()));
   input.format = frame_format_from_caps(caps, repack::Form::luminance);
-  stereo_update_latency(self);
-  gst_pad_mark_reconfigure(self->srcpad);
+  stereo_update_latency(stream);
+  gst_pad_mark_reconfigure(stream.self->srcpad);
+}
+
+gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad,
+                                      GstQuery* query) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    stereo_finish_pairs(stream);
+    return stereo_sink_query(stream.self, pad, query);
+  });
 }
 
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_IS_SERIALIZED(query))
-      stereo_finish_pairs(self);
     switch (GST_QUERY_TYPE(query)) {
       case GST_QUERY_CAPS: {
         GstCaps* filter = nullptr;
@@ -151,24 +156,23 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
   });
 }
 
-GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
-  return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    StereoState& state = stereo_state(self);
+GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
+  return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
     // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
-    if (stereo_peer_refuses_current_caps(self->srcpad))
-      for (PendingOutput& pending : state.in_flight)
-        pending.drops_src = true;
-    stereo_finish_pairs(self);
-    state.renegotiate = state.eos_sent;
-    if (state.eos_sent || !state.left.format)
+    if (stereo_peer_refuses_current_caps(stream.self->srcpad))
+      for (PairInFlight& pair : stream.in_flight)
+        pair.outputs().drops_src = true;
+    stereo_finish_pairs(stream);
+    stream.renegotiate = stream.eos_sent;
+    if (stream.eos_sent || !stream.left.format)
       return GST_AGGREGATOR_FLOW_NEED_DATA;
     // While the pictures differ there is no output. The next caps on a sink pad negotiate again.
-    if (!state.packing.packed() &&
-        (!state.right.format || !pair_error(*state.left.format, *state.right.format).empty()))
+    if (!stream.packing.packed() &&
+        (!stream.right.format || !pair_error(*stream.left.format, *stream.right.format).empty()))
       return GST_AGGREGATOR_FLOW_NEED_DATA;
     const Caps possible =
-        stereo_src_caps_for(state.left.caps.get(), state.packing, stereo_settings(self).output,
-                            state.session.takes_cuda());
+        stereo_src_caps_for(stream.left.caps.get(), stream.packing,
+                            stereo_settings(stream.self).output, stream.state.session.takes_cuda());
     *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
     return GST_FLOW_OK;
   });
@@ -178,22 +182,21 @@ GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
   return stereo_fixated_caps(Caps(caps), self->srcpad).release();
 }
 
-gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
-  return post_exceptions(self, FALSE, [&]() -> gboolean {
-    StereoState& state = stereo_state(self);
-    if (state.work) {
-      const ReleaseScope scope(state.session);
-      state.work->forget(SourcePad::always);
+gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    if (stream.work) {
+      const ReleaseScope scope(stream.state.session.context());
+      stream.work->forget(SourcePad::always);
     }
-    state.out = frame_format_from_caps(caps);
-    state.src_ended = false;
+    stream.src.format = frame_format_from_caps(caps);
+    stream.src.ended = false;
     return TRUE;
   });
 }
 
-gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query) {
-  return post_exceptions(self, FALSE, [&]() -> gboolean {
-    decide_pool(query, stereo_state(self).session, *stereo_state(self).out);
+gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    decide_pool(query, stream.state.session, *stream.src.format);
     return TRUE;
   });
 }

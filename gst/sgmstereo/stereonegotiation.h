@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "gst/sgmstereo/stereostate.h"
+#include "gst/sgmstereo/stereostream.h"
 
 /// Caps, queries and buffer pools, which the element negotiates with its neighbours.
 ///
@@ -16,15 +16,17 @@ namespace cudavision {
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 /// The turn of a CAPS event has come. Throws ElementError.
-void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
+void stereo_apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator.
+gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad, GstQuery* query);
+/// All other queries of sink pads, in any thread.
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query);
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query);
-GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result);
+GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result);
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps);
-gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps);
-gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query);
+gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps);
+gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query);
 gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad* pad,
                                    GstQuery* decide_query, GstQuery* query);
 

@@ -292,9 +292,9 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   notify("preset", preset_of(after) != preset_of(before));
 }
 
-guint64 current_drops(gpointer self, const StereoInput& input) {
-  const ObjectLock lock(self);
-  return input.dropped;
+guint64 current_drops(gpointer self, const StereoSinkPad& sink) {
+  StereoState& state = stereo_state(self);
+  return state.shared.lock()->sides[state.side_of(sink.pad)].dropped;
 }
 
 }  // namespace
@@ -324,16 +324,15 @@ void stereo_set_property(GObject* object, guint id, const GValue* value, GParamS
   }
   const Settings before = stereo_settings(object);
   if (id == preset_id()) {
-    const ObjectLock lock(object);
-    apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), state.settings);
+    apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), state.shared.lock()->settings);
   } else {
-    properties->set(object, id, value, pspec, state.settings);
+    properties->set(object, id, value, pspec, state.shared.for_locking_function().settings);
   }
   notify_of_others(object, pspec, before, stereo_settings(object));
 }
 
 void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  const StereoState& state = stereo_state(object);
+  StereoState& state = stereo_state(object);
   if (is_session_id(id))
     state.session.get_property(session_property(id), value);
   else if (id == first_read_only_id() + property_invalid_value)
@@ -347,7 +346,7 @@ void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* p
   else if (id == preset_id())
     g_value_set_enum(value, static_cast<gint>(preset_of(stereo_settings(object))));
   else
-    properties->get(object, id, value, pspec, state.settings);
+    properties->get(object, id, value, pspec, state.shared.for_locking_function().settings);
 }
 
 }  // namespace cudavision

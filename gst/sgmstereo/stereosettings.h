@@ -8,7 +8,7 @@
 
 #include "cuda/sgm/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
-#include "gst/memory/framequeues.h"
+#include "gst/flight/flightlimit.h"
 #include "gst/sgmstereo/calibration/calibration.h"
 #include "gst/sgmstereo/outputs/colormaps.h"
 

@@ -56,12 +56,11 @@ View<std::uint8_t> own_plane(Device& device, Buffer& memory, int row_bytes, int 
 StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
                        const FrameFormat& right, const FramePacking& packing,
                        const StereoSettings& settings,
-                       const std::optional<Rectification>& rectification, std::size_t most)
-    : session_(session),
-      queues_(most > 1 ? session.queues() : FrameQueues(session.device())),
-      device_(session.device()),
+                       const std::optional<Rectification>& rectification, std::size_t max_in_flight)
+    : device_(session.device()),
       packing_(packing),
       settings_(settings),
+      lanes_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
       left_rectifier_(make_rectifier(device_, picture_layout(packing, left),
                                      rectification ? &rectification->left : nullptr)),
       right_rectifier_(make_rectifier(device_,
@@ -76,14 +75,9 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     left_camera_ = rectification->left_camera;
     stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
   }
-  const CudaContext context = session.context();
-  lanes_.reserve(most);  // so that no lane is lost if there is no memory for its pointer
-  for (std::size_t i = 0; i < most; ++i) {
-    lanes_.push_back(std::unique_ptr<Lane>(
-        new Lane{{queues_, context, session.page_locks(), left}, std::nullopt, {}}));
-    if (!packing.packed())
-      lanes_.back()->right.emplace(queues_, context, session.page_locks(), right);
-  }
+  lanes_.set_input(0, left);
+  if (!packing.packed())
+    lanes_.set_input(1, right);
 }
 
 FrameLayout StereoWork::picture() const {
@@ -131,8 +125,7 @@ void StereoWork::apply(const StereoSettings& settings) {
 }
 
 void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
-  for (const auto& lane : lanes_)
-    lane->out[index_of(pad)].emplace(queues_, session_.context(), session_.page_locks(), format);
+  lanes_.set_output(index_of(pad), format);
   Output& output = outputs_[index_of(pad)].emplace(kind, format);
   if (kind == StereoOutput::points) {
     const FrameLayout layout = picture();
@@ -151,8 +144,7 @@ void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& fo
 
 void StereoWork::forget(SourcePad pad) {
   outputs_[index_of(pad)].reset();
-  for (const auto& lane : lanes_)
-    lane->out[index_of(pad)].reset();
+  lanes_.clear_output(index_of(pad));
 }
 
 bool StereoWork::measures_depth() const noexcept {
@@ -166,7 +158,7 @@ bool StereoWork::measures_depth() const noexcept {
 View<std::uint8_t> StereoWork::plane_for(StereoOutput kind, const Frames& out) const {
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i] && outputs_[i]->kind == kind && outputs_[i]->is_direct())
-      return out[i]->frame().planes[0];
+      return out[i]->planes[0];
   return {};
 }
 
@@ -214,7 +206,7 @@ void StereoWork::compute(const Inputs& in, const Frames& out, double seconds, bo
     if (!out[i])
       continue;
     Output& output = *outputs_[i];
-    const Frame& frame = out[i]->frame();
+    const Frame& frame = *out[i];
     const bool of_confidence = output.kind == StereoOutput::confidence;
     if (output.picture)
       output.picture->run(of_confidence ? confidence : map, frame, seconds);
@@ -227,82 +219,26 @@ void StereoWork::compute(const Inputs& in, const Frames& out, double seconds, bo
   }
 }
 
-std::unique_ptr<PairInFlight> StereoWork::start(GstBuffer* left, GstBuffer* right,
-                                                const Buffers& out, double seconds, bool inspect) {
+DeviceWork StereoWork::start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
+                             bool inspect) {
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, ImageSize{layout.width, layout.height, layout.bits}, settings_);
   }
-  Lane& lane = *lanes_[next_];
-  next_ = (next_ + 1) % lanes_.size();
-  std::unique_ptr<PairInFlight> pair(new PairInFlight(left, right));
-  FrameMapper::Input& left_input = pair->left_.emplace(lane.left, left);
-  if (!packing_.packed())
-    pair->right_.emplace(*lane.right, right);
-  Frames& frames = pair->outputs_;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i])
-      frames[i].emplace(*lane.out[i], out[i]);
+  MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out, true);
+  Frames frames;
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    frames[i] = mapped.output(i);
 
   const FrameLayout& whole = left_format().layout;
-  const ConstFrame& left_frame = left_input.frame();
+  const ConstFrame& left_frame = mapped.input(0);
   if (packing_.packed())
     compute({half_of(packing_, whole, left_frame, false),
-             half_of(packing_, whole, left_frame, true), left_input.stored()},
+             half_of(packing_, whole, left_frame, true), mapped.stored_input(0)},
             frames, seconds, inspect);
   else
-    compute({left_frame, pair->right_->frame(), left_input.stored()}, frames, seconds, inspect);
-
-  pair->end(inspect);
-  handed_on_ = handed_on_ || !pair->waits_;
-  return pair;
-}
-
-void StereoWork::finish() {
-  if (std::exchange(handed_on_, false))
-    device_.finish();
-}
-
-PairInFlight::PairInFlight(GstBuffer* left, GstBuffer* right)
-    : kept_left_(gst_buffer_ref(left)), kept_right_(right ? gst_buffer_ref(right) : nullptr) {}
-
-template <class Visit>
-void PairInFlight::for_each_mapped(Visit visit) {
-  for (auto& output : outputs_)
-    if (output)
-      visit(*output);
-  visit(*left_);
-  if (right_)
-    visit(*right_);
-}
-
-bool PairInFlight::can_be_handed_on() {
-  bool all = true;
-  for_each_mapped([&](auto& mapped) { all = all && mapped.can_be_handed_on(); });
-  return all;
-}
-
-bool PairInFlight::done() noexcept {
-  if (!waits_)
-    return true;
-  try {
-    bool all = true;
-    for_each_mapped([&](auto& mapped) { all = all && mapped.done(); });
-    return all;
-  } catch (const Error&) {
-    return true;
-  }
-}
-
-// Inputs have events of their own, because an output need not depend on both.
-void PairInFlight::end(bool inspected) {
-  waits_ = inspected || !can_be_handed_on();
-  for_each_mapped([&](auto& mapped) { waits_ ? mapped.end() : mapped.hand_on(); });
-}
-
-void PairInFlight::complete() {
-  if (waits_)
-    for_each_mapped([](auto& mapped) { mapped.complete(); });
+    compute({left_frame, mapped.input(1), mapped.stored_input(0)}, frames, seconds, inspect);
+  return std::move(mapped).end(inspect);
 }
 
 }  // namespace cudavision

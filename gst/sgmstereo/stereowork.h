@@ -4,14 +4,12 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "cuda/sgm/disparitypicture.h"
 #include "cuda/sgm/points.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
-#include "gst/core/scoped.h"
-#include "gst/memory/framemapper.h"
+#include "gst/flight/framelanes.h"
 #include "gst/sgmstereo/calibration/rectifiedpicture.h"
 #include "gst/sgmstereo/calibration/rectifier.h"
 #include "gst/sgmstereo/diagnostics/pairsnapshot.h"
@@ -20,45 +18,16 @@
 
 namespace cudavision {
 
-/// A pair whose work is enqueued. It keeps the input buffers; whoever has the output buffers must
-/// not touch them before the pair is complete. The destructor waits for the device as well. Both
-/// are called in the session's context.
-class PairInFlight {
- public:
-  /// True if complete() would not wait, or would fail.
-  bool done() noexcept;
-  /// Waits for the device and brings the outputs into their buffers. But if all memory is CUDA
-  /// memory that carries a stream, the device may still be at the pair (see FrameMapper), unless
-  /// the pair is inspected. Throws Error.
-  void complete();
-
- private:
-  friend class StereoWork;
-  using Outputs = PerSourcePad<std::optional<FrameMapper::Output>>;
-
-  PairInFlight(GstBuffer* left, GstBuffer* right);
-  template <class Visit>
-  void for_each_mapped(Visit visit);
-  bool can_be_handed_on();
-  /// Call this when all work on the pair is enqueued.
-  void end(bool inspected);
-
-  const OwnedBuffer kept_left_, kept_right_;
-  std::optional<FrameMapper::Input> left_, right_;
-  Outputs outputs_;
-  bool waits_ = true;
-};
-
 /// The operations behind cudasgmstereo for frames of known formats: maps the buffers of a pair and
-/// of its outputs, matches the pair once, and computes every output from that. Up to `most` pairs
-/// may be in flight; with more than one, transfers and kernels of successive pairs overlap. All
-/// calls, the destructor included, are made in the session's context.
+/// of its outputs, matches the pair once, and computes every output from that. All calls, the
+/// destructor included, are made in the session's context.
 class StereoWork {
  public:
-  /// right is ignored if frames are packed. Without a rectification, frames count as rectified.
+  /// right is ignored if frames are packed. Without a rectification, frames count as rectified. Up
+  /// to max_in_flight pairs may be in flight.
   StereoWork(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
              const FramePacking& packing, const StereoSettings& settings,
-             const std::optional<Rectification>& rectification, std::size_t most);
+             const std::optional<Rectification>& rectification, std::size_t max_in_flight);
 
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
@@ -75,16 +44,16 @@ class StereoWork {
 
   /// A buffer for each source pad that is to get one, and nullptr for all others. These cost
   /// nothing.
-  using Buffers = PerSourcePad<GstBuffer*>;
+  using Buffers = OutputFrames;
+  static_assert(source_pad_count == max_outputs);
 
-  /// Enqueues the work on a pair. right is nullptr if frames are packed. The pads of all buffers
-  /// must be prepared, and the pair before the last `most` − 1 ones must be complete. seconds is
-  /// the time since the pair before. If the pair is to be inspected, snapshot() is complete when
-  /// the pair is.
-  std::unique_ptr<PairInFlight> start(GstBuffer* left, GstBuffer* right, const Buffers& out,
-                                      double seconds, bool inspect);
-  /// Waits for pairs that were completed while the device was still at them. Throws Error.
-  void finish();
+  /// Enqueues the work on a pair, see FrameLanes::map(). right is nullptr if frames are packed. The
+  /// pads of all buffers must be prepared. seconds is the time since the pair before. If the pair
+  /// is to be inspected, snapshot() is complete when the pair is.
+  DeviceWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
+                   bool inspect);
+  /// See FrameLanes::finish().
+  void finish() { lanes_.finish(); }
 
   /// Returns the last pair that was to be inspected, once that is complete; there must have been
   /// one.
@@ -92,7 +61,7 @@ class StereoWork {
   /// Returns true if depth in 16 bits is prepared for a source pad.
   bool measures_depth() const noexcept;
   /// Returns how many pairs may be in flight.
-  std::size_t max_in_flight() const noexcept { return lanes_.size(); }
+  std::size_t max_in_flight() const noexcept { return lanes_.count(); }
   /// Returns the settings in force.
   const StereoSettings& settings() const { return settings_; }
 
@@ -111,14 +80,8 @@ class StereoWork {
     std::unique_ptr<sgm::Points> points;
     std::unique_ptr<RectifiedPicture> rectified;
   };
-  using Frames = PairInFlight::Outputs;
-
-  /// The mappers of one pair in flight: each carries one frame at a time.
-  struct Lane {
-    FrameMapper left;
-    std::optional<FrameMapper> right;
-    PerSourcePad<std::optional<FrameMapper>> out;
-  };
+  /// On the device; nullptr where there is no output.
+  using Frames = PerSourcePad<const Frame*>;
 
   /// The frames of a pair on the device. left and right are the pictures' luma or RGB.
   struct Inputs {
@@ -132,18 +95,15 @@ class StereoWork {
   View<std::uint8_t> own_map();
   View<std::uint8_t> own_confidence();
   bool shows_confidence(const Frames& out) const;
-  const FrameFormat& left_format() const { return lanes_.front()->left.format(); }
+  const FrameFormat& left_format() const { return lanes_.input_format(0); }
   FrameLayout picture() const;
   sgm::Reprojection reprojection(const StereoSettings& settings) const;
 
-  const DeviceSession& session_;
-  const FrameQueues queues_;
   Device& device_;
   const FramePacking packing_;
   StereoSettings settings_;
 
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::size_t next_ = 0;                                       ///< lane
+  FrameLanes lanes_;
   std::optional<Rectifier> left_rectifier_, right_rectifier_;  ///< both or neither
   std::optional<std::array<double, 2>> center_;                ///< the calibration's, x and y
   std::optional<RectifiedCamera> left_camera_;                 ///< likewise
@@ -152,7 +112,6 @@ class StereoWork {
   // For pairs that no output takes these of as they are.
   Buffer map_memory_, confidence_memory_;
   std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
-  bool handed_on_ = false;                ///< the device may still be at pairs that are complete
 };
 
 }  // namespace cudavision

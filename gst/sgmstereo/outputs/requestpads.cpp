@@ -151,13 +151,15 @@ bool send_sticky_events(GstPad* src, GstPad* pad) {
 // Returns the answer of a pad that did not keep an event which must precede buffers: pads keep none
 // while they are flushing and after EOS, and request pads take theirs from src. If a flush is over
 // already, the pad negotiates again before its next buffer.
-GstFlowReturn answer_without_event(GstPad* src, StereoRequestPad& pad) {
-  pad.discont = true;
-  pad.ended = GST_PAD_IS_EOS(pad.pad.get());
-  if (pad.ended)
+GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) {
+  SourceBranch& branch = pad.branch(stream);
+  branch.pad_discont = true;
+  branch.ended = GST_PAD_IS_EOS(pad.pad.get());
+  if (branch.ended)
     return GST_FLOW_EOS;
   gst_pad_mark_reconfigure(pad.pad.get());
-  const bool flushing = GST_PAD_IS_FLUSHING(src) || GST_PAD_IS_FLUSHING(pad.pad.get());
+  const bool flushing =
+      GST_PAD_IS_FLUSHING(stream.self->srcpad) || GST_PAD_IS_FLUSHING(pad.pad.get());
   return flushing && !pad.released ? GST_FLOW_FLUSHING : GST_FLOW_NOT_LINKED;
 }
 
@@ -174,10 +176,9 @@ GstFlowReturn answer_without_event(GstPad* src, StereoRequestPad& pad) {
           ", or release the pad.");
 }
 
-Caps negotiated_caps(GstAggregator* self, const StereoRequestPad& pad) {
-  const StereoState& state = stereo_state(self);
-  const Caps possible = stereo_src_caps_for(state.left.caps.get(), state.packing, pad.output,
-                                            state.session.takes_cuda());
+Caps negotiated_caps(StereoStream& stream, const StereoRequestPad& pad) {
+  const Caps possible = stereo_src_caps_for(stream.left.caps.get(), stream.packing, pad.output,
+                                            stream.state.session.takes_cuda());
   Caps common(gst_pad_peer_query_caps(pad.pad.get(), possible.get()));
   if (!gst_caps_is_empty(common.get()))
     common = stereo_fixated_caps(std::move(common), pad.pad.get());
@@ -186,12 +187,12 @@ Caps negotiated_caps(GstAggregator* self, const StereoRequestPad& pad) {
   return common;
 }
 
-ObjectPtr<GstBufferPool> negotiated_pool(const DeviceSession& session, const StereoRequestPad& pad,
+ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,
                                          GstCaps* caps) {
   const std::unique_ptr<GstQuery, UnrefQuery> query(gst_query_new_allocation(caps, TRUE));
   if (!gst_pad_peer_query(pad.pad.get(), query.get()))
     GST_DEBUG_OBJECT(pad.pad.get(), "the peer has no answer to an ALLOCATION query");
-  decide_pool(query.get(), session, *pad.format);
+  decide_pool(query.get(), stream.state.session, *pad.branch(stream).format);
   GstBufferPool* pool = nullptr;
   gst_query_parse_nth_allocation_pool(query.get(), 0, &pool, nullptr, nullptr, nullptr);
   return ObjectPtr<GstBufferPool>(pool);
@@ -208,8 +209,8 @@ std::shared_ptr<StereoRequestPad> new_pad(GstPadTemplate* pad_template, const Ki
 
 /// Returns false if another pad has the place.
 bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
-  const ObjectLock lock(self);
-  std::shared_ptr<StereoRequestPad>& place = stereo_state(self).request_pads[index_of(pad->id)];
+  const auto shared = stereo_state(self).shared.lock();
+  std::shared_ptr<StereoRequestPad>& place = shared->request_pads[index_of(pad->id)];
   if (place)
     return false;
   place = pad;
@@ -217,8 +218,8 @@ bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
 }
 
 std::shared_ptr<StereoRequestPad> request_pad_of(gpointer self, GstPad* pad) {
-  const ObjectLock lock(self);
-  for (const std::shared_ptr<StereoRequestPad>& request_pad : stereo_state(self).request_pads)
+  const auto shared = stereo_state(self).shared.lock();
+  for (const std::shared_ptr<StereoRequestPad>& request_pad : shared->request_pads)
     if (request_pad && request_pad->pad.get() == pad)
       return request_pad;
   return nullptr;
@@ -266,8 +267,7 @@ void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer) {
   if (!request_pad)
     return;
   request_pad->released = true;
-  const ObjectLock lock(element);
-  stereo_state(element).request_pads[index_of(request_pad->id)].reset();
+  stereo_state(element).shared.lock()->request_pads[index_of(request_pad->id)].reset();
 }
 
 GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self) {
@@ -290,65 +290,65 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
   });
 }
 
-RequestPads open_request_pads(GstAggregator* self) {
-  RequestPads pads = stereo_request_pads(self);
+RequestPads open_request_pads(StereoStream& stream) {
+  RequestPads pads = stereo_request_pads(stream.self);
   for (std::shared_ptr<StereoRequestPad>& pad : pads) {
     if (!pad)
       continue;
+    SourceBranch& branch = pad->branch(stream);
     // A new peer has not ended.
     if (gst_pad_needs_reconfigure(pad->pad.get()))
-      pad->ended = false;
-    if (!pad->ended && gst_pad_is_linked(pad->pad.get()))
+      branch.ended = false;
+    if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
       continue;
-    pad->discont = true;
+    branch.pad_discont = true;
     pad.reset();
   }
   return pads;
 }
 
-bool stereo_must_negotiate(const StereoRequestPad& pad) {
-  return gst_pad_needs_reconfigure(pad.pad.get()) || !pad.format;
+bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad) {
+  return gst_pad_needs_reconfigure(pad.pad.get()) || !pad.branch(stream).format;
 }
 
-GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad) {
+GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad) {
   if (GST_PAD_IS_FLUSHING(pad.pad.get()))
-    return answer_without_event(self->srcpad, pad);
+    return answer_without_event(stream, pad);
   gst_pad_check_reconfigure(pad.pad.get());  // clears the mark
-  StereoState& state = stereo_state(self);
-  pad.forget_negotiation();
-  if (state.work) {
-    const ReleaseScope scope(state.session);
-    state.work->forget(pad.id);
+  pad.forget_negotiation(stream);
+  if (stream.work) {
+    const ReleaseScope scope(stream.state.session.context());
+    stream.work->forget(pad.id);
   }
-  const Caps caps = negotiated_caps(self, pad);
+  const Caps caps = negotiated_caps(stream, pad);
   GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, caps.get());
-  send_stream_start(self->srcpad, pad.pad.get());
+  send_stream_start(stream.self->srcpad, pad.pad.get());
   if (!send_caps(pad.pad.get(), caps.get()))
-    return answer_without_event(self->srcpad, pad);
-  pad.format = stereo_output_format(pad.output, caps.get());
-  pad.pool = negotiated_pool(state.session, pad, caps.get());
+    return answer_without_event(stream, pad);
+  pad.branch(stream).format = stereo_output_format(pad.output, caps.get());
+  pad.branch(stream).pool = negotiated_pool(stream, pad, caps.get());
   return GST_FLOW_OK;
 }
 
-GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
+GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad& pad,
                                          OwnedBuffer buffer) {
   // The pair was in flight when the pad got another peer.
   if (gst_pad_needs_reconfigure(pad.pad.get()) && stereo_peer_refuses_current_caps(pad.pad.get())) {
-    pad.discont = true;
+    pad.branch(stream).pad_discont = true;
     return GST_FLOW_OK;
   }
-  if (!send_sticky_events(self->srcpad, pad.pad.get()))
-    return answer_without_event(self->srcpad, pad);
+  if (!send_sticky_events(stream.self->srcpad, pad.pad.get()))
+    return answer_without_event(stream, pad);
   const GstFlowReturn flow = gst_pad_push(pad.pad.get(), buffer.release());
-  pad.ended = flow == GST_FLOW_EOS;
+  pad.branch(stream).ended = flow == GST_FLOW_EOS;
   return flow == GST_FLOW_FLUSHING && pad.released ? GST_FLOW_NOT_LINKED : flow;
 }
 
-void stereo_push_gap_on_request_pads(GstAggregator* self, GstEvent* gap) {
-  for (const std::shared_ptr<StereoRequestPad>& pad : open_request_pads(self)) {
+void stereo_push_gap_on_request_pads(StereoStream& stream, GstEvent* gap) {
+  for (const std::shared_ptr<StereoRequestPad>& pad : open_request_pads(stream)) {
     if (!pad || !gst_pad_has_current_caps(pad->pad.get()))
       continue;
-    send_sticky_events(self->srcpad, pad->pad.get());
+    send_sticky_events(stream.self->srcpad, pad->pad.get());
     gst_pad_push_event(pad->pad.get(), gst_event_ref(gap));
   }
 }

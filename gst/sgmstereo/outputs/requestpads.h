@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gst/sgmstereo/pairing/headframe.h"
-#include "gst/sgmstereo/stereostate.h"
+#include "gst/sgmstereo/stereostream.h"
 
 /// The source pads that exist on request, besides the always-pad src. GstAggregator knows src
 /// alone: it negotiates src, sends the events of the stream there, and starts and stops the
@@ -37,21 +37,21 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
 // Only the aggregating thread may call the functions below. They may throw.
 
 /// Returns the request pads that can take a buffer now. The others are nullptr.
-RequestPads open_request_pads(GstAggregator* self);
+RequestPads open_request_pads(StereoStream& stream);
 
 /// Returns true if the pad must negotiate with its peer before its next buffer.
-bool stereo_must_negotiate(const StereoRequestPad& pad);
+bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad);
 /// No pair may be in flight. Returns GST_FLOW_NOT_LINKED or GST_FLOW_EOS if this pad alone can get
 /// no buffer, because it has just been released, for example.
-GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad);
+GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad);
 
 /// Pushes a buffer, after the events that must precede it, or drops it if these cannot be sent, or
-/// if a new peer does not take its caps. A
-/// pad that has just been released answers GST_FLOW_NOT_LINKED.
-GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
+/// if a new peer does not take its caps. A pad that has just been released answers
+/// GST_FLOW_NOT_LINKED.
+GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad& pad,
                                          OwnedBuffer buffer);
 
 /// Pushes a GAP event on the request pads that have caps.
-void stereo_push_gap_on_request_pads(GstAggregator* self, GstEvent* gap);
+void stereo_push_gap_on_request_pads(StereoStream& stream, GstEvent* gap);
 
 }  // namespace cudavision

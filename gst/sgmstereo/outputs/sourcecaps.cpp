@@ -21,20 +21,15 @@ FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
   return packing;
 }
 
-Caps stereo_arrived_caps(GstAggregator* self, const StereoInput& input) {
-  const ObjectLock lock(self);
-  return Caps(input.arrived_caps ? gst_caps_ref(input.arrived_caps.get()) : nullptr);
-}
-
 namespace {
 
 Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
-  const StereoState& state = stereo_state(self);
-  const StereoInput& left = state.left;
+  StereoState& state = stereo_state(self);
+  const GstAggregatorPad* left = state.left.pad;
   const bool cuda = state.session.takes_cuda();
   if (const Caps caps = stereo_arrived_caps(self, left)) {
     try {
-      return stereo_src_caps_for(caps.get(), stereo_check_caps(self, left.pad, caps.get()), output,
+      return stereo_src_caps_for(caps.get(), stereo_check_caps(self, left, caps.get()), output,
                                  cuda);
     } catch (const ElementError& e) {
       GST_DEBUG_OBJECT(self, "%s", e.what());

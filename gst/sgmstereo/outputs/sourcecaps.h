@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/stereostate.h"
 
 /// The caps of the source pads while the element runs: what follows from the caps that have
@@ -11,9 +12,6 @@ namespace cudavision {
 /// cannot process, whatever the other pad gets.
 FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
                                const GstCaps* caps);
-
-/// Returns the last caps that have arrived on a sink pad, or none.
-Caps stereo_arrived_caps(GstAggregator* self, const StereoInput& input);
 
 /// Answers the CAPS query of a source pad with this output.
 gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query);

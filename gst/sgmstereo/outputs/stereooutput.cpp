@@ -22,54 +22,53 @@ namespace {
 // If the two frames are in different contexts, the left one's counts. right: nullptr if there is
 // none. Without a new negotiation, the output would go on in the pool of the old context, so if
 // that fails, the answer is GstAggregator's own.
-GstFlowReturn follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* right) {
-  StereoState& state = stereo_state(self);
+GstFlowReturn follow_context(StereoStream& stream, GstBuffer* left, GstBuffer* right) {
   GstMemory* memory = cuda_memory_of(left);
   if (!memory && right)
     memory = cuda_memory_of(right);
-  if (!state.session.should_move_to(memory))
+  if (!stream.state.session.should_move_to(memory))
     return GST_FLOW_OK;
-  const GstFlowReturn flow = stereo_push_pairs(self, 0);
+  const GstFlowReturn flow = stereo_push_pairs(stream, 0);
   if (flow != GST_FLOW_OK)
     return flow;
-  stereo_release_work(self);
-  state.session.move_to(memory);
-  if (gst_aggregator_negotiate(self))
+  stereo_release_work(stream);
+  stream.state.session.move_to(memory);
+  if (gst_aggregator_negotiate(stream.self))
     return GST_FLOW_OK;
-  return GST_PAD_IS_FLUSHING(self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+  return GST_PAD_IS_FLUSHING(stream.self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
 // If nothing is linked to any pad, src is open: pushing there tells GstAggregator so, and an
 // application may block or watch an unlinked src.
-OpenPads open_pads(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  OpenPads pads{gst_pad_is_linked(self->srcpad) && !state.src_ended, open_request_pads(self)};
+OpenPads open_pads(StereoStream& stream) {
+  OpenPads pads{gst_pad_is_linked(stream.self->srcpad) && !stream.src.ended,
+                open_request_pads(stream)};
   const bool any_requested = std::any_of(pads.requested.begin(), pads.requested.end(),
                                          [](const auto& pad) { return pad != nullptr; });
-  if (!any_requested && !state.src_ended)
+  if (!any_requested && !stream.src.ended)
     pads.src = true;
   if (!pads.src)
-    state.src_discont = true;
+    stream.src.pad_discont = true;
   return pads;
 }
 
 // Negotiates a request pad behind the pairs in flight. Closes it if it alone can get no buffer.
-GstFlowReturn negotiate(GstAggregator* self, std::shared_ptr<StereoRequestPad>& pad) {
-  GstFlowReturn flow = stereo_push_pairs(self, 0);
+GstFlowReturn negotiate(StereoStream& stream, std::shared_ptr<StereoRequestPad>& pad) {
+  GstFlowReturn flow = stereo_push_pairs(stream, 0);
   if (flow != GST_FLOW_OK)
     return flow;
-  flow = stereo_negotiate_request_pad(self, *pad);
+  flow = stereo_negotiate_request_pad(stream, *pad);
   if (flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS)
     return flow;
   pad.reset();
   return GST_FLOW_OK;
 }
 
-GstFlowReturn prepare_request_pads(GstAggregator* self, OpenPads& pads) {
+GstFlowReturn prepare_request_pads(StereoStream& stream, OpenPads& pads) {
   for (auto& pad : pads.requested) {
-    if (!pad || !stereo_must_negotiate(*pad))
+    if (!pad || !stereo_must_negotiate(stream, *pad))
       continue;
-    const GstFlowReturn flow = negotiate(self, pad);
+    const GstFlowReturn flow = negotiate(stream, pad);
     if (flow != GST_FLOW_OK)
       return flow;
   }
@@ -78,91 +77,89 @@ GstFlowReturn prepare_request_pads(GstAggregator* self, OpenPads& pads) {
 
 // Returns the rectification of the frames, if there is a calibration. Its focal length and baseline
 // take the place of those that are not set.
-std::optional<Rectification> rectify(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  if (!state.calibration)
+std::optional<Rectification> rectify(StereoStream& stream) {
+  if (!stream.calibration)
     return {};
-  const FrameLayout& frames = state.left.format->layout;
-  const PictureSize size = picture_size(state.packing, frames.width, frames.height);
-  const Rectification rectification =
-      make_rectification(*state.calibration, size.width, size.height, stereo_settings(self).alpha);
-  GST_INFO_OBJECT(self, "rectified by %s: focal length %g pixels, baseline %g mm",
-                  state.calibration->files.c_str(), rectification.focal_length,
+  const FrameLayout& frames = stream.left.format->layout;
+  const PictureSize size = picture_size(stream.packing, frames.width, frames.height);
+  const Rectification rectification = make_rectification(
+      *stream.calibration, size.width, size.height, stereo_settings(stream.self).alpha);
+  GST_INFO_OBJECT(stream.self, "rectified by %s: focal length %g pixels, baseline %g mm",
+                  stream.calibration->files.c_str(), rectification.focal_length,
                   rectification.baseline);
   {
-    const ObjectLock lock(self);
-    state.settings.calibrated_focal_length = rectification.focal_length;
-    state.settings.calibrated_baseline = rectification.baseline;
+    const auto shared = stream.state.shared.lock();
+    shared->settings.calibrated_focal_length = rectification.focal_length;
+    shared->settings.calibrated_baseline = rectification.baseline;
   }
   for (const char* property : {"focal-length", "baseline"})
-    g_object_notify(G_OBJECT(self), property);
+    g_object_notify(G_OBJECT(stream.self), property);
   return rectification;
 }
 
 // True if no pair crosses the bus, as all memory carries a stream.
-bool stays_in_stream_order(GstAggregator* self, const OpenPads& pads) {
-  const StereoState& state = stereo_state(self);
-  return order_is_known(*state.left.format) &&
-         (state.packing.packed() || order_is_known(*state.right.format)) &&
-         (!pads.src || order_is_known(*state.out)) &&
-         std::all_of(pads.requested.begin(), pads.requested.end(),
-                     [](const auto& pad) { return !pad || order_is_known(*pad->format); });
+bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
+  return order_is_known(*stream.left.format) &&
+         (stream.packing.packed() || order_is_known(*stream.right.format)) &&
+         (!pads.src || order_is_known(*stream.src.format)) &&
+         std::all_of(pads.requested.begin(), pads.requested.end(), [&](const auto& pad) {
+           return !pad || order_is_known(*pad->branch(stream).format);
+         });
 }
 
-std::unique_ptr<StereoWork> new_work(GstAggregator* self, const OpenPads& pads) {
-  StereoState& state = stereo_state(self);
-  const std::optional<Rectification> rectification = rectify(self);
-  const StereoSettings settings = stereo_settings(self);  // with what rectify() has set
-  const bool packed = state.packing.packed();
-  const FrameFormat& right = packed ? *state.left.format : *state.right.format;
-  GST_DEBUG_OBJECT(self, "%s and %s on %s", state.left.format->description().c_str(),
+std::unique_ptr<StereoWork> new_work(StereoStream& stream, const OpenPads& pads) {
+  const std::optional<Rectification> rectification = rectify(stream);
+  const StereoSettings settings = stereo_settings(stream.self);  // with what rectify() has set
+  const bool packed = stream.packing.packed();
+  const FrameFormat& right = packed ? *stream.left.format : *stream.right.format;
+  GST_DEBUG_OBJECT(stream.self, "%s and %s on %s", stream.left.format->description().c_str(),
                    packed ? "the same" : right.description().c_str(),
-                   state.session.on_cuda() ? "CUDA" : "the CPU");
-  return std::make_unique<StereoWork>(
-      state.session, *state.left.format, right, state.packing, settings, rectification,
-      settings.max_in_flight(state.session.device().kind(), stays_in_stream_order(self, pads)));
+                   stream.state.session.on_cuda() ? "CUDA" : "the CPU");
+  return std::make_unique<StereoWork>(stream.state.session, *stream.left.format, right,
+                                      stream.packing, settings, rectification,
+                                      settings.max_in_flight(stream.state.session.device().kind(),
+                                                             stays_in_stream_order(stream, pads)));
 }
 
 // A handler of the WARNING about invalid settings may stop the element: returns GST_FLOW_FLUSHING
 // then.
-GstFlowReturn prepare_work(GstAggregator* self, const OpenPads& pads) {
-  StereoState& state = stereo_state(self);
-  if (!state.session.started())
+GstFlowReturn prepare_work(StereoStream& stream, const OpenPads& pads) {
+  if (!stream.state.session.started())
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
                        "The element has lost its GPU: set it to NULL and start it again.");
-  const StereoSettings settings = stereo_settings(self);
+  const StereoSettings settings = stereo_settings(stream.self);
   const bool lengths =
       std::any_of(pads.requested.begin(), pads.requested.end(),
                   [](const auto& pad) { return pad && measures_lengths(pad->output); });
   const std::string error = validation_error(settings, lengths);
-  const auto is_new = [&](SourcePad pad) { return !state.work || !state.work->is_prepared(pad); };
+  const auto is_new = [&](SourcePad pad) { return !stream.work || !stream.work->is_prepared(pad); };
   const bool src_is_new = pads.src && is_new(SourcePad::always);
   const bool any_is_new =
       src_is_new || std::any_of(pads.requested.begin(), pads.requested.end(),
                                 [&](const auto& pad) { return pad && is_new(pad->id); });
   // The last valid settings do for new pads as well, unless they lack the lengths that these need.
-  if (!state.work || (any_is_new && !validation_error(state.work->settings(), lengths).empty()))
-    state.guard.require(error);
-  const bool valid = state.guard.allows(GST_ELEMENT_CAST(self), error);
-  if (GST_PAD_IS_FLUSHING(self->srcpad))
+  if (!stream.work || (any_is_new && !validation_error(stream.work->settings(), lengths).empty()))
+    stream.guard.require(error);
+  const bool valid = stream.guard.allows(GST_ELEMENT_CAST(stream.self), error);
+  if (GST_PAD_IS_FLUSHING(stream.self->srcpad))
     return GST_FLOW_FLUSHING;
   if (!valid && !any_is_new)
     return GST_FLOW_OK;
-  const DeviceScope scope(state.session);
-  if (!state.work)
-    state.work = new_work(self, pads);
+  const DeviceScope scope(stream.state.session);
+  if (!stream.work)
+    stream.work = new_work(stream, pads);
   else if (valid)
-    state.work->apply(settings);
+    stream.work->apply(settings);
   if (src_is_new)
-    state.work->prepare(SourcePad::always, settings.output, *state.out);
+    stream.work->prepare(SourcePad::always, settings.output, *stream.src.format);
   for (const auto& pad : pads.requested)
     if (pad && is_new(pad->id))
-      state.work->prepare(pad->id, pad->output, *pad->format);
+      stream.work->prepare(pad->id, pad->output, *pad->branch(stream).format);
   return GST_FLOW_OK;
 }
 
 // The pairs in flight may have all buffers of a pool.
-GstFlowReturn acquire(GstAggregator* self, GstBufferPool* pool, const FrameFormat& format,
+GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameFormat& format,
                       OwnedBuffer& out) {
   if (!pool)
     return GST_FLOW_NOT_NEGOTIATED;
@@ -170,11 +167,11 @@ GstFlowReturn acquire(GstAggregator* self, GstBufferPool* pool, const FrameForma
   GstFlowReturn flow = GST_FLOW_ERROR;
   if (gst_buffer_pool_set_active(pool, TRUE)) {
     GstBufferPoolAcquireParams params{};
-    if (!stereo_state(self).in_flight.empty())
+    if (!stream.in_flight.empty())
       params.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
     flow = gst_buffer_pool_acquire_buffer(pool, &buffer, &params);
     if (flow == GST_FLOW_EOS) {
-      const GstFlowReturn pushed = stereo_push_pairs(self, 0);
+      const GstFlowReturn pushed = stereo_push_pairs(stream, 0);
       if (pushed != GST_FLOW_OK)
         return pushed;
       flow = gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr);
@@ -190,18 +187,19 @@ GstFlowReturn acquire(GstAggregator* self, GstBufferPool* pool, const FrameForma
 }
 
 // Closes request pads that have been released while they waited for a buffer.
-GstFlowReturn acquire_outputs(GstAggregator* self, OpenPads& pads, OutputBuffers& out) {
+GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads, OutputBuffers& out) {
   if (pads.src) {
-    const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(self));
+    const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(stream.self));
     const GstFlowReturn flow =
-        acquire(self, pool.get(), *stereo_state(self).out, out[index_of(SourcePad::always)]);
+        acquire(stream, pool.get(), *stream.src.format, out[index_of(SourcePad::always)]);
     if (flow != GST_FLOW_OK)
       return flow;
   }
   for (auto& pad : pads.requested) {
     if (!pad)
       continue;
-    const GstFlowReturn flow = acquire(self, pad->pool.get(), *pad->format, out[index_of(pad->id)]);
+    const GstFlowReturn flow = acquire(stream, pad->branch(stream).pool.get(),
+                                       *pad->branch(stream).format, out[index_of(pad->id)]);
     if (flow == GST_FLOW_FLUSHING && pad->released)
       pad.reset();
     else if (flow != GST_FLOW_OK)
@@ -211,101 +209,99 @@ GstFlowReturn acquire_outputs(GstAggregator* self, OpenPads& pads, OutputBuffers
 }
 
 // Returns the time since the last pair in seconds.
-double seconds_since_last(StereoState& state, const FrameTimes& times) {
+double seconds_since_last(StereoStream& stream, const FrameTimes& times) {
   constexpr GstClockTime usual = 40 * GST_MSECOND;
-  const GstClockTime last = std::exchange(state.last_running_time, times.running_time);
+  const GstClockTime last = std::exchange(stream.last_running_time, times.running_time);
   GstClockTime time = GST_CLOCK_TIME_IS_VALID(times.duration) ? times.duration : usual;
   if (GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(times.running_time))
     time = times.running_time > last ? times.running_time - last : 0;
   return static_cast<double>(time) / GST_SECOND;
 }
 
-std::unique_ptr<PairInFlight> start(GstAggregator* self, HeadFrame& left, HeadFrame* right,
-                                    const OutputBuffers& out, bool inspect) {
-  StereoState& state = stereo_state(self);
+DeviceWork start(StereoStream& stream, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
+                 bool inspect) {
   StereoWork::Buffers buffers;
   std::transform(out.begin(), out.end(), buffers.begin(),
                  [](const OwnedBuffer& buffer) { return buffer.get(); });
-  const double seconds = seconds_since_last(state, left.times());
-  const DeviceScope scope(state.session);
-  return state.work->start(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds,
-                           inspect);
+  const double seconds = seconds_since_last(stream, left.times());
+  const DeviceScope scope(stream.state.session);
+  return stream.work->start(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds,
+                            inspect);
 }
 
 // Gives an output the times and flags of the left frame, and those of its metas that still apply.
-void describe(GstAggregator* self, GstBuffer* left, bool discont, GstBuffer* out) {
+void describe(StereoStream& stream, GstBuffer* left, bool discont, GstBuffer* out) {
   gst_buffer_copy_into(
       out, left,
       static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0,
       static_cast<gsize>(-1));
-  copy_metas(left, out, !stereo_state(self).packing.packed());
+  copy_metas(left, out, !stream.packing.packed());
   GST_BUFFER_FLAG_UNSET(out, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
   if (discont)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
 }
 
-void describe_outputs(GstAggregator* self, GstBuffer* left, const OpenPads& pads,
+void describe_outputs(StereoStream& stream, GstBuffer* left, const OpenPads& pads,
                       const OutputBuffers& out) {
-  StereoState& state = stereo_state(self);
   if (pads.src)
-    describe(self, left, std::exchange(state.src_discont, false) || state.discont,
+    describe(stream, left, std::exchange(stream.src.pad_discont, false) || stream.outputs_discont,
              out[index_of(SourcePad::always)].get());
   for (const auto& pad : pads.requested)
     if (pad)
-      describe(self, left, std::exchange(pad->discont, false) || state.discont,
+      describe(stream, left,
+               std::exchange(pad->branch(stream).pad_discont, false) || stream.outputs_discont,
                out[index_of(pad->id)].get());
-  state.discont = false;
+  stream.outputs_discont = false;
 }
 
 }  // namespace
 
-GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
+GstFlowReturn stereo_push_output(StereoStream& stream, HeadFrame& left, HeadFrame* right) {
   // A handler of a signal or message about this pair may have stopped the element.
-  if (GST_PAD_IS_FLUSHING(self->srcpad))
+  if (GST_PAD_IS_FLUSHING(stream.self->srcpad))
     return GST_FLOW_FLUSHING;
-  GstFlowReturn flow = follow_context(self, left.buffer(), right ? right->buffer() : nullptr);
+  GstFlowReturn flow = follow_context(stream, left.buffer(), right ? right->buffer() : nullptr);
   if (flow != GST_FLOW_OK)
     return flow;
-  OpenPads pads = open_pads(self);
-  flow = prepare_request_pads(self, pads);
+  OpenPads pads = open_pads(stream);
+  flow = prepare_request_pads(stream, pads);
   if (flow != GST_FLOW_OK)
     return flow;
-  flow = prepare_work(self, pads);
+  flow = prepare_work(stream, pads);
   if (flow != GST_FLOW_OK)
     return flow;
   const auto is_discont = [](GstBuffer* buffer) {
     return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   };
-  StereoState& state = stereo_state(self);
-  if (std::exchange(state.restart, false) || is_discont(left.buffer()) ||
+  if (std::exchange(stream.temporal_restart, false) || is_discont(left.buffer()) ||
       (right && is_discont(right->buffer())))
-    state.work->restart();
+    stream.work->restart();
 
   OutputBuffers out;
-  flow = acquire_outputs(self, pads, out);
+  flow = acquire_outputs(stream, pads, out);
   if (flow != GST_FLOW_OK)
     return flow;
   const FrameTimes times = left.times();
   // A handler of the messages about an inspected pair may stop the element, which frees the work.
-  const std::size_t max_in_flight = state.work->max_in_flight();
+  const std::size_t max_in_flight = stream.work->max_in_flight();
   const bool inspect =
-      state.diagnostics.selects(times, state.work->settings().diagnostics_interval);
-  std::unique_ptr<PairInFlight> work = start(self, left, right, out, inspect);
-  describe_outputs(self, left.buffer(), pads, out);
+      stream.diagnostics.selects(times, stream.work->settings().diagnostics_interval);
+  DeviceWork work = start(stream, left, right, out, inspect);
+  describe_outputs(stream, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
-  state.in_flight.push_back({std::move(pads), std::move(out), std::move(work)});
+  stream.in_flight.push_back({{std::move(pads), std::move(out)}, std::move(work)});
   if (inspect) {
-    flow = stereo_push_pairs(self, 1);
+    flow = stereo_push_pairs(stream, 1);
     if (flow != GST_FLOW_OK)
       return flow;
-    stereo_complete(self, state.in_flight.back());
-    state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
-                             state.work->measures_depth(), state.work->snapshot());
+    stream.in_flight.back().finish();
+    stream.diagnostics.report(times, stream.work->settings().with_calibrated_lengths(),
+                              stream.work->measures_depth(), stream.work->snapshot());
   }
-  return stereo_push_pairs(self, max_in_flight - 1);
+  return stereo_push_pairs(stream, max_in_flight - 1);
 }
 
 }  // namespace cudavision

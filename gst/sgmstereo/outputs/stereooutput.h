@@ -2,13 +2,13 @@
 #pragma once
 
 #include "gst/sgmstereo/pairing/headframe.h"
-#include "gst/sgmstereo/stereostate.h"
+#include "gst/sgmstereo/stereostream.h"
 
 namespace cudavision {
 
 /// Computes the outputs for a pair whose formats and src caps are known. If no more pairs may be in
 /// flight, pushes the oldest, see stereo_push_pairs(). right is nullptr if frames are packed. Only
 /// the aggregating thread may call this. Throws.
-GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right);
+GstFlowReturn stereo_push_output(StereoStream& stream, HeadFrame& left, HeadFrame* right);
 
 }  // namespace cudavision

@@ -11,19 +11,18 @@ namespace cudavision {
 namespace {
 
 // GstAggregator sends the segment with the first buffer on src only, so all else needs this.
-void send_segment(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  if (state.segment_sent)
+void send_segment(StereoStream& stream) {
+  if (stream.segment_sent)
     return;
-  GstSegment segment = current_segment(state.left.pad);
+  GstSegment segment = current_segment(stream.left.pad());
   // GstAggregator sends this one if upstream has sent none.
   if (segment.format == GST_FORMAT_UNDEFINED)
     gst_segment_init(&segment, GST_FORMAT_TIME);
   GstEvent* event = gst_event_new_segment(&segment);
-  if (state.segment_seqnum != GST_SEQNUM_INVALID)
-    gst_event_set_seqnum(event, state.segment_seqnum);
-  gst_pad_push_event(self->srcpad, event);
-  state.segment_sent = true;
+  if (stream.segment_seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum(event, stream.segment_seqnum);
+  gst_pad_push_event(stream.self->srcpad, event);
+  stream.segment_sent = true;
 }
 
 // True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
@@ -45,144 +44,130 @@ GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
 }
 
 // Drops the buffer if it was in flight when src got a peer that does not take its caps.
-GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
-  StereoState& state = stereo_state(self);
-  if (!buffer ||
-      (gst_pad_needs_reconfigure(self->srcpad) && stereo_peer_refuses_current_caps(self->srcpad))) {
-    state.src_discont = true;
+GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
+  if (!buffer || (gst_pad_needs_reconfigure(stream.self->srcpad) &&
+                  stereo_peer_refuses_current_caps(stream.self->srcpad))) {
+    stream.src.pad_discont = true;
     return GST_FLOW_OK;
   }
-  state.segment_sent = true;
-  const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
-  state.src_ended = flow == GST_FLOW_EOS;
+  stream.segment_sent = true;
+  const GstFlowReturn flow = gst_aggregator_finish_buffer(stream.self, buffer.release());
+  stream.src.ended = flow == GST_FLOW_EOS;
   return flow;
 }
 
 // Pushes on src first, whose sticky events the request pads follow. A branch may have ended while
 // the pair was in flight.
-GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
+GstFlowReturn push_outputs(StereoStream& stream, const OpenPads& pads, OutputBuffers& out) {
   PerSourcePad<GstFlowReturn> flows;
   flows.fill(GST_FLOW_NOT_LINKED);
-  for (const auto& pad : stereo_request_pads(self))
-    if (pad && pad->ended)
+  for (const auto& pad : stereo_request_pads(stream.self))
+    if (pad && pad->branch(stream).ended)
       flows[index_of(pad->id)] = GST_FLOW_EOS;
   GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
-  if (pads.src && !stereo_state(self).src_ended) {
-    src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
+  if (pads.src && !stream.src.ended) {
+    src_flow = push_on_src(stream, std::move(out[index_of(SourcePad::always)]));
   } else {
-    send_segment(self);
-    if (stereo_state(self).src_ended)
+    send_segment(stream);
+    if (stream.src.ended)
       src_flow = GST_FLOW_EOS;
   }
   for (const auto& pad : pads.requested) {
     if (stops_all(combined(flows)))
       break;
-    if (pad && !pad->ended)
+    if (pad && !pad->branch(stream).ended)
       flows[index_of(pad->id)] =
-          stereo_push_on_request_pad(self, *pad, std::move(out[index_of(pad->id)]));
+          stereo_push_on_request_pad(stream, *pad, std::move(out[index_of(pad->id)]));
   }
   return combined(flows);
 }
 
-GstFlowReturn push_oldest(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  stereo_complete(self, state.in_flight.front());
-  PendingOutput oldest = std::move(state.in_flight.front());
-  state.in_flight.pop_front();
-  if (oldest.drops_src)
-    oldest.buffers[index_of(SourcePad::always)].reset();
-  return push_outputs(self, oldest.pads, oldest.buffers);
+GstFlowReturn push_oldest(StereoStream& stream) {
+  std::deque<PairInFlight>& in_flight = stream.in_flight;
+  PairInFlight oldest = std::move(in_flight.front());
+  in_flight.pop_front();
+  PairOutputs outputs = std::move(oldest).complete();
+  if (outputs.drops_src)
+    outputs.buffers[index_of(SourcePad::always)].reset();
+  return push_outputs(stream, outputs.pads, outputs.buffers);
 }
 
 }  // namespace
 
-void stereo_complete(GstAggregator* self, PendingOutput& pending) {
-  if (!pending.work)
-    return;
-  const DeviceScope scope(stereo_state(self).session);
-  pending.work->complete();
-  pending.work.reset();
+bool stereo_wait_for_frames(StereoStream& stream,
+                            const std::function<bool()>& next_frames_are_here) {
+  if (stream.in_flight.empty())
+    return next_frames_are_here();
+  return stream.state.frames_arrival.wait(stream.in_flight.front().work(), next_frames_are_here);
 }
 
-bool stereo_oldest_is_done(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
-  if (state.in_flight.empty() || !state.in_flight.front().work)
-    return true;
-  const DeviceScope scope(state.session);
-  return state.in_flight.front().work->done();
-}
-
-GstFlowReturn stereo_push_pairs(GstAggregator* self, std::size_t left) {
-  const StereoState& state = stereo_state(self);
+GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left) {
   GstFlowReturn flow = GST_FLOW_OK;
   try {
-    while (flow == GST_FLOW_OK && state.in_flight.size() > left)
-      flow = push_oldest(self);
+    while (flow == GST_FLOW_OK && stream.in_flight.size() > left)
+      flow = push_oldest(stream);
   } catch (...) {
-    stereo_drop_pairs(self);
+    stream.in_flight.clear();
     throw;
   }
   if (flow != GST_FLOW_OK)
-    stereo_drop_pairs(self);
+    stream.in_flight.clear();
   return flow;
 }
 
-void stereo_finish_pairs(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  if (state.in_flight.empty())
+void stereo_finish_pairs(StereoStream& stream) {
+  if (stream.in_flight.empty())
     return;
-  state.late_flow = GST_FLOW_ERROR;  // if this throws
-  state.late_flow = stereo_push_pairs(self, 0);
+  stream.late_flow = GST_FLOW_ERROR;  // if this throws
+  stream.late_flow = stereo_push_pairs(stream, 0);
   // The next pair finds out whether anything is linked by then.
-  if (state.late_flow == GST_FLOW_NOT_LINKED)
-    state.late_flow = GST_FLOW_OK;
+  if (stream.late_flow == GST_FLOW_NOT_LINKED)
+    stream.late_flow = GST_FLOW_OK;
 }
 
-void stereo_push_gap(GstAggregator* self, GstBuffer* left) {
-  stereo_finish_pairs(self);
-  if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(self->srcpad))
+void stereo_push_gap(StereoStream& stream, GstBuffer* left) {
+  stereo_finish_pairs(stream);
+  if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(stream.self->srcpad))
     return;
-  send_segment(self);
+  send_segment(stream);
   const OwnedEvent gap(gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
-  gst_pad_push_event(self->srcpad, gst_event_ref(gap.get()));
-  stereo_push_gap_on_request_pads(self, gap.get());
+  gst_pad_push_event(stream.self->srcpad, gst_event_ref(gap.get()));
+  stereo_push_gap_on_request_pads(stream, gap.get());
 }
 
-void stereo_push_eos(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  if (gst_pad_has_current_caps(self->srcpad))
-    send_segment(self);
+void stereo_push_eos(StereoStream& stream) {
+  if (gst_pad_has_current_caps(stream.self->srcpad))
+    send_segment(stream);
   else
-    gst_aggregator_set_src_caps(self, nullptr);  // sends STREAM_START and what else precedes caps
-  GST_DEBUG_OBJECT(self, "no further pair can form: EOS");
+    gst_aggregator_set_src_caps(stream.self,
+                                nullptr);  // sends STREAM_START and what else precedes caps
+  GST_DEBUG_OBJECT(stream.self, "no further pair can form: EOS");
   GstEvent* eos = gst_event_new_eos();
-  gst_event_set_seqnum(eos, state.eos_seqnum);
-  gst_pad_push_event(self->srcpad, eos);
-  state.eos_sent = true;
+  gst_event_set_seqnum(eos, stream.eos_seqnum);
+  gst_pad_push_event(stream.self->srcpad, eos);
+  stream.eos_sent = true;
 }
 
-void stereo_restart_output(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  GST_DEBUG_OBJECT(self, "a new stream after the end of the last one");
+void stereo_restart_output(StereoStream& stream) {
+  GST_DEBUG_OBJECT(stream.self, "a new stream after the end of the last one");
   gchar* id = g_strdup_printf("cudasgmstereo-%08x", g_random_int());
-  gst_pad_push_event(self->srcpad, gst_event_new_stream_start(id));
+  gst_pad_push_event(stream.self->srcpad, gst_event_new_stream_start(id));
   g_free(id);
-  if (const Caps caps{gst_pad_get_current_caps(self->srcpad)})
-    gst_pad_push_event(self->srcpad, gst_event_new_caps(caps.get()));
-  state.eos_sent = false;
-  state.discont = true;
-  if (state.renegotiate)
-    gst_pad_mark_reconfigure(self->srcpad);
-  stereo_apply_segment(self);
+  if (const Caps caps{gst_pad_get_current_caps(stream.self->srcpad)})
+    gst_pad_push_event(stream.self->srcpad, gst_event_new_caps(caps.get()));
+  stream.eos_sent = false;
+  stream.outputs_discont = true;
+  if (stream.renegotiate)
+    gst_pad_mark_reconfigure(stream.self->srcpad);
+  stereo_apply_segment(stream);
 }
 
-void stereo_apply_segment(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  const GstSegment segment = current_segment(state.left.pad);
+void stereo_apply_segment(StereoStream& stream) {
+  const GstSegment segment = current_segment(stream.left.pad());
   if (segment.format == GST_FORMAT_UNDEFINED)
     return;
-  gst_aggregator_update_segment(self, &segment);
-  state.segment_sent = false;
+  gst_aggregator_update_segment(stream.self, &segment);
+  stream.segment_sent = false;
 }
 
 }  // namespace cudavision

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/pairing/capsarrival.h"
 
+#include "gst/base/patience.h"
+
 namespace cudavision {
 
 void CapsArrival::wait(const std::function<bool()>& arrived) {
@@ -8,7 +10,8 @@ void CapsArrival::wait(const std::function<bool()>& arrived) {
   if (waiting_ || stopped_)
     return;
   if (!deadline_)
-    deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    deadline_ =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience::other_caps.time);
   waiting_ = true;
   changed_.wait_until(lock, *deadline_, [&] { return stopped_ || arrived(); });
   waiting_ = false;

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+
+#include "gst/base/patience.h"
 
 namespace cudavision {
 
@@ -23,9 +24,7 @@ class SilentCamera {
   std::string sends(const char* pad);
 
  private:
-  std::optional<std::int64_t> since_;  ///< running time
-  std::int64_t until_ = 0;
-  bool warned_ = false;
+  QuietTime quiet_;
 };
 
 }  // namespace cudavision

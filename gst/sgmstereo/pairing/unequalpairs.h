@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "gst/base/patience.h"
+
 namespace cudavision {
 
 /// The pairs in a row whose pictures differ in size or depth. While both cameras change their caps,
@@ -27,8 +29,7 @@ class UnequalPairs {
  private:
   bool any_equal_ = false;
   std::string error_;
-  int count_ = 0;
-  std::optional<std::int64_t> since_;
+  QuietTime unequal_;
 };
 
 }  // namespace cudavision

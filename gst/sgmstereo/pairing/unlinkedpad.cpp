@@ -6,13 +6,12 @@
 #include <cstring>
 #include <string>
 
+#include "gst/base/patience.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/scoped.h"
 
 namespace cudavision {
 namespace {
-
-constexpr GstClockTime alarm_delay = 5 * GST_SECOND;
 
 /// Returns the element of a pad that should be linked and is not.
 ObjectPtr<GstElement> element_lacking(GstPad* pad) {
@@ -109,7 +108,8 @@ void UnlinkedPadAlarm::set(GstPad* pad) {
     return;
   forget();
   const ObjectPtr<GstClock> clock(gst_system_clock_obtain());
-  id_ = gst_clock_new_single_shot_id(clock.get(), gst_clock_get_time(clock.get()) + alarm_delay);
+  id_ = gst_clock_new_single_shot_id(clock.get(),
+                                     gst_clock_get_time(clock.get()) + patience::unlinked_pad.time);
   gst_clock_id_wait_async(id_, kind_ == Kind::waiting ? warn_of_waiting : refuse_end,
                           gst_object_ref(pad), gst_object_unref);
 }

@@ -9,10 +9,6 @@
 namespace cudavision {
 namespace {
 
-constexpr GstClockTime patience = 2 * GST_SECOND;
-/// Frames of each side. With fewer, a camera may just have started late.
-constexpr int fewest_frames = 3;
-
 std::string milliseconds(GstClockTime time) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(time) / GST_MSECOND);
@@ -22,25 +18,24 @@ std::string milliseconds(GstClockTime time) {
 }  // namespace
 
 void UnpairedFrames::end() {
-  const bool warned = warned_;
-  reset();
-  warned_ = warned;
+  last_ = {};
+  counts_ = {};
+  nearest_ = GST_CLOCK_TIME_NONE;
+  unpaired_.restart();
 }
 
 std::string UnpairedFrames::add(Side side, std::int64_t time, std::optional<std::int64_t> other,
                                 GstClockTime max_skew) {
   ++counts_[side];
   last_[side] = time;
-  if (!since_ || time < *since_)
-    since_ = time;
+  unpaired_.add(time);
   // In live pipelines a frame is dropped before a late partner arrives.
   for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
     if (partner)
       nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));
-  if (warned_ || time_between(time, *since_) < patience ||
-      std::min(counts_[left], counts_[right]) < fewest_frames || nearest_ <= max_skew)
+  if (std::min(counts_[left], counts_[right]) < patience::min_unpaired_frames ||
+      nearest_ <= max_skew || !unpaired_.must_warn(patience::unpaired_frames))
     return {};
-  warned_ = true;
   const GstClockTime enough = (nearest_ / GST_MSECOND + 1) * GST_MSECOND;
   return "No pair has formed for 2 s, because the frames of the two cameras are at least " +
          milliseconds(nearest_) + " apart, and max-skew allows " + milliseconds(max_skew) +

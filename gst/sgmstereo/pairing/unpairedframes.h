@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "gst/base/patience.h"
+
 namespace cudavision {
 
 /// The frames without a partner since the last pair. If both cameras send frames for seconds, but
@@ -30,9 +32,8 @@ class UnpairedFrames {
  private:
   std::array<std::optional<std::int64_t>, 2> last_;  ///< running times
   std::array<int, 2> counts_{};
-  std::optional<std::int64_t> since_;
   GstClockTime nearest_ = GST_CLOCK_TIME_NONE;  ///< distance of two frames
-  bool warned_ = false;
+  QuietTime unpaired_;
 };
 
 }  // namespace cudavision

@@ -174,7 +174,7 @@ TEST(test_random_frames, .times(60)) {
     }
     upload.upload(in.frame(), locked, middle.frame());
     download.download(middle.frame(), out.frame(), locked);
-    fail_unless(download.arrived());
+    fail_unless(download.arrival().done());
     download.collect(out.frame());
     middle.expect(in, poison);
     out.expect(in, poison);

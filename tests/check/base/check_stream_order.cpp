@@ -156,9 +156,9 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
       FrameMapper::Output output(element.out_mapper, out);
       hurry();
       copy_frame(*element.device, input.frame(), output.frame());
-      fail_unless(input.can_be_handed_on() && output.can_be_handed_on());
-      input.hand_on();
-      output.hand_on();
+      fail_unless(input.is_stream_ordered() && output.is_stream_ordered());
+      input.end_in_stream_order();
+      output.end_in_stream_order();
     }
     hurry();
     fail_unless(marked(in) && marked(out));
@@ -189,7 +189,7 @@ TEST(test_only_read, .times(fast_count)) {
   {
     FrameMapper::Input input(element.in_mapper, frame);
     element.device->copy(input.frame().planes[0], {seen.data(), width, height, width});
-    input.hand_on();
+    input.end_in_stream_order();
   }
   fail_unless(marked(frame), "nobody will wait for the reading");
   neighbour.write(frame, 2);
@@ -214,7 +214,7 @@ TEST(test_writing_waits_for_readers) {
     FrameMapper::Output output(element.out_mapper, frame);
     for (int p = 0; p < 2; ++p)
       element.device->fill(output.frame().planes[p], 3);
-    output.hand_on();
+    output.end_in_stream_order();
   }
   for (const CudaStream stream : streams.all())
     finish_fake_stream(stream);
@@ -235,7 +235,7 @@ TEST(test_completed_frames_are_not_marked) {
     copy_frame(*element.device, input.frame(), output.frame());
     input.end();
     output.end();
-    fail_unless(!input.can_be_handed_on(), "system memory can be freed at any time");
+    fail_unless(!input.is_stream_ordered(), "system memory can be freed at any time");
     output.complete();
     input.completed();
   }
@@ -257,7 +257,7 @@ TEST(test_memory_without_a_stream_is_waited_for) {
     for (int p = 0; p < 2; ++p)
       element.device->fill(output.frame().planes[p], 5);
     output.end();
-    fail_unless(!output.can_be_handed_on());
+    fail_unless(!output.is_stream_ordered());
     output.complete();
     for (int p = 0; p < 2; ++p)
       fail_unless_equals_int(output.frame().planes[p].data[0], 5);
@@ -278,7 +278,7 @@ TEST(test_marked_memory_of_another_context) {
   {
     FrameMapper::Input input(mapper, frame);
     input.end();
-    fail_unless(!input.can_be_handed_on());
+    fail_unless(!input.is_stream_ordered());
     input.complete();
     for (int p = 0; p < 2; ++p)
       fail_unless_equals_int(input.frame().planes[p].data[0], 9);
@@ -299,18 +299,6 @@ TEST(test_abandoned_frames) {
   }
   for (guint p = 0; p < 2; ++p)
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
-}
-
-// Frames and pairs overlap where that makes them faster.
-TEST(test_automatic_frames_in_flight) {
-  const auto number = automatic_frames_in_flight;
-  fail_unless_equals_int(number(FlightUnit::frame, DeviceKind::cuda, false), 3);
-  fail_unless_equals_int(number(FlightUnit::pair, DeviceKind::cuda, false), 2);
-  for (const FlightUnit unit : {FlightUnit::frame, FlightUnit::pair}) {
-    fail_unless_equals_int(number(unit, DeviceKind::cuda, true), 1);
-    for (const bool in_stream_order : {false, true})
-      fail_unless_equals_int(number(unit, DeviceKind::cpu, in_stream_order), 1);
-  }
 }
 
 // The caps tell whether frames will be in the order of a stream: those in CUDA memory, from 1.24

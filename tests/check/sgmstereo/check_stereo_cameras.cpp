@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gst/base/patience.h"
 #include "gst/sgmstereo/pairing/silentcamera.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
@@ -121,6 +122,31 @@ TEST(test_blow) {
 }
 
 /* A silent camera */
+
+// By time where frames have one, else by their number.
+TEST(test_quiet_times) {
+  constexpr cudavision::Patience patience{GST_SECOND, 3};
+  cudavision::QuietTime quiet;
+  quiet.add(-100);
+  quiet.add(GST_SECOND - 101);
+  fail_unless(!quiet.must_warn(patience));
+  quiet.add(GST_SECOND - 100);
+  fail_unless(quiet.must_warn(patience) && quiet.has_warned());
+  fail_unless(!quiet.must_warn(patience), "once is enough");
+  quiet.add(-200);  // after a flushing seek
+  fail_unless(!quiet.exceeds(patience));
+  quiet.restart();
+  quiet.add(0);
+  quiet.add(2 * GST_SECOND);
+  fail_unless(quiet.exceeds(patience) && !quiet.must_warn(patience));
+  quiet.end();
+  for (int frame = 0; frame < 3; ++frame) {
+    quiet.add(std::nullopt);
+    fail_unless(!quiet.must_warn(patience));
+  }
+  quiet.add(std::nullopt);
+  fail_unless(quiet.must_warn(patience));
+}
 
 TEST(test_silence) {
   SilentCamera camera;

@@ -2,9 +2,11 @@
 //
 // Device, Buffer and Event on both devices.
 
+#include <atomic>
 #include <limits>
 #include <utility>
 
+#include "cuda/core/notify.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 
@@ -226,6 +228,31 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   EXPECT_FALSE(event->done());
   event->wait();
   EXPECT_TRUE(event->done());
+}
+
+// On a device that only waits for others, so that it holds back no work.
+TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  CudaTestDevice worker, notices;
+  const auto first = worker->make_event(), second = worker->make_event();
+  std::atomic<int> calls{0};
+  worker.spin(1, 100);
+  first->record();
+  first->hold_back(*notices);
+  notify_when_passed(*notices, [&] { ++calls; });
+  worker.spin(1, 200);
+  second->record();
+  EXPECT_EQ(calls, 0);
+  first->wait();
+  notices->finish();
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(second->done()) << "the notice has waited for later work";
+  second->hold_back(*notices);
+  notify_when_passed(*notices, [&] { ++calls; });
+  notices->finish();
+  EXPECT_TRUE(second->done());
+  EXPECT_EQ(calls, 2);
 }
 
 TEST(CudaDevice, EventsHoldBackOtherDevices) {

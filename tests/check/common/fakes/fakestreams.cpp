@@ -6,6 +6,9 @@
 #include <functional>
 #include <vector>
 
+#include "cuda/core/notify.h"
+#include "gst/memory/cudastream.h"
+
 using namespace cudavision;
 
 namespace check {
@@ -27,6 +30,11 @@ struct Task {
 struct Stream {
   std::deque<Task> tasks;
 };
+
+std::vector<std::unique_ptr<Stream>>& all_streams() {
+  static std::vector<std::unique_ptr<Stream>> streams;
+  return streams;
+}
 
 Stream& stream_of(CudaStream handle) {
   return *reinterpret_cast<Stream*>(handle);
@@ -117,9 +125,12 @@ class StreamDevice final : public Device {
 }  // namespace
 
 CudaStream new_fake_stream() {
-  static std::vector<std::unique_ptr<Stream>> streams;
-  streams.push_back(std::make_unique<Stream>());
-  return reinterpret_cast<CudaStream>(streams.back().get());
+  all_streams().push_back(std::make_unique<Stream>());
+  return newest_fake_stream();
+}
+
+CudaStream newest_fake_stream() {
+  return reinterpret_cast<CudaStream>(all_streams().back().get());
 }
 
 std::unique_ptr<Device> new_stream_device(CudaStream stream) {
@@ -142,6 +153,12 @@ void advance_fake_stream(CudaStream handle) {
 }
 
 }  // namespace check
+
+SharedStream::SharedStream(const CudaContext&) : handle_(check::new_fake_stream()) {}
+
+void cudavision::notify_when_passed(Device& device, std::function<void()> call) {
+  check::stream_of(device.stream()).tasks.push_back({std::move(call), nullptr});
+}
 
 std::unique_ptr<Device> cudavision::make_cuda_device(CudaStream stream) {
   return check::new_stream_device(stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/streamingtask.h"
+#include "gst/flight/streamingtask.h"
 
 #include <atomic>
 #include <mutex>

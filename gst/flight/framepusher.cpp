@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/framepusher.h"
+#include "gst/flight/framepusher.h"
 
+#include <optional>
 #include <utility>
 
 namespace cudavision {
@@ -65,18 +66,14 @@ GstFlowReturn FramePusher::wait_for_room() {
   return limit_ == 0 ? GST_FLOW_FLUSHING : take_flow(lock);
 }
 
-void FramePusher::add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept {
-  Entry entry{OwnedBuffer(buffer), std::move(work)};
-  {
-    const Lock lock(mutex_);
-    if (limit_ > 0 && (flow_ == GST_FLOW_OK || flow_ == GST_FLOW_NOT_LINKED)) {
-      waiting_.push_back(std::move(entry));
-      ++in_flight_;
-      changed_.notify_all();
-      return;
-    }
-  }
-  drop(std::move(entry));
+void FramePusher::add(Frame frame) noexcept {
+  const Lock lock(mutex_);
+  // A frame that is dropped waits for the device after the lock has been released.
+  if (limit_ == 0 || (flow_ != GST_FLOW_OK && flow_ != GST_FLOW_NOT_LINKED))
+    return;
+  waiting_.push_back(std::move(frame));
+  ++in_flight_;
+  changed_.notify_all();
 }
 
 bool FramePusher::idle() const {
@@ -124,10 +121,10 @@ void FramePusher::forget_flow(GstFlowReturn flow) {
   changed_.notify_all();
 }
 
-FramePusher::Entry FramePusher::take_next() {
-  Entry entry = std::move(waiting_.front());
+FramePusher::Frame FramePusher::take_next() {
+  Frame frame = std::move(waiting_.front());
   waiting_.erase(waiting_.begin());
-  return entry;
+  return frame;
 }
 
 void FramePusher::count_off(unsigned era) {
@@ -144,10 +141,10 @@ void FramePusher::begin_era() {
 
 void FramePusher::drop_waiting(Lock& lock) {
   while (!waiting_.empty()) {
-    Entry entry = take_next();
+    std::optional<Frame> dropped = take_next();
     const unsigned era = era_;
     lock.unlock();
-    drop(std::move(entry));
+    dropped.reset();
     lock.lock();
     count_off(era);
   }
@@ -158,15 +155,12 @@ bool FramePusher::is_over(unsigned era) const {
   return era != era_;
 }
 
-GstFlowReturn FramePusher::push(Entry entry, unsigned era) {
-  if (!complete_(std::move(entry.work), true))
+GstFlowReturn FramePusher::push(Frame frame, unsigned era) {
+  OwnedBuffer buffer = complete_(std::move(frame));
+  if (!buffer)
     return GST_FLOW_ERROR;
   // A handler of the frame's messages may have flushed or stopped the element.
-  return is_over(era) ? GST_FLOW_FLUSHING : gst_pad_push(pad_, entry.buffer.release());
-}
-
-void FramePusher::drop(Entry entry) {
-  complete_(std::move(entry.work), false);
+  return is_over(era) ? GST_FLOW_FLUSHING : gst_pad_push(pad_, buffer.release());
 }
 
 // Pushes the oldest frame when there is one. Returns false if the run is over.
@@ -178,15 +172,12 @@ bool FramePusher::push_next(unsigned run) {
   if (run != run_)
     return false;
   element.reset(gst_pad_get_parent_element(pad_));
-  Entry entry = take_next();
+  std::optional<Frame> frame = take_next();
   const bool wanted = flow_ == GST_FLOW_OK;
   const unsigned era = era_, links = links_;
   lock.unlock();
-  GstFlowReturn flow = GST_FLOW_OK;
-  if (wanted)
-    flow = push(std::move(entry), era);
-  else
-    drop(std::move(entry));
+  const GstFlowReturn flow = wanted ? push(std::move(*frame), era) : GST_FLOW_OK;
+  frame.reset();
   lock.lock();
   // By now, downstream may be linked again.
   const bool out_of_date = era != era_ || (flow == GST_FLOW_NOT_LINKED && links != links_);

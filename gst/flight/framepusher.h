@@ -9,13 +9,13 @@
 #include <mutex>
 #include <vector>
 
-#include "gst/base/filterframes.h"
-#include "gst/base/streamingtask.h"
 #include "gst/core/scoped.h"
+#include "gst/flight/frameinflight.h"
+#include "gst/flight/streamingtask.h"
 
 namespace cudavision {
 
-/// Completes frames and hands them downstream, in order, in a thread of its own. Meanwhile the
+/// Completes frames and pushes them on one pad, in order, in a thread of its own. Meanwhile the
 /// streaming thread enqueues the work on the next frames. As after a queue element, a flow return
 /// of downstream reaches upstream with a later frame.
 ///
@@ -23,10 +23,10 @@ namespace cudavision {
 /// that pushes a frame, and even release it. So the thread shares the pusher with the element.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  /// complete() waits for the device, posts an error if that fails, and returns whether the frame
-  /// may go downstream. It is also called, with false, for a frame that will not: it then only
-  /// waits. It runs in the pusher's thread, or in one that drops frames.
-  using Complete = std::function<bool(std::unique_ptr<FrameInFlight> work, bool wanted)>;
+  using Frame = FrameInFlight<OwnedBuffer>;
+  /// complete() completes a frame and returns its buffer, or posts an error and returns none. It
+  /// runs in the pusher's thread.
+  using Complete = std::function<OwnedBuffer(Frame frame)>;
 
   /// The pad must live as long as the element and the thread, and the element must call stop().
   FramePusher(GstPad* pad, Complete complete);
@@ -45,8 +45,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   // The following are called by the streaming thread. Nobody waits any longer than until stop().
   /// Waits until another frame may be started, or takes the flow return because of which none may.
   GstFlowReturn wait_for_room();
-  /// Takes a frame, with the work that is enqueued for it; none if the device does nothing.
-  void add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept;
+  void add(Frame frame) noexcept;
   /// True if all frames have gone downstream, or have been dropped.
   bool idle() const;
   /// Waits until that is so. Frames that wait for downstream to be linked are dropped.
@@ -67,23 +66,18 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   void flush();
 
  private:
-  struct Entry {
-    OwnedBuffer buffer;
-    std::unique_ptr<FrameInFlight> work;
-  };
   using Lock = std::unique_lock<std::mutex>;
 
   unsigned open(std::size_t limit);
   void close();
   bool push_next(unsigned run);
-  GstFlowReturn push(Entry entry, unsigned era);
-  void drop(Entry entry);
+  GstFlowReturn push(Frame frame, unsigned era);
   GstFlowReturn take_flow(Lock& lock);
   void forget_flow(GstFlowReturn flow);
   // Like a queue element, keeps what downstream may get after it has been linked again.
   bool waits_for_link() const { return flow_ == GST_FLOW_NOT_LINKED && !waiting_.empty(); }
   bool is_over(unsigned era) const;
-  Entry take_next();
+  Frame take_next();
   void drop_waiting(Lock& lock);
   void count_off(unsigned era);
   void begin_era();
@@ -95,10 +89,10 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   std::size_t limit_ = 0;
-  std::vector<Entry> waiting_;  ///< oldest first
+  std::vector<Frame> waiting_;  ///< oldest first
   std::size_t in_flight_ = 0;   ///< those waiting, and those that are being pushed or dropped
   unsigned run_ = 0;            ///< changes when the pusher starts and stops
-  unsigned era_ = 0;            ///< entries of an earlier one no longer count in in_flight_
+  unsigned era_ = 0;            ///< frames of an earlier one no longer count in in_flight_
   unsigned links_ = 0;          ///< how often downstream may have been linked again
   GstFlowReturn flow_ = GST_FLOW_OK;
 };

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gst/memory/cudastream.h"
+#include "gst/memory/framemapper.h"
+
+/// The work on a frame, or on a pair, from its mapped buffers to its completion. Each step consumes
+/// the one before, so that the work has one owner: FrameLanes::map() makes MappedFrames, their
+/// end() makes DeviceWork, and its complete() ends that.
+namespace cudavision {
+
+/// How many frames one piece of work reads and writes at most.
+inline constexpr std::size_t max_inputs = 2, max_outputs = 5;
+/// Their buffers, which the array does not own; nullptr where there is none.
+using InputFrames = std::array<GstBuffer*, max_inputs>;
+using OutputFrames = std::array<GstBuffer*, max_outputs>;
+
+class FrameLanes;
+
+/// What one frame in flight needs for itself, and has while it is there.
+struct FrameLane;
+/// Unmaps the buffers of a lane, in the context, so that the lane is free for another frame.
+struct FreeLane {
+  void operator()(FrameLane* lane) const noexcept;
+};
+using OccupiedLane = std::unique_ptr<FrameLane, FreeLane>;
+
+/// Work that is enqueued, or none. Whoever has its output buffers must not touch them before it is
+/// complete. The destructor waits for the device as well. Any thread may have it.
+class DeviceWork {
+ public:
+  DeviceWork() = default;
+  explicit operator bool() const noexcept { return lane_ != nullptr; }
+
+  /// True if there is work, and complete() does not wait for it: whoever has the buffers next uses
+  /// them in the order of the streams that their memory carries.
+  bool is_in_stream_order() const noexcept;
+  /// True if complete() would not wait, or would fail.
+  bool done() noexcept;
+  /// Calls call(), in another thread, once done() holds. Only for work that is not done. Throws
+  /// Error.
+  void when_done(std::function<void()> call);
+
+  /// Waits for the device unless is_in_stream_order(), and brings the outputs into their buffers.
+  /// Throws Error.
+  void complete() &&;
+
+ private:
+  friend class MappedFrames;
+  explicit DeviceWork(OccupiedLane lane) : lane_(std::move(lane)) {}
+
+  OccupiedLane lane_;
+};
+
+/// The frames of a piece of work on the device, while the work is being enqueued.
+class MappedFrames {
+ public:
+  const ConstFrame& input(std::size_t i) const;
+  /// The same frame as it lies in buffers.
+  const ConstFrame& stored_input(std::size_t i) const;
+  /// Returns nullptr if there is none.
+  const Frame* output(std::size_t i) const;
+
+  /// Call this when all work is enqueued. Enqueues what brings the outputs into their buffers.
+  /// on_host: the host needs more of the work than these buffers, so it waits in any case.
+  DeviceWork end(bool on_host) &&;
+
+ private:
+  friend class FrameLanes;
+  explicit MappedFrames(OccupiedLane lane) : lane_(std::move(lane)) {}
+
+  OccupiedLane lane_;
+};
+
+/// Has a lane for each frame that may be in flight, which is free again when the work is complete.
+/// With more than one, transfers and kernels of successive frames overlap. Calls are made in the
+/// context, the destructor included; no work may exist any more then.
+class FrameLanes {
+ public:
+  /// page_locks is nullptr on the CPU device.
+  FrameLanes(const FrameQueues& queues, CudaContext context, PageLocks* page_locks,
+             std::size_t count);
+
+  ~FrameLanes();
+
+  std::size_t count() const noexcept { return lanes_.size(); }
+
+  /// Prepares for inputs and outputs in these formats. No work may exist.
+  void set_input(std::size_t i, const FrameFormat& format);
+  void set_output(std::size_t i, const FrameFormat& format);
+  void clear_output(std::size_t i);
+  const FrameFormat& input_format(std::size_t i) const;
+  const FrameFormat& output_format(std::size_t i) const;
+
+  /// Maps buffers whose formats are set, and enqueues the uploads. The work before the last
+  /// count() − 1 ones must be complete. keep_inputs: holds references to the inputs.
+  MappedFrames map(const InputFrames& in, const OutputFrames& out, bool keep_inputs);
+
+  /// Waits for work that was completed in the order of streams. Throws Error.
+  void finish();
+
+ private:
+  friend struct FreeLane;
+  friend class MappedFrames;
+  friend class DeviceWork;
+
+  /// A stream that only waits for others, so that notices hold back no work.
+  struct Notices {
+    SharedStream stream;
+    std::unique_ptr<Device> device;
+  };
+
+  Device& notices();
+
+  const FrameQueues queues_;
+  const CudaContext context_;
+  PageLocks* const page_locks_;
+  std::vector<std::unique_ptr<FrameLane>> lanes_;
+  std::size_t next_ = 0;            ///< lane
+  std::optional<Notices> notices_;  ///< made for the first one
+  bool unfinished_ = false;         ///< the device may still be at work that is complete
+};
+
+}  // namespace cudavision

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests who owns a frame in flight and who waits for it: each step of its work consumes the one
+// before, and no buffer goes while the device may use it. A stand-in for the CUDA device works only
+// when somebody waits for it.
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "gst/flight/flightlimit.h"
+#include "gst/flight/frameinflight.h"
+#include "tests/check/common/fakes/fakelibgstcuda.h"
+#include "tests/check/common/fakes/fakestreams.h"
+#include "tests/check/common/owned.h"
+#include "tests/check/common/testcase.h"
+
+using namespace check;
+using namespace cudavision;
+
+namespace {
+
+constexpr gsize frame_bytes = 16 * 8;
+
+FrameFormat gray() {
+  const Caps caps(
+      gst_caps_from_string("video/x-raw, format=GRAY8, width=16, height=8, framerate=25/1"));
+  return frame_format_from_caps(caps.get());
+}
+
+void add_meta(GstBuffer* buffer) {
+  gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 16, 8);
+}
+
+OwnedBuffer new_system_frame(guint8 value) {
+  OwnedBuffer buffer(gst_buffer_new_allocate(nullptr, frame_bytes, nullptr));
+  add_meta(buffer.get());
+  gst_buffer_memset(buffer.get(), 0, value, frame_bytes);
+  return buffer;
+}
+
+OwnedBuffer new_cuda_frame(const CudaContext& context, CudaStream stream) {
+  OwnedBuffer buffer(gst_buffer_new());
+  gst_buffer_append_memory(buffer.get(), new_fake_cuda_memory(context, frame_bytes, stream));
+  add_meta(buffer.get());
+  return buffer;
+}
+
+int first_byte(GstBuffer* buffer) {
+  GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
+  const int flags = GST_MAP_READ | (is_cuda_memory(memory) ? cuda_map_flag() : 0);
+  GstMapInfo map;
+  fail_unless(gst_memory_map(memory, &map, static_cast<GstMapFlags>(flags)));
+  const int byte = map.data[0];
+  gst_memory_unmap(memory, &map);
+  return byte;
+}
+
+/// An element of two inputs and two outputs, with queues of its own for transfers.
+struct Element {
+  Element() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      lanes.set_input(i, gray());
+      lanes.set_output(i, gray());
+    }
+  }
+
+  /// Enqueues the work on a pair: each output becomes a copy of one input.
+  DeviceWork start(const InputFrames& in, const OutputFrames& out, bool on_host = false) {
+    MappedFrames frames = lanes.map(in, out, true);
+    for (std::size_t i = 0; i < 2; ++i)
+      if (frames.output(i))
+        compute->copy(frames.input(i).planes[0], frames.output(i)->planes[0]);
+    return std::move(frames).end(on_host);
+  }
+
+  const CudaContext context = new_fake_context();
+  const CudaScope scope{context};
+  const CudaStream compute_stream = new_fake_stream(), download_stream = new_fake_stream();
+  const std::unique_ptr<Device> upload = new_stream_device(new_fake_stream()),
+                                compute = new_stream_device(compute_stream),
+                                download = new_stream_device(download_stream);
+  FrameLanes lanes{FrameQueues(*upload, *compute, *download), context, nullptr, 2};
+};
+
+}  // namespace
+
+static_assert(!std::is_copy_constructible_v<MappedFrames> &&
+              !std::is_copy_constructible_v<DeviceWork> &&
+              !std::is_copy_constructible_v<FrameInFlight<OwnedBuffer>>);
+
+TEST(test_a_pair_through_system_memory) {
+  Element element;
+  const OwnedBuffer left = new_system_frame(1), right = new_system_frame(2);
+  OwnedBuffer first = new_system_frame(0);
+  const OwnedBuffer second = new_system_frame(0);
+  DeviceWork work = element.start({left.get(), right.get()}, {first.get(), second.get()});
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 2);
+  fail_unless(!work.is_in_stream_order() && !work.done());
+
+  FrameInFlight<OwnedBuffer> frame(std::move(first), std::move(work));
+  fail_unless(!work && !first, "the frame owns them now");
+  const OwnedBuffer pushed = std::move(frame).complete();
+  fail_unless_equals_int(first_byte(pushed.get()), 1);
+  fail_unless_equals_int(first_byte(second.get()), 2);
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 1);
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(right.get()), 1);
+}
+
+TEST(test_more_frames_than_lanes) {
+  Element element;
+  std::vector<FrameInFlight<OwnedBuffer>> in_flight;
+  for (guint8 n = 1; n <= 6; ++n) {
+    const OwnedBuffer in = new_system_frame(n);
+    OwnedBuffer out = new_system_frame(0);
+    DeviceWork work = element.start({in.get()}, {out.get()});
+    in_flight.emplace_back(std::move(out), std::move(work));
+    if (in_flight.size() < 2)
+      continue;
+    const OwnedBuffer oldest = std::move(in_flight.front()).complete();
+    in_flight.erase(in_flight.begin());
+    fail_unless_equals_int(first_byte(oldest.get()), n - 1);
+  }
+}
+
+// The device has the buffers until it has finished, whether anybody wants the result or not.
+TEST(test_dropped_frames_wait_for_the_device) {
+  Element element;
+  const OwnedBuffer in = new_system_frame(3);
+  const OwnedBuffer out = new_cuda_frame(element.context, nullptr);
+  { const DeviceWork dropped = element.start({in.get()}, {out.get()}); }
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
+  fail_unless_equals_int(first_byte(out.get()), 3);
+}
+
+// As if the operation had thrown.
+TEST(test_work_that_never_ends) {
+  Element element;
+  const OwnedBuffer in = new_system_frame(4);
+  { const MappedFrames frames = element.lanes.map({in.get()}, {}, true); }
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
+}
+
+// on_host: the host needs more than the buffers.
+TEST(test_order_of_streams, .times(2)) {
+  const bool on_host = index > 0;
+  Element element;
+  const CudaStream theirs = new_fake_stream();
+  const OwnedBuffer in = new_cuda_frame(element.context, theirs),
+                    out = new_cuda_frame(element.context, theirs);
+  gst_buffer_memset(out.get(), 0, 9, frame_bytes);
+  DeviceWork work = element.start({in.get()}, {out.get()}, on_host);
+  fail_unless(work.is_in_stream_order() == !on_host);
+  fail_unless(work.done() == !on_host);
+  waits_for_fake_cuda_memory();
+  std::move(work).complete();
+  fail_unless_equals_int(first_byte(out.get()), on_host ? 0 : 9);
+  element.lanes.finish();
+  fail_unless_equals_int(first_byte(out.get()), 0);
+}
+
+// A frame that is only inspected goes downstream itself, so nobody else may hold it.
+TEST(test_frames_without_an_output) {
+  Element element;
+  const OwnedBuffer left = new_system_frame(5), right = new_system_frame(6);
+  std::vector<guint8> seen(2 * frame_bytes);
+  MappedFrames frames = element.lanes.map({left.get(), right.get()}, {}, false);
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 1);
+  for (std::size_t i = 0; i < 2; ++i)
+    element.compute->copy(frames.input(i).planes[0], {seen.data() + i * frame_bytes, 16, 8, 16});
+  DeviceWork work = std::move(frames).end(false);
+  fail_unless(!work.done());
+  std::move(work).complete();
+  fail_unless_equals_int(seen.front(), 5);
+  fail_unless_equals_int(seen.back(), 6);
+}
+
+// One output is in place, the other is downloaded. Notices come when both are there.
+TEST(test_notices, .times(2)) {
+  Element element;
+  const OwnedBuffer left = new_system_frame(7), right = new_system_frame(8);
+  const OwnedBuffer in_place = new_cuda_frame(element.context, nullptr);
+  const OwnedBuffer downloaded = new_system_frame(0);
+  int calls = 0;
+  DeviceWork work = element.start({left.get(), right.get()}, {in_place.get(), downloaded.get()});
+  work.when_done([&] { ++calls; });
+  const CudaStream notices = newest_fake_stream();
+  advance_fake_stream(notices);
+  fail_unless_equals_int(calls, 0);
+  finish_fake_stream(element.compute_stream);
+  advance_fake_stream(notices);
+  fail_unless_equals_int(calls, 0);
+  fail_unless(!work.done());
+  if (index == 0) {
+    finish_fake_stream(element.download_stream);
+    fail_unless(work.done());
+  } else {
+    std::move(work).complete();  // as when frames arrive first
+  }
+  advance_fake_stream(notices);
+  fail_unless_equals_int(calls, 1);
+}
+
+// Any thread may complete or drop a frame, without a context of its own.
+TEST(test_the_context_comes_along) {
+  Element element;
+  const OwnedBuffer in = new_system_frame(1);
+  const OwnedBuffer out = new_system_frame(0);
+  DeviceWork work = element.start({in.get()}, {out.get()});
+  const CudaScope none{new_fake_context()};
+  GstObject* const current = current_fake_context();
+  fail_unless(!work.done());
+  std::move(work).complete();
+  fail_unless(current_fake_context() == current);
+}
+
+// Frames and pairs overlap where that makes them faster.
+TEST(test_automatic_frames_in_flight) {
+  const auto number = automatic_frames_in_flight;
+  fail_unless_equals_int(number(FlightUnit::frame, DeviceKind::cuda, false), 3);
+  fail_unless_equals_int(number(FlightUnit::pair, DeviceKind::cuda, false), 2);
+  for (const FlightUnit unit : {FlightUnit::frame, FlightUnit::pair}) {
+    fail_unless_equals_int(number(unit, DeviceKind::cuda, true), 1);
+    for (const bool in_stream_order : {false, true})
+      fail_unless_equals_int(number(unit, DeviceKind::cpu, in_stream_order), 1);
+  }
+}
