@@ -21,6 +21,10 @@ const FrameLayout& checked(const FrameLayout& layout, const Parameters& paramete
   return layout;
 }
 
+int max_tables(const FrameLayout& layout) {
+  return layout.find(Role::luma) < 0 ? 3 : 1;
+}
+
 /// Returns `count` rows of 2^bits elements.
 template <class Element>
 View<Element> rows(Element* data, int count, int bits) {
@@ -71,12 +75,11 @@ HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
                                      const Parameters& parameters)
     : layout_(checked(layout, parameters)),
       parameters_(parameters),
-      max_tables_(layout.find(Role::luma) < 0 ? 3 : 1),
       backend_(make_backend(device, layout)),
-      counts_(device.allocate(sizeof(std::uint32_t) * max_tables_ << layout.bits)),
-      made_(device.allocate(sizeof(std::uint16_t) * max_tables_ << layout.bits)),
-      average_(device, max_tables_, layout.bits),
-      hysteresis_(device, max_tables_, layout.bits) {
+      counts_(device.allocate(sizeof(std::uint32_t) * max_tables(layout) << layout.bits)),
+      made_(device.allocate(sizeof(std::uint16_t) * max_tables(layout) << layout.bits)),
+      average_(device, max_tables(layout), layout.bits),
+      hysteresis_(device, max_tables(layout), layout.bits) {
   backend_->set(parameters);
 }
 

@@ -109,7 +109,6 @@ class HistogramEqualize {
 
   FrameLayout layout_;
   Parameters parameters_;
-  int max_tables_;
   std::unique_ptr<Histogram::Backend> backend_;
   Buffer counts_;  ///< of the frame whose tables are made in steps
   Buffer made_;    ///< the tables made from them
