@@ -4,13 +4,11 @@
 // operation needs to know which kind of build it is in.
 
 #include "cuda/clahe/backend.h"
-#include "cuda/clahe/smoothed_backend.h"
 #include "cuda/core/device.h"
 #include "cuda/core/notify.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/regionhistogram_backend.h"
-#include "cuda/histequalize/smoothed_backend.h"
 #include "cuda/histogramaverage/backend.h"
 #include "cuda/integral/backend.h"
 #include "cuda/localstatistics/backend.h"
@@ -56,10 +54,6 @@ namespace clahe {
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device&, const FrameLayout&, const Tiles&) {
   refuse_cuda();
 }
-std::unique_ptr<SmoothedClahe::Backend> make_smoothed_clahe_cuda(Device&, const FrameLayout&,
-                                                                 const Tiles&) {
-  refuse_cuda();
-}
 }  // namespace clahe
 
 namespace gaussblur {
@@ -73,10 +67,6 @@ std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device&, const FrameL
   refuse_cuda();
 }
 std::unique_ptr<RegionHistogram::Backend> make_region_histogram_cuda(Device&, const FrameLayout&) {
-  refuse_cuda();
-}
-std::unique_ptr<SmoothedEqualize::Backend> make_smoothed_equalize_cuda(Device&,
-                                                                       const FrameLayout&) {
   refuse_cuda();
 }
 }  // namespace histequalize

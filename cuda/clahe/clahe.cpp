@@ -4,54 +4,79 @@
 #include <cmath>
 
 #include "cuda/clahe/backend.h"
-#include "cuda/clahe/checks.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/checks.h"
 
 namespace cudavision::clahe {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
-}  // namespace
+constexpr char operation[] = "adaptive histogram equalisation";
 
 void check_geometry(const FrameLayout& layout, const Tiles& tiles) {
   check_luminance(operation, layout);
   if (tiles.columns < 1 || tiles.columns > Tiles::most || tiles.rows < 1 ||
       tiles.rows > Tiles::most)
-    refuse("a grid of " + std::to_string(tiles.columns) + "×" + std::to_string(tiles.rows) +
-           " tiles; each dimension must be 1 to " + std::to_string(Tiles::most));
+    refuse(operation, "a grid of " + std::to_string(tiles.columns) + "×" +
+                          std::to_string(tiles.rows) + " tiles; each dimension must be 1 to " +
+                          std::to_string(Tiles::most));
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   histequalize::check_parameters(layout, parameters);
   if (!std::isfinite(parameters.clip_limit))
-    refuse("the clip limit is not a number; 0 means unlimited");
+    refuse(operation, "the clip limit is not a number; 0 means unlimited");
 }
 
+}  // namespace
+
 Clahe::Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
-             const Parameters& parameters)
-    : layout_(layout) {
+             const Parameters& parameters, Averages averages)
+    : layout_(layout), parameters_(parameters) {
   check_geometry(layout, tiles);
   check_parameters(layout, parameters);
   backend_ = device.kind() == DeviceKind::cuda ? make_clahe_cuda(device, layout, tiles)
-                                               : make_clahe_cpu(device, layout, tiles);
+                                               : make_clahe_cpu(device, layout, tiles, averages);
   backend_->set(parameters);
+  if (averages == Averages::kept) {
+    const int max_tables = tiles.columns * tiles.rows * (layout.find(Role::luma) < 0 ? 3 : 1);
+    average_.emplace(device, max_tables, layout.bits);
+    hysteresis_.emplace(device, max_tables, layout.bits);
+  }
 }
 
 Clahe::~Clahe() = default;
 
 void Clahe::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
+  if (parameters.low != parameters_.low || parameters.high != parameters_.high)
+    restart();  // as the average does by itself if there are other channels
+  parameters_ = parameters;
   backend_->set(parameters);
 }
 
-void Clahe::run(const ConstFrame& in, const Frame& out) {
+void Clahe::run(const ConstFrame& in, const Frame& out,
+                const std::optional<histogramaverage::Parameters>& smoothing) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
-  backend_->run(in, out);
+  if (!smoothing) {
+    restart();
+    return backend_->run(in, out);
+  }
+  if (!average_)
+    refuse(operation, "smoothing needs averages, which this operation was made without");
+  histogramaverage::check_parameters(*smoothing);
+  const auto averages = average_->run(backend_->count(in), *smoothing);
+  const auto made = backend_->make_tables(averages, in, out);
+  backend_->apply(in, out, hysteresis_->run(made, average_->status()));
+}
+
+void Clahe::restart() noexcept {
+  if (average_)
+    average_->restart();
+}
+
+const histogramaverage::Status* Clahe::status() const noexcept {
+  return average_ ? average_->status() : nullptr;
 }
 
 }  // namespace cudavision::clahe

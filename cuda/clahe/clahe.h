@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/histequalize/histequalize.h"
+#include "cuda/histogramaverage/histogramaverage.h"
 
 /// Contrast-limited adaptive histogram equalisation (K. Zuiderveld, "Contrast Limited Adaptive
 /// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, which is
@@ -35,6 +37,16 @@
 /// where lrc is lut[v] of the tile in column x1 + c − 1 and row y1 + r − 1, or of the nearest tile
 /// if there is none. All of this is in IEEE binary32, each operation rounded to nearest; round()
 /// rounds halves to even.
+///
+/// The frames of a video flicker when each is equalised by itself. With smoothing, the table of
+/// each tile is made from the average of its histograms (histogramaverage::HistogramAverage), and
+/// then only follows changes that are large enough to see (histogramaverage::TableHysteresis). The
+/// sum of a tile's averaged counts takes the place of `area`, in the clip limit as well as in the
+/// scale. If all of them are 0, which only happens in tiles of a few pixels, the table made is the
+/// identity. A scene cut is one of the whole frame: it depends on the sums of the histograms over
+/// all tiles. The blend comes last, so it takes effect at once. With Channels::each, all of this
+/// happens for three grids. The first frame of an average is equalised exactly as by itself, and so
+/// is each frame at a scene cut.
 namespace cudavision::clahe {
 
 /// The grid of tiles.
@@ -57,30 +69,51 @@ struct Parameters : histequalize::Parameters {
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
-/// Equalises a frame. Luma samples get their level, and every other byte is copied. RGB with
+/// Whether an operation has the memory for averages over time.
+enum class Averages { none, kept };
+
+/// Equalises frames. Luma samples get their level, and every other byte is copied. RGB with
 /// Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each of the
 /// three channels c becomes `saturate(c + eq − u)`; alpha and padding are copied.
 class Clahe {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
   /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates 6 · 2^bits bytes for
-  /// each tile (RGB: three times as much).
-  Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
-        const Parameters& parameters);
+  /// each tile (RGB: three times as much), and 14 · 2^bits more to keep averages. Throws
+  /// out_of_memory.
+  Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles, const Parameters& parameters,
+        Averages averages = Averages::none);
   ~Clahe();
 
-  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
-  /// last valid parameters stay in force.
+  bool keeps_averages() const noexcept { return average_.has_value(); }
+
+  /// Takes effect with the next run() and never allocates. Other channels and another range begin a
+  /// new average; another clip limit makes other tables from the same one. Throws invalid_argument,
+  /// and then the last valid parameters stay in force.
   void set_parameters(const Parameters& parameters);
 
-  /// in and out have the layout's planes and do not overlap. Only enqueues.
-  void run(const ConstFrame& in, const Frame& out);
+  /// in and out have the layout's planes and do not overlap. If smoothing is given, it has the
+  /// frame's weight in the average and the threshold for scene cuts; without it, the frame is
+  /// equalised by itself and the next one with it begins a new average. Throws invalid_argument,
+  /// also for smoothing where averages are not kept. Only enqueues.
+  void run(const ConstFrame& in, const Frame& out,
+           const std::optional<histogramaverage::Parameters>& smoothing = {});
+
+  /// The next run() begins a new average.
+  void restart() noexcept;
+
+  /// Describes the frame of the last run() with smoothing. It lies in device memory of this object,
+  /// and is nullptr where averages are not kept.
+  const histogramaverage::Status* status() const noexcept;
 
   class Backend;
 
  private:
   FrameLayout layout_;
+  Parameters parameters_;
   std::unique_ptr<Backend> backend_;
+  std::optional<histogramaverage::HistogramAverage> average_;
+  std::optional<histogramaverage::TableHysteresis> hysteresis_;
 };
 
 }  // namespace cudavision::clahe

@@ -11,7 +11,6 @@
 
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/clahe/backend.h"
-#include "cuda/clahe/smoothed_backend.h"
 #include "cuda/core/border.h"
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/sample_math.h"
@@ -160,7 +159,7 @@ struct Sources {
   const Source* end() const { return grids + count; }
 };
 
-class ClaheCpu final : public Clahe::Backend, public SmoothedClahe::Backend {
+class ClaheCpu final : public Clahe::Backend {
  public:
   /// grids is the number of grids whose counts and tables exist at the same time.
   ClaheCpu(Device& device, const FrameLayout& layout, const Tiles& tiles, int grids)
@@ -478,15 +477,10 @@ class ClaheCpu final : public Clahe::Backend, public SmoothedClahe::Backend {
 }  // namespace
 
 std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
-                                               const Tiles& tiles) {
-  // A grid is done with before the next one is counted.
-  return std::make_unique<ClaheCpu>(device, layout, tiles, 1);
-}
-
-std::unique_ptr<SmoothedClahe::Backend> make_smoothed_clahe_cpu(Device& device,
-                                                                const FrameLayout& layout,
-                                                                const Tiles& tiles) {
-  return std::make_unique<ClaheCpu>(device, layout, tiles, layout.find(Role::luma) < 0 ? 3 : 1);
+                                               const Tiles& tiles, Averages averages) {
+  // Without averages, a grid is done with before the next one is counted.
+  const int grids = averages == Averages::kept && layout.find(Role::luma) < 0 ? 3 : 1;
+  return std::make_unique<ClaheCpu>(device, layout, tiles, grids);
 }
 
 }  // namespace cudavision::clahe

@@ -10,7 +10,6 @@
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/backend.h"
 #include "cuda/clahe/count.cuh"
-#include "cuda/clahe/smoothed_backend.h"
 #include "cuda/clahe/table.cuh"
 #include "cuda/core/cuda_check.h"
 
@@ -76,7 +75,7 @@ Kernels find_kernels(AccessPattern kind, Action action) {
 constexpr int shared_bits = 12;
 constexpr int shared_bytes_of_any_kernel = 48 << 10;
 
-class ClaheCuda final : public Clahe::Backend, public SmoothedClahe::Backend {
+class ClaheCuda final : public Clahe::Backend {
  public:
   ClaheCuda(Device& device, const FrameLayout& layout, const Tiles& tiles)
       : device_(device),
@@ -279,12 +278,6 @@ class ClaheCuda final : public Clahe::Backend, public SmoothedClahe::Backend {
 
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
                                                 const Tiles& tiles) {
-  return std::make_unique<ClaheCuda>(device, layout, tiles);
-}
-
-std::unique_ptr<SmoothedClahe::Backend> make_smoothed_clahe_cuda(Device& device,
-                                                                 const FrameLayout& layout,
-                                                                 const Tiles& tiles) {
   return std::make_unique<ClaheCuda>(device, layout, tiles);
 }
 

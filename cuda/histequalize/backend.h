@@ -20,6 +20,19 @@ class Histogram::Backend {
 
   /// Stores the luminance histogram, whatever the parameters are.
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
+
+  // With count(), these are the steps of run(), for histograms or tables that change in between.
+  // Counts and tables are rows of 2^bits elements that lie next to each other.
+
+  /// Counts red, green and blue into a row each. The layout has no luma.
+  virtual void count_each(const ConstFrame& in, View<std::uint32_t> counts) = 0;
+
+  /// Makes a table, without the blend, from each row of counts. These may all be 0.
+  virtual void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) = 0;
+
+  /// Equalises a frame with one table for its luminance, or with three for red, green and blue.
+  virtual void look_up(const ConstFrame& in, const Frame& out,
+                       View<const std::uint16_t> tables) = 0;
 };
 
 std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,

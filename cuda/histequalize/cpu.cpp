@@ -11,7 +11,6 @@
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/bandedhistogram.h"
-#include "cuda/histequalize/smoothed_backend.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
@@ -42,7 +41,7 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
   }
 }
 
-class HistEqualizeCpu final : public Histogram::Backend, public SmoothedEqualize::Backend {
+class HistEqualizeCpu final : public Histogram::Backend {
  public:
   HistEqualizeCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
@@ -81,18 +80,15 @@ class HistEqualizeCpu final : public Histogram::Backend, public SmoothedEqualize
       histogram_.run(in, channels_[c], counts.row(static_cast<int>(c)));
   }
 
-  void make_tables(View<const std::uint32_t> counts, const Parameters& parameters,
-                   View<std::uint16_t> tables) override {
+  void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {
     for (int t = 0; t < counts.height; ++t) {
       const std::uint32_t* bins = counts.row(t);
       build_table(bins, counts.width, std::accumulate(bins, bins + counts.width, std::uint32_t{0}),
-                  parameters.low, parameters.high, tables.row(t));
+                  parameters_.low, parameters_.high, tables.row(t));
     }
   }
 
-  void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables,
-               const Parameters& parameters) override {
-    set(parameters);
+  void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
     for (int t = 0; t < tables.height; ++t) {
       std::copy(tables.row(t), tables.row(t) + tables.width, tables_[t].as<std::uint16_t>());
       blend_table(static_cast<std::size_t>(t));
@@ -203,11 +199,6 @@ class HistEqualizeCpu final : public Histogram::Backend, public SmoothedEqualize
 
 std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
                                                           const FrameLayout& layout) {
-  return std::make_unique<HistEqualizeCpu>(device, layout);
-}
-
-std::unique_ptr<SmoothedEqualize::Backend> make_smoothed_equalize_cpu(Device& device,
-                                                                      const FrameLayout& layout) {
   return std::make_unique<HistEqualizeCpu>(device, layout);
 }
 

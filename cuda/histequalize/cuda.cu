@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend for up to 10 bits: chooses the kernel for a picture and launches it.
+// The CUDA backend for up to 10 bits: chooses the kernels for a picture and launches them.
 
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/make_tables.cuh"
 #include "cuda/histequalize/narrow.cuh"
+#include "cuda/histequalize/narrow_steps.cuh"
+#include "cuda/histequalize/untouched_planes.h"
 #include "cuda/pixels/access_pattern.h"
 
 namespace cudavision::histequalize {
 namespace {
+
+/* The kernels that equalise a frame in one launch */
 
 using Kernel = Launcher<Arguments>::Kernel;
 
@@ -85,6 +90,71 @@ Kernel find_kernel(const Picture& picture, Action action, std::uint32_t packs_pe
   }
 }
 
+/* The kernels of steps */
+
+using CountEachKernel = Launcher<CountEachArguments>::Kernel;
+using LookUpKernel = Launcher<LookUpArguments>::Kernel;
+
+template <class Pack>
+CountEachKernel count_each_kernel_for(Rows rows) {
+  return rows == Rows::linear  ? count_each_kernel<Pack, Rows::linear>
+         : rows == Rows::whole ? count_each_kernel<Pack, Rows::whole>
+                               : count_each_kernel<Pack, Rows::ragged>;
+}
+
+CountEachKernel count_each_kernel_for(const Picture& picture) {
+  switch (picture.kind) {
+    case AccessPattern::packed_colour_3:
+      return count_each_kernel_for<PackedColour<3>>(picture.rows);
+    case AccessPattern::packed_colour_4:
+      return count_each_kernel_for<PackedColour<4>>(picture.rows);
+    case AccessPattern::planar_colour:
+      return count_each_kernel_for<PlanarColour>(picture.rows);
+    default:
+      return count_each_kernel<ScatteredColour, Rows::ragged>;
+  }
+}
+
+template <class Pack, Action kAction, int kChunks>
+LookUpKernel look_up_kernel_for(Rows rows) {
+  return rows == Rows::linear  ? look_up_kernel<Pack, Rows::linear, kAction, kChunks>
+         : rows == Rows::whole ? look_up_kernel<Pack, Rows::whole, kAction, kChunks>
+                               : look_up_kernel<Pack, Rows::ragged, kAction, kChunks>;
+}
+
+template <class Pack>
+LookUpKernel look_up_colour_kernel_for(Rows rows, bool each) {
+  return each ? look_up_kernel_for<Pack, Action::each, 1>(rows)
+              : look_up_kernel_for<Pack, Action::shift, 1>(rows);
+}
+
+/// With each, there are three tables.
+LookUpKernel look_up_kernel_for(const Picture& picture, bool each) {
+  switch (picture.kind) {
+    case AccessPattern::luma_bytes_1:
+      return look_up_kernel_for<LumaBytes<1, 0>, Action::map, 1>(picture.rows);
+    case AccessPattern::luma_bytes_2_0:
+      return look_up_kernel_for<LumaBytes<2, 0>, Action::map, 1>(picture.rows);
+    case AccessPattern::luma_bytes_2_1:
+      return look_up_kernel_for<LumaBytes<2, 1>, Action::map, 1>(picture.rows);
+    case AccessPattern::luma_words:
+      return look_up_kernel_for<LumaWords<false>, Action::map, word_chunks>(picture.rows);
+    case AccessPattern::packed_colour_3:
+      return look_up_colour_kernel_for<PackedColour<3>>(picture.rows, each);
+    case AccessPattern::packed_colour_4:
+      return look_up_colour_kernel_for<PackedColour<4>>(picture.rows, each);
+    case AccessPattern::planar_colour:
+      return look_up_colour_kernel_for<PlanarColour>(picture.rows, each);
+    case AccessPattern::scattered_luma_1:
+      return look_up_kernel<ScatteredLuma<1>, Rows::ragged, Action::map, 1>;
+    case AccessPattern::scattered_luma_2:
+      return look_up_kernel<ScatteredLuma<2>, Rows::ragged, Action::map, word_chunks>;
+    default:
+      return each ? look_up_kernel<ScatteredColour, Rows::ragged, Action::each, 1>
+                  : look_up_kernel<ScatteredColour, Rows::ragged, Action::shift, 1>;
+  }
+}
+
 class HistEqualizeCuda final : public Histogram::Backend {
  public:
   HistEqualizeCuda(Device& device, const FrameLayout& layout)
@@ -97,6 +167,9 @@ class HistEqualizeCuda final : public Histogram::Backend {
                                      : Sizes<Action::map, word_chunks>::Exchange::words)),
         each_state_(zeroed_words(device, Sizes<Action::each, 1>::Exchange::words)),
         launch_(device.stream(), luma_kernel<LumaBytes<1, 0>, Rows::linear, 1>(Action::map, 1)),
+        count_each_(device.stream(), count_each_kernel<ScatteredColour, Rows::ragged>),
+        tables_(device),
+        look_up_(device.stream(), look_up_kernel<ScatteredLuma<1>, Rows::ragged, Action::map, 1>),
         multiprocessors_(multiprocessor_count()) {}
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
@@ -112,12 +185,43 @@ class HistEqualizeCuda final : public Histogram::Backend {
     enqueue(each ? Action::each : colour_ ? Action::shift : Action::map, in, out, histogram);
   }
 
+  void count_each(const ConstFrame& in, View<std::uint32_t> counts) override {
+    const int bytes = counts.height * static_cast<int>(counts.pitch);
+    device_.fill({reinterpret_cast<std::uint8_t*>(counts.data), bytes, 1, bytes}, 0);
+    const Picture picture = maker_.make(in, Frame{});
+    CountEachArguments a{};
+    a.picture = picture.packs;
+    a.stride = stride_of_step(picture);
+    a.counts = counts.data;
+    count_each_(count_each_kernel_for(picture), blocks_of_step(picture), applying_threads, 0, a);
+  }
+
+  void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {
+    tables_.run(counts, parameters_, tables);
+  }
+
+  void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
+    const Picture picture = maker_.make(in, out);
+    if (picture.scattered())
+      copy_untouched_planes(device_, maker_, picture, in, out);
+    LookUpArguments a{};
+    a.equalize.picture = picture.packs;
+    a.equalize.stride = stride_of_step(picture);
+    std::copy(picture.copies, picture.copies + picture.copy_count, a.equalize.copies);
+    a.equalize.copy_count = picture.copy_count;
+    a.equalize.blend = parameters_.blend;
+    a.tables = tables.data;
+    a.entries = tables.width * tables.height;
+    look_up_(look_up_kernel_for(picture, tables.height > 1), blocks_of_step(picture),
+             applying_threads, 0, a);
+  }
+
  private:
   void enqueue(Action action, const ConstFrame& in, const Frame& out,
                View<std::uint32_t> histogram) {
     const Picture picture = maker_.make(in, out);
     if (picture.scattered() && action != Action::histogram)
-      copy_mixed_planes(in, out);
+      copy_untouched_planes(device_, maker_, picture, in, out);
 
     Arguments a{};
     a.picture = picture.packs;
@@ -143,9 +247,13 @@ class HistEqualizeCuda final : public Histogram::Backend {
     launch_(find_kernel(picture, action, packs_per_thread), blocks, threads, 0, a, true);
   }
 
-  void copy_mixed_planes(const ConstFrame& in, const Frame& out) {
-    for (const int p : maker_.mixed_planes())
-      device_.copy(in.planes[p], out.planes[p]);
+  unsigned blocks_of_step(const Picture& picture) const {
+    return std::min<std::uint32_t>(multiprocessors_ * step_blocks,
+                                   (picture.packs.count + applying_threads - 1) / applying_threads);
+  }
+
+  PackStride stride_of_step(const Picture& picture) const {
+    return {blocks_of_step(picture) * applying_threads, picture.packs.per_row};
   }
 
   Device& device_;
@@ -156,6 +264,9 @@ class HistEqualizeCuda final : public Histogram::Backend {
   Buffer luminance_state_;  // exchange of the counts for one table
   Buffer each_state_;       // exchange of the counts for three tables
   Launcher<Arguments> launch_;
+  Launcher<CountEachArguments> count_each_;
+  TableMaker tables_;
+  Launcher<LookUpArguments> look_up_;
   int multiprocessors_;
 };
 

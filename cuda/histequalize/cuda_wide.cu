@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend for 11 to 16 bits: the three launches of wide.cuh.
+// The CUDA backend for 11 to 16 bits: the three launches of wide.cuh, or the steps apart.
 
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/make_tables.cuh"
 #include "cuda/histequalize/untouched_planes.h"
 #include "cuda/histequalize/wide.cuh"
+#include "cuda/histequalize/wide_look_up.cuh"
 #include "cuda/pixels/access_pattern.h"
 
 namespace cudavision::histequalize {
@@ -16,11 +18,13 @@ namespace {
 struct WideKernels {
   void (*count)(WideArguments);
   void (*apply)(WideArguments);
+  void (*look_up)(WideLookUpArguments);
 };
 
 template <class Pack, Rows kRows, bool kShared>
 constexpr WideKernels wide_kernels = {count_wide_kernel<Pack, kRows>,
-                                      apply_wide_kernel<Pack, kRows, kShared>};
+                                      apply_wide_kernel<Pack, kRows, kShared>,
+                                      look_up_wide_kernel<Pack, kRows, kShared>};
 
 template <class Pack, bool kShared>
 WideKernels find_dense_kernels(Rows rows) {
@@ -47,6 +51,8 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
         counters_(zeroed_words(device, bins_ + bins_ / kChunk)),
         table_(device.allocate(sizeof(std::uint16_t) * bins_)),
         launch_(device.stream(), table_wide_kernel),
+        tables_(device),
+        look_up_(device.stream(), look_up_wide_kernel<LumaWords<true>, Rows::ragged, false>),
         multiprocessors_(multiprocessor_count()) {
     const int shared_bytes =
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
@@ -61,6 +67,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
         const WideKernels kernels = find_kernels(kind, rows);
         allow_shared(kernels.count, range_bytes());
         allow_shared(kernels.apply, shared_table_bytes_);
+        allow_shared(kernels.look_up, shared_table_bytes_);
       }
   }
 
@@ -84,6 +91,27 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
     launch_(find_kernels(picture.kind, picture.rows).apply, applying_blocks(picture), kThreads,
             shared_table_bytes_, a);
+  }
+
+  void count_each(const ConstFrame&, View<std::uint32_t>) override {
+    // Layouts of this depth have luma.
+  }
+
+  void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {
+    tables_.run(counts, parameters_, tables);
+  }
+
+  void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
+    const Picture picture = maker_.make(in, out);
+    copy_untouched_planes(device_, maker_, picture, in, out);
+    WideLookUpArguments a{};
+    a.picture = picture.packs;
+    a.stride = PackStride(applying_blocks(picture) * kThreads, picture.packs.per_row);
+    a.table = tables.data;
+    a.bins = tables.width;
+    a.blend = parameters_.blend;
+    look_up_(find_kernels(picture.kind, picture.rows).look_up, applying_blocks(picture), kThreads,
+             shared_table_bytes_, a);
   }
 
  private:
@@ -147,6 +175,8 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   Buffer counters_;
   Buffer table_;
   Launcher<WideArguments> launch_;
+  TableMaker tables_;
+  Launcher<WideLookUpArguments> look_up_;
   int multiprocessors_;
   int range_bins_ = 0;
   int shared_table_bytes_ = 0;

@@ -4,17 +4,31 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/checks.h"
+#include "cuda/histequalize/regionhistogram.h"
 
 namespace cudavision::histequalize {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayout& layout) {
   return device.kind() == DeviceKind::cuda ? make_histequalize_cuda(device, layout)
                                            : make_histequalize_cpu(device, layout);
+}
+
+/// Returns the layout after checking both, so that it can come before members that allocate.
+const FrameLayout& checked(const FrameLayout& layout, const Parameters& parameters) {
+  check_luminance(operation, layout);
+  check_parameters(layout, parameters);
+  return layout;
+}
+
+int max_tables(const FrameLayout& layout) {
+  return layout.find(Role::luma) < 0 ? 3 : 1;
+}
+
+/// Returns `count` rows of 2^bits elements.
+template <class Element>
+View<Element> rows(Element* data, int count, int bits) {
+  return {data, 1 << bits, count, static_cast<std::ptrdiff_t>(sizeof(Element)) << bits};
 }
 
 }  // namespace
@@ -23,24 +37,25 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   const int largest = (1 << layout.bits) - 1;
   const bool rgb = layout.find(Role::luma) < 0;
   if (parameters.channels == Parameters::Channels::each && !rgb)
-    refuse(
-        "equalising each channel on its own needs RGB, and this picture has a luma channel: "
-        "equalise its luma, or convert it to RGB first");
+    refuse(operation,
+           "equalising each channel on its own needs RGB, and this picture has a luma channel: "
+           "equalise its luma, or convert it to RGB first");
   if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
-    refuse("the output range " + std::to_string(parameters.low) + " to " +
-           std::to_string(parameters.high) + " does not lie within 0 to " +
-           std::to_string(largest));
+    refuse(operation, "the output range " + std::to_string(parameters.low) + " to " +
+                          std::to_string(parameters.high) + " does not lie within 0 to " +
+                          std::to_string(largest));
   if (rgb && (parameters.low != 0 || parameters.high != largest))
-    refuse("RGB is equalised to its full range, 0 to " + std::to_string(largest));
+    refuse(operation, "RGB is equalised to its full range, 0 to " + std::to_string(largest));
   if (parameters.blend < 0 || parameters.blend > 256)
-    refuse("a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
+    refuse(operation,
+           "a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
 }
 
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
   if (!bins || bins.width != 1 << layout.bits || bins.height != 1 ||
       reinterpret_cast<std::uintptr_t>(bins.data) % sizeof(std::uint32_t) != 0)
-    refuse("the histogram must be one aligned row of " + std::to_string(1 << layout.bits) +
-           " counts");
+    refuse(operation, "the histogram must be one aligned row of " +
+                          std::to_string(1 << layout.bits) + " counts");
 }
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
@@ -58,10 +73,13 @@ void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
 
 HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
                                      const Parameters& parameters)
-    : layout_(layout) {
-  check_luminance(operation, layout);
-  check_parameters(layout, parameters);
-  backend_ = make_backend(device, layout);
+    : layout_(checked(layout, parameters)),
+      parameters_(parameters),
+      backend_(make_backend(device, layout)),
+      counts_(device.allocate(sizeof(std::uint32_t) * max_tables(layout) << layout.bits)),
+      made_(device.allocate(sizeof(std::uint16_t) * max_tables(layout) << layout.bits)),
+      average_(device, max_tables(layout), layout.bits),
+      hysteresis_(device, max_tables(layout), layout.bits) {
   backend_->set(parameters);
 }
 
@@ -69,15 +87,68 @@ HistogramEqualize::~HistogramEqualize() = default;
 
 void HistogramEqualize::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
+  if (parameters.low != parameters_.low || parameters.high != parameters_.high)
+    average_.restart();  // as it does by itself if there are other channels
+  parameters_ = parameters;
   backend_->set(parameters);
 }
 
-void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) {
+void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
+                            const std::optional<histogramaverage::Parameters>& smoothing,
+                            RegionHistogram* regions) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
   if (histogram)
     check_bins(layout_, histogram);
-  backend_->run(in, out, histogram);
+  if (smoothing)
+    histogramaverage::check_parameters(*smoothing);
+
+  const bool regions_change = averages_regions_ != (regions != nullptr);
+  if (!smoothing || regions_change)
+    average_.restart();
+  averages_regions_ = regions != nullptr;
+  if (!smoothing && !regions)
+    return backend_->run(in, out, histogram);
+
+  const View<const std::uint32_t> counts = count(in, histogram, regions);
+  const auto made = rows(made_.as<std::uint16_t>(), counts.height, layout_.bits);
+  if (!smoothing) {
+    backend_->make_tables(counts, made);
+    return backend_->look_up(in, out, made);
+  }
+  backend_->make_tables(average_.run(counts, *smoothing), made);
+  backend_->look_up(in, out, hysteresis_.run(made, average_.status()));
+}
+
+// Returns the histograms from which the tables are made.
+View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,
+                                                   View<std::uint32_t> histogram,
+                                                   RegionHistogram* regions) {
+  auto* const own = counts_.as<std::uint32_t>();
+  const bool each = parameters_.channels == Parameters::Channels::each;
+  const auto luminance = rows(histogram ? histogram.data : own, 1, layout_.bits);
+  if (!each || histogram) {
+    if (regions)
+      regions->run(in, luminance);
+    else
+      backend_->count(in, luminance);
+  }
+  if (!each)
+    return luminance;
+  const auto counts = rows(own, 3, layout_.bits);
+  if (regions)
+    regions->run_each(in, counts);
+  else
+    backend_->count_each(in, counts);
+  return counts;
+}
+
+void HistogramEqualize::restart() noexcept {
+  average_.restart();
+}
+
+const histogramaverage::Status* HistogramEqualize::status() const noexcept {
+  return average_.status();
 }
 
 }  // namespace cudavision::histequalize

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/histogramaverage/histogramaverage.h"
 
 /// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
 /// section 3.3), in the arithmetic of OpenCV's equalizeHist, which is the special case of one 8-bit
@@ -21,7 +23,17 @@
 ///   lut[j] = low                                                          for j ≤ i
 ///   lut[j] = min(high, low + round((float)(hist[i+1] + … + hist[j])·scale))  for j > i
 /// in IEEE binary32, each operation rounded to nearest; round() rounds halves to even.
+///
+/// The frames of a video flicker when each is equalised by itself. With smoothing, the tables are
+/// made from averages of the histograms (histogramaverage::HistogramAverage), with the sum of the
+/// averaged counts as `total`, and then only follow changes that are large enough to see
+/// (histogramaverage::TableHysteresis). If all averaged counts are 0, the table made is the
+/// identity. The blend comes last, so it takes effect at once. With Channels::each, all of this
+/// happens for three histograms and tables. The first frame of an average is equalised exactly as
+/// by itself, and so is each frame at a scene cut.
 namespace cudavision::histequalize {
+
+class RegionHistogram;
 
 /// Makes the luminance histogram of a frame.
 class Histogram {
@@ -60,26 +72,49 @@ struct Parameters {
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
-/// Equalises a frame. Luma samples go through the table, and every other byte is copied.
+/// Equalises frames. Luma samples go through the table, and every other byte is copied.
 /// RGB with Channels::luminance: `eq = saturate(in + lut[u] − u)` for each of the three channels;
 /// alpha and padding are copied.
 class HistogramEqualize {
  public:
-  /// layout must be one that Histogram accepts. Throws invalid_argument.
+  /// layout must be one that Histogram accepts. Allocates about 20 bytes for each entry of a table.
+  /// Throws invalid_argument, or out_of_memory.
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 
-  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
-  /// last valid parameters stay in force.
+  /// Takes effect with the next run() and never allocates. Other channels and another range begin a
+  /// new average. Throws invalid_argument, and then the last valid parameters stay in force.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. If histogram has data (device memory,
-  /// 2^bits counts in one row), it receives the luminance histogram of in. Only enqueues.
-  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {});
+  /// 2^bits counts in one row), it receives the luminance histogram of in. If smoothing is given,
+  /// it has the frame's weight in the average and the threshold for scene cuts; without it, the
+  /// frame is equalised by itself and the next one with it begins a new average. If regions is
+  /// given, both the tables and this histogram come from the pixels that it counts instead of all
+  /// pixels; every pixel is equalised nevertheless. A change between these two begins a new
+  /// average. Throws invalid_argument. Only enqueues.
+  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {},
+           const std::optional<histogramaverage::Parameters>& smoothing = {},
+           RegionHistogram* regions = nullptr);
+
+  /// The next run() begins a new average.
+  void restart() noexcept;
+
+  /// Describes the frame of the last run() with smoothing. It lies in device memory of this object.
+  const histogramaverage::Status* status() const noexcept;
 
  private:
+  View<const std::uint32_t> count(const ConstFrame& in, View<std::uint32_t> histogram,
+                                  RegionHistogram* regions);
+
   FrameLayout layout_;
+  Parameters parameters_;
   std::unique_ptr<Histogram::Backend> backend_;
+  Buffer counts_;  ///< of the frame whose tables are made in steps
+  Buffer made_;    ///< the tables made from them
+  histogramaverage::HistogramAverage average_;
+  histogramaverage::TableHysteresis hysteresis_;
+  bool averages_regions_ = false;
 };
 
 }  // namespace cudavision::histequalize

@@ -13,16 +13,12 @@ namespace {
 constexpr char operation[] = "averaging histograms";
 constexpr int most_rows = 65536;
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 void check_size(int rows, int bits, const char* name) {
   if (rows < 1 || rows > most_rows)
-    refuse(std::to_string(rows) + " " + name + "; 1 to " + std::to_string(most_rows) +
-           " are supported");
+    refuse(operation, std::to_string(rows) + " " + name + "; 1 to " + std::to_string(most_rows) +
+                          " are supported");
   if (bits < 8 || bits > 16)
-    refuse("2^" + std::to_string(bits) + " bins; 8 to 16 bits are supported");
+    refuse(operation, "2^" + std::to_string(bits) + " bins; 8 to 16 bits are supported");
 }
 
 /// Checks that a view has 1 to `most` rows of 2^bits elements, whose addresses are multiples of
@@ -34,9 +30,9 @@ void check_rows(View<const Element> rows, int most, int bits, std::size_t alignm
       reinterpret_cast<std::uintptr_t>(rows.data) | static_cast<std::uintptr_t>(rows.pitch);
   if (!rows || rows.width != 1 << bits || rows.height < 1 || rows.height > most ||
       addresses % alignment != 0)
-    refuse(std::string(name) + " must be 1 to " + std::to_string(most) + " rows of " +
-           std::to_string(1 << bits) + " numbers at multiples of " + std::to_string(alignment) +
-           " bytes");
+    refuse(operation, std::string(name) + " must be 1 to " + std::to_string(most) + " rows of " +
+                          std::to_string(1 << bits) + " numbers at multiples of " +
+                          std::to_string(alignment) + " bytes");
 }
 
 }  // namespace
@@ -50,10 +46,11 @@ int weight_of(std::uint64_t elapsed, std::uint64_t time_constant) {
 
 void check_parameters(const Parameters& parameters) {
   if (parameters.weight < 0 || parameters.weight > whole_weight)
-    refuse("a weight of " + std::to_string(parameters.weight) + "/65536 is outside 0 to 65536");
+    refuse(operation,
+           "a weight of " + std::to_string(parameters.weight) + "/65536 is outside 0 to 65536");
   if (parameters.cut_threshold < 0 || parameters.cut_threshold > whole_weight)
-    refuse("a threshold of " + std::to_string(parameters.cut_threshold) +
-           "/65536 for scene cuts is outside 0 to 65536");
+    refuse(operation, "a threshold of " + std::to_string(parameters.cut_threshold) +
+                          "/65536 for scene cuts is outside 0 to 65536");
 }
 
 HistogramAverage::HistogramAverage(Device& device, int most_histograms, int bits)
@@ -97,7 +94,7 @@ View<const std::uint16_t> TableHysteresis::run(View<const std::uint16_t> made,
                                                const Status* status) {
   check_rows(made, most_tables_, bits_, 4 * sizeof(std::uint16_t), "the tables");
   if (!status)
-    refuse("the tables need the status of the average that they were made from");
+    refuse(operation, "the tables need the status of the average that they were made from");
   return backend_->run(made, status);
 }
 

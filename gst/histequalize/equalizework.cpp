@@ -4,10 +4,10 @@
 namespace cudavision {
 namespace {
 
-template <class SmoothedEqualizer>
-void restart(SmoothedEqualizer& equalizer) {
-  if (equalizer.operation)
-    equalizer.operation->restart();
+template <class Operation>
+void restart(const std::unique_ptr<Operation>& operation) {
+  if (operation)
+    operation->restart();
 }
 
 }  // namespace
@@ -24,22 +24,28 @@ EqualizeWork::EqualizeWork(Device& device, const FrameFormat& format,
 }
 
 void EqualizeWork::apply(const EqualizeSettings& settings) {
-  const bool smoothed = settings.smoothing_time > 0;
-  if (settings.method == EqualizeMethod::clahe) {
-    const clahe::Parameters parameters = clahe_parameters(settings, format_);
-    if (smoothed)
-      smoothed_clahe_.update(parameters, device_, format_.layout, tiles_);
-    else
-      clahe_.update(parameters, device_, format_.layout, tiles_);
-  } else {
-    const histequalize::Parameters parameters = equalize_parameters(settings, format_);
-    if (smoothed || settings.counts_regions())
-      smoothed_equalize_.update(parameters, device_, format_.layout);
-    else
-      equalize_.update(parameters, device_, format_.layout);
-  }
+  if (settings.method == EqualizeMethod::clahe)
+    apply(clahe_parameters(settings, format_),
+          settings.smoothing_time > 0 ? clahe::Averages::kept : clahe::Averages::none);
+  else
+    apply(equalize_parameters(settings, format_));
   regions_.set_settings(settings);
   settings_ = settings;
+}
+
+void EqualizeWork::apply(const histequalize::Parameters& parameters) {
+  if (equalize_)
+    equalize_->set_parameters(parameters);
+  else
+    equalize_ =
+        std::make_unique<histequalize::HistogramEqualize>(device_, format_.layout, parameters);
+}
+
+void EqualizeWork::apply(const clahe::Parameters& parameters, clahe::Averages averages) {
+  if (clahe_ && (averages == clahe::Averages::none || clahe_->keeps_averages()))
+    clahe_->set_parameters(parameters);
+  else
+    clahe_ = std::make_unique<clahe::Clahe>(device_, format_.layout, tiles_, parameters, averages);
 }
 
 bool EqualizeWork::begin_frame(const FrameInfo& info) {
@@ -66,9 +72,9 @@ void EqualizeWork::update_average(const FrameTimes& times) {
     return restart_average();
   // An average must not go on where it ended before the method changed.
   if (is_clahe())
-    restart(smoothed_equalize_);
+    restart(equalize_);
   else
-    restart(smoothed_clahe_);
+    restart(clahe_);
   average_ = average_parameters(settings_, clock_.elapsed(times));
 }
 
@@ -91,17 +97,10 @@ const histogramaverage::Status* EqualizeWork::run(const ConstFrame& in, const Fr
 
 // CLAHE, which has the histograms of tiles only, leaves bins alone.
 void EqualizeWork::equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins) {
-  histequalize::RegionHistogram* const regions = counted_regions();
-  if (is_clahe() && average_)
-    smoothed_clahe_.operation->run(in, out, *average_);
-  else if (is_clahe())
-    clahe_.operation->run(in, out);
-  else if (average_ || regions)
-    // With its default parameters, each frame begins a new average.
-    smoothed_equalize_.operation->run(in, out, average_.value_or(histogramaverage::Parameters()),
-                                      bins, regions);
+  if (is_clahe())
+    clahe_->run(in, out, average_);
   else
-    equalize_.operation->run(in, out, bins);
+    equalize_->run(in, out, bins, average_, counted_regions());
 }
 
 histequalize::RegionHistogram* EqualizeWork::counted_regions() {
@@ -111,12 +110,12 @@ histequalize::RegionHistogram* EqualizeWork::counted_regions() {
 const histogramaverage::Status* EqualizeWork::status() const {
   if (!average_)
     return nullptr;
-  return is_clahe() ? smoothed_clahe_.operation->status() : smoothed_equalize_.operation->status();
+  return is_clahe() ? clahe_->status() : equalize_->status();
 }
 
 void EqualizeWork::restart_average() {
-  restart(smoothed_equalize_);
-  restart(smoothed_clahe_);
+  restart(equalize_);
+  restart(clahe_);
   clock_.reset();
 }
 

@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <memory>
 #include <optional>
 
-#include "cuda/clahe/smoothedclahe.h"
+#include "cuda/clahe/clahe.h"
+#include "cuda/histequalize/histequalize.h"
 #include "cuda/histequalize/regionhistogram.h"
-#include "cuda/histequalize/smoothedequalize.h"
 #include "gst/base/frameclock.h"
 #include "gst/base/frameregions.h"
 #include "gst/histequalize/equalizesettings.h"
 
 namespace cudavision {
-
-/// An operation that equalises frames. It is made when the first settings need it, because its
-/// tables can be large.
-template <class Operation, class Parameters>
-struct Equalizer {
-  std::optional<Operation> operation{};
-  Parameters parameters{};  ///< in force
-
-  /// Applies parameters. arguments are what the operation's constructor takes before them.
-  template <class... Arguments>
-  void update(const Parameters& set, Arguments&&... arguments) {
-    if (!operation)
-      operation.emplace(arguments..., set);
-    else if (set != parameters)
-      operation->set_parameters(set);
-    parameters = set;
-  }
-};
 
 /// Equalises and counts the frames of cudahistequalize, with the operations that the settings
 /// choose. All calls except restart_average() are made in the session's context, the destructor
@@ -58,6 +41,8 @@ class EqualizeWork {
   void restart_average();
 
  private:
+  void apply(const histequalize::Parameters& parameters);
+  void apply(const clahe::Parameters& parameters, clahe::Averages averages);
   bool is_clahe() const noexcept { return settings_.method == EqualizeMethod::clahe; }
   void update_average(const FrameTimes& times);
   void update_region_histogram();
@@ -74,10 +59,10 @@ class EqualizeWork {
   /// Of the current frame. None if it is equalised by itself.
   std::optional<histogramaverage::Parameters> average_;
 
-  Equalizer<histequalize::HistogramEqualize, histequalize::Parameters> equalize_;
-  Equalizer<histequalize::SmoothedEqualize, histequalize::Parameters> smoothed_equalize_;
-  Equalizer<clahe::Clahe, clahe::Parameters> clahe_;
-  Equalizer<clahe::SmoothedClahe, clahe::Parameters> smoothed_clahe_;
+  // Each is made when the first settings need it, because its tables can be large; CLAHE once more
+  // when the first settings need its averages.
+  std::unique_ptr<histequalize::HistogramEqualize> equalize_;
+  std::unique_ptr<clahe::Clahe> clahe_;
 
   /// Counts the frames that no operation counts while it equalises them.
   histequalize::Histogram histogram_;

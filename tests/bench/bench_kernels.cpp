@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "cuda/core/parallel.h"
-#include "cuda/histequalize/smoothedequalize.h"
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/cpu_rows.h"
 #include "tests/bench/cuda_rows.h"
@@ -91,14 +90,13 @@ void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation o
     histequalize::Histogram histogram(*device, test.layout);
     for ([[maybe_unused]] auto _ : state)
       histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
-  } else if (operation == Operation::smoothed) {
-    histequalize::SmoothedEqualize equalize(*device, test.layout, test.parameters);
-    for ([[maybe_unused]] auto _ : state)
-      equalize.run(in_frame, out_frame, {2570, 16384});
   } else {
+    std::optional<histogramaverage::Parameters> smoothing;
+    if (operation == Operation::smoothed)
+      smoothing = {2570, 16384};
     histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
     for ([[maybe_unused]] auto _ : state)
-      equalize.run(in_frame, out_frame);
+      equalize.run(in_frame, out_frame, {}, smoothing);
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(test.in.bytes));

@@ -4,7 +4,7 @@
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/kernels/common/device_block.h"
-#include "tests/kernels/histequalize/smoothed_sequence.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
 
 namespace cudavision::bench {
 namespace {
@@ -52,9 +52,6 @@ constexpr Subject subjects[] = {
     {Subject::Operation::smoothed_each, "RGBx", 3840, 2160, 0, false},
 };
 
-/// A time constant of one second at 25 frames for each second.
-constexpr histogramaverage::Parameters smoothing{2570, 16384};
-
 constexpr Content contents[] = {Content::natural, Content::random, Content::flat,
                                 Content::two_valued};
 
@@ -81,8 +78,8 @@ bool is_smoothed(Subject::Operation operation) {
 /// Describes how two frames of a video differ between the devices.
 std::string difference_with_smoothing(const CudaTestDevice& device,
                                       const test::HistEqualizeCase& test) {
-  test::SmoothedSequence sequence;
-  sequence.steps.resize(2, {test, test::input_block(test), smoothing, false});
+  test::SmoothedSequence<test::HistEqualizeCase> sequence;
+  sequence.steps.resize(2, {test, test::input_block(test)});
   const auto cpu = make_cpu_device();
   return test::difference(sequence, run_sequence(*cpu, sequence, 0),
                           run_sequence(*device, sequence, 0));
@@ -110,10 +107,11 @@ void measure(const CudaTestDevice& device, const Subject& subject, Content conte
   if (subject.operation == Subject::Operation::equalize_each ||
       subject.operation == Subject::Operation::smoothed_each)
     test.parameters.channels = Parameters::Channels::each;
+  if (is_smoothed(subject.operation))
+    test.smoothing = {2570, 16384};  // a time constant of one second at 25 frames for each second
 
-  const std::string difference = is_smoothed(subject.operation)
-                                     ? difference_with_smoothing(device, test)
-                                     : difference_from_cpu(device, test);
+  const std::string difference =
+      test.smoothing ? difference_with_smoothing(device, test) : difference_from_cpu(device, test);
   if (!difference.empty())
     throw std::runtime_error(row.operation + ", " + describe(test) +
                              ": CUDA differs from the CPU: " + difference);
@@ -132,13 +130,11 @@ void measure(const CudaTestDevice& device, const Subject& subject, Content conte
     row.microseconds = timer.microseconds([&] {
       histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
     });
-  } else if (is_smoothed(subject.operation)) {
-    histequalize::SmoothedEqualize equalize(*device, test.layout, test.parameters);
-    equalize.run(in_frame, out_frame, smoothing);  // the first frame takes one launch less
-    row.microseconds = timer.microseconds([&] { equalize.run(in_frame, out_frame, smoothing); });
   } else {
     histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
-    row.microseconds = timer.microseconds([&] { equalize.run(in_frame, out_frame); });
+    const auto run = [&] { equalize.run(in_frame, out_frame, {}, test.smoothing); };
+    run();  // the first frame of an average takes one launch less
+    row.microseconds = timer.microseconds(run);
   }
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), in.data(), out.data(), test.in.bytes); });

@@ -13,11 +13,9 @@
 #include <vector>
 
 #include "tests/kernels/clahe/clahe_case.h"
-#include "tests/kernels/clahe/smoothedclahe_sequence.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
-#include "tests/kernels/histequalize/smoothed_sequence.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
@@ -49,19 +47,10 @@ std::string sgm_stages_hash(Device& device, int number) {
   return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
-std::string sgm_sequence_hash(Device& device, int number) {
-  const SgmSequence sequence = make_sgm_sequence(proof_seed, number, proof_max_pixels);
-  return hash(sequence, run_sequence(device, sequence, 0xcd));
-}
-
-std::string smoothed_hash(Device& device, int number) {
-  const SmoothedSequence sequence = make_smoothed_sequence(proof_seed, number, proof_max_pixels);
-  return hash(sequence, run_sequence(device, sequence, 0xcd));
-}
-
-std::string smoothed_clahe_hash(Device& device, int number) {
-  const SmoothedClaheSequence sequence =
-      make_smoothed_clahe_sequence(proof_seed, number, proof_max_pixels);
+/// Returns the hash of one sequence of frames. `make` makes the operation's sequences.
+template <auto make>
+std::string sequence_hash(Device& device, int number) {
+  const auto sequence = make(proof_seed, number, proof_max_pixels);
   return hash(sequence, run_sequence(device, sequence, 0xcd));
 }
 
@@ -78,10 +67,10 @@ struct Suite {
 
 constexpr Suite suites[] = {
     {"clahe", "", 200, case_hash<make_clahe_case>},
-    {"clahe", "smoothed-", 150, smoothed_clahe_hash},
+    {"clahe", "smoothed-", 150, sequence_hash<make_smoothed_clahe_sequence>},
     {"gaussblur", "", 400, case_hash<make_gaussblur_case>},
     {"histequalize", "", 400, case_hash<make_histequalize_case>},
-    {"histequalize", "smoothed-", 200, smoothed_hash},
+    {"histequalize", "smoothed-", 200, sequence_hash<make_smoothed_sequence>},
     {"histogramaverage", "", 150, histogram_average_hash},
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
@@ -93,7 +82,7 @@ constexpr Suite suites[] = {
     {"repack", "", 200, case_hash<make_repack_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
-    {"sgm", "sequences-", 100, sgm_sequence_hash},
+    {"sgm", "sequences-", 100, sequence_hash<make_sgm_sequence>},
 };
 
 struct Options {

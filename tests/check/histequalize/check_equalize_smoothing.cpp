@@ -213,6 +213,26 @@ TEST(test_new_averages, .times(2)) {
   video.expect_new_average(bright(), next(), "switched on again");
 }
 
+// The operation was made without memory for averages.
+TEST(test_switched_on_while_playing, .times(2)) {
+  const Equalization how = with_method(index == 1);
+  FilterHarness filter("cudahistequalize", how.tile_properties());
+  filter.set(how.properties());
+  filter.set(no_cuts);
+  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
+  SmoothedEqualization definition;
+  GstClockTime time = 0;
+  const auto expect = [&](const Picture& picture, const Picture& expected, const char* what) {
+    filter.expect(at(time += 40 * GST_MSECOND, to_buffer(picture)), expected, what);
+  };
+  expect(dark(), equalized(dark(), how), "off");
+  filter.set(one_second);
+  expect(dark(), definition.next(dark(), how, 0, 1e9, 1), "switched on");
+  expect(bright(), definition.next(bright(), how, frame_time, 1e9, 1), "and on from there");
+  filter.set("smoothing-time", "0");
+  expect(bright(), equalized(bright(), how), "off again");
+}
+
 // Another smoothing time goes on with the same average.
 TEST(test_changed_while_playing) {
   FilterHarness filter("cudahistequalize", {one_second, no_cuts});

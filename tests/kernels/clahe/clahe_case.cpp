@@ -1,41 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/clahe/clahe_case.h"
 
+#include <algorithm>
 #include <cstdio>
 
-#include "tests/kernels/clahe/clahe_definition.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
 
 namespace cudavision::test {
-namespace {
-
-using Channels = clahe::Parameters::Channels;
-
-clahe::Parameters full_range(const FrameLayout& layout) {
-  clahe::Parameters parameters;
-  parameters.high = (1 << layout.bits) - 1;
-  return parameters;
-}
-
-clahe::Parameters random_parameters(const FrameLayout& layout, Random& random) {
-  clahe::Parameters parameters = full_range(layout);
-  parameters.clip_limit = random_clip_limit(random);
-  if (is_rgb(layout)) {
-    parameters.channels = random.one_in(3) ? Channels::each : Channels::luminance;
-  } else if (random.one_in(2)) {
-    parameters.low = 16 << (layout.bits - 8);
-    parameters.high = 235 << (layout.bits - 8);
-    if (random.one_in(4)) {
-      parameters.low = random.between(0, (1 << layout.bits) - 2);
-      parameters.high = random.between(parameters.low + 1, (1 << layout.bits) - 1);
-    }
-  }
-  constexpr int blends[] = {0, 1, 128, 255};
-  if (random.one_in(2))
-    parameters.blend = random.one_in(2) ? blends[random.between(0, 3)] : random.between(0, 256);
-  return parameters;
-}
-
-}  // namespace
 
 clahe::Tiles random_tiles(Random& random, int bits) {
   clahe::Tiles tiles;
@@ -67,27 +38,53 @@ ClaheCase make_clahe_case(std::uint64_t seed, int number, int max_pixels) {
   test.tiles = random_tiles(random, test.layout.bits);
   draw_placements(test, random);
   draw_content(test, random);
-  test.parameters = random_parameters(test.layout, random);
+  test.parameters.clip_limit = random_clip_limit(random);
+  draw_parameters(test.layout, 3, random, test.parameters);
   test.parameters_later = random.one_in(3);
   return test;
 }
 
 ClaheCase plain_clahe_case(const FrameLayout& layout, const clahe::Tiles& tiles, double clip_limit,
                            Content content, std::uint64_t seed) {
-  ClaheCase test = plain_case<ClaheCase>(layout, full_range(layout), content, seed);
+  ClaheCase test = plain_case<ClaheCase>(layout, {}, content, seed);
   test.tiles = tiles;
+  set_full_range(layout, test.parameters);
   test.parameters.clip_limit = clip_limit;
   return test;
 }
 
+SmoothedSequence<ClaheCase> make_smoothed_clahe_sequence(std::uint64_t seed, int number,
+                                                         int max_pixels) {
+  constexpr std::uint64_t own = 0x5c1a4e;
+  constexpr int most_pixels = 1 << 16;         // the definition is slow
+  constexpr std::int64_t most_bins = 1 << 18;  // of all tiles, for the same reason
+  Random random = random_of_case(seed ^ own, number);
+  ClaheCase first = make_clahe_case(seed ^ own, number, std::min(max_pixels, most_pixels));
+  while (std::int64_t{first.tiles.columns} * first.tiles.rows << first.layout.bits > most_bins) {
+    first.tiles.columns = (first.tiles.columns + 1) / 2;
+    first.tiles.rows = (first.tiles.rows + 1) / 2;
+  }
+  return draw_sequence(
+      first, 6, true, random,
+      [&](ClaheCase& test) { test.parameters.clip_limit = random_clip_limit(random); },
+      [](ClaheCase&) {});
+}
+
+std::string parameters_text(const ClaheCase& test) {
+  char clip_limit[40];
+  std::snprintf(clip_limit, sizeof clip_limit, "%.17g", test.parameters.clip_limit);
+  return "clip limit " + std::string(clip_limit) + ", " + describe(test.parameters);
+}
+
 std::string describe(const ClaheCase& test) {
-  const clahe::Parameters& p = test.parameters;
-  char text[160];
-  std::snprintf(text, sizeof text, "%d×%d tiles, clip limit %.17g, %s, range %d to %d, blend %d",
-                test.tiles.columns, test.tiles.rows, p.clip_limit,
-                p.channels == Channels::each ? "each channel" : "luminance", p.low, p.high,
-                p.blend);
-  return describe(test, text);
+  return describe(test, std::to_string(test.tiles.columns) + "×" + std::to_string(test.tiles.rows) +
+                            " tiles, " + parameters_text(test));
+}
+
+void ClaheCase::enqueue(Operation& operation, const ConstFrame& from, const Frame& to) const {
+  if (restart)
+    operation.restart();
+  operation.run(from, to, smoothing);
 }
 
 void ClaheCase::define(const ConstFrame& from, const Frame& to) const {
@@ -95,16 +92,17 @@ void ClaheCase::define(const ConstFrame& from, const Frame& to) const {
 }
 
 clahe::Parameters ClaheCase::other_parameters() const {
-  clahe::Parameters other = full_range(layout);
-  other.clip_limit = parameters.clip_limit == 5 ? 6 : 5;
-  other.blend = parameters.blend == 77 ? 78 : 77;
-  if (is_rgb(layout) && parameters.channels == Channels::luminance)
-    other.channels = Channels::each;
-  if (!is_rgb(layout) && parameters.high == other.high) {
-    ++other.low;
-    --other.high;
-  }
-  return other;
+  return {other_than(layout, parameters), parameters.clip_limit == 5 ? 6.0 : 5.0};
+}
+
+std::vector<std::uint8_t> defined_output(const ClaheCase& test,
+                                         const std::vector<std::uint8_t>& input,
+                                         std::uint8_t poison, DefinedSmoothedClahe& smoothing) {
+  std::vector<std::uint8_t> out(test.out.bytes, poison);
+  smoothing.next(test.layout, test.tiles, test.parameters, *test.smoothing,
+                 frame_in(test.layout, test.in, input.data()),
+                 frame_in(test.layout, test.out, out.data()));
+  return out;
 }
 
 }  // namespace cudavision::test

@@ -248,35 +248,23 @@ void DefinedSmoothedClahe::next(const FrameLayout& layout, const clahe::Tiles& t
                                 const clahe::Parameters& parameters,
                                 const histogramaverage::Parameters& smoothing, const ConstFrame& in,
                                 const Frame& out) {
-  if (parameters.low != low_ || parameters.high != high_)
-    average_.restart();
-  low_ = parameters.low;
-  high_ = parameters.high;
-
   const std::vector<Plane> planes = planes_of(layout, parameters, in);
   std::vector<std::uint32_t> counts;
   for (const Plane& plane : planes)
     for (const Histogram& histogram : histograms_of(plane, layout.bits, tiles))
       for (const std::int64_t count : histogram)
         counts.push_back(static_cast<std::uint32_t>(count));
-  const std::size_t bins = std::size_t{1} << layout.bits;
-  const auto table_count = static_cast<int>(counts.size() / bins);
-  const auto averages = average_.add(counts, table_count, smoothing);
-
-  std::vector<std::uint16_t> made;
-  for (auto first = averages.begin(); first != averages.end();
-       first += static_cast<std::ptrdiff_t>(bins))
-    for (const int entry :
-         table_of(Histogram(first, first + static_cast<std::ptrdiff_t>(bins)), parameters))
-      made.push_back(static_cast<std::uint16_t>(entry));
-
-  auto entry = hysteresis_.follow(made, table_count, average_.status()).begin();
+  const std::ptrdiff_t bins = std::ptrdiff_t{1} << layout.bits;
+  auto entry =
+      DefinedSmoothing::next(
+          counts, static_cast<int>(static_cast<std::ptrdiff_t>(counts.size()) / bins), smoothing,
+          parameters.low, parameters.high,
+          [&](auto begin, auto end) { return table_of(Histogram(begin, end), parameters); })
+          .begin();
   std::vector<std::vector<Table>> tables(planes.size());
   for (auto& grid : tables)
-    for (int tile = 0; tile < tiles.columns * tiles.rows; ++tile) {
-      grid.emplace_back(entry, entry + static_cast<std::ptrdiff_t>(bins));
-      entry += static_cast<std::ptrdiff_t>(bins);
-    }
+    for (int tile = 0; tile < tiles.columns * tiles.rows; ++tile, entry += bins)
+      grid.emplace_back(entry, entry + bins);
   apply(layout, tiles, parameters, planes, tables, in, out);
 }
 

@@ -14,22 +14,12 @@ void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles
                                    const Frame& out);
 
 /// Equalises the frames of a video with smoothing.
-class DefinedSmoothedClahe {
+class DefinedSmoothedClahe : public DefinedSmoothing {
  public:
   /// Writes every byte of every row of out.
   void next(const FrameLayout& layout, const clahe::Tiles& tiles,
             const clahe::Parameters& parameters, const histogramaverage::Parameters& smoothing,
             const ConstFrame& in, const Frame& out);
-
-  /// Forgets the frames before the next one.
-  void restart() { average_.restart(); }
-
-  const histogramaverage::Status& status() const { return average_.status(); }
-
- private:
-  DefinedAverage average_;
-  DefinedHysteresis hysteresis_;
-  int low_ = -1, high_ = -1;  ///< of the last frame
 };
 
 }  // namespace cudavision::test

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares every byte of Clahe's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
+// Compares every byte of Clahe's output, with and without smoothing: on the CPU device with the
+// definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/histogramaverage/smoothing_suites.h"
 
 namespace cudavision::test {
 namespace {
@@ -118,6 +119,67 @@ std::vector<ClaheCase> successive_widths(const Width& width) {
 }
 
 CUDAVISION_TABLE_CASES(ClaheSuccessiveWidths, grids, successive_widths);
+
+ClaheCase natural(const FrameLayout& layout) {
+  return plain_clahe_case(layout, {4, 4}, 3, Content::natural, 1);
+}
+ClaheCase natural_in_usual_tiles(const FrameLayout& layout) {
+  return plain_clahe_case(layout, Tiles(), 3, Content::natural, 9);
+}
+
+CUDAVISION_SMOOTHED_SEQUENCES(SmoothedClaheSequences, make_smoothed_clahe_sequence,
+                              natural_in_usual_tiles)
+
+/// Tiles of one pixel, whose averages may all be 0.
+TEST(SmoothedClaheSequences, TilesOfOnePixelEqualTheDefinition) {
+  SmoothedSequence<ClaheCase> sequence;
+  ClaheCase test = plain_clahe_case(gray_layout(24, 18), {64, 64}, 2, Content::random, 1);
+  test.smoothing = {16384, 65536};
+  for (std::uint64_t frame = 0; frame < 6; ++frame) {
+    test.content_seed = frame;
+    sequence.steps.push_back({test, input_block(test)});
+  }
+  expect_definition(sequence);
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  expect_equal_devices(*cuda, sequence);
+}
+
+/// A block in each tile.
+bool in_corners_of_tiles(int x, int y) {
+  return x % 80 < 40 && y % 50 < 25;
+}
+
+CUDAVISION_SMOOTHING(SmoothedTiles, natural, in_corners_of_tiles)
+
+/// A change in one tile that would be a scene cut there is none of the whole frame.
+TEST_P(SmoothedTiles, ASceneCutIsOneOfTheWholeFrame) {
+  on_device([](Device& device) {
+    Video video(device, natural);
+    auto picture = video.picture();
+    video.run(picture, {0, 32768});
+    for (int y = 0; y < video.height / 4; ++y)
+      std::fill_n(picture.begin() + video.width * y, video.width / 4, std::uint8_t{3});
+    EXPECT_NE(video.run(picture, {0, 32768}), video.by_itself(picture));
+    EXPECT_EQ(video.run(picture, {0, 0}), video.by_itself(picture)) << "every change is a cut";
+  });
+}
+
+TEST_P(SmoothedTiles, NeedAveragesThatAreKept) {
+  on_device([](Device& device) {
+    const ClaheCase test = natural(gray_layout(33, 9));
+    const ClaheCase::Frames frames(device, test);
+    Clahe without = test.make(device, test.parameters);
+    EXPECT_FALSE(without.keeps_averages());
+    EXPECT_EQ(without.status(), nullptr);
+    CUDAVISION_EXPECT_ERROR(without.run(frames.in, frames.out, {{100, 65536}}), invalid_argument,
+                            "smoothing needs averages");
+    without.restart();
+    frames.run(without);
+    device.finish();
+    EXPECT_EQ(difference_from_definition(frames), "");
+  });
+}
 
 }  // namespace
 }  // namespace cudavision::test

@@ -6,105 +6,74 @@
 #include <limits>
 
 #include "tests/kernels/clahe/clahe_case.h"
-#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/histequalize/equalize_contract.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace clahe;
 
-constexpr auto luminance = Parameters::Channels::luminance, each = Parameters::Channels::each;
+ClaheCase make_case(const FrameLayout& layout, Content content) {
+  return plain_clahe_case(layout, {}, 2, content, 5);
+}
 
-struct ClaheContract : ContractTraits<ClaheCase> {
-  static Case dense(const char* layout, int width, int height, Content content = Content::natural,
-                    const Tiles& tiles = {}) {
-    return plain_clahe_case(layout_named(layout, width, height), tiles, 2, content, 5);
-  }
-
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    Case test = dense(layout, width, height);
-    test.parameters = parameters;
-    return test;
-  }
-
-  static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
+template <bool kSmoothed>
+struct ClaheContract : EqualizeContract<ClaheCase, make_case, kSmoothed> {
+  using Base = EqualizeContract<ClaheCase, make_case, kSmoothed>;
 
   static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
     return {[](Device& device, const FrameLayout& layout) {
-      Clahe(device, layout, Tiles(), Parameters());
+      Clahe(device, layout, Tiles(), Parameters(), kSmoothed ? Averages::kept : Averages::none);
     }};
   }
 
-  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
-    const Case gray = dense("GRAY8", 67, 31, {{luminance, 0, 255, 200}, 3});
-    const Case rgb = dense("RGB", 67, 31, {{luminance, 0, 255, 200}, 3});
-    return {
-        {"the clip limit is not a number", gray, {{luminance, 0, 255, 256}, std::nan("")}},
-        {"the clip limit",
-         gray,
-         {{luminance, 0, 255, 256}, std::numeric_limits<double>::infinity()}},
-        {"range", gray, {{luminance, -1, 255, 256}, 2}},
-        {"range", gray, {{luminance, 0, 256, 256}, 2}},
-        {"range", gray, {{luminance, 9, 9, 256}, 2}},
-        {"a blend of -1", gray, {{luminance, 0, 255, -1}, 2}},
-        {"a blend of 257", gray, {{luminance, 0, 255, 257}, 2}},
-        {"luma", gray, {{each, 0, 255, 256}, 2}},
-        {"range", rgb, {{luminance, 16, 235, 256}, 2}},
-        {"range", rgb, {{each, 0, 254, 256}, 2}},
-    };
+  static std::vector<ParametersRefusal<ClaheCase>> parameters_refusals() {
+    auto refusals = Base::parameters_refusals();
+    Parameters wrong;
+    const ClaheCase gray = Base::dense("GRAY8", 67, 31);
+    wrong.clip_limit = std::nan("");
+    refusals.push_back({"the clip limit is not a number", gray, wrong});
+    wrong.clip_limit = std::numeric_limits<double>::infinity();
+    refusals.push_back({"the clip limit", gray, wrong});
+    return refusals;
   }
-
-  static Case refused_case() { return dense("NV12", 34, 10); }
 
   /// Packs of every kind, each with cells that begin within packs, and with cells that are too
   /// narrow for tables in shared memory.
-  static std::vector<Case> representatives(int width, int height) {
-    std::vector<Case> cases;
-    for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx", "GBR"})
-      cases.push_back(dense(layout, width, height));
-    cases.push_back(dense("GRAY8", width / 128 * 128 + 128, height));
-    for (const char* layout : {"GRAY8", "P010", "RGBx"})
-      cases.push_back(dense(layout, width, height, Content::natural, {64, 16}));
-    cases.push_back(dense("RGBx", width, height, {{each, 0, 255, 256}, 2}));
+  static std::vector<ClaheCase> representatives(int width, int height) {
+    auto cases = Base::representatives(width, height);
+    cases.push_back(Base::dense("GRAY8", width / 128 * 128 + 128, height));
+    for (const char* layout : {"GRAY8", "P010", "RGBx"}) {
+      cases.push_back(Base::dense(layout, width, height));
+      cases.back().tiles = {64, 16};
+    }
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    Case deep = dense("P010", 97, 55, Content::random, {3, 5});
-    deep.parameters = {{luminance, 64, 940, 256}, 4};
-    return {dense("RGBx", 333, 77), deep};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1920, 1080), dense("GRAY8", 1920, 1080, Content::two_valued)};
+  static std::pair<ClaheCase, ClaheCase> neighbours() {
+    auto cases = Base::neighbours();
+    cases.second.tiles = {3, 5};
+    cases.second.parameters.clip_limit = 4;
+    return cases;
   }
 
-  static std::vector<Case> changing() {
-    return {dense("GRAY8", 640, 48), dense("RGBA", 321, 45), dense("GRAY16", 160, 60)};
-  }
-
-  static std::vector<Parameters> sets(const Case& test) {
-    const int white = test.parameters.high;
-    if (is_rgb(test.layout))
-      return {test.parameters,
-              {{each, 0, 255, 256}, 2},
-              {{luminance, 0, 255, 3}, 0},
-              {{each, 0, 255, 128}, 40},
-              {{luminance, 0, 255, 0}, 0.5}};
-    return {test.parameters,
-            {{luminance, 16, white - 20, 100}, 0},
-            {{luminance, 0, white, 0}, 40},
-            {{luminance, white / 2, white, 256}, -3},
-            {{luminance, 0, 1, 256}, 1e300}};
+  static std::vector<Parameters> sets(const ClaheCase& test) {
+    constexpr double of_rgb[] = {2, 2, 0, 40, 0.5}, of_luma[] = {2, 0, 40, -3, 1e300};
+    auto all = Base::sets(test);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i].clip_limit = (is_rgb(test.layout) ? of_rgb : of_luma)[i];
+    return all;
   }
 
   static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.channels = each; }, [](Parameters& p) { p.clip_limit = 3; },
-            [](Parameters& p) { p.low = 1; }, [](Parameters& p) { p.high = 254; },
-            [](Parameters& p) { p.blend = 255; }};
+    auto all = Base::members();
+    all.push_back([](Parameters& p) { p.clip_limit = 3; });
+    return all;
   }
 };
 
-CUDAVISION_CONTRACT(Clahe, ClaheContract);
+CUDAVISION_CONTRACT(Clahe, ClaheContract<false>);
+CUDAVISION_CONTRACT(SmoothedClahe, ClaheContract<true>);
 
 class ClaheUse : public EitherDevice {};
 
@@ -113,8 +82,9 @@ INSTANTIATE_TEST_SUITE_P(Devices, ClaheUse, both_devices(), device_name);
 TEST_P(ClaheUse, RefusesGridsWithWords) {
   on_device([](Device& device) {
     for (const Tiles& tiles : {Tiles{0, 8}, {8, 0}, {-1, 8}, {65, 8}, {8, 65}})
-      CUDAVISION_EXPECT_ERROR(Clahe(device, gray_layout(33, 9), tiles, Parameters()),
-                              invalid_argument, "each dimension must be 1 to 64");
+      for (const Averages averages : {Averages::none, Averages::kept})
+        CUDAVISION_EXPECT_ERROR(Clahe(device, gray_layout(33, 9), tiles, Parameters(), averages),
+                                invalid_argument, "each dimension must be 1 to 64");
   });
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "tests/kernels/common/hash.h"
-#include "tests/kernels/histequalize/histequalize_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -13,30 +12,6 @@ using Channels = histequalize::Parameters::Channels;
 
 /// The number of counters behind the histogram, which must not change.
 constexpr int histogram_margin = 64;
-
-histequalize::Parameters full_range(const FrameLayout& layout) {
-  histequalize::Parameters parameters;
-  parameters.high = (1 << layout.bits) - 1;
-  return parameters;
-}
-
-histequalize::Parameters random_parameters(const FrameLayout& layout, Random& random) {
-  histequalize::Parameters parameters = full_range(layout);
-  if (is_rgb(layout)) {
-    parameters.channels = random.one_in(2) ? Channels::each : Channels::luminance;
-  } else if (random.one_in(2)) {
-    parameters.low = 16 << (layout.bits - 8);
-    parameters.high = 235 << (layout.bits - 8);
-    if (random.one_in(4)) {
-      parameters.low = random.between(0, (1 << layout.bits) - 2);
-      parameters.high = random.between(parameters.low + 1, (1 << layout.bits) - 1);
-    }
-  }
-  constexpr int blends[] = {0, 1, 128, 255};
-  if (random.one_in(2))
-    parameters.blend = random.one_in(2) ? blends[random.between(0, 3)] : random.between(0, 256);
-  return parameters;
-}
 
 std::vector<std::uint32_t> poisoned_counts(const HistEqualizeCase& test, std::uint8_t poison) {
   const std::size_t count = static_cast<std::size_t>(test.histogram_start) +
@@ -63,6 +38,49 @@ std::string difference_of_counts(const HistEqualizeCase& test, const char* what,
 
 }  // namespace
 
+void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters) {
+  parameters.low = 0;
+  parameters.high = (1 << layout.bits) - 1;
+}
+
+void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
+                     histequalize::Parameters& parameters) {
+  set_full_range(layout, parameters);
+  if (is_rgb(layout)) {
+    parameters.channels = random.one_in(rarity) ? Channels::each : Channels::luminance;
+  } else if (random.one_in(2)) {
+    parameters.low = 16 << (layout.bits - 8);
+    parameters.high = 235 << (layout.bits - 8);
+    if (random.one_in(4)) {
+      parameters.low = random.between(0, (1 << layout.bits) - 2);
+      parameters.high = random.between(parameters.low + 1, (1 << layout.bits) - 1);
+    }
+  }
+  constexpr int blends[] = {0, 1, 128, 255};
+  if (random.one_in(2))
+    parameters.blend = random.one_in(2) ? blends[random.between(0, 3)] : random.between(0, 256);
+}
+
+histequalize::Parameters other_than(const FrameLayout& layout,
+                                    const histequalize::Parameters& parameters) {
+  histequalize::Parameters other;
+  set_full_range(layout, other);
+  other.blend = parameters.blend == 77 ? 78 : 77;
+  if (is_rgb(layout) && parameters.channels == Channels::luminance)
+    other.channels = Channels::each;
+  if (!is_rgb(layout) && parameters.high == other.high) {
+    ++other.low;
+    --other.high;
+  }
+  return other;
+}
+
+std::string describe(const histequalize::Parameters& parameters) {
+  return std::string(parameters.channels == Channels::each ? "each channel" : "luminance") +
+         ", range " + std::to_string(parameters.low) + " to " + std::to_string(parameters.high) +
+         ", blend " + std::to_string(parameters.blend);
+}
+
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
   const LayoutKind& kind = layout_kind_of_case(number);
@@ -73,7 +91,7 @@ HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_
   test.layout = test.out_layout = kind.make(width, height);
   draw_placements(test, random);
   draw_content(test, random);
-  test.parameters = random_parameters(test.layout, random);
+  draw_parameters(test.layout, 2, random, test.parameters);
   test.parameters_later = random.one_in(3);
   test.histogram = !random.one_in(4);
   test.histogram_start = random.between(0, 9);
@@ -84,32 +102,32 @@ HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content cont
                                          std::uint64_t seed) {
   HistEqualizeCase test;
   make_dense(test, layout, layout, content, seed);
-  test.parameters = full_range(layout);
+  set_full_range(layout, test.parameters);
   return test;
 }
 
+SmoothedSequence<HistEqualizeCase> make_smoothed_sequence(std::uint64_t seed, int number,
+                                                          int max_pixels) {
+  constexpr std::uint64_t own = 0x0e9a117e;
+  constexpr int most_pixels = 1 << 17;  // the definition is slow
+  Random random = random_of_case(seed ^ own, number);
+  const HistEqualizeCase first =
+      make_histequalize_case(seed ^ own, number, std::min(max_pixels, most_pixels));
+  return draw_sequence(
+      first, 7, false, random, [](HistEqualizeCase&) {},
+      [&](HistEqualizeCase& test) { test.histogram = random.one_in(2); });
+}
+
+std::string parameters_text(const HistEqualizeCase& test) {
+  return describe(test.parameters) + (test.histogram ? "" : ", no histogram");
+}
+
 std::string describe(const HistEqualizeCase& test) {
-  const auto& p = test.parameters;
-  return describe(test, std::string(p.channels == Channels::each ? "each channel" : "luminance") +
-                            ", range " + std::to_string(p.low) + " to " + std::to_string(p.high) +
-                            ", blend " + std::to_string(p.blend) +
-                            (test.histogram ? "" : ", no histogram"));
+  return describe(test, parameters_text(test));
 }
 
 void HistEqualizeCase::define(const ConstFrame& from, const Frame& to) const {
   defined_equalization(layout, parameters, from, to);
-}
-
-histequalize::Parameters HistEqualizeCase::other_parameters() const {
-  histequalize::Parameters other = full_range(layout);
-  other.blend = parameters.blend == 77 ? 78 : 77;
-  if (is_rgb(layout) && parameters.channels == Channels::luminance)
-    other.channels = Channels::each;
-  if (!is_rgb(layout) && parameters.high == other.high) {
-    ++other.low;
-    --other.high;
-  }
-  return other;
 }
 
 HistEqualizeBlocks defined_output(const HistEqualizeCase& test,
@@ -123,6 +141,16 @@ HistEqualizeBlocks defined_output(const HistEqualizeCase& test,
   std::copy(counts.begin(), counts.end(), blocks.bins.begin() + test.histogram_start);
   if (test.histogram)
     blocks.histogram = blocks.bins;
+  return blocks;
+}
+
+HistEqualizeBlocks defined_output(const HistEqualizeCase& test,
+                                  const std::vector<std::uint8_t>& input, std::uint8_t poison,
+                                  DefinedSmoothedEqualize& smoothing) {
+  HistEqualizeBlocks blocks = defined_output(test, input, poison);
+  smoothing.next(test.layout, test.parameters, *test.smoothing,
+                 frame_in(test.layout, test.in, input.data()),
+                 frame_in(test.layout, test.out, blocks.out.data()));
   return blocks;
 }
 
@@ -157,7 +185,9 @@ HistEqualizeFrames::HistEqualizeFrames(Device& device, const HistEqualizeCase& o
       bins(bins_in(one, bins_block_.data())) {}
 
 void HistEqualizeFrames::run(HistEqualizeCase::Operation& operation) const {
-  operation.equalize.run(in, out, histogram);
+  if (test.restart)
+    operation.equalize.restart();
+  operation.equalize.run(in, out, histogram, test.smoothing);
   operation.count.run(in, bins);
 }
 

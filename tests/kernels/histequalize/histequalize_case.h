@@ -2,15 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cuda/histequalize/histequalize.h"
 #include "tests/kernels/common/frame_case.h"
+#include "tests/kernels/histequalize/histequalize_definition.h"
+#include "tests/kernels/histogramaverage/smoothed_sequence.h"
 
 namespace cudavision::test {
 
 class HistEqualizeFrames;
+
+/// Set the parameters that all methods of equalisation have. Red, green and blue are equalised each
+/// on its own in one of `rarity` cases.
+void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters);
+void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
+                     histequalize::Parameters& parameters);
+
+/// Returns valid parameters that differ from `parameters` in every live member.
+histequalize::Parameters other_than(const FrameLayout& layout,
+                                    const histequalize::Parameters& parameters);
+
+/// Returns a description of parameters.
+std::string describe(const histequalize::Parameters& parameters);
 
 /// One equalisation of a frame and one histogram of it.
 struct HistEqualizeCase : FrameCase {
@@ -20,18 +36,22 @@ struct HistEqualizeCase : FrameCase {
     histequalize::Histogram count;
 
     void set_parameters(const Parameters& set) { equalize.set_parameters(set); }
+    const histogramaverage::Status* status() const { return equalize.status(); }
   };
   using Frames = HistEqualizeFrames;
+  using DefinedSmoothing = DefinedSmoothedEqualize;
 
   Parameters parameters;
   bool histogram = true;    ///< the equalisation also stores the histogram
   int histogram_start = 0;  ///< the position of the histogram in its block, in counters
+  std::optional<histogramaverage::Parameters> smoothing{};
+  bool restart = false;  ///< begin a new average before the frame
 
   Operation make(Device& device, const Parameters& set) const {
     return {{device, layout, set}, {device, layout}};
   }
   void define(const ConstFrame& from, const Frame& to) const;
-  Parameters other_parameters() const;
+  Parameters other_parameters() const { return other_than(layout, parameters); }
 };
 
 /// Draws a frame size whose product of width and height is at most max_pixels.
@@ -41,6 +61,10 @@ HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_
 HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content content,
                                          std::uint64_t seed);
 
+SmoothedSequence<HistEqualizeCase> make_smoothed_sequence(std::uint64_t seed, int number,
+                                                          int max_pixels);
+
+std::string parameters_text(const HistEqualizeCase& test);
 std::string describe(const HistEqualizeCase& test);
 
 /// The whole blocks after the run, including the bytes around the frame and the bins.
@@ -52,6 +76,9 @@ struct HistEqualizeBlocks {
 
 HistEqualizeBlocks defined_output(const HistEqualizeCase& test,
                                   const std::vector<std::uint8_t>& input, std::uint8_t poison);
+HistEqualizeBlocks defined_output(const HistEqualizeCase& test,
+                                  const std::vector<std::uint8_t>& input, std::uint8_t poison,
+                                  DefinedSmoothedEqualize& smoothing);
 
 std::string difference(const HistEqualizeCase& test, const HistEqualizeBlocks& expected,
                        const HistEqualizeBlocks& actual);

@@ -120,4 +120,26 @@ void defined_equalization(const FrameLayout& layout, const histequalize::Paramet
   defined_mapping(layout, parameters, tables, in, out);
 }
 
+void DefinedSmoothedEqualize::next(const FrameLayout& layout,
+                                   const histequalize::Parameters& parameters,
+                                   const histogramaverage::Parameters& smoothing,
+                                   const ConstFrame& in, const Frame& out) {
+  const auto histograms = defined_histograms(layout, parameters.channels, in);
+  std::vector<std::uint32_t> counts;
+  for (const auto& histogram : histograms)
+    counts.insert(counts.end(), histogram.begin(), histogram.end());
+  auto entry =
+      DefinedSmoothing::next(counts, static_cast<int>(histograms.size()), smoothing, parameters.low,
+                             parameters.high,
+                             [&](auto begin, auto end) {
+                               return defined_table({begin, end}, parameters.low, parameters.high);
+                             })
+          .begin();
+  std::vector<std::vector<int>> tables;
+  const std::ptrdiff_t bins = std::ptrdiff_t{1} << layout.bits;
+  for (std::size_t t = 0; t < histograms.size(); ++t, entry += bins)
+    tables.emplace_back(entry, entry + bins);
+  defined_mapping(layout, parameters, tables, in, out);
+}
+
 }  // namespace cudavision::test

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cuda/histequalize/histequalize.h"
+#include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 /// A second implementation of histogram equalisation, which works pixel by pixel and shares no code
 /// with the one under test.
@@ -29,5 +30,13 @@ void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& 
 /// Writes every byte of every row of out.
 void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
                           const ConstFrame& in, const Frame& out);
+
+/// Equalises the frames of a video with smoothing.
+class DefinedSmoothedEqualize : public DefinedSmoothing {
+ public:
+  /// Writes every byte of every row of out.
+  void next(const FrameLayout& layout, const histequalize::Parameters& parameters,
+            const histogramaverage::Parameters& smoothing, const ConstFrame& in, const Frame& out);
+};
 
 }  // namespace cudavision::test

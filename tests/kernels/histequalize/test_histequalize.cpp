@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares every byte of the output of Histogram and HistogramEqualize: on the CPU device with the
-// definition, and on the CUDA device with the CPU device.
+// Compares every byte of the output of Histogram and HistogramEqualize, with and without smoothing:
+// on the CPU device with the definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/histogramaverage/smoothing_suites.h"
 
 namespace cudavision::test {
 namespace {
@@ -65,6 +66,19 @@ void PrintTo(const Picture& picture, std::ostream* stream) {
 }
 
 CUDAVISION_TABLE_CASES(HistEqualizeExtremes, extremes, dense);
+
+HistEqualizeCase natural(const FrameLayout& layout) {
+  return plain_histequalize_case(layout, Content::natural, 1);
+}
+
+CUDAVISION_SMOOTHED_SEQUENCES(SmoothedSequences, make_smoothed_sequence, natural)
+
+/// The lower quarter of the picture.
+bool in_lower_quarter(int, int y) {
+  return y >= 150;
+}
+
+CUDAVISION_SMOOTHING(Smoothing, natural, in_lower_quarter)
 
 }  // namespace
 }  // namespace cudavision::test

@@ -5,30 +5,21 @@
 
 #include <limits>
 
-#include "tests/kernels/contract/contract.h"
-#include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/histequalize/equalize_contract.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace histequalize;
 
-using Channels = Parameters::Channels;
+HistEqualizeCase make_case(const FrameLayout& layout, Content content) {
+  return plain_histequalize_case(layout, content, 5);
+}
 
-constexpr auto luminance = Channels::luminance, each = Channels::each;
-
-struct HistEqualizeContract : ContractTraits<HistEqualizeCase> {
-  static Case dense(const char* layout, int width, int height, Content content = Content::natural) {
-    return plain_histequalize_case(layout_named(layout, width, height), content, 5);
-  }
-
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    Case test = dense(layout, width, height);
-    test.parameters = parameters;
-    return test;
-  }
-
-  static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
+template <bool kSmoothed>
+struct HistEqualizeContract : EqualizeContract<HistEqualizeCase, make_case, kSmoothed> {
+  using Base = EqualizeContract<HistEqualizeCase, make_case, kSmoothed>;
+  using Frames = HistEqualizeFrames;
 
   static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
     return {[](Device& device, const FrameLayout& layout) { Histogram(device, layout); },
@@ -37,76 +28,17 @@ struct HistEqualizeContract : ContractTraits<HistEqualizeCase> {
             }};
   }
 
-  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
-    const Case gray = dense("GRAY8", 67, 31, {luminance, 0, 255, 200});
-    const Case rgb = dense("RGB", 67, 31, {luminance, 0, 255, 200});
-    return {
-        {"range", gray, {luminance, -1, 255, 256}},
-        {"range", gray, {luminance, 0, 256, 256}},
-        {"range", gray, {luminance, 9, 9, 256}},
-        {"range", gray, {luminance, 10, 9, 256}},
-        {"a blend of -1", gray, {luminance, 0, 255, -1}},
-        {"a blend of 257", gray, {luminance, 0, 255, 257}},
-        {"luma", gray, {each, 0, 255, 256}},
-        {"range", rgb, {luminance, 16, 235, 256}},
-        {"range", rgb, {each, 0, 254, 256}},
-        {"blend", rgb, {each, 0, 255, 300}},
-    };
-  }
-
-  static Case refused_case() { return dense("NV12", 34, 10); }
-
-  static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = ContractTraits::frames_refusals();
-    append(refusals, {{"histogram", [](Case::Frames& frames) { frames.histogram.width = 255; }},
-                      {"histogram", [](Case::Frames& frames) { frames.histogram.width = 1024; }},
-                      {"histogram", [](Case::Frames& frames) { frames.histogram.height = 2; }}});
+  static std::vector<FramesRefusal<HistEqualizeCase>> frames_refusals() {
+    auto refusals = Base::frames_refusals();
+    append(refusals, {{"histogram", [](Frames& frames) { frames.histogram.width = 255; }},
+                      {"histogram", [](Frames& frames) { frames.histogram.width = 1024; }},
+                      {"histogram", [](Frames& frames) { frames.histogram.height = 2; }}});
     return refusals;
-  }
-
-  static std::vector<Case> representatives(int width, int height) {
-    std::vector<Case> cases;
-    for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx"})
-      cases.push_back(dense(layout, width, height));
-    cases.push_back(dense("RGBx", width, height, {each, 0, 255, 256}));
-    return cases;
-  }
-
-  static std::pair<Case, Case> neighbours() {
-    Case deep = dense("P010", 97, 55, Content::random);
-    deep.parameters = {luminance, 64, 940, 256};
-    return {dense("RGBx", 333, 77), deep};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1920, 1080), dense("GRAY8", 1920, 1080, Content::two_valued)};
-  }
-
-  static std::vector<Case> changing() {
-    return {dense("GRAY8", 640, 48), dense("RGBA", 321, 45), dense("GRAY16", 160, 60)};
-  }
-
-  static std::vector<Parameters> sets(const Case& test) {
-    const int white = test.parameters.high;
-    if (is_rgb(test.layout))
-      return {test.parameters,
-              {each, 0, 255, 256},
-              {luminance, 0, 255, 3},
-              {each, 0, 255, 128},
-              {luminance, 0, 255, 0}};
-    return {test.parameters,
-            {luminance, 16, white - 20, 100},
-            {luminance, 0, white, 0},
-            {luminance, white / 2, white, 256},
-            {luminance, 0, 1, 256}};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.channels = each; }, [](Parameters& p) { p.low = 1; },
-            [](Parameters& p) { p.high = 254; }, [](Parameters& p) { p.blend = 255; }};
   }
 };
 
-CUDAVISION_CONTRACT(HistEqualize, HistEqualizeContract);
+CUDAVISION_CONTRACT(HistEqualize, HistEqualizeContract<false>);
+CUDAVISION_CONTRACT(Smoothed, HistEqualizeContract<true>);
 
 class HistEqualizeUse : public EitherDevice {};
 
@@ -122,7 +54,7 @@ TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
                       {"histogram", [](Frames& frames) { frames.bins.width = 255; }},
                       {"histogram", [](Frames& frames) { frames.bins.width = 1024; }},
                       {"histogram", [](Frames& frames) { frames.bins.height = 2; }}});
-    const HistEqualizeCase test = HistEqualizeContract::refused_case();
+    const HistEqualizeCase test = HistEqualizeContract<false>::refused_case();
     Histogram count(device, test.layout);
     for (const auto& refusal : refusals) {
       Frames frames(device, test);
@@ -160,7 +92,7 @@ TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
 /// rows that other bands write.
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
   on_device([](Device& device) {
-    const HistEqualizeCase test = HistEqualizeContract::dense("GRAY8Roomy", 640, 512);
+    const HistEqualizeCase test = HistEqualizeContract<false>::dense("GRAY8Roomy", 640, 512);
     const HistEqualizeFrames frames(device, test);
     auto operation = test.make(device, test.parameters);
     const auto expected = defined_output(test, frames.input(), HistEqualizeFrames::out_poison);

@@ -8,7 +8,6 @@
 
 #include "cuda/histequalize/regionhistogram.h"
 #include "cuda/histequalize/selectedpixels.h"
-#include "cuda/histequalize/smoothedequalize.h"
 #include "cuda/regions/selection.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/watched_device.h"
@@ -21,8 +20,8 @@
 namespace cudavision::test {
 namespace {
 
+using histequalize::HistogramEqualize;
 using histequalize::RegionHistogram;
-using histequalize::SmoothedEqualize;
 using Channels = histequalize::Parameters::Channels;
 using Counts = std::vector<std::uint32_t>;
 
@@ -183,17 +182,20 @@ TEST(RegionHistograms, SelectedPixelsAreThoseOfTheDefinition) {
 
 /* Equalisation by the histogram of regions */
 
+using Smoothing = std::optional<histogramaverage::Parameters>;
+constexpr Smoothing smoothings[] = {{}, {{30000, 65536}}};
+
 /// Equalises the case's frame twice: the second time, the average begins anew.
 std::vector<std::uint8_t> equalized_by_regions(Device& device, const RegionCase& test,
                                                const std::vector<std::uint8_t>& input,
-                                               Counts* histogram) {
+                                               const Smoothing& smoothing, Counts* histogram) {
   const HistEqualizeFrames frames(device, test.frame, input, poison);
-  SmoothedEqualize equalize(device, test.frame.layout, test.frame.parameters);
+  HistogramEqualize equalize(device, test.frame.layout, test.frame.parameters);
   RegionHistogram count(device, test.frame.layout, test.others);
-  equalize.run(frames.in, frames.out, {30000, 65536}, frames.histogram, &count);
+  equalize.run(frames.in, frames.out, frames.histogram, {{30000, 65536}}, &count);
   count.set_parameters(test.regions);
   equalize.restart();
-  equalize.run(frames.in, frames.out, {30000, 65536}, frames.histogram, &count);
+  equalize.run(frames.in, frames.out, frames.histogram, smoothing, &count);
   device.finish();
   *histogram = frames.output().histogram;
   return frames.output().out;
@@ -217,13 +219,15 @@ TEST(EqualizedByRegions, CpuEqualsDefinition) {
     std::vector<std::uint8_t> expected(test.frame.out.bytes, poison);
     defined_mapping(layout, p, tables, in, frame_in(layout, test.frame.out, expected.data()));
 
-    Counts histogram;
-    const auto out = equalized_by_regions(*cpu, test, input, &histogram);
-    const FrameCase& frame = test.frame;
-    ASSERT_EQ(difference(frame, expected, out), "");
-    if (test.frame.histogram) {
-      ASSERT_TRUE(std::equal(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins),
-                             histogram.begin() + test.frame.histogram_start));
+    for (const Smoothing& smoothing : smoothings) {
+      Counts histogram;
+      const auto out = equalized_by_regions(*cpu, test, input, smoothing, &histogram);
+      const FrameCase& frame = test.frame;
+      ASSERT_EQ(difference(frame, expected, out), "");
+      if (test.frame.histogram) {
+        ASSERT_TRUE(std::equal(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins),
+                               histogram.begin() + test.frame.histogram_start));
+      }
     }
   });
 }
@@ -233,11 +237,14 @@ TEST(EqualizedByRegions, CudaEqualsCpu) {
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
   for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>& input) {
-    Counts expected, actual;
-    const auto out = equalized_by_regions(*cpu, test, input, &expected);
-    const FrameCase& frame = test.frame;
-    ASSERT_EQ(difference(frame, out, equalized_by_regions(*cuda, test, input, &actual)), "");
-    ASSERT_EQ(actual, expected);
+    for (const Smoothing& smoothing : smoothings) {
+      Counts expected, actual;
+      const auto out = equalized_by_regions(*cpu, test, input, smoothing, &expected);
+      const FrameCase& frame = test.frame;
+      ASSERT_EQ(
+          difference(frame, out, equalized_by_regions(*cuda, test, input, smoothing, &actual)), "");
+      ASSERT_EQ(actual, expected);
+    }
   });
 }
 
@@ -256,9 +263,9 @@ TEST_P(RegionHistogramUse, OtherPixelsBeginANewAverage) {
     const auto whole = defined_output(test, frames.input(), HistEqualizeFrames::out_poison).out;
     RegionHistogram count(device, test.layout,
                           one_region({10, 10, 90, 90}, regions::Shape::rectangle, 0));
-    SmoothedEqualize equalize(device, test.layout, test.parameters);
+    HistogramEqualize equalize(device, test.layout, test.parameters);
     const auto run = [&](RegionHistogram* regions) {
-      equalize.run(frames.in, frames.out, {100, 65536}, {}, regions);
+      equalize.run(frames.in, frames.out, {}, {{100, 65536}}, regions);
       device.finish();
       return frames.output().out;
     };

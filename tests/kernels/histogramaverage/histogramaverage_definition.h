@@ -39,6 +39,39 @@ class DefinedHysteresis {
   std::vector<std::uint16_t> in_use_;
 };
 
+/// Smooths the tables of successive frames.
+class DefinedSmoothing {
+ public:
+  /// Returns the tables in use after a frame, for an output range from low to high. make(begin,
+  /// end) makes the table of an averaged histogram, which lies between two iterators.
+  template <class MakeTable>
+  const std::vector<std::uint16_t>& next(const std::vector<std::uint32_t>& counts, int histograms,
+                                         const histogramaverage::Parameters& smoothing, int low,
+                                         int high, const MakeTable& make) {
+    if (low != low_ || high != high_)
+      restart();
+    low_ = low;
+    high_ = high;
+    const std::vector<std::uint32_t> averages = average_.add(counts, histograms, smoothing);
+    const auto bins = static_cast<std::ptrdiff_t>(counts.size()) / histograms;
+    std::vector<std::uint16_t> made;
+    for (auto first = averages.begin(); first != averages.end(); first += bins)
+      for (const int entry : make(first, first + bins))
+        made.push_back(static_cast<std::uint16_t>(entry));
+    return hysteresis_.follow(made, histograms, status());
+  }
+
+  /// Forgets the frames before the next one.
+  void restart() { average_.restart(); }
+
+  const histogramaverage::Status& status() const { return average_.status(); }
+
+ private:
+  DefinedAverage average_;
+  DefinedHysteresis hysteresis_;
+  int low_ = -1, high_ = -1;  ///< of the last frame
+};
+
 /// Describes how a status differs. Returns an empty string if it does not.
 std::string difference(const histogramaverage::Status& expected,
                        const histogramaverage::Status& actual);

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/histogramaverage/smoothed_sequence.h"
+
+/// Suites for operations that may smooth over time: for sequences of frames, every byte of the
+/// output on the CPU device is compared with the definition, and that on the CUDA device with the
+/// CPU device; other tests show what smoothing is for.
+namespace cudavision::test {
+
+/// Calls check(sequence) for the random sequences that the settings select.
+template <class Make, class Check>
+void for_each_sequence(const Make& make, const Check& check) {
+  for_each_case_number([&](int number) {
+    const auto sequence = make(settings().seed, number, settings().max_pixels);
+    SCOPED_TRACE(describe(sequence));
+    check(sequence);
+  });
+}
+
+template <class Case>
+void expect_definition(const SmoothedSequence<Case>& sequence) {
+  const auto device = make_cpu_device();
+  const auto outputs = run_sequence(*device, sequence, poison);
+  ASSERT_EQ(difference(sequence, defined_outputs(sequence, poison), outputs), "");
+  ASSERT_EQ(hash(sequence, run_sequence(*device, sequence, other_poison)), hash(sequence, outputs));
+}
+
+template <class Case>
+void expect_equal_devices(Device& cuda, const SmoothedSequence<Case>& sequence) {
+  const auto cpu = make_cpu_device();
+  const auto expected = run_sequence(*cpu, sequence, poison);
+  ASSERT_EQ(difference(sequence, expected, run_sequence(cuda, sequence, poison)), "");
+  ASSERT_EQ(hash(sequence, run_sequence(cuda, sequence, other_poison)), hash(sequence, expected));
+}
+
+/// Makes the sequences of large frames that are too much for the definition. make_case(layout)
+/// makes a case of dense frames.
+template <class Case>
+std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const FrameLayout& layout)) {
+  using Channels = typename Case::Parameters::Channels;
+  std::vector<SmoothedSequence<Case>> sequences;
+  for (const char* layout : {"GRAY8", "NV12", "YUY2", "P010", "GRAY16", "RGB", "RGBx", "GBR"})
+    for (const auto channels : {Channels::luminance, Channels::each}) {
+      Case test = make_case(layout_named(layout, 3840, 2160));
+      if (channels == Channels::each && !is_rgb(test.layout))
+        continue;
+      test.parameters.channels = channels;
+      test.smoothing = {9000, 60000};
+      auto& sequence = sequences.emplace_back();
+      for (const Content content : {Content::natural, Content::gradient, Content::random}) {
+        test.content = content;
+        sequence.steps.push_back({test, input_block(test)});
+      }
+    }
+  return sequences;
+}
+
+/// Defines a suite of the random sequences that `make_sequence(seed, number, max_pixels)` makes,
+/// and of large frames.
+#define CUDAVISION_SMOOTHED_SEQUENCES(Suite, make_sequence, make_case)                           \
+  TEST(Suite, CpuEqualsDefinition) {                                                             \
+    for_each_sequence(make_sequence, [](const auto& sequence) { expect_definition(sequence); }); \
+  }                                                                                              \
+  TEST(Suite, CudaEqualsCpu) {                                                                   \
+    CUDAVISION_NEEDS_CUDA();                                                                     \
+    CudaTestDevice cuda;                                                                         \
+    for_each_sequence(make_sequence,                                                             \
+                      [&](const auto& sequence) { expect_equal_devices(*cuda, sequence); });     \
+  }                                                                                              \
+  TEST(Suite, CudaEqualsCpuForLargeFrames) {                                                     \
+    CUDAVISION_NEEDS_CUDA();                                                                     \
+    CUDAVISION_NEEDS_PIXELS(3840 * 2160);                                                        \
+    CudaTestDevice cuda;                                                                         \
+    for (const auto& sequence : large_sequences(make_case)) {                                    \
+      SCOPED_TRACE(describe(sequence));                                                          \
+      expect_equal_devices(*cuda, sequence);                                                     \
+    }                                                                                            \
+  }
+
+/// Equalises gray frames one after the other.
+template <class Case>
+class Video {
+ public:
+  using Picture = std::vector<std::uint8_t>;
+  static constexpr int width = 320, height = 200;
+
+  Video(Device& device, Case (*make_case)(const FrameLayout& layout))
+      : device_(device),
+        test_(smoothed(make_case(gray_layout(width, height)))),
+        operation_(test_.make(device, test_.parameters)) {}
+
+  /// Returns a picture of the case's content, or of another.
+  Picture picture() const { return input_block(test_); }
+  Picture picture(Content content) const {
+    Case other = test_;
+    other.content = content;
+    return input_block(other);
+  }
+
+  /// Equalises a picture after those before it.
+  Picture run(const Picture& picture, const histogramaverage::Parameters& smoothing) {
+    return run(operation_, picture, smoothing, false);
+  }
+  Picture run_after_restart(const Picture& picture, const histogramaverage::Parameters& smoothing) {
+    return run(operation_, picture, smoothing, true);
+  }
+  /// The same without smoothing.
+  Picture run(const Picture& picture) { return run(operation_, picture, {}, false); }
+
+  /// Returns what an operation that has never smoothed makes of a picture.
+  Picture by_itself(const Picture& picture) const {
+    Case test = test_;
+    test.smoothing.reset();
+    auto operation = test.make(device_, test.parameters);
+    return run(operation, picture, {}, false);
+  }
+
+ private:
+  static Case smoothed(Case test) {
+    test.smoothing.emplace();
+    return test;
+  }
+
+  Picture run(typename Case::Operation& operation, const Picture& picture,
+              const std::optional<histogramaverage::Parameters>& smoothing, bool restart) const {
+    Case test = test_;
+    test.smoothing = smoothing;
+    test.restart = restart;
+    const typename Case::Frames frames(device_, test, picture);
+    frames.run(operation);
+    device_.finish();
+    return static_cast<const CaseFrames<Case>&>(frames).output();
+  }
+
+  Device& device_;
+  Case test_;
+  typename Case::Operation operation_;
+};
+
+template <class Case>
+void expect_new_averages(Video<Case>& video) {
+  const auto picture = video.picture(), other = video.picture(Content::narrow);
+  EXPECT_EQ(video.run(picture, {100, 65536}), video.by_itself(picture));
+  ASSERT_NE(video.run(other, {100, 65536}), video.by_itself(other));
+  EXPECT_EQ(video.run_after_restart(other, {100, 65536}), video.by_itself(other));
+  EXPECT_EQ(video.run(picture, {100, 32768}), video.by_itself(picture)) << "at a scene cut";
+  EXPECT_EQ(video.run(picture), video.by_itself(picture)) << "without smoothing";
+  EXPECT_EQ(video.run(other, {100, 65536}), video.by_itself(other))
+      << "after a frame without smoothing";
+}
+
+/// Some of the picture blinks: the pixels for which blinks(x, y) returns true. The rest must not
+/// follow.
+template <class Case>
+void expect_rest_stays(Video<Case>& video, bool (*blinks)(int x, int y)) {
+  const auto scene = video.picture();
+  double changes = 0, changes_by_itself = 0;
+  std::vector<std::uint8_t> last, last_by_itself;
+  for (int frame = 0; frame < 30; ++frame) {
+    const auto for_each_pixel = [&](bool blinking, const auto& function) {
+      for (int i = 0; i < video.width * video.height; ++i)
+        if (blinks(i % video.width, i / video.width) == blinking)
+          function(static_cast<std::size_t>(i));
+    };
+    auto picture = scene;
+    for_each_pixel(true, [&](std::size_t i) { picture[i] = frame % 2 ? 230 : 25; });
+    const auto out = video.run(picture, {2570, 45875});
+    const auto out_by_itself = video.by_itself(picture);
+    if (frame > 0)
+      for_each_pixel(false, [&](std::size_t i) {
+        changes += std::abs(out[i] - last[i]);
+        changes_by_itself += std::abs(out_by_itself[i] - last_by_itself[i]);
+      });
+    last = out;
+    last_by_itself = out_by_itself;
+  }
+  EXPECT_GT(changes_by_itself, 0);
+  EXPECT_LT(changes, changes_by_itself / 10);
+}
+
+template <class Case>
+void expect_smoothing_refusals(Device& device, Case test) {
+  test.smoothing = {2000, 40000};
+  auto operation = test.make(device, test.parameters);
+  const auto expect_refusal = [&](const char* words, const histogramaverage::Parameters& wrong) {
+    Case one = test;
+    one.smoothing = wrong;
+    const typename Case::Frames frames(device, one);
+    const auto untouched = frames.output();
+    CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, words);
+    device.finish();
+    EXPECT_EQ(difference(one, untouched, frames.output()), "") << "a refused run wrote";
+  };
+  expect_refusal("weight", {-1, 0});
+  expect_refusal("threshold", {0, 65537});
+  const typename Case::Frames frames(device, test);
+  frames.run(operation);
+  device.finish();
+  EXPECT_EQ(difference_from_definition(frames), "") << "the first frame";
+}
+
+/// Defines a suite that shows what smoothing is for. `make_case(layout)` makes a case of dense
+/// frames, and `blinks(x, y)` tells which part of a picture of Video blinks.
+#define CUDAVISION_SMOOTHING(Suite, make_case, blinks)                            \
+  class Suite : public EitherDevice {};                                           \
+  INSTANTIATE_TEST_SUITE_P(Devices, Suite, both_devices(), device_name);          \
+  TEST_P(Suite, TheFirstFrameIsEqualizedByItself) {                               \
+    on_device([](Device& device) {                                                \
+      Video video(device, make_case);                                             \
+      expect_new_averages(video);                                                 \
+    });                                                                           \
+  }                                                                               \
+  TEST_P(Suite, TheRestOfThePictureStaysWhileSomethingBlinks) {                   \
+    on_device([](Device& device) {                                                \
+      Video video(device, make_case);                                             \
+      expect_rest_stays(video, blinks);                                           \
+    });                                                                           \
+  }                                                                               \
+  TEST_P(Suite, RefusesWrongSmoothingAndGoesOnAsBefore) {                         \
+    on_device([](Device& device) {                                                \
+      expect_smoothing_refusals(device, make_case(layout_named("NV12", 34, 10))); \
+    });                                                                           \
+  }
+
+}  // namespace cudavision::test
