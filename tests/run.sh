@@ -172,7 +172,7 @@ run_default() {
     printf '\n== the elements on the GPU\n'
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
-  run guards tests/guards.sh build-tests/default
+  run guards python3 tests/guards/run.py build-tests/default
   install_ray
   run pipelines python3 tests/pipelines/run.py build-tests/default
 }

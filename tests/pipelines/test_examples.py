@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python examples and the example programs in pipelines/: their results against plain arithmetic. (tests/guards.sh
+"""The Python examples and the example programs in pipelines/: their results against plain arithmetic. (tests/guards/
 checks blur-sweep, box-sum and distance.)"""
 import re
 import statistics
