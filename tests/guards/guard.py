@@ -10,12 +10,14 @@ import subprocess
 guards = []
 
 
-def guard(name, alone=False):
+def guard(name, alone=False, reads=("",)):
     """Registers a function of a Tree, or of a Tree and a Build, as a guard. The function returns what is wrong, and
-    nothing if all is well; it raises Skip where it cannot look. A guard that stands alone needs no build."""
+    nothing if all is well; it raises Skip where it cannot look. A guard that stands alone needs no build. One that
+    reads only a part of the tree need not run again after changes elsewhere."""
     def register(function):
-        function.guard = name
-        guards.append((name, function, alone))
+        function.guard, function.alone = name, alone
+        function.reads = (*reads, "tests/guards/", *(() if alone else ("BUILD/gst/", "BUILD/pipelines/")))
+        guards.append(function)
         return function
     return register
 
@@ -70,6 +72,12 @@ class Result:
         return lines[-1] if lines else "no output"
 
 
+def run(folder, command, timeout=300, **environment):
+    return Result(subprocess.run(
+        [str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, timeout=timeout, check=False, env={**os.environ, **environment}))
+
+
 class Build:
     """A build of the tree, and a folder to work in."""
 
@@ -78,10 +86,8 @@ class Build:
         self.folder = pathlib.Path(folder).resolve()
         self.scratch = pathlib.Path(scratch)
 
-    def run(self, *command, timeout=300, **environment):
-        return Result(subprocess.run(
-            [str(word) for word in command], cwd=self.tree.top, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, timeout=timeout, check=False, env={**os.environ, **environment}))
+    def run(self, *command, **environment):
+        return run(self.tree.top, command, **environment)
 
     def play(self, *command, **environment):
         """Runs a command that finds this build's elements."""

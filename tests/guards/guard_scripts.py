@@ -5,29 +5,36 @@ import platform
 import re
 import shutil
 
-from guard import Skip, guard
+from guard import Skip, guard, run
 
 
-def first_complaint(tree, build, script):
+def first_complaint(tree, script):
     """Runs a test that prints what is wrong, and nothing if all is well."""
-    result = build.run(tree.top / script)
+    result = run(tree.top, [tree.top / script])
     complaint = result.text.split("\n", 1)[0]
     return complaint or ("" if result.status == 0 else f"{script} ended with status {result.status}")
 
 
-@guard("each guard finds the fault that it looks for")
-def guards_find_faults(tree, build):
-    return first_complaint(tree, build, "tests/guards/test_guards.py")
+@guard("each guard finds the fault that it looks for", alone=True, reads=("tests/guards/",))
+def guards_find_faults(tree):
+    return first_complaint(tree, "tests/guards/test_guards.py")
 
 
-@guard("runs on a GPU host prove what they finished and nothing else")
-def gpu_runs(tree, build):
-    return first_complaint(tree, build, "tests/gpu/stub_runs.py")
+@guard("tests/run.sh --changed runs what has changed and nothing else", alone=True,
+       reads=("scripts/setup.sh", "meson_options.txt", "tests/changed.py", "tests/digests.py", "tests/run.sh", "tests/tally.py",
+              "tests/pipelines/run.py"))
+def changed_parts(tree):
+    return first_complaint(tree, "tests/guards/test_changed.py")
 
 
-@guard("a bundle's runtime holds what its programs need and nothing else")
-def gpu_runtime(tree, build):
-    return first_complaint(tree, build, "tests/gpu/stub_runtime.py")
+@guard("runs on a GPU host prove what they finished and nothing else", alone=True, reads=("tests/gpu/", "tests/tally.py"))
+def gpu_runs(tree):
+    return first_complaint(tree, "tests/gpu/stub_runs.py")
+
+
+@guard("a bundle's runtime holds what its programs need and nothing else", alone=True, reads=("tests/gpu/", "scripts/"))
+def gpu_runtime(tree):
+    return first_complaint(tree, "tests/gpu/stub_runtime.py")
 
 
 @guard("cuda-archs=auto covers the cards that people have")

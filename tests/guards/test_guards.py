@@ -29,6 +29,8 @@ SOUND = {
                             '#include "gst/base/base.h"\nGST_ELEMENT_REGISTER_DEFINE(blur, "cudagaussblur", 0)\n'
                             'GST_DEBUG_CATEGORY_INIT(category, "blur", 0)\n"The picture is too " "large to blur."\n',
     "gst/base/base.h": '#include "cuda/core/error.h"\n',
+    **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/guards/test_guards.py",
+                                           "tests/guards/test_changed.py")},
 }
 
 # A guard that needs no build, the file that is changed, and what the complaint must say: (old, new) replaces text.
@@ -68,7 +70,7 @@ case "$*" in
   install*) mkdir -p $DESTDIR/usr/share/doc; echo '![a picture](lacking.png)' >$DESTDIR/usr/share/doc/blur.md ;;
   setup*) echo '  GPU targets : 75' ;;
 esac"""
-# A guard that needs a build, the stand-ins for programs by their paths, and what the complaint must say. Those in bin/
+# A guard that runs something, the stand-ins for programs by their paths, and what the complaint must say. Those in bin/
 # stand in front of the system's programs, those in pipelines/ for the tree's or the build's.
 FAULTY_BUILDS = [
     (guard_plugin.registers, {"bin/gst-inspect-1.0": "exit 1"}, "gst-inspect-1.0 fails"),
@@ -95,6 +97,7 @@ FAULTY_BUILDS = [
     (guard_plugin.installed_pages, {"bin/meson": "exit 0", "bin/gst-inspect-1.0": INSPECT}, "is not installed"),
     (guard_plugin.installed_pages, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT}, "the picture lacking.png"),
     (guard_scripts.guards_find_faults, {"tests/guards/test_guards.py": "echo a complaint"}, "a complaint"),
+    (guard_scripts.changed_parts, {"tests/guards/test_changed.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "exit 3"}, "status 3"),
     (guard_scripts.gpu_runtime, {"tests/gpu/stub_runtime.py": "echo a complaint"}, "a complaint"),
@@ -116,13 +119,14 @@ def make_tree(scratch, files):
         path = top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
     return guard.Tree(top)
 
 
 def look_at_trees(scratch):
-    for name, function, alone in guard.guards:
-        if alone:
-            expect(f"{name}, sound", function(make_tree(scratch, SOUND)), "")
+    for function in guard.guards:
+        if function.alone:
+            expect(f"{function.guard}, sound", function(make_tree(scratch, SOUND)), "")
     for function, changed, (old, new), words in FAULTY_TREES:
         assert old in SOUND[changed], f"{changed} lacks {old}"
         faulty = {**SOUND, changed: SOUND[changed].replace(old, new, 1)}
@@ -133,10 +137,9 @@ def look_at_builds(scratch):
     path = os.environ["PATH"]
     for function, stand_ins, words in FAULTY_BUILDS:
         tree = make_tree(scratch, {**SOUND, **{name: f"#!/bin/bash\n{text}\n" for name, text in stand_ins.items()}})
-        for name in stand_ins:
-            (tree.top / name).chmod(0o755)
         os.environ["PATH"] = f"{tree.top / 'bin'}:{path}"
-        expect(function.guard, function(tree, guard.Build(tree, tree.top, tempfile.mkdtemp(dir=scratch))), words)
+        build = guard.Build(tree, tree.top, tempfile.mkdtemp(dir=scratch))
+        expect(function.guard, function(tree) if function.alone else function(tree, build), words)
 
 
 def main():
@@ -144,7 +147,7 @@ def main():
         look_at_trees(scratch)
         look_at_builds(scratch)
     shown = {function.guard for function, *_ in FAULTY_TREES + FAULTY_BUILDS}
-    problems.extend(f"{name}: no fault is shown to it" for name, *_ in guard.guards if name not in shown)
+    problems.extend(f"{name}: no fault is shown to it" for name in {function.guard for function in guard.guards} - shown)
     print("\n".join(problems), end="\n" if problems else "")
     sys.exit(bool(problems))
 
