@@ -163,7 +163,8 @@ find_nvcc() {
 configure() {
   local dir=$1 key
   shift
-  key=$(printf '%s\n' "${nvcc:-no nvcc}" "${CXX:-}" "$PWD" "$@")
+  # Another compiler under the same name makes other objects.
+  key=$(printf '%s\n' "${nvcc:-no nvcc}" "${nvcc:+$("$nvcc" --version)}" "${CXX:-}" "$(${CXX:-c++} --version 2>&1)" "$PWD" "$@")
   if [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && ninja -C "$dir" build.ninja >/dev/null 2>&1; then
     return 0
   fi

@@ -6,7 +6,7 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-usage: tests/run.sh [--sanitize | --full] [-D MESON-OPTION]...
+usage: tests/run.sh [--sanitize | --full] [--changed] [-D MESON-OPTION]...
 
 Builds in folders below build-tests/ and runs everything that this machine can run, with or without
 a GPU:
@@ -18,7 +18,11 @@ a GPU:
   --full       the tests before a change is finished: both of these with more random cases, long
                fuzzing and soak tests, and the plug-in without the CUDA toolkit; also builds the
                benchmarks
-The last line is `N passed, N failed, N skipped`; the skipped tests are listed above it with the
+  --changed    of the tests above, only those for which something has changed since they passed in these
+               folders: the program, the plug-in, what they read, the compiler, an option, a library. Tests
+               that failed, were cut off or never ran are run again
+The last line is `N passed, N failed, N skipped`, and with --changed also `N unchanged since they passed`,
+which counts programs, guards and scripts that were not run; the skipped tests are listed above it with the
 reasons. Exits with 1 if anything failed.
 
   -D NAME=VALUE, -DNAME=VALUE
@@ -39,10 +43,12 @@ END
 }
 
 mode=default
+only=all
 options=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --sanitize | --full) mode=${1#--} ;;
+    --changed) only=changed ;;
     -D)
       [[ $# -ge 2 ]] || { usage >&2; exit 2; }
       options+=("-D$2")
@@ -61,6 +67,9 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
+
+of_them=()
+[[ $only == all ]] || of_them=(--changed)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . scripts/setup.sh
@@ -81,6 +90,9 @@ record_failure() { # NAME WHY
   python3 -c 'import json, sys
 print(json.dumps({"name": sys.argv[1], "passed": 0, "failed": [sys.argv[2]], "skipped": []}))' "$1" "$2" >>"$results"
 }
+
+# ccache keeps objects that use a precompiled header only if it may take the header for what it was compiled from.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 # run NAME PROGRAM...: runs a program outside of meson, keeps its output and counts its results.
 run() {
@@ -121,16 +133,31 @@ build() {
   fi
 }
 
-# tests FOLDER [ARGUMENT OF meson test...]: runs the tests of a build and counts their results.
+# tests FOLDER [--timeout-multiplier N] [--suite SUITE | NAME]...: runs those of a build's tests, counts their results
+# and notes which have passed.
 tests() {
-  local dir=build-tests/$1 base
+  local dir=build-tests/$1 base patience=1 names
   shift
+  if [[ ${1:-} == --timeout-multiplier ]]; then
+    patience=$2
+    shift 2
+  fi
   base=testlog-$((++runs))
   rm -f "$dir/meson-logs/$base.json"
-  meson test -C "$dir" --no-rebuild --logbase "$base" "$@" </dev/null >"$dir/$base.out" 2>&1
+  if ! tests/changed.py select --"$only" --unchanged "$dir/$base.unchanged" "$dir" "$@" >"$dir/$base.names"; then
+    record_failure "$dir" "tests/changed.py cannot tell which tests to run"
+    return
+  fi
+  mapfile -t names <"$dir/$base.names"
+  if [[ -s $dir/$base.unchanged ]]; then
+    python3 tests/tally.py collect "$(basename "$dir")" "$dir/$base.unchanged" 0 >>"$results"
+    [[ ${#names[@]} -gt 0 ]] || return 0
+  fi
+  meson test -C "$dir" --no-rebuild --logbase "$base" --timeout-multiplier "$patience" "${names[@]}" </dev/null >"$dir/$base.out" 2>&1
   local status=$?
   grep -E '^ *[0-9]+/[0-9]+ ' "$dir/$base.out"
   if [[ -s $dir/meson-logs/$base.json ]]; then
+    tests/changed.py record "$dir" "$dir/meson-logs/$base.json"
     python3 tests/tally.py meson "$(basename "$dir")" "$dir/meson-logs/$base.json" >"$dir/$base.jsonl"
     cat "$dir/$base.jsonl" >>"$results"
     if ! grep -q '"failed": \["' "$dir/$base.jsonl"; then
@@ -166,15 +193,17 @@ run_default() {
   nvidia_usable || [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
+  # The scripts mostly wait for pipelines that play in real time, so other tests run beside them.
+  install_ray
+  run pipelines python3 tests/pipelines/run.py "${of_them[@]}" build-tests/default &
   # The definitions in the tests take most of the time, so only --full runs the usual number of cases.
   CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 30)} tests default
   if nvidia_usable && has_cuda default; then
     printf '\n== the elements on the GPU\n'
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
-  run guards tests/guards.sh build-tests/default
-  install_ray
-  run pipelines python3 tests/pipelines/run.py build-tests/default
+  run guards python3 tests/guards/run.py "${of_them[@]}" build-tests/default
+  wait
 }
 
 # Without nvcc, the default build has no CUDA kernels anyway. A plug-in without them differs only in the
@@ -200,9 +229,9 @@ run_sanitizers() {
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     # The sanitizers detect bad memory accesses rather than rare results, so fewer cases are enough.
     ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 60 || echo 22)} \
-      tests sanitized --suite kernels --timeout-multiplier 10
+      tests sanitized --timeout-multiplier 10 --suite kernels
     ASAN_OPTIONS=detect_leaks=0:$asan GST_REGISTRY_FORK=no \
-      tests sanitized --suite check --suite fuzz --timeout-multiplier 10
+      tests sanitized --timeout-multiplier 10 --suite check --suite fuzz
     unset UBSAN_OPTIONS
   fi
 
@@ -214,7 +243,7 @@ run_sanitizers() {
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=thread -Db_lundef=false; then
     TSAN_OPTIONS=halt_on_error=1:detect_deadlocks=0 GST_REGISTRY_FORK=no GST_PLUGIN_SYSTEM_PATH_1_0='' \
-      tests threads --suite threads --timeout-multiplier 10
+      tests threads --timeout-multiplier 10 --suite threads
   fi
 
   # With link-time optimisation, the linker sees all definitions of a type at once.

@@ -10,8 +10,9 @@
                                         their names
 
 It understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"
-for a check that could not run), lists of "ok: name", "not ok: name: why" and "SKIP: name: reason", and
-plain programs (exit status 0 means passed, 77 skipped).
+for a check that could not run), lists of "ok: name", "not ok: name: why", "SKIP: name: reason" and "unchanged: name"
+(a part that was not run, because it has passed and nothing has changed for it since), and plain programs (exit status 0
+means passed, 77 skipped).
 A program that dies without having reported a failure counts as one failure, and so does one of GoogleTest whose
 output has no end.
 """
@@ -26,6 +27,7 @@ CHECK_SUMMARY = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+
 CHECK_FAILURE = re.compile(r"^(?:\S*/)?\S+:\d+:[FE]:([^:]*:[^:]*):-?\d+: (.*)$", re.M)
 OK_LINE = re.compile(r"^ok: (.*)$", re.M)
 NOT_OK_LINE = re.compile(r"^not ok: (.*)$", re.M)
+UNCHANGED_LINE = re.compile(r"^unchanged: (.*)$", re.M)
 SKIP_LINE = re.compile(r"^SKIP: ([^:\n]+): (.*)$", re.M)
 
 
@@ -43,10 +45,11 @@ def count(name, output, status):
         count_check(result, output, check)
         if status != 0 and not result["failed"]:
             result["failed"].append(f"ended with status {status}")
-    elif OK_LINE.search(output) or NOT_OK_LINE.search(output) or (status == 0 and SKIP_LINE.search(output)):
+    elif OK_LINE.search(output) or NOT_OK_LINE.search(output) or UNCHANGED_LINE.search(output) or (status == 0 and SKIP_LINE.search(output)):
         result["passed"] = len(OK_LINE.findall(output))
         result["failed"] = NOT_OK_LINE.findall(output)
         result["skipped"] = [[name, reason] for name, reason in SKIP_LINE.findall(output)]
+        result["unchanged"] = len(UNCHANGED_LINE.findall(output))
         if status != 0 and not result["failed"]:
             result["failed"].append(f"ended with status {status}: {last_line(output)}")
     elif status == 77:
@@ -101,11 +104,12 @@ def meson_lines(build, path):
 
 
 def report(lines, brief):
-    passed, failed, skip_count, skipped = 0, [], 0, {}
+    passed, failed, skip_count, skipped, unchanged = 0, [], 0, {}, 0
     for line in lines:
         result = json.loads(line)
         build = result.get("build", "")
         passed += result["passed"]
+        unchanged += result.get("unchanged", 0)
         failed += [(build, result["name"], what) for what in result["failed"]]
         skip_count += len(result["skipped"])
         for what, reason in result["skipped"]:
@@ -118,8 +122,9 @@ def report(lines, brief):
             print(f"  {name}" + (f" ({where})" if where else ""))
     for build, name, what in failed:
         print("FAILED: " + ": ".join(part for part in (build, name, what) if part))
-    print(f"{passed} passed, {len(failed)} failed, {skip_count} skipped")
-    return 0 if passed and not failed else 1
+    kept = f", {unchanged} unchanged since they passed" if unchanged else ""
+    print(f"{passed} passed, {len(failed)} failed, {skip_count} skipped{kept}")
+    return 0 if (passed or unchanged) and not failed else 1
 
 
 def main(arguments):

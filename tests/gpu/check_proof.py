@@ -17,7 +17,6 @@ the files that these include, so that a change to one operation does not affect 
 import argparse
 import collections
 import functools
-import hashlib
 import json
 import os
 import pathlib
@@ -27,6 +26,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import digests  # noqa: E402  pylint: disable=wrong-import-position
+
 # The suites that must have run for the parts that are not an operation's.
 ELEMENTS = {"elements": ("check",), "elements with GStreamer 1.26": ("check13",)}
 VARIANTS = ("native", "ptx75", "ptx80")
@@ -86,12 +88,7 @@ def sources_of(part):
 
 
 def digest_of(part):
-    """Returns the SHA-256 of names and contents, in the order of the names."""
-    digest = hashlib.sha256()
-    for name in sorted(sources_of(part)):
-        digest.update(name.encode() + b"\0")
-        digest.update(hashlib.sha256((ROOT / name).read_bytes()).digest())
-    return digest.hexdigest()
+    return digests.digest(ROOT, sources_of(part))
 
 
 def shout(*lines):

@@ -1,28 +1,55 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""run.py BUILD [WORD]...: the scripts, the example programs and the commands of the documentation, with the plug-in of
-a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why". With words: only the
-tests whose names have one of them."""
+"""run.py [--changed] BUILD [WORD]...: the scripts, the example programs and the commands of the documentation, with the
+plug-in of a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why". With words:
+only the tests whose names have one of them. With --changed: only those for which something has changed since they
+passed; the others are "unchanged: name"."""
 import concurrent.futures
+import importlib
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import harness
-import test_archive  # noqa: F401  (each registers its tests)
-import test_archive_results  # noqa: F401
-import test_bench  # noqa: F401
-import test_calibrate  # noqa: F401
-import test_calibrate_verdicts  # noqa: F401
-import test_commands  # noqa: F401
-import test_examples  # noqa: F401
-import test_inputs  # noqa: F401
-import test_install  # noqa: F401
-import test_privacy  # noqa: F401
-import test_scripts  # noqa: F401
-import test_warnings  # noqa: F401
+
+
+sys.path.insert(0, str(harness.top / "tests"))
+import changed  # noqa: E402  pylint: disable=wrong-import-position
+
+# What every test reads: the scripts and the programs, and what the tests share.
+SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "harness", "play", "run")),
+          "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
+
+
+# Each registers its tests.
+for source in sorted(pathlib.Path(__file__).parent.glob("test_*.py")):
+    importlib.import_module(source.stem)
+
+
+def reads_of(module):
+    """What the tests of a module read. Only those that import harness.top can find the rest of the tree, and they name
+    what they read there in `reads`, or else may read all of it."""
+    modules = {module}
+    while True:
+        more = {other for name in modules for other in
+                re.findall(r"^from (test_\w+) import", pathlib.Path(sys.modules[name].__file__).read_text(encoding="utf-8"), re.M)}
+        if more <= modules:
+            break
+        modules |= more
+    rooms = [room for name in modules for room in
+             getattr(sys.modules[name], "reads", ("",) if hasattr(sys.modules[name], "top") else ())]
+    return sorted({*SHARED, *rooms, *(f"tests/pipelines/{name}.py" for name in modules)})
+
+
+def select(build, chosen, only_changed):
+    """Of the chosen tests, those that must run, with their digests, and the record of those that pass."""
+    tree, passed = changed.Tree(build), changed.Passed(build / "passed-pipelines.json", not only_changed)
+    digests = {name: changed.digest_of(changed.conditions(), [tree.of(room) for room in reads_of(function.__module__)])
+               for name, function in chosen}
+    return passed.select(digests), passed
 
 
 def run(build, scratch, name, function):
@@ -39,10 +66,16 @@ def run(build, scratch, name, function):
 
 
 def main():
-    if len(sys.argv) < 2:
+    arguments = [word for word in sys.argv[1:] if word != "--changed"]
+    if not arguments or arguments[0].startswith("-"):
         sys.exit(__doc__)
-    build, words = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+    build, words = pathlib.Path(arguments[0]).resolve(), arguments[1:]
     chosen = [(name, function) for name, function in harness.tests if not words or any(word in name for word in words)]
+    digests, passed = select(build, chosen, "--changed" in sys.argv)
+    print("".join(f"{line}\n" for line in changed.unchanged((name for name, _ in chosen), digests)), end="")
+    chosen = [(name, function) for name, function in chosen if name in digests]
+    if not chosen:
+        return
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="cudavision-pipelines-"))
     failed = False
     try:
@@ -50,9 +83,11 @@ def main():
         harness.make_materials(harness.Place(build, scratch))
         # Most of them wait for a pipeline that plays in real time.
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
-            for line, bad in pool.map(lambda one: run(build, scratch, *one), chosen):
+            for (name, _), (line, bad) in zip(chosen, pool.map(lambda one: run(build, scratch, *one), chosen)):
                 print(line, flush=True)
                 failed |= bad
+                if line.startswith("ok"):
+                    passed.enter(name, digests[name])
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     sys.exit(failed)

@@ -15,6 +15,8 @@ import time
 from harness import Skip, expect, pipelines, test, top
 from test_scripts import on_terminal
 
+reads = ()  # besides what all tests read
+
 archive = pipelines / "archive.py"
 launch = shutil.which("gst-launch-1.0")
 # Copies a file, a kilobyte every 0.4 s, so that results are easy to check.
@@ -145,7 +147,7 @@ def _(place):
 def _(place):
     Cluster.join(place)
     (place.folder / "films/at sea").mkdir(parents=True)
-    place.launch("-q videotestsrc num-buffers=50 ! videobalance contrast=0.3 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 "
+    place.play("videotestsrc num-buffers=50 ! videobalance contrast=0.3 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 "
                  "! x264enc ! h264parse ! mp4mux ! filesink location=pale.mp4")
     source, silent, broken = (place.folder / "films" / name for name in ("film.mp4", "at sea/\"pale\".mp4", "broken.mp4"))
     source.write_bytes((place.materials / "film.mp4").read_bytes())
@@ -159,7 +161,7 @@ def _(place):
     expect(results(place) == ["at sea/\"pale\".mkv", "film.mkv"], f"{results(place)}")
     film, pale = (place.folder / "out" / name for name in ("film.mkv", "at sea/\"pale\".mkv"))
     expect(b"A_OPUS" in film.read_bytes() and b"A_OPUS" not in pale.read_bytes(), "the sound is not what it was")
-    place.launch("""-q filesrc 'location="out/at sea/\\"pale\\".mkv"' ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw""")
+    place.play("""filesrc 'location="out/at sea/\\"pale\\".mkv"' ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw""")
     frames = (place.folder / "out.raw").read_bytes()
     expect(len(frames) == 50 * 192 * 144 and max(frames) - min(frames) > 200, "the pale film is not equalised")
     report = report_of(place)
@@ -188,7 +190,7 @@ def _(place):
     expect(result.status == 1 and "comes from another pipeline" in result.err and "--again" in result.err, result.last())
     result = place.run(*command("films", "out", "--pipeline", pipeline, "--again", "--cpus", "1", "--backend", "cpu"))
     expect(result.status == 0 and "3 written;" in result.out, result.last())
-    place.launch(f"-q filesrc location=films/film.mp4 ! {equalise.format(backend='cpu', device=-1)} ! filesink location=film.raw")
+    place.play(f"filesrc location=films/film.mp4 ! {equalise.format(backend='cpu', device=-1)} ! filesink location=film.raw")
     expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames are not those of the pipeline itself")
 
     # Nor does it replace what others have made.

@@ -6,6 +6,8 @@ import xml.etree.ElementTree
 
 from harness import Skip, expect, full, test, top
 
+reads = ("docs/",)  # besides what all tests read
+
 kernels = {"card": "", "cuda": [], "cpu": [{"name": "copy/GRAY8/1920x1080", "microseconds": 100},
                                            {"name": "equalise/GRAY8/1920x1080/natural", "microseconds": 612.4},
                                            {"name": "equalise/GRAY8/1920x1080/flat", "microseconds": 1},

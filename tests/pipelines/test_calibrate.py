@@ -6,6 +6,8 @@ import sys
 
 from harness import Skip, examples, expect, pipelines, test, top
 
+reads = ()  # besides what all tests read
+
 python = "/usr/bin/python3"
 
 
@@ -105,7 +107,7 @@ def _(place):
 def _(place):
     expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "charuco", "pinhole").status == 0, "no boards")
     for name in ("left", "right", "both"):
-        place.launch(f"-q multifilesrc location={name}%02d.png caps=image/png,framerate=2/1 ! pngdec ! videorate ! video/x-raw,framerate=8/1 "
+        place.play(f"multifilesrc location={name}%02d.png caps=image/png,framerate=2/1 ! pngdec ! videorate ! video/x-raw,framerate=8/1 "
                      f"! videoconvert ! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={name}.mkv")
     board = "--board", "9x7", "--square", "30", "--charuco", "DICT_5X5_100", "--pairs", "11"
     for inputs in (("--left", "left.mkv", "--right", "right.mkv"), ("--packed", "both.mkv")):

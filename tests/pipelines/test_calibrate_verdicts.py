@@ -9,6 +9,8 @@ import select
 from harness import expect, pipelines, test, top
 from test_calibrate import calibrate, python
 
+reads = ()  # besides what all tests read
+
 board = "--board", "8x6", "--square", "30"
 
 
@@ -31,7 +33,7 @@ def expect_truth(text):
 def films(place, late=0):
     """left.mkv, and right.mkv, whose frames are of so many frames before."""
     for side, first in (("left", late), ("right", 0)):
-        place.launch(f"-q multifilesrc location={side}%02d.png start-index={first} caps=image/png,framerate=30/1 ! pngdec ! videoconvert "
+        place.play(f"multifilesrc location={side}%02d.png start-index={first} caps=image/png,framerate=30/1 ! pngdec ! videoconvert "
                      f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 

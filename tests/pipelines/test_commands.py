@@ -10,6 +10,8 @@ import time
 from harness import Skip, expect, test, top
 from test_archive import Cluster, python_with_ray
 
+reads = ("",)  # the commands of the documentation may concern any file
+
 pages = [top / "README.md", *sorted((top / "docs").glob("**/*.md"))]
 
 # Stand-ins for what changes the machine or takes minutes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python examples and the example programs in pipelines/: their results against plain arithmetic. (tests/guards.sh
+"""The Python examples and the example programs in pipelines/: their results against plain arithmetic. (tests/guards/
 checks blur-sweep, box-sum and distance.)"""
 import re
 import statistics
@@ -114,7 +114,7 @@ def _(place):
                        "--focal-length", "300", "--baseline", "60", "--property", "num-disparities=32")
     expect(result.status == 0 and result.out.startswith("96x48, points: "), result.last())
     count = int(result.out.split("points: ")[1].split()[0])
-    place.launch(f"-q filesrc location={place.materials / 'left.png'} ! pngdec ! videoconvert ! video/x-raw,format=RGB ! filesink location=left.raw")
+    place.play(f"filesrc location={place.materials / 'left.png'} ! pngdec ! videoconvert ! video/x-raw,format=RGB ! filesink location=left.raw")
     # Read the file as a viewer would: each vertex has three floats and three bytes.
     header, vertices = (place.folder / "cloud.ply").read_bytes().split(b"end_header\n", 1)
     expect(f"element vertex {count}\n".encode() in header and len(vertices) == 15 * count, header.decode())
@@ -135,7 +135,7 @@ def _(place):
     width, height = 91, 60  # rows whose length is no multiple of 4
     rows = [[(7 * x + 13 * y) % 50 + (150 if 30 <= x < 46 and 21 <= y < 37 else 0) for x in range(width)] for y in range(height)]
     (place.folder / "frame.raw").write_bytes(b"".join(bytes(row) + b"\0" for row in rows))
-    place.launch(f"-q filesrc location=frame.raw blocksize={92 * height} ! rawvideoparse format=gray8 width={width} height={height} "
+    place.play(f"filesrc location=frame.raw blocksize={92 * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "plane-strides='<92>' ! pngenc snapshot=true ! filesink location=frame.png")
     sums = {(x, y): sum(sum(row[x:x + 16]) for row in rows[y:y + 16]) for y in range(height - 15) for x in range(width - 15)}
     (x, y), most = max(sums.items(), key=lambda item: item[1])
@@ -194,7 +194,7 @@ def _(place):
     result = place.run(python, pipelines / "histogram.py", place.materials / "picture.png", "plot.svg")
     expect(result.status == 0, result.last())
     # The same from the picture itself.
-    place.launch(f"-q filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
+    place.play(f"filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
     data = (place.folder / "frame.raw").read_bytes()
     luminance = [(299 * data[i] + 587 * data[i + 1] + 114 * data[i + 2]) // 1000 for i in range(0, len(data), 3)]
     expect(f"{len(luminance)} pixels, mean {statistics.fmean(luminance):.1f}" in result.out, f"{statistics.fmean(luminance)}: {result.last()}")
@@ -206,7 +206,7 @@ def _(place):
 def _(place):
     result = place.run(python, pipelines / "blur.py", place.materials / "film.mp4", "out.mkv", "--points", "0:0", "1:25", "2:0")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
-    place.launch("-q filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
+    place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
     data = (place.folder / "out.raw").read_bytes()
     size = 192 * 144
     expect(len(data) == 50 * size, f"{len(data) // size} frames instead of 50")

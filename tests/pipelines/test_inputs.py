@@ -31,7 +31,7 @@ class Server:
 
 def frames_of(place, source):
     """The grey frames that a source delivers, in gst-launch-1.0's words."""
-    place.launch(f"-q {source} ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
+    place.play(f"{source} ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
     return (place.folder / "frames.raw").read_bytes()
 
 
@@ -49,7 +49,7 @@ def _(place):
     expect(result.status == 0, result.last())
     encoded = frames_of(place, "filesrc location=out.mkv ! decodebin")
     expect(len(encoded) == len(expected), f"{len(encoded)} bytes")
-    place.launch(f"-q filesrc location={lying} ! decodebin ! videoconvert ! video/x-raw,format=I420 ! cudahistequalize backend=cpu ! "
+    place.play(f"filesrc location={lying} ! decodebin ! videoconvert ! video/x-raw,format=I420 ! cudahistequalize backend=cpu ! "
                  "videoflip video-direction=90r ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
     equalized = (place.folder / "frames.raw").read_bytes()
     differences = sum(abs(a - b) for a, b in zip(encoded[:192 * 144], equalized)) / (192 * 144)
@@ -59,7 +59,7 @@ def _(place):
 
 @test("pipelines/encode.sh keeps all tracks of sound")
 def _(place):
-    place.launch("-q videotestsrc num-buffers=25 ! video/x-raw,width=64,height=64,framerate=25/1 ! x264enc ! h264parse ! matroskamux name=m "
+    place.play("videotestsrc num-buffers=25 ! video/x-raw,width=64,height=64,framerate=25/1 ! x264enc ! h264parse ! matroskamux name=m "
                  "! filesink location=two.mkv audiotestsrc num-buffers=43 ! audioconvert ! avenc_aac ! aacparse ! m. "
                  "audiotestsrc num-buffers=43 freq=880 ! audioconvert ! avenc_ac3 ! ac3parse ! m.")
     result = place.script("encode.sh", "two.mkv", "out.mkv")

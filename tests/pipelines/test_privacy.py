@@ -20,7 +20,7 @@ def on_its_side(source, name):
 
 def noise(place, name):
     """A film in which every blur shows."""
-    place.launch(f"-q videotestsrc pattern=snow num-buffers=1 ! video/x-raw,format=I420,width={width},height={height} ! imagefreeze num-buffers={count} "
+    place.play(f"videotestsrc pattern=snow num-buffers=1 ! video/x-raw,format=I420,width={width},height={height} ! imagefreeze num-buffers={count} "
                  f"! video/x-raw,framerate=25/1 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location={name}")
     return name
 
@@ -33,7 +33,7 @@ def expect_same_sound(before, after):
 def contrast(place, name, size):
     """Returns a function of a frame and a rectangle in a film: the mean difference of neighbours there."""
     w, h = size
-    place.launch(f"-q filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8,width={w},height={h} ! filesink location=gray.raw")
+    place.play(f"filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8,width={w},height={h} ! filesink location=gray.raw")
     data = (place.folder / "gray.raw").read_bytes()
 
     def of(frame, x, y, columns, rows):
@@ -98,7 +98,7 @@ def _(place):
     picture = examples / "basketball1.png"
     if not picture.exists():
         raise Skip("opencv-doc is not installed")
-    place.launch(f"-q filesrc location={picture} ! pngdec ! videoconvert ! videocrop right=320 bottom=240 ! imagefreeze num-buffers=25 "
+    place.play(f"filesrc location={picture} ! pngdec ! videoconvert ! videocrop right=320 bottom=240 ! imagefreeze num-buffers=25 "
                  "! video/x-raw,format=I420,framerate=25/1 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! h264parse ! mp4mux name=m ! filesink location=face.mp4 "
                  "audiotestsrc num-buffers=43 ! audio/x-raw,rate=44100,channels=2 ! audioconvert ! avenc_aac ! aacparse ! m.")
     result = place.run(python, pipelines / "blur-faces.py", "face.mp4", "out.mkv")
@@ -106,7 +106,7 @@ def _(place):
     expect_same_sound(decoded_sound(place, "face.mp4"), decoded_sound(place, "out.mkv"))
     contrasts = []
     for name in ("face.mp4", "out.mkv"):
-        place.launch(f"-q filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8,width=320,height=240 ! filesink location=gray.raw")
+        place.play(f"filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8,width=320,height=240 ! filesink location=gray.raw")
         data = (place.folder / "gray.raw").read_bytes()
         expect(len(data) == 25 * 320 * 240, f"{name}: {len(data)} bytes")
         for x, y, size in ((76, 95, 32), (200, 100, 60)):

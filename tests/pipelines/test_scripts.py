@@ -9,6 +9,8 @@ import time
 
 from harness import Skip, examples, expect, pipelines, test, top
 
+reads = ("docs/", "tests/")  # besides what all tests read
+
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
 # Windows without a display: GStreamer takes this element for one.
 window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
@@ -203,13 +205,13 @@ def film_of(place, name):
     demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
     # gst-launch-1.0 -v can lose a line if two threads have one at the same moment, so decodebin leaves the sound out.
     log = place.launch(f"-v filesrc location={name} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
-    place.launch(f"-q filesrc location={name} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
+    place.play(f"filesrc location={name} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
     return (re.search(r"fakesink.*format=\(string\)(\w+)", log.text).group(1), (place.folder / "sound.raw").read_bytes())
 
 
 def decoded_sound(place, name):
     # GStreamer can lose the end of so short a film if the frames are decoded as well, for no one.
-    place.launch(f"-q filesrc location={name} ! decodebin expose-all-streams=false caps=audio/x-raw ! audioconvert ! audio/x-raw,format=S16LE ! filesink location=decoded.raw")
+    place.play(f"filesrc location={name} ! decodebin expose-all-streams=false caps=audio/x-raw ! audioconvert ! audio/x-raw,format=S16LE ! filesink location=decoded.raw")
     return (place.folder / "decoded.raw").read_bytes()
 
 
@@ -222,8 +224,8 @@ def _(place):
         expect(after[0] == before[0], f"{name}: {before[0]} becomes {after[0]}")
         expect(before[1] and after[1] == before[1], f"{name}: {len(before[1])} bytes of sound become {len(after[1])}")
     # A film without sound, and one whose sound must be decoded.
-    place.launch("-q videotestsrc num-buffers=20 ! video/x-raw,width=64,height=64 ! jpegenc ! avimux ! filesink location=silent.avi")
-    place.launch("-q videotestsrc num-buffers=50 ! video/x-raw,width=64,height=64 ! x264enc ! h264parse ! mpegtsmux name=m "
+    place.play("videotestsrc num-buffers=20 ! video/x-raw,width=64,height=64 ! jpegenc ! avimux ! filesink location=silent.avi")
+    place.play("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=64 ! x264enc ! h264parse ! mpegtsmux name=m "
                  "! filesink location=film.ts audiotestsrc num-buffers=70 ! audioconvert ! avenc_aac ! aacparse ! m.")
     for name, sound in (("silent.avi", False), ("film.ts", True)):
         result = place.script("encode.sh", name, "out.mkv")
@@ -245,7 +247,7 @@ for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flac
         for element in [*video.split(" ! "), *sound.split(" ! "), mux]:
             if place.run("gst-inspect-1.0", element).status != 0:
                 raise Skip(f"GStreamer has no element {element} here")
-        place.launch(f"-q videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=64,framerate=25/1 ! {video} ! m. "
+        place.play(f"videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=64,framerate=25/1 ! {video} ! m. "
                      f"{mux} name=m ! filesink location={name} "
                      f"audiotestsrc num-buffers=85 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! {sound} ! m.")
         before = decoded_sound(place, name)
@@ -293,7 +295,7 @@ def _(place):
 
     # The same pipeline without an encoder, because that would change every pixel.
     decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
-    place.launch(f"-q {decoded} ! filesink location=in.raw")
+    place.play(f"{decoded} ! filesink location=in.raw")
     result = place.run(place.build / "pipelines" / "mark-regions", "regions.txt",
                        *f"{decoded} ! identity name=mark ! cudagaussblur backend=cpu sigma=9 use-roi-meta=true ! filesink location=out.raw".split())
     expect(result.status == 0, result.last())
@@ -321,11 +323,11 @@ def _(place):
     wall, post = 120, 145
     rows = [max(0, min(255, round((post if x % 48 < 3 else wall) + noise.gauss(0, 6)))) for _ in range(height) for x in range(width)]
     (place.folder / "noisy.raw").write_bytes(bytes(rows) * frames)
-    place.launch(f"-q filesrc location=noisy.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
+    place.play(f"filesrc location=noisy.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "framerate=25/1 ! videoconvert ! video/x-raw,format=I420 ! avimux ! filesink location=noisy.avi")
     result = place.script("denoise.sh", "noisy.avi", "out.mkv")
     expect(result.status == 0, result.last())
-    place.launch("-q filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
+    place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
     picture = (place.folder / "out.raw").read_bytes()[:2 * width * height]
     def mean_and_deviation(left, columns):
         values = [picture[2 * width * y + left + x] for y in range(20, height - 20) for x in range(48, width - 48) if x % 48 in columns]
@@ -367,12 +369,12 @@ def _(place):
     rows = bytes((dark if x < width // 2 else bright) + step * ((x // cell + y // cell) % 2)
                  for y in range(height) for x in range(width))
     (place.folder / "rows.raw").write_bytes(rows)
-    place.launch(f"-q filesrc location=rows.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
+    place.play(f"filesrc location=rows.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "framerate=25/1 ! pngenc snapshot=true ! filesink location=checks.png")
     result = place.script("clahe.sh", "--clip-limit", "20", "--tiles=4", "checks.png", "out.png")
     expect(result.status == 0, result.last())
     expect(png_kind(place.folder / "out.png")[:2] == (2 * width, height), "the halves do not lie beside each other")
-    place.launch("-q filesrc location=out.png ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
+    place.play("filesrc location=out.png ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
     picture = (place.folder / "out.raw").read_bytes()
 
     def contrast(half, x):

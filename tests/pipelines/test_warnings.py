@@ -16,7 +16,7 @@ def make_pair(place):
                        "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
     expect(result.status == 0, result.last())
     for side in ("left", "right"):
-        place.launch(f"-q filesrc location={side}.png ! pngdec ! imagefreeze num-buffers=3 ! video/x-raw,framerate=25/1 ! videoconvert ! "
+        place.play(f"filesrc location={side}.png ! pngdec ! imagefreeze num-buffers=3 ! video/x-raw,framerate=25/1 ! videoconvert ! "
                      f"video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 

@@ -94,8 +94,7 @@ namespace {
 /// until the thread that pushes frames has stopped.
 void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
   overlap.filter().send_event(gst_event_new_flush_start());
-  for (int i = 0; i < 10000 && feeder != nullptr && !feeder->ended(); ++i)
-    g_usleep(1000);
+  comes_true([&] { return feeder == nullptr || feeder->ended(); });
   overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
   overlap.filter().send_segment(new_segment());
 }
@@ -122,7 +121,7 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
     overlap.receiver().on_arrival([&](const std::string& arrived) {
       if (arrived != at || std::exchange(sought, true))
         return;
-      g_usleep(20000);  // until the streaming thread waits for this one
+      feeder.load()->wait_until_blocked();
       overlap.receiver().forget();
       seek(overlap, feeder);
     });
@@ -145,7 +144,7 @@ TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || frames == nullptr ||
         frames->thread() == std::this_thread::get_id() || std::exchange(sought, true))
       return;
-    g_usleep(20000);  // until the streaming thread waits for this one
+    frames->wait_until_blocked();
     overlap.receiver().forget();
     seek(overlap, frames);
   });

@@ -127,7 +127,7 @@ TEST(test_flush_at_change_of_context,
     });
     wait_until([&] { return feeder.pushed() == limit - 1 && overlap.receiver().holds_frame(); },
                "a frame of another context");
-    g_usleep(20000);  // until that frame waits for the others
+    feeder.wait_until_blocked();  // as that frame waits for the others
     overlap.filter().send_event(gst_event_new_flush_start());
     feeder.finish();
     overlap.filter().send_event(gst_event_new_flush_stop(TRUE));

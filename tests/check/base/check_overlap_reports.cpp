@@ -176,8 +176,10 @@ TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
   overlap.push(1);  // its message follows when the first frame has gone
   send_qos(overlap, 2 * frame_duration);
+  // Opens when the streaming thread waits for the first frame to be pushed, which it need not do.
+  const pid_t streaming = this_thread();
   std::thread opener([&] {
-    g_usleep(50000);  // until the streaming thread waits, or has announced the frame
+    wait_until_blocked(streaming);
     overlap.receiver().open();
   });
   overlap.push(2, 2);

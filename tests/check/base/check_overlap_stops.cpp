@@ -10,11 +10,12 @@ using namespace check;
 
 namespace {
 
-/// Races between threads show in some rounds only. In each of them CUDA allocates memory anew,
-/// which takes tens of milliseconds.
-int rounds() {
-  return full_run() ? 2000 : testing_cuda() ? 3 : 60;
-}
+/// Races between threads show in some rounds only. In each of them CUDA allocates memory anew, so
+/// that there are fewer rounds in the same time.
+class Rounds : public RoundsInTime {
+ public:
+  Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
+};
 
 /// Numbers of frames in flight, among them one after the other.
 constexpr int numbers_in_flight[] = {1, 2, 8};
@@ -83,7 +84,7 @@ void expect_new_stream(Overlap& overlap) {
 TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
-  for (int round = 0; round < rounds(); ++round) {
+  for (Rounds rounds; rounds.next();) {
     overlap.push(0);
     std::atomic<bool> stop{false};
     std::thread asker([&] {
@@ -92,7 +93,7 @@ TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flig
         asks_for_pool(overlap, caps);
       }
     });
-    g_usleep(static_cast<gulong>(round % 30) * 10);
+    g_usleep(static_cast<gulong>(rounds.number() % 30) * 10);
     gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
     stop = true;
     asker.join();
@@ -121,14 +122,14 @@ TEST(test_query_without_stream, .for_each_element()) {
 TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
   GstPad* const sink = GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element());
-  for (int round = 0; round < rounds(); ++round) {
+  for (Rounds rounds; rounds.next();) {
     overlap.push(0, 2);
     std::atomic<bool> stop{false};
     std::thread flusher([&] {
       while (!stop)
         gst_pad_send_event(sink, gst_event_new_flush_stop(FALSE));
     });
-    g_usleep(static_cast<gulong>(round % 30) * 10);
+    g_usleep(static_cast<gulong>(rounds.number() % 30) * 10);
     gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
     gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
     stop = true;
@@ -144,14 +145,17 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
     for (guint64 at : {100, 101, 110}) {
       Overlap overlap(overlaps[index]);
       GstStateChangeReturn result = GST_STATE_CHANGE_FAILURE;
+      std::atomic<Feeder*> feeder{nullptr};
       const AtFrame stopper(src_of(overlap), at, [&] {
-        g_usleep(20000);  // until the streaming thread waits
+        comes_true([&] { return feeder != nullptr; });
+        feeder.load()->wait_until_blocked();
         result = gst_element_set_state(overlap.filter().element(), low);
       });
-      Feeder feeder(overlap.filter(), 100, 100, overlap.frames());
-      fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
+      Feeder frames(overlap.filter(), 100, 100, overlap.frames());
+      feeder = &frames;
+      fail_unless_equals_int(frames.finish(), GST_FLOW_FLUSHING);
       wait_until([&] { return stopper.done(); }, "the stop");
-      fail_unless(stopper.thread() != feeder.thread());
+      fail_unless(stopper.thread() != frames.thread());
       fail_unless_equals_int(result, GST_STATE_CHANGE_SUCCESS);
       expect_new_stream(overlap);
       fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
@@ -161,7 +165,7 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
 
 // Upstream may push on until the element has stopped, whatever it is told.
 TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
-  for (int round = 0; round < (testing_cuda() ? 3 : 20); ++round) {
+  for (Rounds rounds; rounds.next();) {
     Overlap overlap(overlaps[index]);
     std::atomic<bool> stopped{false};
     const AtFrame stopper(src_of(overlap), 3, [&] {
@@ -421,7 +425,8 @@ TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
     overlap.receiver().forget();
     overlap.receiver().open();
     wait_until([&] { return unlinked.done(); }, "the second frame");
-    g_usleep(20000);  // until the push has returned
+    wait_until([&] { return gst_pad_get_last_flow_return(src_of(overlap)) == GST_FLOW_NOT_LINKED; },
+               "the push to return");
     fail_unless_equals_int(gst_pad_link(src_of(overlap), overlap.filter().sink_pad()),
                            GST_PAD_LINK_OK);
     overlap.push(limit, 5);

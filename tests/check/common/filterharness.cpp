@@ -280,15 +280,6 @@ void renegotiate(FilterHarness& filter,
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
-  for (int i = 0; i < 1000 * seconds; ++i) {
-    if (condition())
-      return;
-    g_usleep(1000);
-  }
-  fail("timed out while waiting for %s", what);
-}
-
 std::string expect_failed_start(GstElement* element) {
   MessageLog messages(element);
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),

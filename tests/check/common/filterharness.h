@@ -16,6 +16,7 @@
 #include "tests/check/common/owned.h"
 #include "tests/check/common/pictures/picture.h"
 #include "tests/check/common/testcase.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -150,9 +151,6 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
 /// expect() with a picture of each.
 void renegotiate(FilterHarness& filter,
                  const std::function<void(const Picture&, const std::string& what)>& expect);
-
-/// Polls until the condition holds; fails the test after `seconds`.
-void wait_until(const std::function<bool()>& condition, const char* what, int seconds = 10);
 
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);

@@ -48,8 +48,7 @@ void Overlap::push(guint64 first, guint64 count) {
 }
 
 void Overlap::expect(const std::string& arrivals) {
-  for (int i = 0; i < 10000 && receiver_.arrivals().size() < arrivals.size(); ++i)
-    g_usleep(1000);
+  comes_true([&] { return receiver_.arrivals().size() >= arrivals.size(); });
   const std::string arrived = receiver_.arrivals();
   fail_unless(arrived == arrivals, "expected: %s\narrived: %s", arrivals.c_str(), arrived.c_str());
 }

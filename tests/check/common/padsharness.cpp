@@ -71,7 +71,6 @@ GstFlowReturn PadsHarness::flow_in_the_end(GstClockTime time) {
     if (flow != GST_FLOW_OK)
       return flow;
     gst_harness_push(right(), small_frame({time + i * 40 * ms}));
-    g_usleep(2000);
   }
   return GST_FLOW_OK;
 }

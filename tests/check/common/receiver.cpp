@@ -161,6 +161,7 @@ GstFlowReturn Receiver::receive(Owned<GstBuffer> buffer) {
 
 Feeder::Feeder(FilterHarness& filter, guint64 first, guint64 count, const MakeFrame& make_frame)
     : thread_([this, &filter, first, count, make_frame] {
+        kernel_id_promise_.set_value(this_thread());
         for (guint64 i = first; i < first + count && flow_ == GST_FLOW_OK; ++i) {
           flow_ = filter.push(make_frame(i));
           ++pushed_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <string>
@@ -82,6 +83,8 @@ class Feeder {
   /// Returns how many pushes have returned.
   guint64 pushed() const { return pushed_; }
   std::thread::id thread() const { return id_; }
+  /// Waits until the thread is blocked in a push.
+  void wait_until_blocked() const { check::wait_until_blocked(kernel_id_.get()); }
   /// True when the last push has returned.
   bool ended() const { return ended_; }
   /// Waits for the last push. Returns its flow return.
@@ -91,6 +94,8 @@ class Feeder {
   std::atomic<guint64> pushed_{0};
   std::atomic<GstFlowReturn> flow_{GST_FLOW_OK};
   std::atomic<bool> ended_{false};
+  std::promise<pid_t> kernel_id_promise_;
+  const std::shared_future<pid_t> kernel_id_{kernel_id_promise_.get_future()};
   std::thread thread_;
   const std::thread::id id_{thread_.get_id()};
 };

@@ -136,7 +136,9 @@ void StereoHarness::wait_for_error() {
 }
 
 GstFlowReturn StereoHarness::flow_after_stop() {
-  g_usleep(500000);
+  // The aggregating thread pauses its task when it stops.
+  const Owned<GstPad> src(gst_element_get_static_pad(element_, "src"));
+  wait_until([&] { return gst_pad_get_task_state(src) == GST_TASK_PAUSED; }, "the element to stop");
   return gst_harness_push(left_, small_frame({40 * ms}));
 }
 

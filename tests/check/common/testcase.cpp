@@ -93,6 +93,10 @@ int main(int argc, char** argv) {
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
   gst_check_init(&argc, &argv);
+  // Each test runs in a process of its own. It need not load the plug-in and OpenCV again if this
+  // one has them. Programs that have the sources under test in themselves may have no plug-in.
+  if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
+    gst_object_unref(plugin);
   Suite* suite = suite_create(name);
   TCase* general = new_case(suite, name);
   std::vector<TCase*> by_element;

@@ -10,6 +10,7 @@
 #include "gst/histequalize/histogrammessages.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
+#include "tests/check/common/waiting.h"
 
 using namespace check;
 
@@ -157,7 +158,7 @@ TEST(test_drain_waits_for_the_other_thread) {
   std::promise<void> posting_now;
   Posting posting([&](guint64) {
     posting_now.set_value();
-    g_usleep(50000);
+    let_time_pass(50);  // in which drain() must not return
   });
   posting.count(0);
   std::thread other([&] { posting.messages().post_arrived(); });

@@ -43,10 +43,9 @@ GstFlowReturn acquire_patiently(GstBufferPool* pool, GstBuffer** buffer,
   if (flow != GST_FLOW_OK)
     return flow;
   const int needed = ++self->given + 1;
-  for (int i = 0; i < 5000 && !self->cameras->done &&
-                  (self->cameras->left < needed || self->cameras->right < needed);
-       ++i)
-    g_usleep(1000);
+  const Cameras& cameras = *self->cameras;
+  comes_true([&] { return cameras.done || (cameras.left >= needed && cameras.right >= needed); },
+             5);
   return flow;
 }
 
@@ -276,15 +275,13 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
 TEST(test_small_pool_of_downstream, .times(3)) {
   StereoOverlap overlap(8, static_cast<guint>(index) + 1);
   overlap.stereo().accept_gray();
-  std::atomic<bool> done{false};
   // The harness keeps what comes out.
   std::thread consumer([&] {
-    while (!done)
-      if (const Owned<GstBuffer> buffer{gst_harness_try_pull(overlap.stereo().left())}; !buffer)
-        g_usleep(100);
+    GstBuffer* buffer = nullptr;
+    while (gst_harness_pull_until_eos(overlap.stereo().left(), &buffer) && buffer != nullptr)
+      gst_buffer_unref(buffer);
   });
   overlap.feed_to_end(pair_count);
-  done = true;
   consumer.join();
   const std::string arrivals = overlap.arrivals();
   fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());

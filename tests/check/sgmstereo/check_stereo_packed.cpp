@@ -349,9 +349,7 @@ TEST(test_seek_in_a_pipeline) {
               pipeline, GST_FORMAT_TIME,
               static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE),
               static_cast<gint64>(i * 100 * GST_MSECOND)));
-          for (int wait = 0; wait < 500 && g_atomic_int_get(&maps) < before + 3; ++wait)
-            g_usleep(10000);
-          fail_unless(g_atomic_int_get(&maps) >= before + 3, "no frames after seek %d", i);
+          wait_until([&] { return g_atomic_int_get(&maps) >= before + 3; }, "frames after a seek");
         }
       },
       [](GstElement*) {});

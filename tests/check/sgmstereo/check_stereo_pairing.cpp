@@ -53,10 +53,9 @@ void expect_step(const FrameStream& left, const FrameStream& right, PairingStep 
 
 // After the last map, frames may still be dropped.
 void expect_dropped(const StereoHarness& stereo, guint64 left, guint64 right) {
-  for (int i = 0;
-       i < 1000 && (stereo.number("dropped-left") < left || stereo.number("dropped-right") < right);
-       ++i)
-    g_usleep(1000);
+  comes_true([&] {
+    return stereo.number("dropped-left") >= left && stereo.number("dropped-right") >= right;
+  });
   fail_unless_equals_uint64(stereo.number("dropped-left"), left);
   fail_unless_equals_uint64(stereo.number("dropped-right"), right);
 }

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Knows which parts of the tests have passed with what they depend on as it is now.
+
+    changed.py select --all|--changed --unchanged FILE BUILD [--suite SUITE]... [NAME]...
+        prints the names of those of the build's tests that must run: of those of these suites or with these names (or of
+        all) each, or each for which something has changed since it passed; lists the others in FILE
+    changed.py record BUILD TESTLOG.json
+        notes which of the selected tests have passed
+
+A part is a test of `meson test`, a guard, or a test of tests/pipelines. The digest of a part covers the programs and
+scripts that it runs, what it reads, and the conditions (libraries, plug-ins of GStreamer, variables, the card). A part
+that is about to run is struck off first and entered again when it has passed, so that one that failed, was cut off or
+never ran will run again.
+
+A test program's digest is that of the file that the linker wrote, with the libraries of the build that the test needs:
+ninja knows from what each of them is made and makes it again, and one that comes out as it was has nothing new to show.
+"""
+import argparse
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import digests
+import tally
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+# What tests that run a script read besides the files that their command names: "ROOM" in the tree, "BUILD/ROOM" in the
+# build. A script that is not listed here is assumed to read all of the tree and all of the build.
+READS = {"proof_hashes": ("cuda/", "tests/kernels/", "tests/digests.py"), "proof_tree": ("cuda/", "gst/", "tests/"),
+         "machine_code": ("cuda/", "BUILD/cuda/")}
+VARIABLES = ("CUDAVISION_", "CK_", "GST_", "G_", "ASAN_", "UBSAN_", "TSAN_", "CUDA_VISIBLE_")
+
+
+def digest_of(*words):
+    return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()
+
+
+def stamps(folder):
+    """Names, sizes and times of the files in a folder of the system."""
+    paths = sorted(pathlib.Path(folder).glob("*")) if folder else []
+    return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()]
+
+
+def output_of(*command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return done.stdout.decode(errors="replace")
+
+
+@functools.lru_cache(maxsize=None)
+def conditions():
+    """The digest of everything outside the tree and the build on which the outcome of any part depends."""
+    try:
+        card = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    except FileNotFoundError:
+        card = ""
+    folders = [*(output_of("pkg-config", f"--variable={name}", "gstreamer-1.0").strip() for name in ("libdir", "pluginsdir")), "/usr/share/doc/opencv-doc/examples/data",
+               os.environ.get("CUDAVISION_STEREO_PAIRS")]
+    variables = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES)}
+    return digest_of(card, variables, sys.version, [stamps(folder) for folder in folders])
+
+
+@functools.lru_cache(maxsize=None)
+def digest_of_file(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+class Tree:
+    """The digests of what parts read in the tree and in one build of it."""
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+
+    @functools.lru_cache(maxsize=None)
+    def of(self, room):
+        """The digest of a file or a folder, or of everything for "": in the tree, or in the build for BUILD/…"""
+        if room.startswith("BUILD/"):
+            return digest_of([(name, digest_of_file(self.build / name)) for name in self._built(room.removeprefix("BUILD/"))])
+        return digests.digest(TOP, [name for name in self._sources() if name == room or room == "" or
+                                    room.endswith("/") and name.startswith(room)])
+
+    @functools.lru_cache(maxsize=None)
+    def _sources(self):
+        names = []
+        for folder, folders, files in os.walk(TOP):
+            if pathlib.Path(folder) == TOP:
+                folders[:] = [name for name in folders if name != ".git" and not name.startswith("build")]
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            names += [os.path.relpath(os.path.join(folder, name), TOP) for name in files]
+        return names
+
+    @functools.lru_cache(maxsize=None)
+    def _outputs(self):
+        lines = output_of("ninja", "-C", str(self.build), "-t", "targets", "all").splitlines()
+        return [line.rsplit(":", 1)[0] for line in lines if line.endswith(("LINKER", "CUSTOM_COMMAND", "COMPILER"))]
+
+    def _built(self, room):
+        return sorted(name for name in self._outputs() if name.startswith(room) and (self.build / name).is_file())
+
+
+class Passed:
+    """The parts of one kind that have passed, each with the digest that it had then."""
+
+    def __init__(self, path, every):
+        self.path, self.every = pathlib.Path(path), every
+        try:
+            self.digests = json.loads(self.path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            self.digests = {}
+
+    def select(self, parts):
+        """Of these parts, each with its digest, returns those that must run, and strikes them off."""
+        chosen = {part: digest for part, digest in parts.items() if self.every or self.digests.get(part) != digest}
+        self._enter({part: None for part in chosen})
+        return chosen
+
+    def enter(self, part, digest):
+        self._enter({part: digest})
+
+    def _enter(self, parts):
+        self.digests = {part: digest for part, digest in {**self.digests, **parts}.items() if digest}
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps(self.digests, indent=0), encoding="utf-8")
+        new.replace(self.path)
+
+
+def unchanged(parts, chosen):
+    """The lines that tally.py counts as unchanged."""
+    return [f"unchanged: {part}" for part in parts if part not in chosen]
+
+
+def passed_tests(build, every=False):
+    """Tests on the CPU and on a card are different parts."""
+    backend = os.environ.get("CUDAVISION_TEST_BACKEND", "")
+    return Passed(build / f"passed-tests{backend and '-' + backend}.json", every)
+
+
+def digest_of_test(test, outputs, tree):
+    name, script = test["name"], not str(test["cmd"][0]).startswith(str(tree.build))
+    needed = [digest_of_file(path) for target in test["depends"] for path in outputs[target]]
+    named = [digest_of_file(path) for path in (os.path.join(tree.build, word) for word in test["cmd"][1:]) if os.path.isfile(path)]
+    reads = [tree.of(room) for room in READS.get(name, ("", "BUILD/"))] if script else []
+    return digest_of(conditions(), test["cmd"], test["env"], needed, named, reads)
+
+
+def select(build, suites, names, every):
+    tree = Tree(build)
+    outputs = {target["id"]: target["filename"] for target in json.loads(output_of("meson", "introspect", "--targets", str(build)))}
+    tests = [test for test in json.loads(output_of("meson", "introspect", "--tests", str(build)))
+             if (not suites or suites & {suite.split(":")[-1] for suite in test["suite"]}) and (not names or test["name"] in names)]
+    parts = {test["name"]: digest_of_test(test, outputs, tree) for test in tests}
+    chosen = passed_tests(tree.build, every).select(parts)
+    (tree.build / "selected-tests.json").write_text(json.dumps(chosen), encoding="utf-8")
+    return list(chosen), unchanged(parts, chosen)
+
+
+def record(build, log):
+    passed = passed_tests(build)
+    chosen = json.loads((build / "selected-tests.json").read_text(encoding="utf-8"))
+    for result in tally.meson_lines("", log):
+        if result["passed"] and not result["failed"] and result["name"] in chosen:
+            passed.enter(result["name"], chosen[result["name"]])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    selecting, recording = commands.add_parser("select"), commands.add_parser("record")
+    how = selecting.add_mutually_exclusive_group(required=True)
+    how.add_argument("--all", action="store_true")
+    how.add_argument("--changed", action="store_true")
+    for command in (selecting, recording):
+        command.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    selecting.add_argument("--suite", action="append", default=[])
+    selecting.add_argument("--unchanged", required=True, help="a file for a line about each part that need not run")
+    selecting.add_argument("names", nargs="*")
+    recording.add_argument("log")
+    arguments = parser.parse_args()
+    if arguments.command == "record":
+        record(arguments.build, arguments.log)
+        return
+    chosen, kept = select(arguments.build, set(arguments.suite), set(arguments.names), arguments.all)
+    pathlib.Path(arguments.unchanged).write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+    print("".join(f"{name}\n" for name in chosen), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/waiting.h"
+
+#include <gst/check/gstcheck.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace check {
+
+namespace {
+
+/// Reads the letter that Linux has for a thread's state, which follows its name in parentheses.
+bool sleeps(pid_t thread) {
+  gchar* text = nullptr;
+  const std::string path = "/proc/self/task/" + std::to_string(thread) + "/stat";
+  if (!g_file_get_contents(path.c_str(), &text, nullptr, nullptr))
+    return false;
+  const std::string line(text);
+  g_free(text);
+  const std::size_t end = line.rfind(") ");
+  return end != line.npos && line[end + 2] == 'S';
+}
+
+}  // namespace
+
+bool comes_true(const std::function<bool()>& condition, int seconds) {
+  const gint64 end = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+  while (!condition()) {
+    if (g_get_monotonic_time() > end)
+      return false;
+    g_usleep(500);
+  }
+  return true;
+}
+
+void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
+  if (!comes_true(condition, seconds))
+    fail("timed out while waiting for %s", what);
+}
+
+pid_t this_thread() {
+  return static_cast<pid_t>(syscall(SYS_gettid));
+}
+
+void wait_until_blocked(pid_t thread) {
+  int in_a_row = 0;
+  wait_until([&] { return (in_a_row = sleeps(thread) ? in_a_row + 1 : 0) == 5; },
+             "a thread to be blocked");
+}
+
+void let_time_pass(int milliseconds) {
+  g_usleep(static_cast<gulong>(milliseconds) * 1000);
+}
+
+RoundsInTime::RoundsInTime(int milliseconds)
+    : end_(g_get_monotonic_time() + milliseconds * 1000LL) {}
+
+bool RoundsInTime::next() {
+  return ++number_ < 3 || g_get_monotonic_time() < end_;
+}
+
+}  // namespace check

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests wait for conditions, not for times. Only where nothing may happen do they sleep, with a
+// reason.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+
+namespace check {
+
+/// Polls until the condition holds. Returns whether it does before `seconds` have passed.
+bool comes_true(const std::function<bool()>& condition, int seconds = 10);
+
+/// The same, but fails the test if the condition does not hold in time.
+void wait_until(const std::function<bool()>& condition, const char* what, int seconds = 10);
+
+/// The calling thread, as wait_until_blocked() knows threads.
+pid_t this_thread();
+
+/// Waits until a thread waits for others, so that it sleeps whenever it is looked at. A thread that
+/// will only wait for a moment is not told apart, which makes a race more likely to be missed, but
+/// no test fail.
+void wait_until_blocked(pid_t thread);
+
+/// Sleeps while nothing may happen that the test looks for afterwards. A busy machine may hide what
+/// happens too late, so that the test then shows nothing, but does not fail.
+void let_time_pass(int milliseconds);
+
+/// Rounds of a test of races, for a time instead of a number, so that slow rounds do not take
+/// longer. There are three at least.
+///
+///     for (RoundsInTime rounds(250); rounds.next();)
+class RoundsInTime {
+ public:
+  explicit RoundsInTime(int milliseconds);
+  /// Begins a round, if there is to be one.
+  bool next();
+  /// Returns the number of this round, from 0.
+  int number() const { return number_; }
+
+ private:
+  const long long end_;
+  int number_ = -1;
+};
+
+}  // namespace check

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The digest of files, by which the proof of a GPU host and tests/changed.py know whether a part of the tree is still
+what was tested."""
+import hashlib
+
+
+def digest(top, names):
+    """Returns the SHA-256 of the names of these files and of their contents, in the order of the names."""
+    sum_of_all = hashlib.sha256()
+    for name in sorted(names):
+        sum_of_all.update(name.encode() + b"\0")
+        sum_of_all.update(hashlib.sha256((top / name).read_bytes()).digest())
+    return sum_of_all.hexdigest()

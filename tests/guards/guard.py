@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the guards share: a list of them, the tree that they look at, and a build of it to run."""
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+guards = []
+
+
+def guard(name, alone=False, reads=("",)):
+    """Registers a function of a Tree, or of a Tree and a Build, as a guard. The function returns what is wrong, and
+    nothing if all is well; it raises Skip where it cannot look. A guard that stands alone needs no build. One that
+    reads only a part of the tree need not run again after changes elsewhere."""
+    def register(function):
+        function.guard, function.alone = name, alone
+        function.reads = (*reads, "tests/guards/", *(() if alone else ("BUILD/gst/", "BUILD/pipelines/")))
+        guards.append(function)
+        return function
+    return register
+
+
+class Skip(Exception):
+    pass
+
+
+class Tree:
+    """A checkout. Guards take all files from here, so that their tests can show them others."""
+
+    def __init__(self, top):
+        self.top = pathlib.Path(top).resolve()
+
+    def names(self, *patterns):
+        """The files that match one of these patterns, in order."""
+        return sorted({path.relative_to(self.top).as_posix() for pattern in patterns for path in self.top.glob(pattern)
+                       if path.is_file()})
+
+    def text(self, name):
+        return (self.top / name).read_text(encoding="utf-8")
+
+    @functools.cached_property
+    def sources(self):
+        """The names and texts of the product's C++ and CUDA sources."""
+        return {name: self.text(name) for name in self.names("cuda/**/*.*", "gst/**/*.*")
+                if name.endswith((".cpp", ".h", ".cu", ".cuh"))}
+
+    @functools.cached_property
+    def pages(self):
+        return {name: self.text(name) for name in self.names("README.md", "docs/**/*.md")}
+
+    @functools.cached_property
+    def elements(self):
+        """The elements that the sources register, each with its source."""
+        return {element: name for name, text in self.sources.items()
+                for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\w+, "(\w+)"', text, re.M)}
+
+    @functools.cached_property
+    def version(self):
+        found = re.search(r"^  version : '([\d.]+)'", self.text("meson.build"), re.M)
+        return found[1] if found else "(meson.build names no version)"
+
+
+class Result:
+    def __init__(self, done):
+        self.status, self.out = done.returncode, done.stdout.decode(errors="replace")
+        self.text = self.out + done.stderr.decode(errors="replace")
+
+    def last(self):
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        return lines[-1] if lines else "no output"
+
+
+def run(folder, command, timeout=300, **environment):
+    return Result(subprocess.run(
+        [str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, timeout=timeout, check=False, env={**os.environ, **environment}))
+
+
+class Build:
+    """A build of the tree, and a folder to work in."""
+
+    def __init__(self, tree, folder, scratch):
+        self.tree = tree
+        self.folder = pathlib.Path(folder).resolve()
+        self.scratch = pathlib.Path(scratch)
+
+    def run(self, *command, **environment):
+        return run(self.tree.top, command, **environment)
+
+    def play(self, *command, **environment):
+        """Runs a command that finds this build's elements."""
+        return self.run(*command, GST_REGISTRY=str(self.scratch / "registry"), GST_PLUGIN_PATH=str(self.folder / "gst"),
+                        DISPLAY="", WAYLAND_DISPLAY="", **environment)
+
+    def launch(self, *words):
+        return self.play("gst-launch-1.0", "-q", *words)
+
+    def introspect(self, what):
+        return json.loads(self.run("meson", "introspect", what, self.folder).out)
+
+    def option(self, name):
+        return next(option["value"] for option in self.introspect("--buildoptions") if option["name"] == name)
+
+    @functools.cached_property
+    def features(self):
+        """What gst-inspect-1.0 shows of the plug-in. With a registry of its own and empty paths, it uses neither a
+        cache nor an installed copy."""
+        return self.run("gst-inspect-1.0", self.folder / "gst/libgstcudavision.so", GST_PLUGIN_PATH="",
+                        GST_PLUGIN_SYSTEM_PATH="", GST_REGISTRY=str(self.scratch / "registry-alone"))
+
+    @functools.cached_property
+    def installed(self):
+        """The folder into which `meson install` has installed the build."""
+        root = self.scratch / "root"
+        self.run("meson", "install", "-C", self.folder, "--no-rebuild", DESTDIR=str(root))
+        return root

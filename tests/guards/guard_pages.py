@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Guards of the documentation: the files, code, messages and categories that it names exist."""
+import fnmatch
+import os
+import posixpath
+import re
+
+from guard import guard
+
+
+@guard("README.md and docs/ show the code of the programs in pipelines/", alone=True)
+def shown_code(tree):
+    programs = [tree.text(name) for name in tree.names("pipelines/*.cpp")]
+    blocks = [(page, block) for page, text in tree.pages.items()
+              for block in re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S)]
+    strangers = sorted({page for page, block in blocks if not any(block in program for program in programs)})
+    if not blocks:
+        return "no page shows any C"
+    return f"{', '.join(strangers)}: C code that is in no program" if strangers else ""
+
+
+class Names:
+    """The files and folders of a tree, and what pages say about them."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.paths = []
+        for folder, folders, files in os.walk(tree.top):
+            below = "/" + os.path.relpath(folder, tree.top).removeprefix(".")
+            if below == "/":
+                folders[:] = [one for one in folders if one != ".git" and not one.startswith("build")]
+            else:
+                below += "/"
+            self.paths += [below + name for name in (*(one + "/" for one in folders), *files)]
+
+    def exists(self, name, below="/"):
+        """True if a path in the tree ends with this name. OPERATION, … and * stand for any name. The names of
+        programs lack .cpp."""
+        name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
+        return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in self.paths for end in ("", "/", ".cpp"))
+
+    def linked(self, page, target):
+        path, _, anchor = target.partition("#")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+        return "://" in target or (self.tree.top / path).exists() and (not anchor or anchor in self.anchors(path))
+
+    def anchors(self, page):
+        titles = re.findall(r"^#+ (.*)", self.tree.text(page), re.M)
+        return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+
+
+@guard("every file that README.md, docs/ and the folders' README.md name exists", alone=True)
+def named_files(tree):
+    names = Names(tree)
+    pages = {**tree.pages, **{page: tree.text(page) for room in ("cuda", "gst", "tests")
+                              for page in tree.names(room + "/**/README.md")}}
+    strangers = set()
+    for page, text in pages.items():
+        strangers |= {f"{page}: {target}" for target in re.findall(r"\]\(([^)]+)\)", text) if not names.linked(page, target)}
+        blocks = re.compile(r"^ *```.*?^ *```", re.M | re.S)
+        named = re.findall(r"(?<![\w/.])(?:tests|pipelines|scripts)/[\w/-]+\.(?:sh|py)\b", "".join(blocks.findall(text)))
+        for span in re.findall(r"`([^`]+)`", blocks.sub("", text)):
+            stem, endings = re.fullmatch(r"(.*?)(?:\{([\w,]+)\})?", span.split()[0]).groups()
+            named += [stem + ending for ending in (endings or "").split(",")]
+        paths = r"(cuda|gst|tests|docs|pipelines|scripts)/|.+\.(cpp|h|cu|cuh|sh|py|md|build|txt|map)$"
+        strangers |= {f"{page}: {name}" for name in named if re.match(paths, name) and not names.exists(name)}
+        if page.startswith(("cuda/", "gst/", "tests/")):
+            # Rows of tables and lists on these pages begin with names of files, often without the extension.
+            for cell in re.findall(r"^(?:\| |\d+\. )(`[^|:\n]+)[|:]", text, re.M):
+                strangers |= {f"{page}: {name}" for name in re.findall(r"`([\w/]+)`", cell)
+                              if not names.exists(name if name.endswith("/") else name + ".*", f"/{posixpath.dirname(page)}/")}
+    return ", ".join(sorted(strangers)) if pages else "no pages were found"
+
+
+# docs/troubleshooting.md also quotes messages of other projects.
+FOREIGN = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Delayed linking", "Internal data stream",
+           "streaming stopped")
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def literals(text):
+    """Yields the strings of a source, joined as the compiler joins them."""
+    text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
+    for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
+        yield plain("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', run)).replace('\\"', '"'))
+
+
+def known(words, code):
+    """True if the words are in one string, or if one string ends and another begins with a part of them."""
+    return any(words in text for text in code) or any(
+        any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
+        for i in range(1, len(words)))
+
+
+@guard("docs/troubleshooting.md quotes messages that the code contains", alone=True)
+def quoted_messages(tree):
+    code = [literal for name, text in tree.sources.items() if not name.endswith(".cuh") for literal in literals(text)]
+    code += [plain(tree.text(name)) for name in tree.names("cuda/nvcc/meson.build", "pipelines/*.sh")]
+    page = tree.pages["docs/troubleshooting.md"]
+    quotes = re.findall(r"\*\*`([^`]+)`\*\*", page) + re.findall(r'\*"([^*]+)"\*', page)
+    for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", page, re.M):
+        quotes += [message for row in table.splitlines() for message in row.split("|")[1].split(";")]
+    # The page writes an ellipsis for the variable parts of a message.
+    strangers = [f'"{quote.strip()}"' for quote in map(plain, quotes) if not quote.startswith(FOREIGN)
+                 and not all(known(part.strip(), code) for part in quote.split("…"))]
+    return ", ".join(strangers) if quotes else "no messages were found"
+
+
+@guard("docs/troubleshooting.md lists the debug categories", alone=True)
+def debug_categories(tree):
+    made = {category for name, text in tree.sources.items() if name.startswith("gst/")
+            for category in re.findall(r'GST_DEBUG_CATEGORY_INIT\(\s*\w+,\s*"(\w+)"', text)}
+    table = re.search(r"^\| debug category \|.*\n.*\n((?:\|.*\n)+)", tree.pages["docs/troubleshooting.md"], re.M)
+    named = {name for row in (table[1].splitlines() if table else ()) for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    return ", ".join(sorted(made ^ named)) if made else "no categories were found"

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Guards of the sources: includes, forbidden calls, versions and the blocks that document elements."""
+import re
+
+from guard import guard
+
+OPERATION = ("cuda/core/", "cuda/sync/", "cuda/pixels/", "cuda/regions/")
+ELEMENT = ("gst/base/", "gst/flight/", "gst/memory/", "gst/core/", "cuda/")
+# The headers that the files of a folder may include besides those of the same folder. All other folders hold an
+# operation or an element.
+ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/core/",),
+           "cuda/regions": ("cuda/core/", "cuda/pixels/"),
+           "cuda/localstatistics": (*OPERATION, "cuda/integral/"),
+           "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/"),
+           "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/"), "cuda/without_cuda.cpp": ("cuda/",),
+           "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
+
+
+@guard("includes point in the allowed direction", alone=True)
+def directions(tree):
+    strangers, edges = [], 0
+    for name, text in tree.sources.items():
+        room = "/".join(name.split("/")[:2])
+        allowed = (room + "/", *ALLOWED.get(room, OPERATION if room.startswith("cuda") else ELEMENT))
+        included = re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M)
+        strangers += [f"{name} includes {other}" for other in included if not other.startswith(allowed)]
+        edges += len(included)
+    return ", ".join(strangers) if edges else "no includes were found"
+
+
+def having(tree, room, pattern):
+    """Lists the sources of a room whose text matches."""
+    sources = {name: text for name, text in tree.sources.items() if name.startswith(room)}
+    found = [name for name, text in sources.items() if re.search(pattern, text, re.M)]
+    return ", ".join(found) if sources else f"{room} has no sources"
+
+
+@guard("cuda/ includes no GLib or GStreamer header", alone=True)
+def no_glib(tree):
+    return having(tree, "cuda/", r'#include *[<"](gst/|glib|gio/|gobject/)')
+
+
+@guard("gst/ includes no CUDA header of its own", alone=True)
+def no_toolkit(tree):
+    return having(tree, "gst/", r'#include *[<"](cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters)\.h')
+
+
+@guard("nothing resets, selects or stalls the whole device", alone=True)
+def no_device_calls(tree):
+    return having(tree, ("cuda/", "gst/"), r"\bcuda(DeviceSynchronize|SetDevice|DeviceReset)\b *\(")
+
+
+def number(version):
+    return [int(part) for part in version.split(".")]
+
+
+@guard("every element has a SECTION block with a launch line and a version", alone=True)
+def sections(tree):
+    wrong = []
+    for element, name in tree.elements.items():
+        block = re.search(rf"/\*\*\n \* SECTION:element-{element}\n.*?\*/", tree.sources[name], re.S)
+        since = block and re.search(r"\n \* Since: ([\d.]+)\n", block[0])
+        if not block or f" * @title: {element}\n" not in block[0]:
+            wrong.append(f"{name} has no SECTION block for {element}")
+        elif not re.search(r"\n \* ## Example launch lines?\n \* \|\[\n \* gst-launch-1\.0 [^]]*" + element, block[0]):
+            wrong.append(f"{element}'s SECTION block has no launch line of {element}")
+        elif not since or number(since[1]) > number(tree.version):
+            wrong.append(f"{element}'s SECTION block has no Since: of a version up to this one")
+    return ", ".join(wrong) if tree.elements else "no elements were found"
+
+
+@guard("NEWS and the Debian package have the version of meson.build", alone=True)
+def versions(tree):
+    news, changelog = (tree.text(name).split("\n", 1)[0] for name in ("NEWS", "pipelines/packaging/debian/changelog"))
+    wrong = []
+    if news not in (f"gst-cudavision {tree.version}", f"gst-cudavision {tree.version} (not released yet)"):
+        wrong.append(f'NEWS begins with "{news}"')
+    if not changelog.startswith(f"gst-cudavision ({tree.version}-"):
+        wrong.append(f'debian/changelog begins with "{changelog}"')
+    return " and ".join(wrong) + f", but the version in meson.build is {tree.version}" if wrong else ""

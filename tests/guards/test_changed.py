@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks which parts `tests/run.sh --changed` runs, in a small tree with two kernels, an element, their tests, a guard and
+a script. Each part notes that it ran. Prints what is wrong; nothing if all is well."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+
+MESON = """project('gst-cudavision', 'cpp', default_options : ['buildtype=release', 'cpp_std=c++17'])
+kernels = static_library('kernels', 'cuda/blur.cpp', 'cuda/equalize.cpp', pic : true)
+subdir('gst')
+subdir('tests')
+summary({'CUDA kernels' : 'NO'}, section : 'gst-cudavision')
+"""
+TESTS = """foreach name : ['blur', 'equalize']
+  test(name, executable('test_' + name, 'test_' + name + '.cpp', link_with : kernels), suite : 'kernels')
+endforeach
+test('check_element', executable('check_element', 'check_element.cpp'), suite : 'check', depends : plugin)
+test('script', find_program('python3'), args : files('script.py'), suite : 'guards')
+"""
+NOTE = '#include <cstdio>\n#include <cstdlib>\nstatic void note(const char* name) {\n' \
+       '  std::FILE* file = std::fopen(std::getenv("RAN"), "a");\n  std::fprintf(file, "%s\\n", name);\n  std::fclose(file);\n}\n'
+PYTHON_NOTE = 'import os\nopen(os.environ["RAN"], "a").write("{}\\n")\n'
+HARNESS = """import pathlib
+top = pathlib.Path(__file__).resolve().parent.parent.parent
+tests = []
+class Skip(Exception): pass
+class Place:
+    def __init__(self, *_): pass
+    def remove(self): pass
+def make_materials(_): pass
+def test(name): return lambda function: tests.append((name, function))
+"""
+FILES = {
+    "meson.build": MESON,
+    "gst/meson.build": "plugin = shared_module('gstcudavision', 'element.cpp', link_with : kernels)\n",
+    "tests/meson.build": TESTS,
+    "cuda/blur.cpp": "int blur(int x) { return 2 * x; }\n",
+    "cuda/equalize.cpp": "int equalize(int x) { return x + 3; }\n",
+    "gst/element.cpp": "int blur(int);\nint equalize(int);\nextern \"C\" int element(int x) { return blur(x) + equalize(x); }\n",
+    "tests/note.h": NOTE,
+    "tests/test_blur.cpp": '#include "note.h"\nint blur(int);\nint main() { note("blur"); return blur(0); }\n',
+    "tests/test_equalize.cpp": '#include "note.h"\nint equalize(int);\nint main() { note("equalize"); return equalize(-3); }\n',
+    "tests/check_element.cpp": '#include "note.h"\nint main() { note("check_element"); }\n',
+    "tests/script.py": PYTHON_NOTE.format("script"),
+    "tests/guards/guard.py": (TOP / "tests/guards/guard.py").read_text(encoding="utf-8"),
+    "tests/guards/guard_stub.py": "from guard import guard\n@guard('a guard', alone=True)\ndef look(_):\n    " +
+                                  PYTHON_NOTE.format("guard").replace("\n", "\n    ") + "return ''\n",
+    "tests/pipelines/harness.py": HARNESS,
+    "tests/pipelines/test_stub.py": "from harness import test\n@test('a script')\ndef _(place):\n    " +
+                                    PYTHON_NOTE.format("pipelines").replace("\n", "\n    "),
+    "pipelines/script.sh": "echo\n",
+    "README.md": "# A page\n",
+}
+COPIED = ("meson_options.txt", "scripts/setup.sh", "tests/run.sh", "tests/tally.py", "tests/changed.py", "tests/digests.py",
+          "tests/guards/run.py", "tests/pipelines/run.py")
+KERNELS, CHECK, WHOLE = {"blur", "equalize"}, {"check_element"}, {"script", "guard"}
+ALL = KERNELS | CHECK | WHOLE | {"pipelines"}
+
+problems = []
+
+
+class StandIn:
+    def __init__(self, top):
+        self.top, self.ran = top, top / "build-notes/ran"
+        for name, text in FILES.items():
+            self.write(name, text)
+        for name in COPIED:
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / name, top / name)
+
+    def write(self, name, text):
+        (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.top / name).write_text(text, encoding="utf-8")
+
+    def edit(self, name, old, new):
+        text = (self.top / name).read_text(encoding="utf-8")
+        assert old in text, f"{name} lacks {old}"
+        self.write(name, text.replace(old, new))
+
+    def expect(self, what, parts, *arguments, status=0, words="", **environment):
+        """Runs tests/run.sh, and expects that just these parts run, and that its last line has these words."""
+        self.write(self.ran, "")
+        # Nothing here uses Ray, so that none need be installed.
+        done = subprocess.run([self.top / "tests/run.sh", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False,
+                              env={**os.environ, "RAN": str(self.ran), "CUDAVISION_TEST_RAY": "none", **environment})
+        ran = set(self.ran.read_text(encoding="utf-8").split())
+        last = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
+        if ran != parts or done.returncode != status or words not in "".join(last):
+            problems.append(f"{what}: {sorted(ran)} ran instead of {sorted(parts)}, status {done.returncode}, {last}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="cudavision-changed-") as scratch:
+        tree = StandIn(pathlib.Path(scratch))
+        tree.expect("the first run", ALL, "--changed", words="6 passed, 0 failed, 0 skipped")
+        tree.expect("nothing has changed", set(), "--changed", words="0 passed, 0 failed, 0 skipped, 6 unchanged since they passed")
+        tree.expect("everything was asked for", ALL, words="6 passed, 0 failed, 0 skipped")
+        tree.edit("cuda/blur.cpp", "2 * x", "4 * x")
+        tree.expect("a kernel", {"blur", "pipelines"} | CHECK | WHOLE, "--changed", words="5 passed, 0 failed, 0 skipped, 1 unchanged")
+        tree.edit("gst/element.cpp", "blur(x) +", "3 * blur(x) +")
+        tree.expect("an element", {"pipelines"} | CHECK | WHOLE, "--changed", words="2 unchanged")
+        tree.edit("gst/element.cpp", "\nextern", " // A comment.\nextern")
+        tree.expect("a comment", WHOLE, "--changed", words="4 unchanged")
+        tree.edit("pipelines/script.sh", "echo", "echo done")
+        tree.expect("a script", {"pipelines"} | WHOLE, "--changed", words="3 unchanged")
+        tree.edit("tests/test_equalize.cpp", "equalize(-3)", "equalize(-2)")
+        tree.expect("a test that fails", {"equalize"} | WHOLE, "--changed", status=1, words="2 passed, 1 failed, 0 skipped, 3 unchanged")
+        tree.expect("it has failed", {"equalize"}, "--changed", status=1, words="0 passed, 1 failed, 0 skipped, 5 unchanged")
+        tree.edit("tests/test_equalize.cpp", "equalize(-2)", "equalize(-3)")
+        tree.expect("it is as it was", {"equalize"} | WHOLE, "--changed", words="3 passed, 0 failed, 0 skipped, 3 unchanged")
+        tree.expect("another variable", ALL, "--changed", words="6 passed", CUDAVISION_TEST_CASES="7")
+        tree.expect("another option", ALL, "--changed", "-Dwerror=true", words="6 passed")
+        compiler = tree.top / "build-notes/c++"
+        tree.write(compiler, f'#!/bin/sh\nexec {os.environ.get("CXX", "c++")} "$@"\n')
+        compiler.chmod(0o755)
+        tree.expect("another compiler", ALL, "--changed", "-Dwerror=true", words="6 passed", CXX=str(compiler))
+    print("\n".join(problems), end="\n" if problems else "")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Shows each guard a small tree, or a build of stand-ins, in which it must find a fault, and those that need no build
+also a tree in which they must find none. Prints what is wrong; nothing if all is well."""
+import os
+import pathlib
+import sys
+import tempfile
+
+import guard
+import guard_pages
+import guard_plugin
+import guard_scripts
+import guard_sources
+
+SOUND = {
+    "meson.build": "project('gst-cudavision', 'cpp',\n  version : '1.2.0',\n",
+    "NEWS": "gst-cudavision 1.2.0 (not released yet)\n",
+    "README.md": "# The blur\n\n[its page](docs/blur.md#the-page), `gst/plugin.cpp`\n\n```c\nblur();\n```\n",
+    "docs/blur.md": "# The page\n",
+    "docs/troubleshooting.md": "**`The picture is … to blur.`**\n\n| debug category | |\n|---|---|\n| `blur` | the blur |\n",
+    "pipelines/program.cpp": "int main() {\nblur();\n}\n",
+    "pipelines/packaging/debian/changelog": "gst-cudavision (1.2.0-1) unstable; urgency=low\n",
+    "cuda/core/error.h": "#pragma once\n",
+    "cuda/gaussblur/gaussblur.h": '#include "cuda/core/error.h"\n',
+    "gst/plugin.cpp": '#include "gst/gaussblur/blur.h"\n',
+    "gst/gaussblur/blur.h": "/**\n * SECTION:element-cudagaussblur\n * @title: cudagaussblur\n * ## Example launch line\n * |[\n"
+                            " * gst-launch-1.0 videotestsrc ! cudagaussblur ! fakesink\n * ]|\n * Since: 1.2\n */\n"
+                            '#include "gst/base/base.h"\nGST_ELEMENT_REGISTER_DEFINE(blur, "cudagaussblur", 0)\n'
+                            'GST_DEBUG_CATEGORY_INIT(category, "blur", 0)\n"The picture is too " "large to blur."\n',
+    "gst/base/base.h": '#include "cuda/core/error.h"\n',
+    **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/guards/test_guards.py",
+                                           "tests/guards/test_changed.py")},
+}
+
+# A guard that needs no build, the file that is changed, and what the complaint must say: (old, new) replaces text.
+FAULTY_TREES = [
+    (guard_sources.directions, "cuda/core/error.h", ("#pragma once", '#include "cuda/gaussblur/gaussblur.h"'),
+     "cuda/core/error.h includes cuda/gaussblur/gaussblur.h"),
+    (guard_sources.directions, "gst/base/base.h", ("cuda/core/error.h", "gst/gaussblur/blur.h"), "gst/base/base.h includes"),
+    (guard_sources.no_glib, "cuda/core/error.h", ("#pragma once", "#include <glib.h>"), "cuda/core/error.h"),
+    (guard_sources.no_toolkit, "gst/base/base.h", ('"cuda/core/error.h"', "<cuda_runtime.h>"), "gst/base/base.h"),
+    (guard_sources.no_device_calls, "gst/base/base.h", ("#include", "cudaSetDevice (0);\n#include"), "gst/base/base.h"),
+    (guard_sources.no_device_calls, "cuda/core/error.h", ("#pragma once", "cudaDeviceReset();"), "cuda/core/error.h"),
+    (guard_sources.sections, "gst/gaussblur/blur.h", ("SECTION:element-cudagaussblur", "SECTION:other"), "no SECTION block"),
+    (guard_sources.sections, "gst/gaussblur/blur.h", ("! cudagaussblur", ""), "no launch line"),
+    (guard_sources.sections, "gst/gaussblur/blur.h", ("Since: 1.2\n", "Since: 1.10\n"), "no Since:"),
+    (guard_sources.sections, "gst/gaussblur/blur.h", ("GST_ELEMENT_REGISTER_DEFINE", "REGISTER"), "no elements were found"),
+    (guard_sources.versions, "NEWS", ("1.2.0", "1.3.0"), "NEWS begins"),
+    (guard_sources.versions, "pipelines/packaging/debian/changelog", ("1.2.0", "1.1.0"), "changelog begins"),
+    (guard_pages.shown_code, "README.md", ("blur();", "blurr();"), "README.md: C code"),
+    (guard_pages.shown_code, "README.md", ("```c", "```sh"), "no page shows any C"),
+    (guard_pages.named_files, "README.md", ("gst/plugin.cpp", "gst/plugout.cpp"), "README.md: gst/plugout.cpp"),
+    (guard_pages.named_files, "README.md", ("docs/blur.md", "docs/blurs.md"), "README.md: docs/blurs.md"),
+    (guard_pages.named_files, "README.md", ("#the-page", "#a-page"), "README.md: docs/blur.md#a-page"),
+    (guard_pages.quoted_messages, "docs/troubleshooting.md", ("to blur", "to sharpen"), "to sharpen"),
+    (guard_pages.debug_categories, "docs/troubleshooting.md", ("`blur`", "`sharpen`"), "blur, sharpen"),
+    (guard_pages.debug_categories, "gst/gaussblur/blur.h", ("GST_DEBUG", "DEBUG"), "no categories were found"),
+]
+
+INSPECT = """
+case $1 in
+  */libgstcudavision.so) printf '  Version   1.2.0\\n  Binary package   P\\n  Origin URL   O\\n  cudagaussblur: blurs\\n' ;;
+  *) echo '  Documentation  file:///usr/share/doc/blur.md' ;;
+esac"""
+MESON = """
+case "$*" in
+  *--installed*) echo '{"a": "/usr/lib/gstreamer-1.0/libgstcudavision.so"}' ;;
+  *--buildoptions*) echo '[{"name": "package-name", "value": "P"}, {"name": "package-origin", "value": "O"}]' ;;
+  install*) mkdir -p $DESTDIR/usr/share/doc; echo '![a picture](lacking.png)' >$DESTDIR/usr/share/doc/blur.md ;;
+  setup*) echo '  GPU targets : 75' ;;
+esac"""
+# A guard that runs something, the stand-ins for programs by their paths, and what the complaint must say. Those in bin/
+# stand in front of the system's programs, those in pipelines/ for the tree's or the build's.
+FAULTY_BUILDS = [
+    (guard_plugin.registers, {"bin/gst-inspect-1.0": "exit 1"}, "gst-inspect-1.0 fails"),
+    (guard_plugin.registers, {"bin/gst-inspect-1.0": "echo other:"}, "does not contain cudagaussblur"),
+    (guard_plugin.blur_sweep, {"pipelines/blur-sweep": "exit 1"}, "61 and 0 frames"),
+    (guard_plugin.blur_sweep, {"pipelines/blur-sweep": "for i in {100..160}; do echo 0:00:$i abc$i; done"}, "sigma is not 0"),
+    (guard_plugin.blur_sweep, {"pipelines/blur-sweep": 'exec gst-launch-1.0 -q "${@:5:6}" checksumsink'}, "fewer than 20"),
+    (guard_plugin.box_sum, {"pipelines/box-sum": "echo sum 1; echo sum 2; echo sum 3"}, "[1, 2, 3] instead of"),
+    (guard_plugin.stereo_files, {"pipelines/stereo-files.sh": 'cp "$3" "$5"'}, "96x40, 8 bits"),
+    (guard_plugin.stereo_files, {"pipelines/stereo-files.sh": "exit 1"}, "it writes no PNG"),
+    (guard_plugin.stereo_files, {"pipelines/stereo-files.sh": """
+      gst-launch-1.0 -q filesrc location="$3" ! pngdec ! videoconvert ! video/x-raw,format=GRAY16_BE ! pngenc ! filesink location="$5"
+      """}, "the disparities of the middle"),
+    (guard_plugin.stereo_packed, {"pipelines/stereo-packed.sh": 'cp "$2" "$3"'}, "30720 pixels instead of 4 frames"),
+    (guard_plugin.stereo_packed, {"pipelines/stereo-packed.sh": "echo it fails; exit 1"}, "it fails"),
+    (guard_plugin.distance, {"pipelines/distance": 'for i in 1 2 3 4; do echo "   0.0 s: middle 900 mm"; done'}, "0 of 4 frames"),
+    (guard_plugin.distance, {"pipelines/distance": '[[ $# -eq 3 ]] || for i in 1 2 3 4; do echo " 0.0 s: middle 2000 mm"; done'},
+     "0 of 4 frames"),
+    (guard_plugin.install_folder, {"bin/meson": "echo '{\"a\": \"/usr/lib/libgstcudavision.so\"}'"}, "it is not in a folder"),
+    (guard_plugin.install_folder, {"bin/meson": MESON}, "it is not in a folder"),
+    (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("1.2.0", "1.1.0")}, "not the version"),
+    (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  P", "  Q")}, "package-name"),
+    (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  O\\", "  Q\\")}, "package-origin"),
+    (guard_plugin.installed_pages, {"bin/meson": "exit 0", "bin/gst-inspect-1.0": INSPECT}, "is not installed"),
+    (guard_plugin.installed_pages, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT}, "the picture lacking.png"),
+    (guard_scripts.guards_find_faults, {"tests/guards/test_guards.py": "echo a complaint"}, "a complaint"),
+    (guard_scripts.changed_parts, {"tests/guards/test_changed.py": "echo a complaint"}, "a complaint"),
+    (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "echo a complaint"}, "a complaint"),
+    (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "exit 3"}, "status 3"),
+    (guard_scripts.gpu_runtime, {"tests/gpu/stub_runtime.py": "echo a complaint"}, "a complaint"),
+    (guard_scripts.common_cards, {"bin/nvcc": "echo sm_75 sm_80", "bin/pkg-config": "exit 0", "bin/meson": MESON},
+     "'75' instead of 75-real,80"),
+]
+
+problems = []
+
+
+def expect(what, found, words):
+    if words not in found or not words and found:
+        problems.append(f'{what}: "{found}" instead of "{words or "nothing"}"')
+
+
+def make_tree(scratch, files):
+    top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    for name, text in files.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    return guard.Tree(top)
+
+
+def look_at_trees(scratch):
+    for function in guard.guards:
+        if function.alone:
+            expect(f"{function.guard}, sound", function(make_tree(scratch, SOUND)), "")
+    for function, changed, (old, new), words in FAULTY_TREES:
+        assert old in SOUND[changed], f"{changed} lacks {old}"
+        faulty = {**SOUND, changed: SOUND[changed].replace(old, new, 1)}
+        expect(function.guard, function(make_tree(scratch, faulty)), words)
+
+
+def look_at_builds(scratch):
+    path = os.environ["PATH"]
+    for function, stand_ins, words in FAULTY_BUILDS:
+        tree = make_tree(scratch, {**SOUND, **{name: f"#!/bin/bash\n{text}\n" for name, text in stand_ins.items()}})
+        os.environ["PATH"] = f"{tree.top / 'bin'}:{path}"
+        build = guard.Build(tree, tree.top, tempfile.mkdtemp(dir=scratch))
+        expect(function.guard, function(tree) if function.alone else function(tree, build), words)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="cudavision-guards-") as scratch:
+        look_at_trees(scratch)
+        look_at_builds(scratch)
+    shown = {function.guard for function, *_ in FAULTY_TREES + FAULTY_BUILDS}
+    problems.extend(f"{name}: no fault is shown to it" for name in {function.guard for function in guard.guards} - shown)
+    print("\n".join(problems), end="\n" if problems else "")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
