@@ -18,6 +18,9 @@ import test_calibrate  # noqa: F401
 import test_calibrate_verdicts  # noqa: F401
 import test_commands  # noqa: F401
 import test_examples  # noqa: F401
+import test_explore  # noqa: F401
+import test_explore_socket  # noqa: F401
+import test_explore_stereo  # noqa: F401
 import test_inputs  # noqa: F401
 import test_install  # noqa: F401
 import test_privacy  # noqa: F401
