@@ -4,7 +4,7 @@
 its properties can be changed. Without an input, it takes pictures of Debian's package opencv-doc."""
 import argparse
 import asyncio
-import os
+import functools
 import re
 import signal
 import socket
@@ -17,7 +17,6 @@ try:
 except ImportError as error:
     sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nIt is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
-
 
 from explore.inputs import Input, Unusable, examples
 from explore.pipeline import Exploration
@@ -42,32 +41,29 @@ def parse():
     settings = [word for word in arguments.words if re.match(r"[a-z][a-z0-9-]*=", word)]
     arguments.settings = dict(word.split("=", 1) for word in settings)
     arguments.inputs = [word for word in arguments.words if word not in settings]
-    if arguments.calibrate and (len(arguments.inputs) != 2 - arguments.packed or not arguments.square or arguments.square <= 0):
-        parser.error("--calibrate needs two inputs, or one with --packed, and --square, the length of a square of the board in mm")
-    if len(arguments.inputs) > 2:
-        parser.error(f'"{arguments.inputs[2]}" is one input too many')
-    if arguments.packed and len(arguments.inputs) != 1:
-        parser.error("--packed needs one input, whose frames hold both pictures")
-    if not 0 <= arguments.port < 65536:
-        parser.error("--port needs a number from 0 to 65535")
-    if not arguments.element:
-        arguments.element = "cudahistequalize" if len(arguments.inputs) == 1 and not arguments.packed else "cudasgmstereo"
+    count = len(arguments.inputs)
+    for is_wrong, text in (
+            (count > 2, f'"{"".join(arguments.inputs[2:3])}" is one input too many'),
+            (arguments.packed and count != 1, "--packed needs one input, whose frames hold both pictures"),
+            (arguments.calibrate and (count != 2 - arguments.packed or not arguments.square or arguments.square <= 0),
+             "--calibrate needs two inputs, or one with --packed, and --square, the length of a square of the board in mm"),
+            (not 0 <= arguments.port < 65536, "--port needs a number from 0 to 65535")):
+        if is_wrong:
+            parser.error(text)
+    arguments.element = arguments.element or ("cudahistequalize" if count == 1 and not arguments.packed else "cudasgmstereo")
     return parser, arguments
 
 
-def inputs_for(arguments):
-    """A function that says what an element is to be explored with: its inputs and settings."""
-    def inputs_of(factory):
-        if not arguments.inputs:
-            names, settings = examples.get(factory, (["vtest.avi"], {}))
-            return [Input(frames.examples + name) for name in names], {**settings, **(arguments.settings if factory == arguments.element else {})}
-        return [Input(name) for name in arguments.inputs], {**({"frame-packing": "side-by-side"} if arguments.packed else {}), **arguments.settings}
-
-    return inputs_of
+def inputs_of(arguments, factory):
+    """What an element is explored with: its inputs and settings."""
+    if not arguments.inputs:
+        names, settings = examples.get(factory, (["vtest.avi"], {}))
+        return [Input(frames.examples + name) for name in names], {**settings, **(arguments.settings if factory == arguments.element else {})}
+    return [Input(name) for name in arguments.inputs], {**({"frame-packing": "side-by-side"} if arguments.packed else {}), **arguments.settings}
 
 
-async def serve(arguments, exploration, inputs_of):
-    session = Session(exploration, None if arguments.inputs else inputs_of)
+async def serve(arguments, exploration):
+    session = Session(exploration, None if arguments.inputs else functools.partial(inputs_of, arguments))
     server = Server(session, arguments.host, arguments.port)
     try:
         await server.start()
@@ -77,34 +73,20 @@ async def serve(arguments, exploration, inputs_of):
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         session.loop.add_signal_handler(number, stopped.set)
-    await begin(session, arguments, stopped)
-    report = asyncio.ensure_future(session.report())
+    if arguments.calibrate:
+        from explore.calibrating import Calibration
+        calibration = Calibration(session, arguments)
+        tasks = [asyncio.ensure_future(calibration.begin())]
+    else:
+        calibration, tasks = None, [asyncio.ensure_future(session.control(exploration.start))]
+    tasks.append(asyncio.ensure_future(session.report()))
     await stopped.wait()
-    report.cancel()
+    if calibration:
+        calibration.is_stopped = True
+    tasks[-1].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     await server.close()
     await session.close()
-
-
-async def begin(session, arguments, stopped):
-    """Plays, after the calibration if there is to be one."""
-    if not arguments.calibrate:
-        return await session.control(session.exploration.start)
-    from explore.calibrating import Calibration, Stopped
-    calibration = Calibration(session, arguments)
-
-    async def calibrate():
-        try:
-            verdict = await asyncio.to_thread(calibration.run)
-        except Unusable as reason:
-            return session.banner("error", str(reason))
-        except Stopped:
-            return None
-        session.exploration.settings["calibration"] = os.path.abspath(arguments.calibrate)
-        await session.control(session.exploration.start)
-        return session.banner("note", f"{arguments.calibrate}: {verdict}")
-
-    asyncio.ensure_future(calibrate())
-    asyncio.ensure_future(stopped.wait()).add_done_callback(lambda _: setattr(calibration, "is_stopped", True))
 
 
 def say_link(server):
@@ -121,20 +103,15 @@ def main():
     frames.find_elements()
     if arguments.element not in elements():
         parser.error(f"there is no element {arguments.element} here; there are {', '.join(elements())}")
-    inputs_of = inputs_for(arguments)
     try:
-        inputs, settings = inputs_of(arguments.element)
+        inputs, settings = inputs_of(arguments, arguments.element)
     except Unusable as reason:
         sys.exit(str(reason))
     try:
         exploration = Exploration(arguments.element, inputs, settings)
     except Unusable as reason:
         parser.error(str(reason))
-    if not exploration.is_stereo and len(inputs) + arguments.packed > 1:
-        parser.error(f"{arguments.element} takes one input")
-    if exploration.is_stereo and len(inputs) < 2 and not arguments.packed and "frame-packing" not in settings:
-        parser.error(f"{arguments.element} takes two inputs, a left and a right one, or one with --packed")
-    asyncio.run(serve(arguments, exploration, inputs_of))
+    asyncio.run(serve(arguments, exploration))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The calibration in the page: it takes pairs and judges them as calibrate.py does, and shows its picture of them."""
+import asyncio
+import os
 import sys
 
 import calibrate
@@ -14,19 +16,25 @@ from explore.inputs import Unusable
 from explore.pictures import message_of
 
 
-class Stopped(Exception):
-    pass
-
-
 class Calibration:
     """Calibrates in a thread of its own; what it shows goes to the loop of the session."""
 
     def __init__(self, session, arguments):
         self.session, self.arguments, self.is_stopped = session, arguments, False
 
+    async def begin(self):
+        """Calibrates, and plays with the result."""
+        try:
+            verdict = await asyncio.to_thread(self.run)
+        except Unusable as reason:
+            return self.session.banner("error", str(reason))
+        self.session.exploration.settings["calibration"] = os.path.abspath(self.arguments.calibrate)
+        await self.session.control(self.session.exploration.start)
+        return self.session.banner("note", f"{self.arguments.calibrate}: {verdict}")
+
     def show(self, pair, taken, hint):
         if self.is_stopped:
-            raise Stopped
+            raise Unusable("The calibration has been interrupted.")
         picture = overview(pair, taken, self.arguments.pairs, hint)
         scale = min(1, 1600 / picture.shape[1])
         parts = [cv2.imencode(".jpg", cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))[1].tobytes()]

@@ -20,13 +20,22 @@ png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
 class Converter:
-    """Elements that turn one frame into another or into a file. Threads take turns."""
+    """Elements that turn one frame into another or into a file. Threads take turns. The work gets what time others leave, so
+    that it takes none from the pipeline that is explored."""
 
     def __init__(self, elements):
         download = "cudadownload ! " if Gst.ElementFactory.find("cudadownload") else ""
         self.pipeline = Gst.parse_launch(f"appsrc name=in format=time ! {download}{elements} ! appsink name=out sync=false")
         self.source, self.sink, self.turn = self.pipeline.get_by_name("in"), self.pipeline.get_by_name("out"), threading.Lock()
+        self.pipeline.get_bus().set_sync_handler(self.be_nice)
         self.pipeline.set_state(Gst.State.PLAYING)
+
+    @staticmethod
+    def be_nice(_, message):
+        """Runs in a thread of the pipeline as soon as that begins."""
+        if message.type == Gst.MessageType.STREAM_STATUS and message.parse_stream_status()[0] == Gst.StreamStatusType.ENTER:
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+        return Gst.BusSyncReply.PASS
 
     def __call__(self, sample):
         with self.turn:
@@ -48,10 +57,10 @@ class Jpeg(Converter):
         super().__init__("videoconvert ! videoscale add-borders=false ! capsfilter name=size ! jpegenc quality=85")
 
     def scaled(self, sample, width, height):
-        own_width, own_height = shown_size(sample)
-        scale = min(1, width / own_width, height / own_height)
-        size = [max(1, round(scale * length)) for length in (own_width, own_height)]
-        caps = f"video/x-raw,width={size[0]},height={size[1]},pixel-aspect-ratio=1/1"
+        info = info_of(sample)
+        own_width = info.width * info.par_n / info.par_d
+        scale = min(1, width / own_width, height / info.height)
+        caps = f"video/x-raw,width={max(1, round(scale * own_width))},height={max(1, round(scale * info.height))},pixel-aspect-ratio=1/1"
         self.pipeline.get_by_name("size").set_property("caps", Gst.Caps.from_string(caps))
         return bytes_of(self(sample))
 
@@ -60,15 +69,8 @@ def bytes_of(sample):
     return sample.get_buffer().extract_dup(0, sample.get_buffer().get_size())
 
 
-def frame_size(sample):
-    info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
-    return info.width, info.height
-
-
-def shown_size(sample):
-    """Width and height, with square pixels."""
-    info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
-    return max(1, round(info.width * info.par_n / info.par_d)), info.height
+def info_of(sample):
+    return GstVideo.VideoInfo.new_from_caps(sample.get_caps())
 
 
 def message_of(header, *parts):
@@ -81,7 +83,7 @@ def message_of(header, *parts):
 
 def values_at(points, confidence, places, measure):
     """Disparity, confidence and, if calibrated, the place in mm of pixels."""
-    info = GstVideo.VideoInfo.new_from_caps(confidence.get_caps())
+    info = info_of(confidence)
     meta = GstVideo.buffer_get_video_meta(confidence.get_buffer())
     product, is_calibrated = measure
     values = []

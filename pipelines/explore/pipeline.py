@@ -28,11 +28,13 @@ class Exploration:
     """An element between inputs that never end. Its methods may block; one thread calls all that change its state."""
 
     def __init__(self, factory, inputs, settings):
-        self.properties, self.inputs, self.settings = Properties(factory), inputs, {}
+        self.properties, self.inputs = Properties(factory), inputs
         self.is_stereo = "sink_left" in [pad.name_template for pad in Gst.ElementFactory.find(factory).get_static_pad_templates()]
         for name, text in settings.items():
             self.properties.value(name, text)
-            self.settings[name] = text
+        self.settings = dict(settings)
+        if len(inputs) != (2 if self.is_stereo and settings.get("frame-packing", "none") == "none" else 1):
+            raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
         self.pipeline = self.element = self.on_frame = None
         self.is_playing, self.linked, self.changed_at = False, {}, 0
 
@@ -45,13 +47,20 @@ class Exploration:
     def on_card(self):
         """Whether frames stay in CUDA memory until a tap's frame is looked at. GStreamer's own CUDA elements must know the
         formats of both sides, which are one only where pictures are changed in place."""
-        return (self.properties.factory in ("cudagaussblur", "cudahistequalize") and self.settings.get("backend") != "cpu"
-                and all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))))
+        if self.properties.factory not in ("cudagaussblur", "cudahistequalize") or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
+            return False
+        element = make(self.properties.factory)
+        for name in ("backend", "cuda-device-id"):
+            element.set_property(name, self.properties.value(name, self.settings.get(name, self.properties.defaults[name])))
+        element.set_state(Gst.State.READY)
+        backend = element.get_property("active-backend").value_nick
+        element.set_state(Gst.State.NULL)
+        return backend == "cuda"
 
     def description(self):
-        memory = "video/x-raw(memory:CUDAMemory)"
-        upload = f" ! cudaupload ! {memory}" if self.on_card() else ""
-        caps = memory if self.on_card() else self.output_caps()
+        memory = "video/x-raw(memory:CUDAMemory)" if self.on_card() else ""
+        upload = f" ! cudaupload ! {memory}" if memory else ""
+        caps = memory or self.output_caps()
         left, *right = self.inputs
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",

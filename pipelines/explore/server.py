@@ -11,7 +11,7 @@ import urllib.parse
 
 from aiohttp import WSMsgType, web
 from explore.inputs import Unusable
-from explore.pictures import Converter, Jpeg, bytes_of, cloud, frame_size, message_of, ply, png, rgb, values_at
+from explore.pictures import Converter, Jpeg, bytes_of, cloud, info_of, message_of, ply, png, rgb, values_at
 from explore.recipes import recipes
 
 page = pathlib.Path(__file__).parent / "page"
@@ -28,25 +28,29 @@ pictures = "before", "after", "depth", "confidence", "rectified"
 taps = *pictures, "points"
 
 
-def is_number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6
+def some_of(fits, most, value):
+    return isinstance(value, list) and 0 < len(value) <= most and all(map(fits, value))
 
 
 def is_text(value):
     return isinstance(value, str) and len(value) <= 65536
 
 
-def is_places(value):
-    return isinstance(value, list) and 0 < len(value) <= 8 and all(isinstance(one, list) and len(one) == 2 and all(map(is_number, one)) for one in value)
+def is_flag(value):
+    return isinstance(value, bool)
+
+
+def is_length(value):
+    return type(value) in (int, float) and 0 <= value < 1e6
 
 
 # What a page may say, and what its parts must be.
 known = {
-    "show": {"pictures": lambda value: isinstance(value, list) and 0 < len(value) <= 2 and all(one in pictures for one in value) and len(set(value)) == len(value),
-             "width": lambda value: is_number(value) and value >= 1, "height": lambda value: is_number(value) and value >= 1,
-             "values": lambda value: isinstance(value, bool), "cloud": lambda value: isinstance(value, bool)},
+    "show": {"pictures": lambda value: some_of(pictures.__contains__, 2, value) and len(set(value)) == len(value),
+             "width": is_length, "height": is_length, "values": is_flag, "cloud": is_flag},
     "seen": {}, "cloud-seen": {}, "snapshot": {}, "ply": {}, "copy": {}, "again": {},
-    "set": {"name": is_text, "value": is_text}, "element": {"name": is_text}, "values": {"at": is_places},
+    "set": {"name": is_text, "value": is_text}, "element": {"name": is_text},
+    "values": {"at": lambda value: some_of(lambda one: some_of(is_length, 2, one) and len(one) == 2, 8, value)},
 }
 
 
@@ -188,8 +192,8 @@ class Browser:
             except Unusable as reason:
                 self.session.banner("error", str(reason))
                 continue
-            size = frame_size(samples[-1])
-            await self.ws.send_bytes(message_of({"is": "pictures", "names": names, "width": size[0], "height": size[1]}, *parts))
+            info = info_of(samples[-1])
+            await self.ws.send_bytes(message_of({"is": "pictures", "width": info.width, "height": info.height}, *parts))
             await asyncio.sleep(begun + 1 / max_rate - self.session.loop.time())
 
     async def send_clouds(self):
