@@ -83,10 +83,11 @@ class Exploration:
         except GLib.Error as error:
             raise Unusable(error.message) from None
         self.element, self.sink = self.pipeline.get_by_name("element"), self.pipeline.get_by_name("sink")
-        self.linked, self.latest, self.shown = {}, collections.defaultdict(lambda: collections.deque(maxlen=kept_frames)), 0
+        self.linked, self.latest = {}, collections.defaultdict(lambda: collections.deque(maxlen=kept_frames))
+        self.shown, self.counted = 0, (0, 0)
         self.skipped, self.timing, self.counts = 0, Timing(self.element), collections.deque([(time.monotonic(), 0)], maxlen=6)
-        for tap in ("before", "after"):
-            self.adopt(tap, self.pipeline.get_by_name(f"tap-{tap}"))
+        for name in ("before", "after"):
+            self.adopt(name, self.pipeline.get_by_name(f"tap-{name}"))
         if self.properties.factory == "cudahistequalize":
             self.element.set_property("post-messages", True)
         for name, text in self.settings.items():
@@ -122,7 +123,9 @@ class Exploration:
             self.stop()
             raise Unusable("The stream has ended." if self.is_live() else "The film has ended before its first frame.")
         self.shown = rendered
-        if not self.seek(0):
+        if self.seek(0):
+            self.rendered()
+        else:
             self.stop()
             self.start()
 
@@ -134,6 +137,8 @@ class Exploration:
         if self.is_playing and self.properties.is_live(name):
             self.element.set_property(name, value)
             self.changed_at = self.rendered()
+            if "points" in self.linked or "depth" in self.linked:
+                self.make_measurable()
         else:
             self.restart()
 
@@ -186,8 +191,8 @@ class Exploration:
 
     def make_measurable(self):
         """Points need a focal length and a baseline. Without a calibration any will do, because disparities follow from
-        points, and nothing is said in millimetres."""
-        if not self.is_calibrated():
+        points, and nothing is said in millimetres; but depths are refused where they are the output itself."""
+        if not self.is_calibrated() and self.settings.get("output") != "depth":
             self.element.set_property("focal-length", 1000)
             self.element.set_property("baseline", 100)
 
@@ -200,7 +205,8 @@ class Exploration:
         for name in names:
             sink = self.linked.get(name)
             while sink and (sample := sink.emit("try-pull-sample", 0)):
-                self.latest[name].append(sample)
+                # An appsink of GStreamer 1.22 cannot change the caps of its sample while somebody else holds it.
+                self.latest[name].append(Gst.Sample.new(sample.get_buffer(), sample.get_caps(), sample.get_segment(), None))
         for first in reversed(self.latest[names[0]]):
             pts = first.get_buffer().pts
             found = [next((one for one in reversed(self.latest[name]) if one.get_buffer().pts == pts), None) for name in names]
@@ -211,7 +217,10 @@ class Exploration:
     # --- Figures ---
 
     def rendered(self):
-        return self.sink.get_property("stats").get_value("rendered")
+        """The number of frames since the start. The sink counts anew when a film begins again."""
+        count = self.sink.get_property("stats").get_value("rendered")
+        self.counted = (self.counted[0] + (self.counted[1] if count < self.counted[1] else 0), count)
+        return sum(self.counted)
 
     def texts(self):
         """The properties as they are in force, except for those that the page's own needs have set."""

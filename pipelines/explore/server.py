@@ -191,6 +191,7 @@ class Browser:
                 parts = [await asyncio.to_thread(jpeg.scaled, sample, self.shows["width"], self.shows["height"]) for jpeg, sample in zip(jpegs, samples)]
             except Unusable as reason:
                 self.session.banner("error", str(reason))
+                self.seen.set()
                 continue
             info = info_of(samples[-1])
             await self.ws.send_bytes(message_of({"is": "pictures", "width": info.width, "height": info.height}, *parts))

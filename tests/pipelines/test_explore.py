@@ -73,7 +73,9 @@ def _(place):
         expect(page.run(position) >= 1.2, "it has begun anew")
         page.wait(f"{position} > 2.4", "the end of the film")
         page.wait(f"{position} < 1", "the beginning of the film")
-        expect(text(page, "figures").split()[0] > "1", text(page, "figures"))
+        page.wait(f"{position} > 2", "the end of the film once more")
+        page.wait(f"{position} < 1", "the beginning of the film once more")
+        expect(float(text(page, "figures").split()[0]) > 1 and not page.run("!!document.querySelector('#banners .error')"), text(page, "figures"))
         # The film is turned as players do it, so the picture is higher than wide.
         painted(page)
         expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film lies on its side")

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import time
 
 from browser import Explored, banners, choose, middle, painted, put, text, value
 from harness import Skip, examples, expect, test, top
@@ -123,6 +124,23 @@ def _(place):
     (place.folder / "explored.cpp").write_text(code)
     result = place.run("bash", "-c", "g++ -Wall -Werror explored.cpp $(pkg-config --cflags --libs gstreamer-1.0) -o explored && ./explored")
     expect(result.status == 0 and same_picture(place, snapshot, "explored.png"), result.last())
+
+
+@test("pipelines/explore.py plays pairs of films and packed films again and again")
+def _(place):
+    for inputs in ([place.materials / "left.mkv", place.materials / "right.mkv"], ["--packed", place.materials / "packed.mkv"]):
+        started = time.monotonic()
+        with Explored(place, *inputs, "num-disparities=32", "diagnostics-interval=0") as explored:
+            page = explored.page
+            painted(page)
+            expect(time.monotonic() - started < 30, "the first picture is late")
+            # The films last a second; the figure is that of the last three.
+            time.sleep(6)
+            expect(float(text(page, "figures").split()[0]) > 5, text(page, "figures"))
+            expect(not page.run("!!document.querySelector('#banners .error')"), f"{banners(page)}")
+            page.hover(middle(page, 0.6, 0.5))
+            # The noise of the right film is the left one's, 6 pixels away.
+            page.wait("/^.[0-9]+, [0-9]+. [56]\\.[0-9]+ pixels, confidence/.test(document.getElementById('pointer').textContent)", "6 pixels")
 
 
 @test("pipelines/explore.py calibrates two cameras in the page and goes on")

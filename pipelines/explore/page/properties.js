@@ -11,7 +11,8 @@ function sliderOf(one, set) {
   const min = Number(one.min), span = Number(one.max) - min, middle = Math.min(span / 2, 2 * Math.abs(one.default - min) || (span > 1000 ? 100 : span / 2));
   const power = Math.log(middle / span) / Math.log(0.5);
   const slider = make("input", { type: "range", min: 0, max: 1, step: 0.001 });
-  slider.oninput = () => {
+  // Each change of those that restart the pipeline takes its time, so they wait until the slider is let go.
+  slider[one.live ? "oninput" : "onchange"] = () => {
     const value = min + span * slider.value ** power;
     set(one.whole ? BigInt(Math.round(value)).toString() : String(Number(value.toPrecision(4))));
   };
@@ -38,7 +39,7 @@ export class Properties {
     const label = make("label", { textContent: `${one.title} (${one.name}) ` });
     if (one.kind !== "read-only" && !one.live) label.append(make("span", { className: "restart", textContent: "restarts" }));
     const row = make("div", { className: "property" }, label, one.kind === "read-only" ? "" : reset, make("div", { className: "value" }, ...parts),
-                     make("small", { textContent: one.blurb + (one.kind === "read-only" ? "" : ` Default: ${one.default || "empty"}.`) }));
+                     make("small", { textContent: one.kind === "read-only" ? one.blurb : `${one.blurb}. Default: ${one.default || "empty"}.` }));
     row.dataset.name = one.name;
     this.rows.set(one.name, text => {
       show(text);
