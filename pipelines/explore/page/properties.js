@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The properties of the element, as explore.py describes them.
+const groups = ["Basics", "Regions", "More", "Messages", "Device", "Read only"];
+
 function make(tag, options = {}, ...children) {
   const element = Object.assign(document.createElement(tag), options);
   element.append(...children);
@@ -16,60 +18,51 @@ function sliderOf(one, set) {
     const value = min + span * slider.value ** power;
     set(one.whole ? BigInt(Math.round(value)).toString() : String(Number(value.toPrecision(4))));
   };
-  return { slider, move: text => { slider.value = ((Number(text) - min) / span) ** (1 / power); } };
+  return [slider, text => { slider.value = ((Number(text) - min) / span) ** (1 / power); }];
+}
+
+// What a property is changed with, and how a value is shown there.
+function controlOf(one, set) {
+  if (one.kind === "switch") {
+    const box = make("input", { type: "checkbox", onchange: () => set(String(box.checked)) });
+    return [[box], text => { box.checked = text === "true"; }];
+  }
+  if (one.kind === "list") {
+    const list = make("select", { onchange: () => set(list.value) }, ...one.choices.map(([nick, text]) => new Option(`${nick}: ${text}`, nick)));
+    return [[list], text => { list.value = text; }];
+  }
+  const entry = make("input", { type: "text", readOnly: one.kind === "read-only", onchange: () => set(entry.value) });
+  const [slider, move] = one.kind === "number" ? sliderOf(one, set) : [];
+  return [slider ? [slider, entry] : [entry], text => {
+    if (document.activeElement !== entry) entry.value = text;
+    if (slider && document.activeElement !== slider) move(text);
+  }];
 }
 
 export class Properties {
   constructor(place, say) {
-    Object.assign(this, { place, say, rows: new Map() });
+    Object.assign(this, { place, say });
   }
-
   build(all) {
-    this.rows.clear();
-    const groups = new Map(["Basics", "Regions", "More", "Messages", "Device", "Read only"].map(name => [name, []]));
-    for (const one of all) groups.get(one.group).push(this.row(one));
-    this.place.replaceChildren(...[...groups].filter(([, rows]) => rows.length).map(([name, rows]) =>
-      make("details", { open: name === "Basics" }, make("summary", { textContent: name }), ...rows)));
+    this.rows = new Map(all.map(one => [one.name, this.row(one)]));
+    this.place.replaceChildren(...groups.map(group => [group, all.filter(one => one.group === group)]).filter(([, ones]) => ones.length).map(([group, ones]) =>
+      make("details", { open: group === "Basics" }, make("summary", { textContent: group }), ...ones.map(one => this.rows.get(one.name).row))));
   }
-
   row(one) {
-    const set = value => this.say({ do: "set", name: one.name, value });
-    const { parts, show } = this.control(one, set);
-    const reset = make("button", { textContent: "reset", title: `default: ${one.default || "empty"}`, onclick: () => set(one.default) });
-    const label = make("label", { textContent: `${one.title} (${one.name}) ` });
-    if (one.kind !== "read-only" && !one.live) label.append(make("span", { className: "restart", textContent: "restarts" }));
-    const row = make("div", { className: "property" }, label, one.kind === "read-only" ? "" : reset, make("div", { className: "value" }, ...parts),
-                     make("small", { textContent: one.kind === "read-only" ? one.blurb : `${one.blurb}. Default: ${one.default || "empty"}.` }));
+    const set = value => this.say({ do: "set", name: one.name, value }), isFixed = one.kind === "read-only";
+    const [parts, show] = controlOf(one, set);
+    const label = make("label", { textContent: `${one.title} (${one.name}) ` }, isFixed || one.live ? "" : make("span", { className: "restart", textContent: "restarts" }));
+    const row = make("div", { className: "property" }, label, isFixed ? "" : make("button", { textContent: "reset", onclick: () => set(one.default) }),
+                     make("div", { className: "value" }, ...parts),
+                     make("small", { textContent: isFixed ? one.blurb : `${one.blurb}. Default: ${one.default || "empty"}.` }));
     row.dataset.name = one.name;
-    this.rows.set(one.name, text => {
-      show(text);
-      row.classList.toggle("changed", one.kind !== "read-only" && text !== one.default);
-    });
-    return row;
+    return { row, show, isChanged: text => !isFixed && text !== one.default };
   }
-
-  control(one, set) {
-    if (one.kind === "switch") {
-      const box = make("input", { type: "checkbox", onchange: () => set(String(box.checked)) });
-      return { parts: [box], show: text => { box.checked = text === "true"; } };
-    }
-    if (one.kind === "list") {
-      const list = make("select", { onchange: () => set(list.value) }, ...one.choices.map(([nick, text]) => new Option(`${nick}: ${text}`, nick)));
-      return { parts: [list], show: text => { list.value = text; } };
-    }
-    if (one.kind === "read-only") {
-      const output = make("output");
-      return { parts: [output], show: text => { output.textContent = text; } };
-    }
-    const entry = make("input", { type: "text", onchange: () => set(entry.value) });
-    const { slider, move } = one.kind === "number" ? sliderOf(one, set) : {};
-    return { parts: slider ? [slider, entry] : [entry], show: text => {
-      if (document.activeElement !== entry) entry.value = text;
-      if (slider && document.activeElement !== slider) move(text);
-    } };
-  }
-
   update(values) {
-    for (const [name, text] of Object.entries(values)) this.rows.get(name)?.(text);
+    for (const [name, text] of Object.entries(values)) {
+      const { row, show, isChanged } = this.rows.get(name);
+      show(text);
+      row.classList.toggle("changed", isChanged(text));
+    }
   }
 }
