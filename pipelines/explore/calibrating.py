@@ -37,9 +37,9 @@ class Calibration:
             raise Unusable("The calibration has been interrupted.")
         picture = overview(pair, taken, self.arguments.pairs, hint)
         scale = min(1, 1600 / picture.shape[1])
-        parts = [cv2.imencode(".jpg", cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))[1].tobytes()]
+        jpeg = cv2.imencode(".jpg", cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))[1].tobytes()
         text = f"pair {min(len(taken) + 1, self.arguments.pairs)} of {self.arguments.pairs}: {hint}"
-        self.session.loop.call_soon_threadsafe(self.send, text, message_of({"is": "overview", "width": picture.shape[1], "height": picture.shape[0]}, *parts))
+        self.session.loop.call_soon_threadsafe(self.send, text, message_of({"is": "overview"}, jpeg))
 
     def send(self, text, picture):
         self.session.tell({"is": "calibration", "text": text})

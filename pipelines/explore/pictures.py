@@ -40,7 +40,7 @@ class Converter:
     def __call__(self, sample):
         with self.turn:
             self.source.emit("push-sample", sample)
-            done = self.sink.emit("try-pull-sample", 10 * Gst.SECOND)
+            done = self.sink.emit("try-pull-sample", 30 * Gst.SECOND)
             if not done:
                 message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
                 raise Unusable(message.parse_error()[0].message if message else "The frame cannot be converted.")
@@ -127,7 +127,10 @@ class Meter(Converter):
 
     def measured(self, sample):
         self(sample)
-        structure = self.pipeline.get_bus().timed_pop_filtered(Gst.SECOND, Gst.MessageType.ELEMENT).get_structure()
+        message = self.pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.ELEMENT)
+        if not message:
+            raise Unusable("The luminance of the frame cannot be measured.")
+        structure = message.get_structure()
         bins = array.array("Q", structure.get_value("bins").get_data())
         return {"bins": [sum(bins[i:i + len(bins) // 256]) for i in range(0, len(bins), len(bins) // 256)],
                 "levels": len(bins), **{field: structure.get_value(field) for field in self.fields}}

@@ -28,7 +28,11 @@ def text_of(spec, value):
         return str(value).lower()
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return f"0x{value:08x}" if spec.name.endswith("-color") else str(value or "") if isinstance(value, str | None) else str(value)
+    return f"0x{value:08x}" if spec.name.endswith("-color") else "" if value is None else str(value)
+
+
+def is_real(spec):
+    return spec.value_type in (GObject.TYPE_DOUBLE, GObject.TYPE_FLOAT)
 
 
 class Properties:
@@ -73,13 +77,12 @@ class Properties:
         return known[text.lower()]
 
     def number(self, spec, text):
-        is_real = spec.value_type in (GObject.TYPE_DOUBLE, GObject.TYPE_FLOAT)
         try:
-            number = float(text) if is_real else int(text, 0)
+            number = float(text) if is_real(spec) else int(text, 0)
         except ValueError:
             number = math.nan
         if not spec.minimum <= number <= spec.maximum:
-            raise Unusable(f"{spec.name} takes {'a' if is_real else 'a whole'} number from {spec.minimum:g} to {spec.maximum:g}, not \"{text}\"")
+            raise Unusable(f"{spec.name} takes {'a' if is_real(spec) else 'a whole'} number from {spec.minimum:g} to {spec.maximum:g}, not \"{text}\"")
         return number
 
     def group(self, name):
@@ -93,21 +96,20 @@ class Properties:
 
     def describe(self):
         """What the page shows of each, in the order of the documentation, which is that in which they are declared."""
-        return [self.describe_one(name, spec) for name, spec in self.specs.items()]
+        return [{"name": name, "title": spec.nick, "blurb": spec.blurb, "default": self.defaults[name], "group": self.group(name),
+                 "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
 
-    def describe_one(self, name, spec):
-        one = {"name": name, "title": spec.nick, "blurb": spec.blurb, "default": self.defaults[name], "group": self.group(name),
-               "live": self.is_live(name), "kind": "text"}
+    def control(self, name, spec):
+        """What it is changed with."""
         if not self.is_writable(name):
-            one["kind"] = "read-only"
-        elif spec.value_type == GObject.TYPE_BOOLEAN:
-            one["kind"] = "switch"
-        elif spec.value_type.is_a(GObject.TYPE_ENUM):
-            one.update(kind="list", choices=[[value.value_nick, value.value_name] for value in type(spec.default_value).__enum_values__.values()])
-        elif spec.value_type != GObject.TYPE_STRING and not name.endswith("-color"):
-            one.update(kind="number", min=str(spec.minimum), max=str(spec.maximum),
-                       whole=spec.value_type not in (GObject.TYPE_DOUBLE, GObject.TYPE_FLOAT))
-        return one
+            return {"kind": "read-only"}
+        if spec.value_type == GObject.TYPE_BOOLEAN:
+            return {"kind": "switch"}
+        if spec.value_type.is_a(GObject.TYPE_ENUM):
+            return {"kind": "list", "choices": [[value.value_nick, value.value_name] for value in type(spec.default_value).__enum_values__.values()]}
+        if spec.value_type == GObject.TYPE_STRING or name.endswith("-color"):
+            return {"kind": "text"}
+        return {"kind": "number", "min": str(spec.minimum), "max": str(spec.maximum), "whole": not is_real(spec)}
 
     def changed(self, settings):
         """Those of the settings that make a difference, in their order: a preset sets other properties, so the order

@@ -15,11 +15,8 @@ from explore.pictures import Converter, Jpeg, bytes_of, cloud, info_of, message_
 from explore.recipes import recipes
 
 page = pathlib.Path(__file__).parent / "page"
-three = "/usr/share/javascript/three/three.module.js"
-files = {f"/{name}": (page / name, kind) for name, kind in (
-    ("style.css", "text/css"), ("main.js", "text/javascript"), ("picture.js", "text/javascript"), ("properties.js", "text/javascript"),
-    ("figures.js", "text/javascript"), ("cloud.js", "text/javascript"))}
-files["/three.module.js"] = pathlib.Path(three), "text/javascript"
+files = {f"/{name}": page / name for name in ("style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
+files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.module.js")
 headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 max_browsers = 8
@@ -70,14 +67,14 @@ class Browser:
                                {"points", "rectified"} if self.shows["cloud"] else ())
 
     def post(self, what):
-        """Queues a message. A line that is so slow that a thousand wait loses some."""
+        """Queues an answer or bytes. A line that is so slow that a thousand wait loses some."""
         with contextlib.suppress(asyncio.QueueFull):
             self.outgoing.put_nowait(what)
 
     async def run(self):
         tasks = [asyncio.ensure_future(one) for one in (self.send_messages(), self.send_pictures(), self.send_clouds())]
         for what in (self.session.hello(), self.session.state(), {"is": "banners", "banners": self.session.banners}):
-            self.post(json.dumps(what))
+            self.post(what)
         try:
             async for message in self.ws:
                 self.hear(message.data if message.type == WSMsgType.TEXT else "")
@@ -89,7 +86,7 @@ class Browser:
                 converter.close()
 
     def refuse(self, why):
-        self.post(json.dumps({"is": "refused", "text": why}))
+        self.post({"is": "refused", "text": why})
 
     def hear(self, text):
         try:
@@ -103,8 +100,7 @@ class Browser:
         if do in ("seen", "cloud-seen"):
             (self.seen if do == "seen" else self.cloud_seen).set()
         elif len(self.doing) < 50:
-            task = asyncio.ensure_future(self.do(do, said))
-            self.doing.add(task)
+            self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
             task.add_done_callback(self.doing.discard)
         else:
             self.refuse("These are too many messages at once.")
@@ -138,11 +134,11 @@ class Browser:
         await self.session.control(self.session.exploration.restart)
 
     async def do_copy(self):
-        self.post(json.dumps({"is": "copy", **recipes(self.session.exploration)}))
+        self.post({"is": "copy", **recipes(self.session.exploration)})
 
     async def do_values(self, at):
         samples = await self.samples("points", "confidence")
-        self.post(json.dumps({"is": "values", "values": values_at(*samples, at, self.session.exploration.measure())}))
+        self.post({"is": "values", "values": values_at(*samples, at, self.session.exploration.measure())})
 
     async def do_snapshot(self):
         sample = None
@@ -160,19 +156,23 @@ class Browser:
         """The newest frames of these taps, which are linked meanwhile."""
         if not set(names) <= set(taps if self.session.exploration.is_stereo else taps[:2]):
             raise Unusable("Only cudasgmstereo measures distances.")
+        is_linked = set(names) <= set(self.session.exploration.linked)
         self.also = set(names)
         try:
-            await self.session.control(lambda: None)
+            if not is_linked:
+                await self.session.control(lambda: None)
             return await asyncio.wait_for(self.session.next_samples(lambda: names, before), 20)
         finally:
             self.also = set()
+            if not is_linked:
+                await self.session.control(lambda: None)
 
     # --- What it gets ---
 
     async def send_messages(self):
         while True:
             what = await self.outgoing.get()
-            await (self.ws.send_str if isinstance(what, str) else self.ws.send_bytes)(what)
+            await (self.ws.send_bytes(what) if isinstance(what, bytes) else self.ws.send_json(what))
 
     def converter(self, key, make):
         if key not in self.converters:
@@ -251,10 +251,10 @@ class Server:
 
     async def file(self, request):
         self.check(request, False)
-        path, kind = files[request.path]
+        path = files[request.path]
         if not path.exists():
             raise web.HTTPNotFound(text="This file is in Debian's package libjs-three.\n")
-        return web.Response(body=path.read_bytes(), headers={**headers, "Content-Type": kind})
+        return web.FileResponse(path, headers={**headers, "Content-Type": "text/css" if path.suffix == ".css" else "text/javascript"})
 
     async def talk(self, request):
         self.check(request, True)

@@ -3,7 +3,6 @@
 threads: one for what changes the pipeline, others for what is made of frames."""
 import asyncio
 import concurrent.futures
-import json
 import sys
 
 from explore.inputs import Unusable
@@ -32,18 +31,17 @@ class Session:
         self.arrived.set()
 
     def watched(self, function, *arguments):
-        """In the thread of control: the bus of another pipeline is another one."""
-        exploration = self.exploration
+        """In the thread of control: another pipeline has another bus, and other taps."""
+        exploration, before = self.exploration, self.exploration.pipeline
         exploration.on_frame = lambda: self.loop.call_soon_threadsafe(self.arrived.set)
-        before = exploration.pipeline
         try:
             function(*arguments)
         finally:
             if exploration.pipeline is not before:
-                asyncio.run_coroutine_threadsafe(self.watch(exploration.pipeline.get_bus()), self.loop).result()
+                self.loop.call_soon_threadsafe(self.watch, exploration.pipeline.get_bus())
             exploration.want(set().union(*(browser.wanted() for browser in self.browsers)))
 
-    async def watch(self, bus):
+    def watch(self, bus):
         """Reads the messages of the pipeline that plays now."""
         self.unwatch()
         self.bus, self.banners = bus, []
@@ -79,19 +77,17 @@ class Session:
             self.tell({"is": "banners", "banners": self.banners})
 
     def tell(self, what):
-        text = json.dumps(what)
         for browser in self.browsers:
-            browser.post(text)
+            browser.post(what)
 
     def hello(self):
         """What a page shows of the element."""
-        exploration = self.exploration
-        return {"is": "hello", "element": exploration.properties.factory, "elements": elements() if self.inputs_of else [exploration.properties.factory],
-                "inputs": [one.name for one in exploration.inputs], "stereo": exploration.is_stereo, "properties": exploration.properties.describe()}
+        properties = self.exploration.properties
+        return {"is": "hello", "element": properties.factory, "elements": elements() if self.inputs_of else [properties.factory],
+                "inputs": [one.name for one in self.exploration.inputs], "stereo": self.exploration.is_stereo, "properties": properties.describe()}
 
     def state(self):
-        return {"is": "state", "values": self.exploration.texts(), "playing": self.exploration.is_playing,
-                "calibrated": self.exploration.is_stereo and self.exploration.is_calibrated()}
+        return {"is": "state", "values": self.exploration.texts()}
 
     async def change_element(self, factory):
         if factory not in (elements() if self.inputs_of else []):
@@ -120,14 +116,13 @@ class Session:
         """Sends the figures to the browsers, for as long as there are any."""
         while True:
             await asyncio.sleep(figures_every)
-            exploration = self.exploration
-            if not self.browsers or not exploration.is_playing:
+            if not self.browsers or not self.exploration.is_playing:
                 continue
             self.meters = self.meters or (Meter(), Meter())
-            samples = exploration.samples("after", "before")
+            samples = self.exploration.samples("after", "before")
             try:
                 measured = await asyncio.to_thread(lambda: [meter.measured(one) for meter, one in zip(self.meters, samples) if one])
-                self.tell({"is": "figures", **exploration.figures(), "luminance": measured})
+                self.tell({"is": "figures", **self.exploration.figures(), "luminance": measured})
             except Unusable as reason:
                 self.banner("warning", str(reason))
                 self.meters = None

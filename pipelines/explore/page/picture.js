@@ -26,6 +26,7 @@ export class Picture {
     this.bitmaps.forEach(bitmap => bitmap.close());
     Object.assign(this, { bitmaps, header });
     this.draw();
+    if (this.isPointed && this.at) this.ask(this.at);
   }
 
   // Where the picture lies in the canvas.
@@ -86,7 +87,8 @@ export class Picture {
       this.dragged = [...this.pressed.map((share, i) => Math.min(share, place[i])), ...this.pressed.map((share, i) => Math.abs(share - place[i]))];
     this.draw();
     this.point(true);
-    this.ask(this.ruler.length === 2 ? this.ruler : [place]);
+    this.at = this.ruler.length === 2 ? this.ruler : [place];
+    this.ask(this.at);
   }
   release() {
     if (this.dragged && this.dragged[2] > 0.005 && this.dragged[3] > 0.005) {
@@ -104,7 +106,7 @@ export class Picture {
   }
   ask(places) {
     this.next = this.isAsking ? places : null;
-    if (this.isAsking || !document.body.classList.contains("is-stereo")) return;
+    if (this.isAsking || !this.header.width || !document.body.classList.contains("is-stereo")) return;
     this.isAsking = true;
     this.say({ do: "values", at: places.map(([x, y]) => [Math.floor(x * this.header.width), Math.floor(y * this.header.height)]) });
   }
