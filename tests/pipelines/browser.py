@@ -181,6 +181,15 @@ def text(page, name):
     return page.run(f"document.getElementById('{name}').textContent")
 
 
+position = "parseFloat(document.getElementById('figures').textContent.match(/([0-9.]+) s$/)?.[1] ?? 0)"
+
+
+def begin_anew(page, times):
+    """Waits until the film has begun anew so many times."""
+    page.run("window.turns = 0")
+    page.wait(f"(now => {{ if (now < window.last) window.turns++; window.last = now; return window.turns >= {times}; }})({position})", "the film's beginning")
+
+
 def banners(page):
     return page.run("[...document.querySelectorAll('#banners div')].map(line => line.firstChild.textContent)")
 
