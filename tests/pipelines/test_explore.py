@@ -24,6 +24,9 @@ def _(place):
         while spread(pixels(page, 0.6, 0.4, 60, 60)) > 0.7 * sharp and time.monotonic() < end:
             time.sleep(0.1)
         expect(spread(pixels(page, 0.6, 0.4, 60, 60)) < 0.7 * sharp, "the blur is not seen")
+        page.run("(s => { s.value = 0.8; s.dispatchEvent(new Event('input')); })(document.querySelector('[data-name=sigma] [type=range]'))")
+        page.wait("!['0', '20'].includes(document.querySelector('[data-name=sigma] [type=text]').value)", "the slider")
+        put(page, "sigma", "20")
         # The other half is the input. The divider follows the pointer.
         left = pixels(page, 0.4, 0.4, 60, 60)
         expect(pixels(page, 0.4, 0.4, 60, 60) == left, "the input changes")

@@ -96,6 +96,23 @@ def _(place):
             page.close()
 
 
+@test("pipelines/explore.py sends the next picture when the last one has been seen, 30 a second at most")
+def _(place):
+    with Explored(place, "--element", "cudagaussblur", place.materials / "turned.mp4") as explored:
+        link = urllib.parse.urlsplit(explored.link)
+        counts = explored.page.run(f"""new Promise(done => {{
+            const s = new WebSocket('ws://{link.netloc}/socket?{link.query}'), counts = [0, 0];
+            let round = 0;
+            s.binaryType = 'arraybuffer';
+            const seen = () => s.send(JSON.stringify({{do: 'seen'}}));
+            s.onmessage = ({{data}}) => {{ if (typeof data === 'string') return; counts[round]++; if (round) seen(); }};
+            s.onopen = () => s.send(JSON.stringify({{do: 'show', pictures: ['before', 'after'], width: 100, height: 100, values: false, cloud: false}}));
+            setTimeout(() => {{ round = 1; seen(); }}, 2000);
+            setTimeout(() => {{ s.close(); done(counts); }}, 4000);
+        }})""")
+        expect(counts[0] == 1 and 4 <= counts[1] <= 65, f"{counts} pictures")
+
+
 @test("pipelines/explore.py says on the page and in the terminal what fails, and goes on")
 def _(place):
     pair = place.materials / "left.png", place.materials / "right.png"
@@ -109,6 +126,11 @@ def _(place):
         page.wait("!document.querySelector('#banners .error')", "another start")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
         expect(value(page, "paths") == "8", value(page, "paths"))
+        # Without three.js, the page says what is missing.
+        page.call("Network.enable")
+        page.call("Network.setBlockedURLs", urls=["*three.module.js"])
+        page.run("document.getElementById('show-cloud').click()")
+        page.wait("document.getElementById('banners').textContent.includes('libjs-three')", "the name of the package")
         # Distances in pixels, as there is no calibration; the page's own needs are not shown as settings.
         expect(value(page, "focal-length") == "0", value(page, "focal-length"))
     film = (place.materials / "film.mp4").read_bytes()
