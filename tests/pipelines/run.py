@@ -20,7 +20,7 @@ sys.path.insert(0, str(harness.top / "tests"))
 import changed  # noqa: E402  pylint: disable=wrong-import-position
 
 # What every test reads: the scripts and the programs, and what the tests share.
-SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "harness", "play", "run")),
+SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "browser", "harness", "play", "run")),
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
 

@@ -77,7 +77,7 @@ def plays(place, text):
     if file:
         file = place.folder / file.group(1)
         return file.exists() and file.stat().st_size > 1000
-    return "PLAYING" in text or "sigma goes" in text
+    return "PLAYING" in text or "sigma goes" in text or "?token=" in text
 
 
 def execute(place, command):
@@ -96,7 +96,7 @@ def execute(place, command):
     running = place.start("bash", "-c", as_it_can_run(command), DISPLAY=":0", GST_PLUGIN_FEATURE_RANK="fakevideosink:MAX",
                           SHELL="/bin/bash")
     # A camera's picture and a film in a window go on for long: a second of it is enough, and then Ctrl-C.
-    if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)", command) and "archive.py" not in command and missing is None:
+    if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)|explore\.py", command) and "archive.py" not in command and missing is None:
         running.wait_until(lambda: plays(place, running.text()))
         time.sleep(0.5)
         result = running.interrupt()

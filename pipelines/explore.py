@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Shows what an element does with a picture, a film, a camera or a pair of these, in a page for the browser, in which all of
+its properties can be changed. Without an input, it takes pictures of Debian's package opencv-doc."""
+import argparse
+import asyncio
+import functools
+import re
+import signal
+import socket
+import sys
+
+import frames
+
+try:
+    import aiohttp  # noqa: F401  (says here what is missing)
+except ImportError as error:
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nIt is for the system's Python:\n"
+             f"  /usr/bin/python3 {' '.join(sys.argv)}")
+
+from explore.inputs import Input, Unusable, examples
+from explore.pipeline import Exploration
+from explore.properties import elements
+from explore.server import Server
+from explore.session import Session
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [INPUT [INPUT]] [--element ELEMENT] [PROPERTY=VALUE ...] [option ...]")
+    parser.add_argument("words", nargs="*", metavar="INPUT or PROPERTY=VALUE",
+                        help="a file, a camera such as /dev/video0, a URI, or a left and a right one of these; a property of the element")
+    parser.add_argument("--element", help="default: cudasgmstereo for pairs and without an input, else cudahistequalize")
+    parser.add_argument("--packed", action="store_true", help="each frame of the input holds both pictures, side by side")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0 for other machines, too (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=0, help="default: a free one")
+    parser.add_argument("--calibrate", metavar="OUT.yml", help="first calibrates the two cameras, and goes on with the result")
+    parser.add_argument("--square", type=float, metavar="MM", help="with --calibrate: length of a square of the board, in mm")
+    parser.add_argument("--board", default="9x6", metavar="COLUMNSxROWS", help="with --calibrate: inner corners of the chessboard (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=15, help="with --calibrate: how many pairs to take (default: %(default)s)")
+    arguments = parser.parse_intermixed_args()
+    settings = [word for word in arguments.words if re.match(r"[a-z][a-z0-9-]*=", word)]
+    arguments.settings = dict(word.split("=", 1) for word in settings)
+    arguments.inputs = [word for word in arguments.words if word not in settings]
+    count = len(arguments.inputs)
+    for is_wrong, text in (
+            (count > 2, f'"{"".join(arguments.inputs[2:3])}" is one input too many'),
+            (arguments.packed and count != 1, "--packed needs one input, whose frames hold both pictures"),
+            (arguments.calibrate and (count != 2 - arguments.packed or not arguments.square or arguments.square <= 0),
+             "--calibrate needs two inputs, or one with --packed, and --square, the length of a square of the board in mm"),
+            (not 0 <= arguments.port < 65536, "--port needs a number from 0 to 65535")):
+        if is_wrong:
+            parser.error(text)
+    arguments.element = arguments.element or ("cudahistequalize" if count == 1 and not arguments.packed else "cudasgmstereo")
+    return parser, arguments
+
+
+def inputs_of(arguments, factory):
+    """What an element is explored with: its inputs and settings."""
+    if not arguments.inputs:
+        names, settings = examples.get(factory, (["vtest.avi"], {}))
+        return [Input(frames.examples + name) for name in names], {**settings, **(arguments.settings if factory == arguments.element else {})}
+    return [Input(name) for name in arguments.inputs], {**({"frame-packing": "side-by-side"} if arguments.packed else {}), **arguments.settings}
+
+
+async def serve(arguments, exploration):
+    session = Session(exploration, None if arguments.inputs else functools.partial(inputs_of, arguments))
+    server = Server(session, arguments.host, arguments.port)
+    try:
+        await server.start()
+    except OSError as error:
+        sys.exit(f"{arguments.host}, port {arguments.port}: {error.strerror}. Choose another --host or --port, or leave them out.")
+    say_link(server)
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        session.loop.add_signal_handler(number, stopped.set)
+    if arguments.calibrate:
+        from explore.calibrating import Calibration
+        calibration = Calibration(session, arguments)
+        tasks = [asyncio.ensure_future(calibration.begin())]
+    else:
+        calibration, tasks = None, [asyncio.ensure_future(session.control(exploration.start))]
+    tasks.append(asyncio.ensure_future(session.report()))
+    await stopped.wait()
+    if calibration:
+        calibration.is_stopped = True
+    tasks[-1].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await server.close()
+    await session.close()
+
+
+def say_link(server):
+    own = server.host.startswith("127.") or server.host in ("localhost", "::1")
+    name = server.host if own else socket.gethostname()
+    print(f"Open http://{f'[{name}]' if ':' in name else name}:{server.port}/?token={server.token}", flush=True)
+    if own:
+        print(f"From another machine: ssh -L {server.port}:127.0.0.1:{server.port} {socket.gethostname()}, and open the same link there. "
+              "Ctrl-C ends.", flush=True)
+
+
+def main():
+    parser, arguments = parse()
+    frames.find_elements()
+    if arguments.element not in elements():
+        parser.error(f"there is no element {arguments.element} here; there are {', '.join(elements())}")
+    try:
+        inputs, settings = inputs_of(arguments, arguments.element)
+    except Unusable as reason:
+        sys.exit(str(reason))
+    try:
+        exploration = Exploration(arguments.element, inputs, settings)
+    except Unusable as reason:
+        parser.error(str(reason))
+    asyncio.run(serve(arguments, exploration))
+
+
+if __name__ == "__main__":
+    main()

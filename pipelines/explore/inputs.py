@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is explored: cameras, films, photographs, or pairs of these."""
+import os
+import pathlib
+
+import frames
+import gi
+from gi.repository import GLib, Gst
+
+gi.require_version("GstPbutils", "1.0")
+from gi.repository import GstPbutils  # noqa: E402  (GStreamer's bindings need the version first)
+
+examples = {
+    "cudahistequalize": (["vtest.avi"], {}),
+    "cudagaussblur": (["fruits.jpg"], {"sigma": "6"}),
+    "cudaintegral": (["sudoku.png"], {"output": "threshold", "radius": "20"}),
+    "cudasgmstereo": (["aloeL.jpg", "aloeR.jpg"], {"num-disparities": "256", "focal-length": "3740", "baseline": "160"}),
+}
+
+# A photograph is processed so often in a second, so that a change of a property is seen, and averages over time work.
+photograph_rate = 5
+
+
+class Unusable(Exception):
+    """A text for users: why something cannot be played."""
+
+
+class Input:
+    def __init__(self, name):
+        self.name = name if frames.is_uri(name) else os.path.abspath(frames.readable(name))
+        self.is_live = frames.is_camera(self.name)
+        self.is_photograph = not self.is_live and self.discover()
+
+    def discover(self):
+        """Whether it is a photograph."""
+        uri = self.name if frames.is_uri(self.name) else pathlib.Path(self.name).as_uri()
+        try:
+            streams = GstPbutils.Discoverer.new(10 * Gst.SECOND).discover_uri(uri).get_video_streams()
+        except GLib.Error as error:
+            raise Unusable(f"{self.name}: {error.message}") from None
+        if not streams:
+            raise Unusable(f"{self.name}: there is no picture in it that GStreamer can decode")
+        return streams[0].is_image()
+
+    def once(self):
+        """The elements that deliver its frames, as gst-launch-1.0 takes them; of a photograph, one frame."""
+        return frames.source_of(self.name)
+
+    def endless(self):
+        return self.once() + (f" ! imagefreeze ! video/x-raw,framerate={photograph_rate}/1" if self.is_photograph else "")

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Histograms of the luminance, and figures over time.
+const colors = ["#6cf", "#fd6", "#f86", "#8d8", "#c9f"];
+const shown = { cudasgmstereo: ["known", "agreement", "matched", "vertical-offset"], cudahistequalize: ["mean", "stddev", "entropy"] };
+const lastSamples = 240;
+
+function begun(canvas) {
+  canvas.width = canvas.clientWidth;
+  return canvas.getContext("2d");
+}
+
+export class Figures {
+  constructor(luminance, series, line) {
+    Object.assign(this, { luminance, series, line });
+    this.begin();
+  }
+  begin() {
+    Object.assign(this, { curves: new Map(), cuts: 0 });
+  }
+  add(name, value) {
+    this.curves.set(name, [...this.curves.get(name) ?? [], value].slice(-lastSamples));
+  }
+  message({ name, fields }) {
+    for (const field of shown[name] ?? []) if (field in fields) this.add(field, fields[field]);
+    if (fields["scene-cut"]) this.cuts += 1;
+    this.drawCurves();
+  }
+  measured(said) {
+    const time = said.microseconds === null ? "–" : said.microseconds < 1e4 ? `${said.microseconds.toFixed(0)} µs` : `${(said.microseconds / 1000).toFixed(0)} ms`;
+    this.line.textContent = `${said.rate.toFixed(1)} frames/s · ${time} per frame · ${said.dropped} dropped · ${said.backend} · ${said.position.toFixed(1)} s`;
+    this.add("frames/s", said.rate);
+    this.drawLuminance(said.luminance);
+    this.drawCurves();
+  }
+
+  drawLuminance(both) {
+    const context = begun(this.luminance), { width, height } = this.luminance;
+    both.forEach((one, i) => {
+      const top = Math.max(...one.bins), percentiles = [1, 50, 99].map(percent => one[`percentile-${percent}`]);
+      context.fillStyle = colors[i];
+      context.globalAlpha = 0.6;
+      one.bins.forEach((count, bin) => context.fillRect(bin * width / 256, height * (1 - count / top), width / 256, height * count / top));
+      context.globalAlpha = 1;
+      percentiles.forEach(level => context.fillRect(level / one.levels * width, 0, 1, height));
+      context.fillText(`${["after", "before"][i]}: mean ${one.mean.toFixed(1)}, 1 / 50 / 99 %: ${percentiles.join(" / ")}`, 6, 14 + 14 * i);
+    });
+  }
+
+  // Each curve has a scale of its own, from 0 or below.
+  drawCurves() {
+    const context = begun(this.series), { width, height } = this.series;
+    [...this.curves].forEach(([name, values], i) => {
+      const low = Math.min(0, ...values), high = Math.max(...values, low + 1e-6);
+      context.strokeStyle = context.fillStyle = colors[i % colors.length];
+      context.beginPath();
+      values.forEach((value, x) => context.lineTo(x * width / lastSamples, height - 4 - (value - low) / (high - low) * (height - 24)));
+      context.stroke();
+      context.fillText(`${name} ${values.at(-1).toPrecision(3)}`, 6 + i * width / 5, 14);
+    });
+    if (this.cuts) context.fillText(`scene cuts: ${this.cuts}`, 6, height - 6);
+  }
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a page is sent of a frame: pictures, files, points and figures. Small pipelines of their own make them from single
+frames, away from the pipeline that is explored."""
+import array
+import importlib
+import json
+import math
+import os
+import struct
+import tempfile
+import threading
+
+import frames
+import numpy
+from explore.inputs import Unusable
+from gi.repository import Gst, GstVideo
+
+max_cloud = 60000  # points; more than a window shows, and 1 MB
+png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
+
+
+class Converter:
+    """Elements that turn one frame into another or into a file. Threads take turns. The work gets what time others leave, so
+    that it takes none from the pipeline that is explored."""
+
+    def __init__(self, elements):
+        download = "cudadownload ! " if Gst.ElementFactory.find("cudadownload") else ""
+        self.pipeline = Gst.parse_launch(f"appsrc name=in format=time ! {download}{elements} ! appsink name=out sync=false")
+        self.source, self.sink, self.turn = self.pipeline.get_by_name("in"), self.pipeline.get_by_name("out"), threading.Lock()
+        self.pipeline.get_bus().set_sync_handler(self.be_nice)
+        self.pipeline.set_state(Gst.State.PLAYING)
+
+    @staticmethod
+    def be_nice(_, message):
+        """Runs in a thread of the pipeline as soon as that begins."""
+        if message.type == Gst.MessageType.STREAM_STATUS and message.parse_stream_status()[0] == Gst.StreamStatusType.ENTER:
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+        return Gst.BusSyncReply.PASS
+
+    def __call__(self, sample):
+        with self.turn:
+            self.source.emit("push-sample", sample)
+            done = self.sink.emit("try-pull-sample", 30 * Gst.SECOND)
+            if not done:
+                message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+                raise Unusable(message.parse_error()[0].message if message else "The frame cannot be converted.")
+            return done
+
+    def close(self):
+        self.pipeline.set_state(Gst.State.NULL)
+
+
+class Jpeg(Converter):
+    """Pictures that fit a window."""
+
+    def __init__(self):
+        super().__init__("videoconvert ! videoscale add-borders=false ! capsfilter name=size ! jpegenc quality=85")
+
+    def scaled(self, sample, width, height):
+        info = info_of(sample)
+        own_width = info.width * info.par_n / info.par_d
+        scale = min(1, width / own_width, height / info.height)
+        caps = f"video/x-raw,width={max(1, round(scale * own_width))},height={max(1, round(scale * info.height))},pixel-aspect-ratio=1/1"
+        self.pipeline.get_by_name("size").set_property("caps", Gst.Caps.from_string(caps))
+        return bytes_of(self(sample))
+
+
+def bytes_of(sample):
+    return sample.get_buffer().extract_dup(0, sample.get_buffer().get_size())
+
+
+def info_of(sample):
+    return GstVideo.VideoInfo.new_from_caps(sample.get_caps())
+
+
+def message_of(header, *parts):
+    """What the page's socket takes: the length of the header, the header in JSON, and the parts."""
+    text = json.dumps({**header, "lengths": [len(part) for part in parts]}).encode()
+    return struct.pack("<I", len(text)) + text + b"".join(parts)
+
+
+# --- Numbers of a pair ---
+
+def values_at(points, confidence, places, measure):
+    """Disparity, confidence and, if calibrated, the place in mm of pixels."""
+    info = info_of(confidence)
+    meta = GstVideo.buffer_get_video_meta(confidence.get_buffer())
+    product, is_calibrated = measure
+    values = []
+    for x, y in places:
+        x, y = min(max(int(x), 0), info.width - 1), min(max(int(y), 0), info.height - 1)
+        place = struct.unpack("<3f", points.get_buffer().extract_dup(12 * (y * info.width + x), 12))
+        value = {"x": x, "y": y, "confidence": confidence.get_buffer().extract_dup(y * (meta.stride[0] if meta else info.stride[0]) + x, 1)[0]}
+        if math.isfinite(place[2]):
+            value["disparity"] = product / place[2]
+            if is_calibrated:
+                value["place"] = place
+        values.append(value)
+    return values
+
+
+def cloud(points, colors, step=None):
+    """Points in mm and their colours, as two arrays; not more than a page can show, unless another step is given."""
+    places = frames.array_of(points)
+    step = step or math.ceil(math.sqrt(places.shape[0] * places.shape[1] / max_cloud))
+    return numpy.ascontiguousarray(places[::step, ::step]), numpy.ascontiguousarray(frames.array_of(colors)[::step, ::step])
+
+
+def ply(points, colors):
+    """The bytes of a PLY file."""
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "points.ply")
+        importlib.import_module("point-cloud").write_ply(name, *cloud(points, colors, 1))
+        with open(name, "rb") as file:
+            return file.read()
+
+
+# --- Figures of a frame ---
+
+class Meter(Converter):
+    """The luminance of a frame, as cudahistequalize measures it."""
+
+    fields = "mean", "stddev", "entropy", "percentile-1", "percentile-5", "percentile-50", "percentile-95", "percentile-99"
+
+    def __init__(self):
+        super().__init__("videoconvert ! cudahistequalize backend=cpu strength=0 post-messages=true")
+
+    def measured(self, sample):
+        self(sample)
+        message = self.pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.ELEMENT)
+        if not message:
+            raise Unusable("The luminance of the frame cannot be measured.")
+        structure = message.get_structure()
+        bins = array.array("Q", structure.get_value("bins").get_data())
+        return {"bins": [sum(bins[i:i + len(bins) // 256]) for i in range(0, len(bins), len(bins) // 256)],
+                "levels": len(bins), **{field: structure.get_value(field) for field in self.fields}}

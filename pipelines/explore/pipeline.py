@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The pipeline that is explored, and its taps: leaky branches, from which a page takes frames without holding anything up.
+
+A tap keeps the newest frames and drops the others. Nothing of Python runs in the threads of the pipeline, except when
+somebody waits for a frame, and for two frames whenever the time of a frame is measured."""
+import collections
+import time
+
+import frames
+from explore.inputs import Unusable
+from explore.properties import Properties, make
+from gi.repository import GLib, Gst
+
+# Frames before and after the element belong together by their times; the one before is this much older at most.
+kept_frames = 4
+# The pads of cudasgmstereo and what a page wants them in.
+request_pads = {"depth": "video/x-raw,format=RGB", "confidence": "video/x-raw,format=GRAY8", "rectified": "video/x-raw",
+                "points": "other/tensors"}
+
+
+def tap(name):
+    """A branch that never blocks: while the appsink waits to play, the queue drops frames."""
+    return (f"queue leaky=downstream max-size-buffers={kept_frames} max-size-bytes=0 max-size-time=0 "
+            f"! appsink name=tap-{name} sync=false async=false drop=true max-buffers={kept_frames} wait-on-eos=false enable-last-sample=false")
+
+
+class Exploration:
+    """An element between inputs that never end. Its methods may block; one thread calls all that change its state."""
+
+    def __init__(self, factory, inputs, settings):
+        self.properties, self.inputs = Properties(factory), inputs
+        self.is_stereo = "sink_left" in [pad.name_template for pad in Gst.ElementFactory.find(factory).get_static_pad_templates()]
+        for name, text in settings.items():
+            self.properties.value(name, text)
+        self.settings = dict(settings)
+        if len(inputs) != (2 if self.is_stereo and settings.get("frame-packing", "none") == "none" else 1):
+            raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
+        self.pipeline = self.element = self.on_frame = None
+        self.is_playing, self.linked, self.changed_at = False, {}, 0
+
+    # --- Its description ---
+
+    def output_caps(self):
+        """What downstream has to ask for to see a picture."""
+        return {"cudasgmstereo": "video/x-raw,format=RGB", "cudaintegral": "video/x-raw"}.get(self.properties.factory)
+
+    def on_card(self):
+        """Whether frames stay in CUDA memory until a tap's frame is looked at. GStreamer's own CUDA elements must know the
+        formats of both sides, which are one only where pictures are changed in place."""
+        if self.properties.factory not in ("cudagaussblur", "cudahistequalize") or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
+            return False
+        element = make(self.properties.factory)
+        for name in ("backend", "cuda-device-id"):
+            element.set_property(name, self.properties.value(name, self.settings.get(name, self.properties.defaults[name])))
+        element.set_state(Gst.State.READY)
+        backend = element.get_property("active-backend").value_nick
+        element.set_state(Gst.State.NULL)
+        return backend == "cuda"
+
+    def description(self):
+        memory = "video/x-raw(memory:CUDAMemory)" if self.on_card() else ""
+        upload = f" ! cudaupload ! {memory}" if memory else ""
+        caps = memory or self.output_caps()
+        left, *right = self.inputs
+        parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
+                 f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
+                 f"before. ! element.{'sink_left' if self.is_stereo else 'sink'}",
+                 f"after. ! {tap('after')}",
+                 f"after. ! fakesink name=sink sync=true enable-last-sample=false qos={str(self.is_live()).lower()}"]
+        if self.is_stereo and right:
+            parts.append(f"{right[0].endless()} ! element.sink_right")
+        return "  ".join(parts)
+
+    def is_live(self):
+        return any(one.is_live for one in self.inputs)
+
+    # --- Playing ---
+
+    def start(self, position=0):
+        """Plays from this position, in ns. What fails later comes as a message on the bus."""
+        try:
+            self.pipeline = Gst.parse_launch(self.description())
+        except GLib.Error as error:
+            raise Unusable(error.message) from None
+        self.element, self.sink = self.pipeline.get_by_name("element"), self.pipeline.get_by_name("sink")
+        self.linked, self.latest = {}, collections.defaultdict(lambda: collections.deque(maxlen=kept_frames))
+        self.shown, self.counted = 0, (0, 0)
+        self.skipped, self.timing, self.counts = 0, Timing(self.element), collections.deque([(time.monotonic(), 0)], maxlen=6)
+        for name in ("before", "after"):
+            self.adopt(name, self.pipeline.get_by_name(f"tap-{name}"))
+        if self.properties.factory == "cudahistequalize":
+            self.element.set_property("post-messages", True)
+        for name, text in self.settings.items():
+            self.element.set_property(name, self.properties.value(name, text))
+        self.is_playing, self.changed_at = True, 0
+        if position and self.pipeline.set_state(Gst.State.PAUSED) == Gst.StateChangeReturn.ASYNC:
+            self.pipeline.get_state(10 * Gst.SECOND)
+            self.seek(position)
+        self.pipeline.set_state(Gst.State.PLAYING)
+
+    def stop(self):
+        self.is_playing = False
+        if self.pipeline:
+            self.pipeline.set_state(Gst.State.NULL)
+            self.linked = {}
+
+    def restart(self):
+        position = 0
+        if self.is_playing and not self.is_live():
+            known, found = self.sink.query_position(Gst.Format.TIME)
+            position = found if known else 0
+        self.stop()
+        self.start(position)
+
+    def seek(self, position):
+        # One sink passes it on to all inputs; the pipeline itself would let each sink do so.
+        return self.sink.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH | (Gst.SeekFlags.ACCURATE if position else Gst.SeekFlags.KEY_UNIT), position)
+
+    def repeat(self):
+        """Goes back to the beginning at the end of a film."""
+        rendered = self.rendered()
+        if self.is_live() or rendered == self.shown:
+            self.stop()
+            raise Unusable("The stream has ended." if self.is_live() else "The film has ended before its first frame.")
+        self.shown = rendered
+        if self.seek(0):
+            self.rendered()
+        else:
+            self.stop()
+            self.start()
+
+    def set(self, name, text):
+        """Sets a property, at once or by a restart."""
+        value = self.properties.value(name, text)
+        self.settings.pop(name, None)
+        self.settings[name] = text
+        if self.is_playing and self.properties.is_live(name):
+            self.element.set_property(name, value)
+            self.changed_at = self.rendered()
+            if "points" in self.linked or "depth" in self.linked:
+                self.make_measurable()
+        else:
+            self.restart()
+
+    def is_settled(self):
+        """Whether the newest frame shows the newest change: one frame, or several in flight, had begun before it."""
+        return not self.changed_at or self.rendered() > self.changed_at + max(3, int(self.texts().get("frames-in-flight", 0)))
+
+    # --- The taps ---
+
+    def adopt(self, name, sink):
+        sink.connect("new-sample", self.tell)
+        self.linked[name] = sink
+
+    def tell(self, sink):
+        """One frame is told of for each time that somebody asks, in the thread that brings it."""
+        sink.set_property("emit-signals", False)
+        if self.on_frame:
+            self.on_frame()
+        return Gst.FlowReturn.OK
+
+    def ask(self, name):
+        """Lets the next frame of a tap call on_frame()."""
+        if sink := self.linked.get(name):
+            sink.set_property("emit-signals", True)
+
+    def want(self, names):
+        """Links those of the element's request pads that somebody wants: one that is not linked costs nothing."""
+        if not self.is_playing or not self.is_stereo:
+            return
+        for name in names & set(request_pads) - set(self.linked):
+            if name in ("points", "depth"):
+                self.make_measurable()
+            sink = Gst.parse_bin_from_description(f"capsfilter caps={request_pads[name]} ! {tap(name)}", True)
+            self.pipeline.add(sink)
+            sink.sync_state_with_parent()
+            self.element.request_pad_simple(name).link(sink.get_static_pad("sink"))
+            self.adopt(name, sink.get_by_name(f"tap-{name}"))
+        for name in set(self.linked) & set(request_pads) - names:
+            pad, sink = self.element.get_static_pad(name), self.linked.pop(name).get_parent()
+            pad.unlink(pad.get_peer())
+            self.element.release_request_pad(pad)
+            self.pipeline.remove(sink)
+            sink.set_state(Gst.State.NULL)
+            self.latest.pop(name, None)
+
+    def is_calibrated(self):
+        """Whether places are in millimetres."""
+        given = [float(self.settings.get(name, 0)) > 0 for name in ("focal-length", "baseline")]
+        return all(given) or any(self.settings.get(name) for name in ("calibration", "calibration-left"))
+
+    def make_measurable(self):
+        """Points need a focal length and a baseline. Without a calibration any will do, because disparities follow from
+        points, and nothing is said in millimetres; but depths are refused where they are the output itself."""
+        if not self.is_calibrated() and self.settings.get("output") != "depth":
+            self.element.set_property("focal-length", 1000)
+            self.element.set_property("baseline", 100)
+
+    def measure(self):
+        """Focal length · baseline, by which depths and disparities belong together, and whether it is in millimetres."""
+        return self.element.get_property("focal-length") * self.element.get_property("baseline"), self.is_calibrated()
+
+    def samples(self, *names):
+        """Of each of these taps, the newest frame that belongs to one of the first tap; None where there is none."""
+        for name in names:
+            sink = self.linked.get(name)
+            while sink and (sample := sink.emit("try-pull-sample", 0)):
+                # An appsink of GStreamer 1.22 cannot change the caps of its sample while somebody else holds it.
+                self.latest[name].append(Gst.Sample.new(sample.get_buffer(), sample.get_caps(), sample.get_segment(), None))
+        for first in reversed(self.latest[names[0]]):
+            pts = first.get_buffer().pts
+            found = [next((one for one in reversed(self.latest[name]) if one.get_buffer().pts == pts), None) for name in names]
+            if all(found):
+                return found
+        return [None for _ in names]
+
+    # --- Figures ---
+
+    def rendered(self):
+        """The number of frames since the start. The sink counts anew when a film begins again."""
+        count = self.sink.get_property("stats").get_value("rendered")
+        self.counted = (self.counted[0] + (self.counted[1] if count < self.counted[1] else 0), count)
+        return sum(self.counted)
+
+    def texts(self):
+        """The properties as they are in force, except for those that the page's own needs have set."""
+        texts = self.properties.texts(self.element or make(self.properties.factory))
+        for name in ("post-messages",) if self.is_calibrated() else ("post-messages", "focal-length", "baseline"):
+            if name in texts:
+                texts[name] = self.settings.get(name, self.properties.defaults[name])
+        return texts
+
+    def figures(self):
+        now, rendered = time.monotonic(), self.rendered()
+        (before, old), _ = self.counts[0], self.counts.append((now, rendered))
+        dropped = self.skipped + sum(int(self.element.get_property(name)) for name in ("dropped-left", "dropped-right") if name in self.properties.specs)
+        known, position = self.sink.query_position(Gst.Format.TIME)
+        self.timing.measure()
+        return {"rate": (rendered - old) / max(now - before, 1e-3), "microseconds": self.timing.median(), "dropped": dropped,
+                "backend": self.element.get_property("active-backend").value_nick, "position": position / Gst.SECOND if known else 0}
+
+
+class Timing:
+    """How long the element takes for a frame: from when the last of its inputs is there and the element is done with the
+    frame before, until the frame leaves."""
+
+    def __init__(self, element):
+        self.element, self.times, self.is_measuring = element, collections.deque(maxlen=9), False
+
+    def measure(self):
+        """Looks at two frames."""
+        if self.is_measuring:
+            return
+        self.is_measuring, arrived, left, probes = True, collections.defaultdict(list), [], []
+
+        def arrives(pad, info):
+            arrived[pad.get_name()].append((info.get_buffer().pts, time.perf_counter_ns()))
+            return Gst.PadProbeReturn.OK
+
+        def leaves(_, info):
+            now, pts = time.perf_counter_ns(), info.get_buffer().pts
+            if left:
+                begun = [min(one, key=lambda entry: abs(entry[0] - pts))[1] for one in arrived.values()]
+                self.times.append((now - max(left + [one for one in begun if one < now])) / 1000)
+                for pad, probe in probes:
+                    pad.remove_probe(probe)
+                self.is_measuring = False
+            left.append(now)
+            return Gst.PadProbeReturn.OK
+
+        pads = [(pad, arrives) for pad in self.element.sinkpads] + [(self.element.get_static_pad("src"), leaves)]
+        for pad, probe in pads:
+            probes.append((pad, pad.add_probe(Gst.PadProbeType.BUFFER, probe)))
+
+    def median(self):
+        return sorted(self.times)[len(self.times) // 2] if self.times else None
+

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The properties of an element, as GObject describes them: what a page needs to show them, and values as texts, in the
+words of gst-launch-1.0."""
+import math
+
+from explore.inputs import Unusable
+from gi.repository import GObject, Gst
+
+mutable_playing = 1 << 12  # GST_PARAM_MUTABLE_PLAYING, which has no name in Python
+first_basics = 8
+groups = {"Device": ("backend", "cuda-device-id", "active-backend", "frames-in-flight", "memory-budget"),
+          "Messages": ("post-messages", "message-interval", "diagnostics-interval")}
+
+
+def elements():
+    """The names of the plug-in's elements."""
+    return sorted(feature.get_name() for feature in Gst.Registry.get().get_feature_list_by_plugin("cudavision"))
+
+
+def make(factory):
+    return Gst.ElementFactory.make(factory, None)
+
+
+def text_of(spec, value):
+    if isinstance(value, GObject.GEnum):
+        return value.value_nick
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return f"0x{value:08x}" if spec.name.endswith("-color") else "" if value is None else str(value)
+
+
+def is_real(spec):
+    return spec.value_type in (GObject.TYPE_DOUBLE, GObject.TYPE_FLOAT)
+
+
+class Properties:
+    def __init__(self, factory):
+        self.factory = factory
+        element = make(factory)
+        # Those of GStreamer's base classes are not what the element is explored for.
+        own = [spec for spec in element.list_properties() if spec.owner_type.name.startswith("GstCuda")]
+        own.sort(key=lambda spec: spec.name != "preset")
+        self.specs = {spec.name: spec for spec in own}
+        self.defaults = {name: self.text(element, name) for name in self.specs}
+
+    def text(self, element, name):
+        return text_of(self.specs[name], element.get_property(name))
+
+    def texts(self, element):
+        return {name: self.text(element, name) for name in self.specs}
+
+    def is_live(self, name):
+        return bool(self.specs[name].flags & mutable_playing)
+
+    def is_writable(self, name):
+        return bool(self.specs[name].flags & GObject.ParamFlags.WRITABLE)
+
+    def value(self, name, text):
+        """The value that a text stands for."""
+        if name not in self.specs or not self.is_writable(name):
+            raise Unusable(f"{self.factory} has no property {name} that can be set")
+        spec, kind = self.specs[name], self.specs[name].value_type
+        if kind == GObject.TYPE_STRING:
+            if "\0" in text:
+                raise Unusable(f"{name} takes texts without zero bytes")
+            return text
+        if kind == GObject.TYPE_BOOLEAN:
+            known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        elif kind.is_a(GObject.TYPE_ENUM):
+            known = {value.value_nick: value for value in type(spec.default_value).__enum_values__.values()}
+        else:
+            return self.number(spec, text)
+        if text.lower() not in known:
+            raise Unusable(f"{name} takes {', '.join(known)}, not \"{text}\"")
+        return known[text.lower()]
+
+    def number(self, spec, text):
+        try:
+            number = float(text) if is_real(spec) else int(text, 0)
+        except ValueError:
+            number = math.nan
+        if not spec.minimum <= number <= spec.maximum:
+            raise Unusable(f"{spec.name} takes {'a' if is_real(spec) else 'a whole'} number from {spec.minimum:g} to {spec.maximum:g}, not \"{text}\"")
+        return number
+
+    def group(self, name):
+        for group, names in groups.items():
+            if name in names:
+                return group
+        if name.startswith("region") or name == "use-roi-meta":
+            return "Regions"
+        others = [other for other in self.specs if self.is_writable(other) and not any(other in names for names in groups.values())]
+        return "Basics" if name in others[:first_basics] else "More" if name in others else "Read only"
+
+    def describe(self):
+        """What the page shows of each, in the order of the documentation, which is that in which they are declared."""
+        return [{"name": name, "title": spec.nick, "blurb": spec.blurb, "default": self.defaults[name], "group": self.group(name),
+                 "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
+
+    def control(self, name, spec):
+        """What it is changed with."""
+        if not self.is_writable(name):
+            return {"kind": "read-only"}
+        if spec.value_type == GObject.TYPE_BOOLEAN:
+            return {"kind": "switch"}
+        if spec.value_type.is_a(GObject.TYPE_ENUM):
+            return {"kind": "list", "choices": [[value.value_nick, value.value_name] for value in type(spec.default_value).__enum_values__.values()]}
+        if spec.value_type == GObject.TYPE_STRING or name.endswith("-color"):
+            return {"kind": "text"}
+        return {"kind": "number", "min": str(spec.minimum), "max": str(spec.maximum), "whole": not is_real(spec)}
+
+    def changed(self, settings):
+        """Those of the settings that make a difference, in their order: a preset sets other properties, so the order
+        counts."""
+        element, different = make(self.factory), {}
+        for name, text in settings.items():
+            value = self.value(name, text)
+            if element.get_property(name) != value:
+                element.set_property(name, value)
+                different[name] = self.text(element, name)
+        return different

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The page and its socket. Who knows the token may do what the page can do; nobody gets a file that is not in the table."""
+import asyncio
+import contextlib
+import ipaddress
+import json
+import pathlib
+import secrets
+import socket
+import urllib.parse
+
+from aiohttp import WSMsgType, web
+from explore.inputs import Unusable
+from explore.pictures import Converter, Jpeg, bytes_of, cloud, info_of, message_of, ply, png, rgb, values_at
+from explore.recipes import recipes
+
+page = pathlib.Path(__file__).parent / "page"
+files = {f"/{name}": page / name for name in ("style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
+files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.module.js")
+headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
+           "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+max_browsers = 8
+max_rate = 30  # pictures a second
+pictures = "before", "after", "depth", "confidence", "rectified"
+taps = *pictures, "points"
+
+
+def some_of(fits, most, value):
+    return isinstance(value, list) and 0 < len(value) <= most and all(map(fits, value))
+
+
+def is_text(value):
+    return isinstance(value, str) and len(value) <= 65536
+
+
+def is_flag(value):
+    return isinstance(value, bool)
+
+
+def is_length(value):
+    return type(value) in (int, float) and 0 <= value < 1e6
+
+
+# What a page may say, and what its parts must be.
+known = {
+    "show": {"pictures": lambda value: some_of(pictures.__contains__, 2, value) and len(set(value)) == len(value),
+             "width": is_length, "height": is_length, "values": is_flag, "cloud": is_flag},
+    "seen": {}, "cloud-seen": {}, "snapshot": {}, "ply": {}, "copy": {}, "again": {},
+    "set": {"name": is_text, "value": is_text}, "element": {"name": is_text},
+    "values": {"at": lambda value: some_of(lambda one: some_of(is_length, 2, one) and len(one) == 2, 8, value)},
+}
+
+
+class Browser:
+    """One browser's socket. It gets the next picture when it has seen the last one, so that a slow line gets fewer."""
+
+    def __init__(self, session, ws):
+        self.session, self.ws, self.outgoing = session, ws, asyncio.Queue(1000)
+        self.shows, self.also, self.converters = None, set(), {}
+        self.seen, self.cloud_seen = asyncio.Event(), asyncio.Event()
+        self.doing, self.turn = set(), asyncio.Lock()
+
+    def wanted(self):
+        if not self.shows:
+            return self.also
+        return self.also.union(self.shows["pictures"], {"points", "confidence"} if self.shows["values"] else (),
+                               {"points", "rectified"} if self.shows["cloud"] else ())
+
+    def post(self, what):
+        """Queues an answer or bytes. A line that is so slow that a thousand wait loses some."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self.outgoing.put_nowait(what)
+
+    async def run(self):
+        tasks = [asyncio.ensure_future(one) for one in (self.send_messages(), self.send_pictures(), self.send_clouds())]
+        for what in (self.session.hello(), self.session.state(), {"is": "banners", "banners": self.session.banners}):
+            self.post(what)
+        try:
+            async for message in self.ws:
+                self.hear(message.data if message.type == WSMsgType.TEXT else "")
+        finally:
+            for task in (*tasks, *self.doing):
+                task.cancel()
+            await asyncio.gather(*tasks, *self.doing, return_exceptions=True)
+            for converter in self.converters.values():
+                converter.close()
+
+    def refuse(self, why):
+        self.post({"is": "refused", "text": why})
+
+    def hear(self, text):
+        try:
+            said = json.loads(text)
+            do = said.pop("do")
+            if set(said) != set(known[do]) or not all(fits(said[name]) for name, fits in known[do].items()):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self.refuse("This message is not one that the page of explore.py sends.")
+            return
+        if do in ("seen", "cloud-seen"):
+            (self.seen if do == "seen" else self.cloud_seen).set()
+        elif len(self.doing) < 50:
+            self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
+            task.add_done_callback(self.doing.discard)
+        else:
+            self.refuse("These are too many messages at once.")
+
+    async def do(self, do, said):
+        """What the page asks for, one after the other."""
+        async with self.turn:
+            try:
+                await getattr(self, "do_" + do)(**said)
+            except Unusable as reason:
+                self.refuse(str(reason))
+            except asyncio.TimeoutError:
+                self.refuse("There is no such frame yet.")
+
+    # --- What a page asks for ---
+
+    async def do_show(self, **shows):
+        self.shows = shows
+        await self.session.control(lambda: None)
+        self.seen.set()
+        self.cloud_seen.set()
+
+    async def do_set(self, name, value):
+        self.session.exploration.properties.value(name, value)
+        await self.session.control(self.session.exploration.set, name, value)
+
+    async def do_element(self, name):
+        await self.session.change_element(name)
+
+    async def do_again(self):
+        await self.session.control(self.session.exploration.restart)
+
+    async def do_copy(self):
+        self.post({"is": "copy", **recipes(self.session.exploration)})
+
+    async def do_values(self, at):
+        samples = await self.samples("points", "confidence")
+        self.post({"is": "values", "values": values_at(*samples, at, self.session.exploration.measure())})
+
+    async def do_snapshot(self):
+        sample = None
+        while sample is None or not self.session.exploration.is_settled():
+            sample, = await self.samples("after", before=sample)
+        picture = await asyncio.to_thread(self.converter("png", lambda: Converter(png)), sample)
+        self.post(message_of({"is": "file", "name": "explored.png"}, bytes_of(picture)))
+
+    async def do_ply(self):
+        points, rectified = await self.samples("points", "rectified")
+        colors = await asyncio.to_thread(self.converter("rgb", lambda: Converter(rgb)), rectified)
+        self.post(message_of({"is": "file", "name": "explored.ply"}, await asyncio.to_thread(ply, points, colors)))
+
+    async def samples(self, *names, before=None):
+        """The newest frames of these taps, which are linked meanwhile."""
+        if not set(names) <= set(taps if self.session.exploration.is_stereo else taps[:2]):
+            raise Unusable("Only cudasgmstereo measures distances.")
+        is_linked = set(names) <= set(self.session.exploration.linked)
+        self.also = set(names)
+        try:
+            if not is_linked:
+                await self.session.control(lambda: None)
+            return await asyncio.wait_for(self.session.next_samples(lambda: names, before), 20)
+        finally:
+            self.also = set()
+            if not is_linked:
+                await self.session.control(lambda: None)
+
+    # --- What it gets ---
+
+    async def send_messages(self):
+        while True:
+            what = await self.outgoing.get()
+            await (self.ws.send_bytes(what) if isinstance(what, bytes) else self.ws.send_json(what))
+
+    def converter(self, key, make):
+        if key not in self.converters:
+            self.converters[key] = make()
+        return self.converters[key]
+
+    async def send_pictures(self):
+        last = None
+        while True:
+            await self.seen.wait()
+            self.seen.clear()
+            samples = await self.session.next_samples(lambda: self.shows["pictures"], last)
+            begun, last, names = self.session.loop.time(), samples[0], self.shows["pictures"]
+            jpegs = [self.converter(f"jpeg {side}", Jpeg) for side in range(len(names))]
+            try:
+                parts = [await asyncio.to_thread(jpeg.scaled, sample, self.shows["width"], self.shows["height"]) for jpeg, sample in zip(jpegs, samples)]
+            except Unusable as reason:
+                self.session.banner("error", str(reason))
+                self.seen.set()
+                continue
+            info = info_of(samples[-1])
+            await self.ws.send_bytes(message_of({"is": "pictures", "width": info.width, "height": info.height}, *parts))
+            await asyncio.sleep(begun + 1 / max_rate - self.session.loop.time())
+
+    async def send_clouds(self):
+        last = None
+        while True:
+            await self.cloud_seen.wait()
+            self.cloud_seen.clear()
+            if not self.shows["cloud"]:
+                continue
+            points, rectified = await self.session.next_samples(lambda: ("points", "rectified"), last)
+            last = points
+            colors = await asyncio.to_thread(self.converter("rgb", lambda: Converter(rgb)), rectified)
+            places, colors = await asyncio.to_thread(cloud, points, colors)
+            await self.ws.send_bytes(message_of({"is": "cloud", "shape": places.shape[:2]}, places.tobytes(), colors.tobytes()))
+            await asyncio.sleep(0.1)
+
+
+class Server:
+    def __init__(self, session, host, port):
+        self.session, self.host, self.port, self.token = session, host, port, secrets.token_urlsafe(16)
+
+    async def start(self):
+        app = web.Application(client_max_size=65536)
+        app.router.add_get("/", self.index)
+        app.router.add_get("/socket", self.talk)
+        for path in files:
+            app.router.add_get(path, self.file)
+        self.runner = web.AppRunner(app, access_log=None)
+        await self.runner.setup()
+        await web.TCPSite(self.runner, self.host, self.port).start()
+        self.port = self.runner.addresses[0][1]
+
+    async def close(self):
+        for browser in list(self.session.browsers):
+            await browser.ws.close()
+        await self.runner.cleanup()
+
+    def check(self, request, needs_token):
+        """Lets in those who call this machine by an address or its own name. The page of another site, even if its name has
+        been made to lead here, sends that name."""
+        try:
+            name = urllib.parse.urlsplit(f"//{request.host}").hostname or ""
+            own = name in ("localhost", socket.gethostname(), self.host) or bool(ipaddress.ip_address(name))
+        except ValueError:
+            own = False
+        if not own or request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
+            raise web.HTTPForbidden(text="Open the link that explore.py has printed: this address is not one of its own.\n")
+        if needs_token and not secrets.compare_digest(request.query.get("token", "").encode(), self.token.encode()):
+            raise web.HTTPForbidden(text="Open the link that explore.py has printed: it ends with a token.\n")
+
+    async def index(self, request):
+        self.check(request, True)
+        return web.FileResponse(page / "index.html", headers=headers)
+
+    async def file(self, request):
+        self.check(request, False)
+        path = files[request.path]
+        if not path.exists():
+            raise web.HTTPNotFound(text="This file is in Debian's package libjs-three.\n")
+        return web.FileResponse(path, headers={**headers, "Content-Type": "text/css" if path.suffix == ".css" else "text/javascript"})
+
+    async def talk(self, request):
+        self.check(request, True)
+        if len(self.session.browsers) >= max_browsers:
+            raise web.HTTPServiceUnavailable(text=f"{max_browsers} pages are open already; close one.\n")
+        ws = web.WebSocketResponse(max_msg_size=131072, heartbeat=20)
+        await ws.prepare(request)
+        browser = Browser(self.session, ws)
+        self.session.browsers.add(browser)
+        try:
+            await browser.run()
+        finally:
+            self.session.browsers.discard(browser)
+            await self.session.control(lambda: None)
+        return ws

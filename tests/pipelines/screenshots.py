@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""screenshots.py BUILD FOLDER: makes the screenshots of docs/explore.md, explore-stereo.jpg and explore-film.jpg, in a folder."""
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+
+from browser import Explored, middle, painted
+from harness import Place, examples
+
+
+def main():
+    build, folder = (pathlib.Path(name).resolve() for name in sys.argv[1:])
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="cudavision-screenshots-"))
+    try:
+        for name, arguments in (("stereo", ["preset=dense"]), ("film", ["--element", "cudahistequalize", examples / "vtest.avi", "method=clahe", "clip-limit=3"])):
+            with Explored(Place(build, scratch), *arguments) as explored:
+                page = explored.page
+                page.call("Emulation.setDeviceMetricsOverride", width=1200, height=760, deviceScaleFactor=1, mobile=False)
+                painted(page)
+                page.hover(middle(page, 0.62, 0.6))
+                time.sleep(25 if name == "stereo" else 12)  # for the curves
+                page.screenshot(folder / f"explore-{name}.jpg", format="jpeg", quality=68)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
