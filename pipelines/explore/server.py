@@ -15,7 +15,8 @@ from explore.pictures import Converter, Jpeg, bytes_of, cloud, info_of, message_
 from explore.recipes import recipes
 
 page = pathlib.Path(__file__).parent / "page"
-files = {f"/{name}": page / name for name in ("style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
+kinds = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript"}
+files = {f"/{name}": page / (name or "index.html") for name in ("", "style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
 files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.module.js")
 headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -216,7 +217,6 @@ class Server:
 
     async def start(self):
         app = web.Application(client_max_size=65536)
-        app.router.add_get("/", self.index)
         app.router.add_get("/socket", self.talk)
         for path in files:
             app.router.add_get(path, self.file)
@@ -243,16 +243,12 @@ class Server:
         if needs_token and not secrets.compare_digest(request.query.get("token", "").encode(), self.token.encode()):
             raise web.HTTPForbidden(text="Open the link that explore.py has printed: it ends with a token.\n")
 
-    async def index(self, request):
-        self.check(request, True)
-        return web.FileResponse(page / "index.html", headers=headers)
-
     async def file(self, request):
-        self.check(request, False)
+        self.check(request, request.path == "/")
         path = files[request.path]
         if not path.exists():
             raise web.HTTPNotFound(text="This file is in Debian's package libjs-three.\n")
-        return web.FileResponse(path, headers={**headers, "Content-Type": "text/css" if path.suffix == ".css" else "text/javascript"})
+        return web.FileResponse(path, headers={**headers, "Content-Type": kinds[path.suffix]})
 
     async def talk(self, request):
         self.check(request, True)
