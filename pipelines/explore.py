@@ -73,17 +73,14 @@ async def serve(arguments, exploration):
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         session.loop.add_signal_handler(number, stopped.set)
+    begin = functools.partial(session.control, exploration.start)
     if arguments.calibrate:
         from explore.calibrating import Calibration
-        calibration = Calibration(session, arguments)
-        tasks = [asyncio.ensure_future(calibration.begin())]
-    else:
-        calibration, tasks = None, [asyncio.ensure_future(session.control(exploration.start))]
-    tasks.append(asyncio.ensure_future(session.report()))
+        begin = Calibration(session, arguments).begin
+    tasks = [asyncio.ensure_future(one()) for one in (begin, session.report)]
     await stopped.wait()
-    if calibration:
-        calibration.is_stopped = True
-    tasks[-1].cancel()
+    session.is_ending = True
+    tasks[1].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     await server.close()
     await session.close()

@@ -20,7 +20,7 @@ class Calibration:
     """Calibrates in a thread of its own; what it shows goes to the loop of the session."""
 
     def __init__(self, session, arguments):
-        self.session, self.arguments, self.is_stopped = session, arguments, False
+        self.session, self.arguments = session, arguments
 
     async def begin(self):
         """Calibrates, and plays with the result."""
@@ -33,7 +33,7 @@ class Calibration:
         return self.session.banner("note", f"{self.arguments.calibrate}: {verdict}")
 
     def show(self, pair, taken, hint):
-        if self.is_stopped:
+        if self.session.is_ending:
             raise Unusable("The calibration has been interrupted.")
         picture = overview(pair, taken, self.arguments.pairs, hint)
         scale = min(1, 1600 / picture.shape[1])

@@ -11,7 +11,6 @@ import tempfile
 import threading
 
 import frames
-import numpy
 from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
@@ -99,18 +98,18 @@ def values_at(points, confidence, places, measure):
     return values
 
 
-def cloud(points, colors, step=None):
-    """Points in mm and their colours, as two arrays; not more than a page can show, unless another step is given."""
-    places = frames.array_of(points)
-    step = step or math.ceil(math.sqrt(places.shape[0] * places.shape[1] / max_cloud))
-    return numpy.ascontiguousarray(places[::step, ::step]), numpy.ascontiguousarray(frames.array_of(colors)[::step, ::step])
+def cloud(points, colors):
+    """Points in mm and their colours, as bytes of two arrays; no more than a page can show."""
+    both = [frames.array_of(sample) for sample in (points, colors)]
+    step = math.ceil(math.sqrt(both[0].shape[0] * both[0].shape[1] / max_cloud))
+    return [one[::step, ::step].tobytes() for one in both]
 
 
 def ply(points, colors):
     """The bytes of a PLY file."""
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, "points.ply")
-        importlib.import_module("point-cloud").write_ply(name, *cloud(points, colors, 1))
+        importlib.import_module("point-cloud").write_ply(name, frames.array_of(points), frames.array_of(colors))
         with open(name, "rb") as file:
             return file.read()
 

@@ -4,6 +4,9 @@
 A tap keeps the newest frames and drops the others. Nothing of Python runs in the threads of the pipeline, except when
 somebody waits for a frame, and for two frames whenever the time of a frame is measured."""
 import collections
+import glob
+import pathlib
+import re
 import time
 
 import frames
@@ -105,12 +108,13 @@ class Exploration:
             self.linked = {}
 
     def restart(self):
-        position = 0
-        if self.is_playing and not self.is_live():
-            known, found = self.sink.query_position(Gst.Format.TIME)
-            position = found if known else 0
+        position = self.position() if self.is_playing and not self.is_live() else 0
         self.stop()
         self.start(position)
+
+    def position(self):
+        known, position = self.sink.query_position(Gst.Format.TIME)
+        return position if known else 0
 
     def seek(self, position):
         # One sink passes it on to all inputs; the pipeline itself would let each sink do so.
@@ -155,8 +159,7 @@ class Exploration:
     def tell(self, sink):
         """One frame is told of for each time that somebody asks, in the thread that brings it."""
         sink.set_property("emit-signals", False)
-        if self.on_frame:
-            self.on_frame()
+        self.on_frame()
         return Gst.FlowReturn.OK
 
     def ask(self, name):
@@ -233,11 +236,17 @@ class Exploration:
     def figures(self):
         now, rendered = time.monotonic(), self.rendered()
         (before, old), _ = self.counts[0], self.counts.append((now, rendered))
-        dropped = self.skipped + sum(int(self.element.get_property(name)) for name in ("dropped-left", "dropped-right") if name in self.properties.specs)
-        known, position = self.sink.query_position(Gst.Format.TIME)
+        dropped = self.skipped + sum(self.element.get_property(name) for name in self.properties.specs if name.startswith("dropped-"))
         self.timing.measure()
+        backend = self.element.get_property("active-backend").value_nick
         return {"rate": (rendered - old) / max(now - before, 1e-3), "microseconds": self.timing.median(), "dropped": dropped,
-                "backend": self.element.get_property("active-backend").value_nick, "position": position / Gst.SECOND if known else 0}
+                "backend": card_name(self.element.get_property("cuda-device-id")) if backend == "cuda" else backend, "position": self.position() / Gst.SECOND}
+
+
+def card_name(number):
+    """The name of a GPU, by its driver; of the first one, if the number is -1."""
+    cards = [pathlib.Path(name).read_text() for name in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information"))]
+    return re.search(r"Model:\s*(.*)", cards[max(number, 0)]).group(1) if max(number, 0) < len(cards) else "cuda"
 
 
 class Timing:

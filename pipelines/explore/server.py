@@ -15,7 +15,8 @@ from explore.pictures import Converter, Jpeg, bytes_of, cloud, info_of, message_
 from explore.recipes import recipes
 
 page = pathlib.Path(__file__).parent / "page"
-files = {f"/{name}": page / name for name in ("style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
+kinds = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript"}
+files = {f"/{name}": page / (name or "index.html") for name in ("", "style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
 files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.module.js")
 headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -58,7 +59,7 @@ class Browser:
         self.session, self.ws, self.outgoing = session, ws, asyncio.Queue(1000)
         self.shows, self.also, self.converters = None, set(), {}
         self.seen, self.cloud_seen = asyncio.Event(), asyncio.Event()
-        self.doing, self.turn = set(), asyncio.Lock()
+        self.doing, self.turn, self.last_picture, self.last_cloud = set(), asyncio.Lock(), None, None
 
     def wanted(self):
         if not self.shows:
@@ -72,7 +73,8 @@ class Browser:
             self.outgoing.put_nowait(what)
 
     async def run(self):
-        tasks = [asyncio.ensure_future(one) for one in (self.send_messages(), self.send_pictures(), self.send_clouds())]
+        tasks = [asyncio.ensure_future(one) for one in (self.send_messages(), self.whenever(self.seen, self.send_pictures),
+                                                        self.whenever(self.cloud_seen, self.send_cloud))]
         for what in (self.session.hello(), self.session.state(), {"is": "banners", "banners": self.session.banners}):
             self.post(what)
         try:
@@ -98,7 +100,8 @@ class Browser:
             self.refuse("This message is not one that the page of explore.py sends.")
             return
         if do in ("seen", "cloud-seen"):
-            (self.seen if do == "seen" else self.cloud_seen).set()
+            if self.shows:
+                (self.seen if do == "seen" else self.cloud_seen).set()
         elif len(self.doing) < 50:
             self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
             task.add_done_callback(self.doing.discard)
@@ -179,36 +182,32 @@ class Browser:
             self.converters[key] = make()
         return self.converters[key]
 
-    async def send_pictures(self):
-        last = None
+    async def whenever(self, event, send):
+        """Sends what the page is ready for. What fails is said, and tried again with another frame."""
         while True:
-            await self.seen.wait()
-            self.seen.clear()
-            samples = await self.session.next_samples(lambda: self.shows["pictures"], last)
-            begun, last, names = self.session.loop.time(), samples[0], self.shows["pictures"]
-            jpegs = [self.converter(f"jpeg {side}", Jpeg) for side in range(len(names))]
+            await event.wait()
+            event.clear()
             try:
-                parts = [await asyncio.to_thread(jpeg.scaled, sample, self.shows["width"], self.shows["height"]) for jpeg, sample in zip(jpegs, samples)]
+                await send()
             except Unusable as reason:
                 self.session.banner("error", str(reason))
-                self.seen.set()
-                continue
-            info = info_of(samples[-1])
-            await self.ws.send_bytes(message_of({"is": "pictures", "width": info.width, "height": info.height}, *parts))
-            await asyncio.sleep(begun + 1 / max_rate - self.session.loop.time())
+                event.set()
 
-    async def send_clouds(self):
-        last = None
-        while True:
-            await self.cloud_seen.wait()
-            self.cloud_seen.clear()
-            if not self.shows["cloud"]:
-                continue
-            points, rectified = await self.session.next_samples(lambda: ("points", "rectified"), last)
-            last = points
+    async def send_pictures(self):
+        begun, samples = self.session.loop.time(), await self.session.next_samples(lambda: self.shows["pictures"], self.last_picture)
+        self.last_picture = samples[0]
+        jpegs = [self.converter(f"jpeg {side}", Jpeg) for side in range(len(samples))]
+        parts = [await asyncio.to_thread(jpeg.scaled, sample, self.shows["width"], self.shows["height"]) for jpeg, sample in zip(jpegs, samples)]
+        info = info_of(samples[-1])
+        await self.ws.send_bytes(message_of({"is": "pictures", "width": info.width, "height": info.height}, *parts))
+        await asyncio.sleep(begun + 1 / max_rate - self.session.loop.time())
+
+    async def send_cloud(self):
+        if self.shows["cloud"]:
+            points, rectified = await self.session.next_samples(lambda: ("points", "rectified"), self.last_cloud)
+            self.last_cloud = points
             colors = await asyncio.to_thread(self.converter("rgb", lambda: Converter(rgb)), rectified)
-            places, colors = await asyncio.to_thread(cloud, points, colors)
-            await self.ws.send_bytes(message_of({"is": "cloud", "shape": places.shape[:2]}, places.tobytes(), colors.tobytes()))
+            await self.ws.send_bytes(message_of({"is": "cloud"}, *await asyncio.to_thread(cloud, points, colors)))
             await asyncio.sleep(0.1)
 
 
@@ -218,7 +217,6 @@ class Server:
 
     async def start(self):
         app = web.Application(client_max_size=65536)
-        app.router.add_get("/", self.index)
         app.router.add_get("/socket", self.talk)
         for path in files:
             app.router.add_get(path, self.file)
@@ -245,16 +243,12 @@ class Server:
         if needs_token and not secrets.compare_digest(request.query.get("token", "").encode(), self.token.encode()):
             raise web.HTTPForbidden(text="Open the link that explore.py has printed: it ends with a token.\n")
 
-    async def index(self, request):
-        self.check(request, True)
-        return web.FileResponse(page / "index.html", headers=headers)
-
     async def file(self, request):
-        self.check(request, False)
+        self.check(request, request.path == "/")
         path = files[request.path]
         if not path.exists():
             raise web.HTTPNotFound(text="This file is in Debian's package libjs-three.\n")
-        return web.FileResponse(path, headers={**headers, "Content-Type": "text/css" if path.suffix == ".css" else "text/javascript"})
+        return web.FileResponse(path, headers={**headers, "Content-Type": kinds[path.suffix]})
 
     async def talk(self, request):
         self.check(request, True)

@@ -19,7 +19,7 @@ class Session:
         self.exploration, self.inputs_of = exploration, inputs_of
         self.browsers, self.banners, self.arrived, self.bus = set(), [], asyncio.Event(), None
         self.control_thread, self.meters = concurrent.futures.ThreadPoolExecutor(1), None
-        self.loop = asyncio.get_running_loop()
+        self.loop, self.is_ending = asyncio.get_running_loop(), False
 
     async def control(self, function, *arguments):
         """Calls what changes the pipeline, and shows why it cannot."""

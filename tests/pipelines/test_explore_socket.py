@@ -36,7 +36,7 @@ def nonsense(seed, count):
 
     real = [{"do": "show", "pictures": ["before"], "width": 1e5, "height": 1, "values": True, "cloud": True}, {"do": "values", "at": [[-5, 1e5]]},
             {"do": "set", "name": "sigma", "value": "nan"}, {"do": "set", "name": "regions", "value": ";" * 3000}, {"do": "ply"},
-            {"do": "element", "name": "fakesink"}, {"do": "run"}, {"do": "set", "name": "active-backend", "value": "cuda"}]
+            {"do": "element", "name": "fakesink"}, {"do": "run"}, {"do": "seen"}, {"do": "cloud-seen"}, {"do": "snapshot"}, {"do": "set", "name": "active-backend", "value": "cuda"}]
     for _ in range(count):
         said = dice.choice([*real, anything()])
         if isinstance(said, dict) and dice.random() < 0.5:

@@ -155,4 +155,4 @@ def _(place):
         page.wait("document.getElementById('figures').textContent.match(/frames/)", "frames", 60)
         choose(page, "divider")
         page.hover(middle(page, 0.5, 0.5))
-        page.wait("/ m, .* pixels/.test(document.getElementById('pointer').textContent) || /unknown/.test(document.getElementById('pointer').textContent)", "a distance")
+        page.wait("/ m, .* pixels|unknown/.test(document.getElementById('pointer').textContent)", "a distance")

@@ -26,7 +26,7 @@ export class Figures {
     this.drawCurves();
   }
   measured(said) {
-    const time = said.microseconds === null ? "–" : said.microseconds < 1e4 ? `${said.microseconds.toFixed(0)} µs` : `${(said.microseconds / 1000).toFixed(0)} ms`;
+    const us = said.microseconds, time = us === null ? "–" : us < 1e4 ? `${us.toFixed(0)} µs` : `${(us / 1000).toFixed(0)} ms`;
     this.line.textContent = `${said.rate.toFixed(1)} frames/s · ${time} per frame · ${said.dropped} dropped · ${said.backend} · ${said.position.toFixed(1)} s`;
     this.add("frames/s", said.rate);
     this.drawLuminance(said.luminance);

@@ -51,7 +51,8 @@ export class Properties {
   row(one) {
     const set = value => this.say({ do: "set", name: one.name, value }), isFixed = one.kind === "read-only";
     const [parts, show] = controlOf(one, set);
-    const label = make("label", { textContent: `${one.title} (${one.name}) ` }, isFixed || one.live ? "" : make("span", { className: "restart", textContent: "restarts" }));
+    const mark = isFixed || one.live ? "" : make("span", { className: "restart", textContent: "restarts" });
+    const label = make("label", { textContent: `${one.title} (${one.name}) ` }, mark);
     const row = make("div", { className: "property" }, label, isFixed ? "" : make("button", { textContent: "reset", onclick: () => set(one.default) }),
                      make("div", { className: "value" }, ...parts),
                      make("small", { textContent: isFixed ? one.blurb : `${one.blurb}. Default: ${one.default || "empty"}.` }));
