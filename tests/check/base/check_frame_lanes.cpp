@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cuda/core/notify.h"
 #include "gst/flight/flightlimit.h"
 #include "gst/flight/frameinflight.h"
 #include "tests/check/common/fakes/fakelibgstcuda.h"
@@ -199,16 +200,21 @@ TEST(test_notices, .times(2)) {
   fail_unless_equals_int(calls, 1);
 }
 
-// Any thread may complete or drop a frame, without a context of its own.
-TEST(test_the_context_comes_along) {
+// Any thread may complete or drop a frame, without the context of the lanes.
+TEST(test_the_context_comes_along, .times(2)) {
   Element element;
-  const OwnedBuffer in = new_system_frame(1);
-  const OwnedBuffer out = new_system_frame(0);
-  DeviceWork work = element.start({in.get()}, {out.get()});
-  const CudaScope none{new_fake_context()};
+  const OwnedBuffer in = new_system_frame(1), out = new_system_frame(0);
+  MappedFrames frames = element.lanes.map({in.get()}, {out.get()}, true);
+  GstObject* used = nullptr;
+  notify_when_passed(*element.compute, [&] { used = current_fake_context(); });
+  DeviceWork work = std::move(frames).end(false);
+  const CudaScope other{new_fake_context()};
   GstObject* const current = current_fake_context();
-  fail_unless(!work.done());
-  std::move(work).complete();
+  if (index == 0)
+    std::move(work).complete();
+  else
+    work = DeviceWork();
+  fail_unless(used == element.context.object(), "waited in another context");
   fail_unless(current_fake_context() == current);
 }
 
