@@ -189,7 +189,8 @@ GstFlowReturn process_pair(StereoStream& stream, HeadFrame& left, HeadFrame* rig
       return drop_unequal(stream, left, *right, error);
     stream.unequal.end();
   }
-  const bool negotiated = stream.left.format && (!right || stream.right.format) && stream.src.format;
+  const bool negotiated =
+      stream.left.format && (!right || stream.right.format) && stream.src.format;
   const FrameTimes times = left.times();
   gst_aggregator_selected_samples(stream.self, times.timestamp, GST_BUFFER_DTS(left.buffer()),
                                   times.duration, nullptr);
