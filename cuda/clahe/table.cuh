@@ -82,7 +82,7 @@ __device__ void make_table(const Arguments& a, const uint4* averages, const Tabl
 #pragma unroll
     for (int b = 1; b < kTableBins; ++b)
       kept[b] += kept[b - 1];
-    const std::uint32_t inclusive = sum_to_lane(kept[kTableBins - 1]);
+    const std::uint32_t inclusive = inclusive_scan(kept[kTableBins - 1]);
     if (lane == 31)
       sums.sums[warp] = inclusive;
     __syncthreads();

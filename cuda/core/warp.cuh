@@ -19,7 +19,7 @@ __device__ inline Sum sum_of_warp(Sum sum) {
 }
 
 /// The sum of the values of the lanes up to and including this one.
-__device__ inline std::uint32_t sum_to_lane(std::uint32_t sum) {
+__device__ inline std::uint32_t inclusive_scan(std::uint32_t sum) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {

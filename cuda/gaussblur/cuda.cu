@@ -190,14 +190,14 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   }
 
   static std::size_t largest_table_words(const FrameLayout& layout) {
-    std::size_t most = 0;
+    std::size_t maximum = 0;
     for (const bool fine : {false, true}) {
       const KernelSet& kernels = kernel_set_for(layout.sample_bytes(), fine);
       const std::size_t words = kernels.row_words(row_slices_for(largest_halo(layout))) +
                                 kernels.column_words(large_column_slices(GaussKernel::max_radius));
-      most = std::max(most, words * 2 * layout.plane_count);
+      maximum = std::max(maximum, words * 2 * layout.plane_count);
     }
-    return most;
+    return maximum;
   }
 
   static void set_addresses(Plane& plane, View<const std::uint8_t> in, View<std::uint8_t> out) {

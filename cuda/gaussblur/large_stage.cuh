@@ -56,13 +56,13 @@ class LargeLoader {
   }
 
  private:
-  static constexpr int least_per_row = 8;
+  static constexpr int min_per_row = 8;
 
   __device__ static int per_row() {
-    return max(static_cast<int>(blockDim.x) / large_rows, least_per_row);
+    return max(static_cast<int>(blockDim.x) / large_rows, min_per_row);
   }
   __device__ static int rows_at_a_time() {
-    return min(static_cast<int>(blockDim.x) / least_per_row, large_rows);
+    return min(static_cast<int>(blockDim.x) / min_per_row, large_rows);
   }
 
   /// Loads the chunks that need more than an aligned copy.

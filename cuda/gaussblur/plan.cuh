@@ -155,9 +155,9 @@ class LaunchPlan {
   /// work at the seams. More blocks share the work more evenly, and some can compute while others
   /// wait for memory.
   void share_out(const KernelSet& kernels, const Card& card) {
-    int most_steps = 0;
+    int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
-      most_steps = std::max(most_steps, steps_in(arguments.planes[i]));
+      max_steps = std::max(max_steps, steps_in(arguments.planes[i]));
 
     constexpr int overhead = 2;     // what starting and ending a block costs, in steps
     constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
@@ -177,7 +177,7 @@ class LaunchPlan {
                  "setting up a kernel on the GPU");
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
-        steps = std::min(steps, most_steps);
+        steps = std::min(steps, max_steps);
         const double blocks = std::ceil(items(warps, steps) / launch.items_of_block(warps));
         // A last round that is not full takes less time than a full one, but more than in
         // proportion to its blocks.
@@ -193,7 +193,7 @@ class LaunchPlan {
           launch.warps = warps;
           launch.shared_bytes = shared;
         }
-        if (steps == most_steps)
+        if (steps == max_steps)
           break;
       }
     }

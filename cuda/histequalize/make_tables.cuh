@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(table_threads)
   for (int step = 0; step < steps; ++step) {
     const Counts four = counts[step * 32];
     const std::uint32_t sum = four.values[0] + four.values[1] + four.values[2] + four.values[3];
-    const std::uint32_t up_to_lane = sum_to_lane(sum);
+    const std::uint32_t up_to_lane = inclusive_scan(sum);
     std::uint32_t counted = before + up_to_lane - sum;
     Entries made;
 #pragma unroll

@@ -88,7 +88,7 @@ __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int 
     }
   } while (sum != total);
 
-  result.before += sum_to_lane(lane_sum) - lane_sum;
+  result.before += inclusive_scan(lane_sum) - lane_sum;
   return result;
 }
 

@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kTableThreads)
 
   const std::uint32_t counts[kTableBins] = {four.x, four.y, four.z, four.w};
   const std::uint32_t sum = four.x + four.y + four.z + four.w;
-  const std::uint32_t inclusive = sum_to_lane(sum);
+  const std::uint32_t inclusive = inclusive_scan(sum);
   if (lane == 31)
     warp_sums[warp] = inclusive;
   __syncthreads();

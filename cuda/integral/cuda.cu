@@ -21,17 +21,17 @@ struct Variant {
   unsigned threads;
   std::size_t word_bytes;  // of a word of the TileExchange
   /// The kernel serves pictures of up to this many tiles per multiprocessor; 0: of any number.
-  int most_tiles;
+  int max_tiles;
 };
 
 template <class Value, bool kSquared, class Element, class Shape, int kBlocks>
-Variant variant(int most_tiles) {
+Variant variant(int max_tiles) {
   return {integral_kernel<Value, kSquared, Element, Shape, kBlocks>,
           Shape::columns,
           Shape::rows,
           Shape::threads,
           sizeof(typename Quad<Value, kSquared>::Sum),
-          most_tiles};
+          max_tiles};
 }
 
 using LowTiles = TileShape<4, 1, 8, 8>;
@@ -100,8 +100,8 @@ Variant best_variant(const ImageSize& size, const Parameters& parameters) {
 #else
   const int multiprocessors = multiprocessor_count();
   return *std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) {
-    return variant.most_tiles == 0 ||
-           grid_of(size, variant).count() <= variant.most_tiles * multiprocessors;
+    return variant.max_tiles == 0 ||
+           grid_of(size, variant).count() <= variant.max_tiles * multiprocessors;
   });
 #endif
 }
@@ -126,11 +126,12 @@ std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
                                         "the shared memory that it takes from each block");
   const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor,
                                    "the shared memory of a multiprocessor");
-  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory") -
-                   static_cast<int>(attributes.sharedSizeBytes);
+  const int maximum =
+      device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory") -
+      static_cast<int>(attributes.sharedSizeBytes);
   const int wanted =
       all / (blocks + 1) + 1 - reserved - static_cast<int>(attributes.sharedSizeBytes);
-  const int bytes = std::clamp(wanted, 0, std::max(most, 0));
+  const int bytes = std::clamp(wanted, 0, std::max(maximum, 0));
   if (bytes > attributes.maxDynamicSharedSizeBytes)
     cuda_check(
         cudaFuncSetAttribute(variant.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),

@@ -133,7 +133,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
         lines *
         (line_bytes(narrow ? 4 : 8, size_.width) +
          (needs_squares(parameters_.output) ? line_bytes(narrow_squares ? 4 : 8, size_.width) : 0));
-    const bool by_lines = narrow && shared <= most_shared_;
+    const bool by_lines = narrow && shared <= max_shared_;
     const Kernel kernel = kernel_for(parameters_.output, narrow, narrow_squares, by_lines);
     if (by_lines) {
       // The windows of a row end where those begin that belong to the row one window height further
@@ -190,7 +190,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   }
 
   // Shared memory that every GPU gives a block without a request.
-  static constexpr std::size_t most_shared_ = 48 << 10;
+  static constexpr std::size_t max_shared_ = 48 << 10;
 
   ImageSize size_;
   int output_bits_;

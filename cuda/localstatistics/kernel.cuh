@@ -263,22 +263,22 @@ __global__ void __launch_bounds__(line_threads, line_blocks)
     line_kernel(const __grid_constant__ StatisticsArguments a) {
   using Sum = NarrowWindow::Sum;
   extern __shared__ uint4 memory[];
-  constexpr int most_lines = lines_of_block(kOutput);
-  const LinesOfSums<Sum, most_lines> sums(memory, a.width);
-  const LinesOfSums<Square, most_lines> squares(
-      reinterpret_cast<std::uint8_t*>(memory) + most_lines * line_bytes(sizeof(Sum), a.width),
+  constexpr int max_lines = lines_of_block(kOutput);
+  const LinesOfSums<Sum, max_lines> sums(memory, a.width);
+  const LinesOfSums<Square, max_lines> squares(
+      reinterpret_cast<std::uint8_t*>(memory) + max_lines * line_bytes(sizeof(Sum), a.width),
       a.width);
   launch_dependents();
   grid_dependency_wait();
 
-  const int first = blockIdx.x / a.lines_apart * (a.lines_apart * most_lines) +
+  const int first = blockIdx.x / a.lines_apart * (a.lines_apart * max_lines) +
                     static_cast<int>(blockIdx.x) % a.lines_apart;
   if (first >= a.height)
     return;
-  const int lines = most_lines > 1 && first + a.lines_apart < a.height ? 2 : 1;
+  const int lines = max_lines > 1 && first + a.lines_apart < a.height ? 2 : 1;
   const int last = first + (lines - 1) * a.lines_apart;
-  int edges[most_lines + 1] = {top_of_windows(a, first), bottom_of_windows(a, first)};
-  edges[most_lines] = bottom_of_windows(a, last);
+  int edges[max_lines + 1] = {top_of_windows(a, first), bottom_of_windows(a, first)};
+  edges[max_lines] = bottom_of_windows(a, last);
   sums.fill(a.sums, a.sums_pitch, edges, lines, a.width);
   if constexpr (needs_squares(kOutput))
     squares.fill(a.squares, a.squares_pitch, edges, lines, a.width);

@@ -38,7 +38,7 @@ void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint
     out[i] = static_cast<std::uint8_t>((in[i] & kept[i]) | result[i]);
 }
 
-/// What one thread needs for a row of blocks.
+/// The sums and means that one thread keeps for a row of blocks.
 struct Scratch {
   Scratch(Device& device, std::size_t row_bytes)
       : sums_(device.allocate(sizeof(std::uint32_t) * row_bytes)),

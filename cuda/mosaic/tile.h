@@ -211,7 +211,7 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
   });
 }
 
-/// What replaces a chunk's bytes.
+/// The bytes that replace those of a chunk.
 struct Replacement {
   Chunk result;
   Chunk kept;  ///< 0xff for bytes of the input that stay

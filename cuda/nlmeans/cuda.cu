@@ -129,12 +129,12 @@ class NlMeansCuda final : public NlMeans::Backend {
  private:
   /// Returns the maximum size of all tables. Groups with an equal number of channels share a table.
   static std::size_t max_weights(const DenoisedFrame& frame) {
-    std::size_t most = 0;
+    std::size_t maximum = 0;
     for (const int channels : {1, DenoisedChannels::max_count})
       if (std::any_of(frame.groups.begin(), frame.groups.begin() + frame.group_count,
                       [=](const DenoisedChannels& group) { return group.count == channels; }))
-        most += max_patch_weights(channels);
-    return std::max<std::size_t>(1, most);
+        maximum += max_patch_weights(channels);
+    return std::max<std::size_t>(1, maximum);
   }
 
   /// Returns the maximum size of a padded group, rounded up so that the next one is aligned.

@@ -22,7 +22,7 @@ int distance_shift(const Parameters& parameters, int bits) noexcept {
 
 int make_patch_weights(const Parameters& parameters, int bits, int channels,
                        std::uint32_t* weights) noexcept {
-  constexpr double least_weight = 0.001;  // of the largest
+  constexpr double min_weight = 0.001;  // of the largest
   const std::int64_t largest_sample = (1 << bits) - 1;
   const std::int64_t largest_distance = std::int64_t{parameters.patch} * parameters.patch *
                                         channels * largest_sample * largest_sample;
@@ -39,7 +39,7 @@ int make_patch_weights(const Parameters& parameters, int bits, int channels,
   weights[0] = static_cast<std::uint32_t>(largest_weight);
   for (int i = 1; i <= largest_index; ++i) {
     const double weight = std::rint(largest_weight * std::exp(-(i * step) / scale));
-    if (weight < least_weight * largest_weight) {
+    if (weight < min_weight * largest_weight) {
       weights[i] = 0;
       return i + 1;
     }

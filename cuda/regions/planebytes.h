@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What the bytes of a plane stand for, for kernels whose threads take bytes of a row, whatever the
+// The meaning of the bytes of a plane, for kernels whose threads take bytes of a row, whatever the
 // format. All of this compiles for the host, too.
 
 #include <cstdint>

@@ -170,10 +170,10 @@ CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, s
   const int signed_offset = 2 * at + 1 - first - end;
   const auto offset =
       static_cast<std::uint64_t>(signed_offset < 0 ? -signed_offset : signed_offset);
-  constexpr std::uint64_t most = 1u << 25;
+  constexpr std::uint64_t maximum = 1u << 25;
   const std::uint64_t scaled = offset * scale >> 16;
   const bool beyond = at < first - feather || at >= end + feather;
-  const std::uint64_t normalised = beyond || scaled > most ? most : scaled;
+  const std::uint64_t normalised = beyond || scaled > maximum ? maximum : scaled;
   return {offset * offset, normalised * normalised};
 }
 

@@ -15,7 +15,7 @@ struct RegionList {
   std::array<Region, Parameters::max_count> regions;
 };
 
-/// What operations derive from the parameters for frames of one layout.
+/// The parameters as operations use them for frames of one layout.
 struct Selection {
   RegionList regions;
   /// The cells with pixels of samples whose weights may differ from 0. They count only if

@@ -75,7 +75,7 @@ CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fiel
           ((bottom - 1) / together + 1) * row_pixels};
 }
 
-/// What a thread has of a plane.
+/// The bytes of a plane that one thread blends.
 struct ThreadPart {
   const BlendPlane& plane;
   int x;     ///< its first byte in each row
@@ -134,9 +134,23 @@ CUDAVISION_HOST_DEVICE inline int weight_in_region(const BlendArguments& a, cons
   return of_column < of_row ? of_column : of_row;
 }
 
+/// Return the pixel that decides on the weight that a region [first, end) gives a sample.
+template <bool kSubsampled>
+CUDAVISION_HOST_DEVICE inline int deciding_column(const BlendArguments& a, const BytePlace& place,
+                                                  int first, int end) {
+  return kSubsampled ? nearest(columns_of(a, place), first, end) : place.pixel();
+}
+template <bool kSubsampled>
+CUDAVISION_HOST_DEVICE inline int deciding_row(const BlendArguments& a, const ThreadPart& part,
+                                               int row, int first, int end) {
+  return kSubsampled ? nearest(rows_of(a, part, row), first, end) : part.row(row);
+}
+
 /// Raises a thread's weights to those of one region. weights(row, sample) is a reference to the
-/// weight of a sample. The loops over rows and samples are such that registers suffice.
-template <int kSampleBytes, class Weights>
+/// weight of a sample. The loops over rows and samples are such that registers suffice. Planes
+/// whose samples cover one pixel each have code of their own, because to search the nearest pixel
+/// takes as long as the rest.
+template <int kSampleBytes, bool kSubsampled, class Weights>
 CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, const ThreadPart& part,
                                                    const Region& region, const Weights& weights) {
   constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
@@ -145,7 +159,7 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
     if (weight > weights(r, s))
       weights(r, s) = static_cast<std::uint16_t>(weight);
   };
-  const auto row = [&](int r) { return nearest(rows_of(a, part, r), box.y0, box.y1); };
+  const auto row = [&](int r) { return deciding_row<kSubsampled>(a, part, r, box.y0, box.y1); };
   if (a.shape == Shape::rectangle) {
     std::uint64_t of_rows = 0;  // 16 bits each
     CUDAVISION_NO_UNROLL
@@ -155,7 +169,7 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
     BytePlace place(part.plane, part.x);
     CUDAVISION_NO_UNROLL
     for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
-      const int x = nearest(columns_of(a, place), box.x0, box.x1);
+      const int x = deciding_column<kSubsampled>(a, place, box.x0, box.x1);
       const int of_column = rectangle_weight(box.x0, box.x1, a.feather, x);
       CUDAVISION_UNROLL
       for (int r = 0; r < rows; ++r) {
@@ -166,14 +180,14 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
   } else {
     CUDAVISION_NO_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const int y = row(r);
+      const EllipseOffset of_row =
+          ellipse_offset(box.y0, box.y1, region.scale_y, a.feather, row(r));
+      BytePlace place(part.plane, part.x);
       CUDAVISION_NO_UNROLL
-      for (int s = 0; s < samples; ++s) {
-        const BytePlace place(part.plane, part.x + s * kSampleBytes);
+      for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
+        const int x = deciding_column<kSubsampled>(a, place, box.x0, box.x1);
         raise(r, s,
-              ellipse_weight(ellipse_offset(box.x0, box.x1, region.scale_x, a.feather,
-                                            nearest(columns_of(a, place), box.x0, box.x1)),
-                             ellipse_offset(box.y0, box.y1, region.scale_y, a.feather, y),
+              ellipse_weight(ellipse_offset(box.x0, box.x1, region.scale_x, a.feather, x), of_row,
                              a.feather));
       }
     }
@@ -209,10 +223,11 @@ CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const Near
   return smallest;
 }
 
-/// Finds the weights of a thread's samples; that of a byte that belongs to no channel is 0.
-template <int kSampleBytes, class Weights>
-CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const ThreadPart& part,
-                                                const NearRegions& near, const Weights& weights) {
+template <int kSampleBytes, bool kSubsampled, class Weights>
+CUDAVISION_HOST_DEVICE inline void find_weights_of_plane(const BlendArguments& a,
+                                                         const ThreadPart& part,
+                                                         const NearRegions& near,
+                                                         const Weights& weights) {
   constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
   CUDAVISION_NO_UNROLL
   for (int s = 0; s < samples; ++s)
@@ -221,14 +236,14 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     weights(r, s) = 0;
   if (!part.has(0))
     return;
-  const bool pixel_by_pixel = a.invert && part.plane.subsampled && near.count > 0;
+  const bool pixel_by_pixel = kSubsampled && a.invert && near.count > 0;
   if (!pixel_by_pixel) {
     const Box covered = part.covered(a.fields);
     CUDAVISION_NO_UNROLL
     for (int i = 0; i < near.count; ++i) {
       const Region region = a.regions[near.numbers[i]];
       if (overlap(grown(region.box, a.feather), covered))
-        raise_to_region<kSampleBytes>(a, part, region, weights);
+        raise_to_region<kSampleBytes, kSubsampled>(a, part, region, weights);
     }
   }
   BytePlace place(part.plane, part.x);
@@ -247,6 +262,16 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
       weights(r, s) = static_cast<std::uint16_t>(weight);
     }
   }
+}
+
+/// Finds the weights of a thread's samples; that of a byte that belongs to no channel is 0.
+template <int kSampleBytes, class Weights>
+CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const ThreadPart& part,
+                                                const NearRegions& near, const Weights& weights) {
+  if (part.plane.subsampled)
+    find_weights_of_plane<kSampleBytes, true>(a, part, near, weights);
+  else
+    find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
 /// Returns a word of samples, mixed by weight(sample).

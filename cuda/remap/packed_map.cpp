@@ -82,14 +82,14 @@ Buffer describe_segments(Device& device, const Places& places, bool& wide) {
   for_each_segment(places, [&](std::ptrdiff_t number, int x, int y) {
     Place all[segment_pixels];
     places.read_segment(x, y, all);
-    Place least = all[0], most = all[0];
+    Place minimum = all[0], maximum = all[0];
     for (const Place& place : all) {
-      least = {std::min(least.x, place.x), std::min(least.y, place.y)};
-      most = {std::max(most.x, place.x), std::max(most.y, place.y)};
+      minimum = {std::min(minimum.x, place.x), std::min(minimum.y, place.y)};
+      maximum = {std::max(maximum.x, place.x), std::max(maximum.y, place.y)};
     }
-    const bool inside = places.inside(least) && places.inside(most);
-    segments.as<Segment>()[number] = {least.x, least.y, inside ? 1u : 0u};
-    if (most.x - least.x > 0xffff || most.y - least.y > 0xffff)
+    const bool inside = places.inside(minimum) && places.inside(maximum);
+    segments.as<Segment>()[number] = {minimum.x, minimum.y, inside ? 1u : 0u};
+    if (maximum.x - minimum.x > 0xffff || maximum.y - minimum.y > 0xffff)
       any_wide = true;
   });
   wide = any_wide;

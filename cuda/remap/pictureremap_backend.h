@@ -15,13 +15,13 @@ namespace cudavision::remap {
 /// Channels of one plane that have the same size and step, so that one launch does them all. Their
 /// map has that size, too.
 struct ChannelGroup {
-  static constexpr int most = FrameLayout::max_channels;
+  static constexpr int maximum = FrameLayout::max_channels;
 
   int plane = 0;
   int step = 1;  ///< samples from one of a channel to its next
   int count = 0;
-  int offset[most] = {};  ///< of the channels' first samples, in samples
-  int border[most] = {};  ///< what lies beyond the edges
+  int offset[maximum] = {};  ///< of the channels' first samples, in samples
+  int border[maximum] = {};  ///< what lies beyond the edges
 };
 
 /// How samples are stored.

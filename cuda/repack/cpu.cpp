@@ -108,12 +108,12 @@ CUDAVISION_TARGET_CLONES void add_change(const std::uint16_t* __restrict before,
 class Scale {
  public:
   Scale(const Field& field, std::uint32_t largest) {
-    if (field.most == largest)
+    if (field.maximum == largest)
       return;
-    for (std::uint32_t sample = 0; sample <= field.most; ++sample)
-      widening_.push_back(static_cast<std::uint16_t>(rescaled(sample, field.most, largest)));
+    for (std::uint32_t sample = 0; sample <= field.maximum; ++sample)
+      widening_.push_back(static_cast<std::uint16_t>(rescaled(sample, field.maximum, largest)));
     for (std::uint32_t value = 0; value <= largest; ++value)
-      narrowing_.push_back(static_cast<std::uint16_t>(rescaled(value, largest, field.most)));
+      narrowing_.push_back(static_cast<std::uint16_t>(rescaled(value, largest, field.maximum)));
   }
 
   /// Both return nullptr if samples are their own values.
@@ -284,7 +284,7 @@ class RepackCpu final : public Repack::Backend {
       // Samples come back from any scale, so that these need none.
       Chunk values;
       read(field, nullptr, unpacked.planes[field.plane + 1].row(y), first, count, values);
-      put(field, field.most, nullptr, values);
+      put(field, field.maximum, nullptr, values);
     }
     if constexpr (kWords == Words::packed)
       store(fields_.field[0], pixels, count, stored.planes[0].row(y), first);

@@ -20,14 +20,15 @@ __device__ std::uint32_t load_sample(const Fields& fields, const Field& field,
                                      const std::uint8_t* row, int x) {
   const std::uint32_t word = load_word<Word<kWords>, kAligned>(
       row + field.offset + static_cast<std::int64_t>(field.step) * x);
-  return rescaled(sample_of<kWords>(field, word), field.most, fields.largest);
+  return rescaled(sample_of<kWords>(field, word), field.maximum, fields.largest);
 }
 
 /// Returns the word of an unpacked value, or its share in the word of its pixel.
 template <Words kWords>
 __device__ std::uint32_t packed_word(const Fields& fields, const Field& field,
                                      std::uint32_t value) {
-  return word_of<kWords>(field, rescaled(min(value, fields.largest), fields.largest, field.most));
+  return word_of<kWords>(field,
+                         rescaled(min(value, fields.largest), fields.largest, field.maximum));
 }
 
 /// Returns the luminance of a pixel. row(plane) is the row of that plane.

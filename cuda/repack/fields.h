@@ -16,10 +16,10 @@ namespace cudavision::repack {
 struct Field {
   int plane, offset, step;
   int width, height;
-  int low_bit;         ///< of the sample in its word
-  std::uint32_t mask;  ///< of the word's bits, once they are shifted down
-  std::uint32_t most;  ///< the largest value that is stored
-  bool colour;         ///< red, green or blue
+  int low_bit;            ///< of the sample in its word
+  std::uint32_t mask;     ///< of the word's bits, once they are shifted down
+  std::uint32_t maximum;  ///< the largest value that is stored
+  bool colour;            ///< red, green or blue
 };
 
 struct Fields {
@@ -50,9 +50,9 @@ inline Fields fields_of(const Storage& storage) {
     field.width = channel.width;
     field.height = channel.height;
     field.low_bit = packed ? storage.low_bit[c] : frame.shift;
-    field.most = packed ? (1u << storage.depth[c]) - 1 : fields.largest;
+    field.maximum = packed ? (1u << storage.depth[c]) - 1 : fields.largest;
     // Words of two bytes may have bits above the sample; such a sample counts as the largest one.
-    field.mask = packed ? field.most : 0xffff;
+    field.mask = packed ? field.maximum : 0xffff;
     field.colour =
         channel.role == Role::red || channel.role == Role::green || channel.role == Role::blue;
   }
@@ -64,9 +64,9 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t swap_bytes(std::uint32_t word) {
 }
 
 /// Scales value from 0…most to 0…largest. Neither exceeds 65535, so the product fits 32 bits.
-CUDAVISION_HOST_DEVICE inline std::uint32_t rescaled(std::uint32_t value, std::uint32_t most,
+CUDAVISION_HOST_DEVICE inline std::uint32_t rescaled(std::uint32_t value, std::uint32_t maximum,
                                                      std::uint32_t largest) {
-  return most == largest ? value : (value * largest + most / 2) / most;
+  return maximum == largest ? value : (value * largest + maximum / 2) / maximum;
 }
 
 /// The luminance of samples of up to 16 bits.
@@ -76,8 +76,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t deep_luminance(std::uint32_t red, st
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t saturated(std::int32_t value, std::uint32_t largest) {
-  const auto most = static_cast<std::int32_t>(largest);
-  return static_cast<std::uint32_t>(value < 0 ? 0 : value > most ? most : value);
+  const auto maximum = static_cast<std::int32_t>(largest);
+  return static_cast<std::uint32_t>(value < 0 ? 0 : value > maximum ? maximum : value);
 }
 
 template <Words kWords>
@@ -123,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t sample_of(const Field& field, std::u
   if (kWords == Words::swapped)
     word = swap_bytes(word);
   const std::uint32_t value = word >> field.low_bit & field.mask;
-  return value < field.most ? value : field.most;
+  return value < field.maximum ? value : field.maximum;
 }
 
 /// Returns the word of a sample from 0 to field.most, or its share in the word of its pixel.

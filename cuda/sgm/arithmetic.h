@@ -112,9 +112,9 @@ CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
 }
 
 /// Returns true if neighbouring pixels belong to the same region.
-CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int most_step) {
+CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int max_step) {
   const int step = a < b ? b - a : a - b;
-  return a != unknown && b != unknown && step <= most_step;
+  return a != unknown && b != unknown && step <= max_step;
 }
 
 /// Returns true if the left-right check keeps the number v at column x. right is the row of the
@@ -161,7 +161,7 @@ CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t num
   const bool is_known = number != unknown, was_known = last.number != unknown;
   const int step = number < last.number ? last.number - number : number - last.number;
   const int smooth = (filter.weight * number + (256 - filter.weight) * last.number + 128) >> 8;
-  const int present = is_known && was_known && step <= filter.most_step ? smooth : number;
+  const int present = is_known && was_known && step <= filter.max_step ? smooth : number;
   const int present_age = is_measured || !is_known ? 0 : 255;
   const bool stays = !is_measured && was_known && last.age < filter.persistence;
   return {static_cast<std::uint16_t>(stays ? last.number : present),

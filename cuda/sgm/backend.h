@@ -77,18 +77,18 @@ struct Winners {
 enum class Subpixel : std::uint8_t { none, equiangular, parabola, libsgm };
 Subpixel subpixel_of(const Parameters& parameters) noexcept;
 
-/// The filter over time. Numbers that differ by at most most_step are smoothed with a weight of
+/// The filter over time. Numbers that differ by at most max_step are smoothed with a weight of
 /// weight/256 for the new one.
 struct TemporalFilter {
-  int weight = 256, most_step = 0, persistence = 0;
+  int weight = 256, max_step = 0, persistence = 0;
 
   bool is_on() const noexcept { return weight < 256 || persistence > 0; }
 };
-/// weight = rint(256·temporal_alpha), in double; most_step = temporal_delta·per_pixel.
+/// weight = rint(256·temporal_alpha), in double; max_step = temporal_delta·per_pixel.
 TemporalFilter temporal_filter(const Parameters& parameters) noexcept;
 
 /// A scene is recognised by samples of the luminance: of up to this many rows and columns.
-constexpr int most_scene_samples = 64;
+constexpr int max_scene_samples = 64;
 /// Another scene begins where samples differ by more than this on average, in levels of 8 bits. In
 /// videos of opencv-doc, cuts give 30 to 40 and moving cameras up to 20.
 constexpr int scene_cut_difference = 24;
@@ -97,7 +97,7 @@ constexpr int scene_cut_difference = 24;
 struct History {
   std::uint16_t* numbers;       ///< the result of filter_over_time()
   std::uint8_t* ages;           ///< frames since a number was measured, or 255
-  std::uint8_t* scene_samples;  ///< most_scene_samples² bytes
+  std::uint8_t* scene_samples;  ///< max_scene_samples² bytes
   bool* is_new_scene;           ///< whether numbers and ages of the frame before count for nothing
 };
 
@@ -193,9 +193,9 @@ class Stages {
   /// Makes the pixels unknown that a mask marks, as SgmStereo::set_masks() describes it.
   virtual void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) = 0;
 
-  /// Joins each known pixel with those above, below and beside it that differ by at most most_step.
+  /// Joins each known pixel with those above, below and beside it that differ by at most max_step.
   /// Components of at most size pixels become unknown. size is at least 1.
-  virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;
+  virtual void remove_speckles(int size, int max_step, std::uint16_t* map) = 0;
 
   /// Writes a map as scale says: number + minimum·per_pixel, or invalid where it is unknown.
   virtual void write(const std::uint16_t* map, const DisparityScale& scale,
@@ -240,7 +240,7 @@ class Stages {
   /// it is known and, if measured is not null, the number there is known as well. The first that
   /// applies:
   ///  v not measured, h known, n < persistence: n = n + 1
-  ///  v and h known, |v − h| ≤ most_step: h = (weight·v + (256 − weight)·h + 128) >> 8
+  ///  v and h known, |v − h| ≤ max_step: h = (weight·v + (256 − weight)·h + 128) >> 8
   ///  otherwise: h = v
   /// In the last two cases n becomes 0, or 255 if v is known and not measured: a number that was
   /// filled in is never kept. The history has the result.

@@ -20,7 +20,7 @@ using Census = Config::Census;
 
 constexpr int radius_x = 4, radius_y = 3, window_rows = 2 * radius_y + 1;
 constexpr int margin = std::max(radius_x, gradient_radius_x);
-constexpr int most_bits = 64;
+constexpr int max_bits = 64;
 static_assert(radius_y == gradient_radius_y);
 
 /// One bit of a feature, which is 1 if sample a is larger than sample b. Both samples are given by
@@ -31,7 +31,7 @@ struct Comparison {
 
 struct Comparisons {
   int count = 0;
-  Comparison list[most_bits];
+  Comparison list[max_bits];
 
   void add(const Comparison& comparison) { list[count++] = comparison; }
 };

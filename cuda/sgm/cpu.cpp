@@ -64,8 +64,8 @@ class StagesCpu final : public Stages {
   void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
     apply_mask_cpu(config_, mask, map);
   }
-  void remove_speckles(int size, int most_step, std::uint16_t* map) override {
-    speckles_.run(size, most_step, map);
+  void remove_speckles(int size, int max_step, std::uint16_t* map) override {
+    speckles_.run(size, max_step, map);
   }
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) override {

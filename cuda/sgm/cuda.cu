@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "cuda/sgm/aggregate/cuda.h"
-#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/aggregate/aggregate_cuda.h"
+#include "cuda/sgm/bytesums/bytesums_cuda.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -32,17 +32,17 @@ int band_rows_within(double budget, const StageConfig& config, int unit, const B
     return bands == 1 ? rows : (rows + unit - 1) / unit * unit;
   };
   // More bands have smaller volumes, but more states between them.
-  std::size_t least = std::numeric_limits<std::size_t>::max();
+  std::size_t minimum = std::numeric_limits<std::size_t>::max();
   for (int bands = 1;; ++bands) {
-    least = std::min(least, bytes_of(rows_of(bands)));
-    if (static_cast<double>(least) <= budget)
+    minimum = std::min(minimum, bytes_of(rows_of(bands)));
+    if (static_cast<double>(minimum) <= budget)
       return rows_of(bands);
     if (rows_of(bands) <= std::max(fewest_rows, unit))
       throw Error(Error::Kind::out_of_memory,
                   "SgmStereo: the sums of path costs of " + std::to_string(config.width) + "×" +
                       std::to_string(config.height) + " pixels with " +
                       std::to_string(config.disparities) + " disparities take at least " +
-                      std::to_string(least) + " bytes, but memory-budget is " +
+                      std::to_string(minimum) + " bytes, but memory-budget is " +
                       std::to_string(static_cast<std::uint64_t>(budget)) +
                       " bytes: raise it, or lower num-disparities");
   }
@@ -148,8 +148,8 @@ class StagesCuda final : public Stages {
   void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
     apply_mask_cuda(queue_, config_, mask, map);
   }
-  void remove_speckles(int size, int most_step, std::uint16_t* map) override {
-    speckles_.run(size, most_step, map);
+  void remove_speckles(int size, int max_step, std::uint16_t* map) override {
+    speckles_.run(size, max_step, map);
   }
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) override {

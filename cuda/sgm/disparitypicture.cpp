@@ -58,9 +58,9 @@ void check_parameters(const PictureParameters& picture) {
   check(picture.focal_length, false, "focal-length");
   check(picture.baseline, false, "baseline");
   check(picture.unit, true, "depth-unit");
-  if (picture.range == Range::fixed && !(picture.least < picture.most))
-    refuse("the range of levels goes from " + std::to_string(picture.least) + " to " +
-           std::to_string(picture.most) + "; the second number must be the larger one");
+  if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
+    refuse("the range of levels goes from " + std::to_string(picture.minimum) + " to " +
+           std::to_string(picture.maximum) + "; the second number must be the larger one");
 }
 
 std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
@@ -102,8 +102,8 @@ LevelRange fixed_range(const PictureParameters& picture, int scale) {
   const auto value = [&](double number) {
     return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
   };
-  const int low = value(picture.least);
-  return {low, std::max(low + 1, value(picture.most))};
+  const int low = value(picture.minimum);
+  return {low, std::max(low + 1, value(picture.maximum))};
 }
 
 DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {

@@ -46,10 +46,10 @@ struct PictureParameters {
   double baseline = 0;                      ///< mm
   double unit = 1;                          ///< mm per count of depth
   Range range = Range::full;
-  double least = 0, most = 1;  ///< for Range::fixed; least < most
+  double minimum = 0, maximum = 1;  ///< for Range::fixed; least < most
 
   auto tie() const noexcept {
-    return std::tie(kind, quantity, focal_length, baseline, unit, range, least, most);
+    return std::tie(kind, quantity, focal_length, baseline, unit, range, minimum, maximum);
   }
   bool operator==(const PictureParameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const PictureParameters& other) const noexcept { return !(*this == other); }

@@ -44,7 +44,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
 
  private:
   using Kind = DisparityPicture::Kind;
-  using Histogram = std::array<std::uint32_t, RangeBins::most>;
+  using Histogram = std::array<std::uint32_t, RangeBins::maximum>;
 
   std::uint16_t number(const std::uint8_t* values, int x) const {
     return shape_.reads_bytes ? values[x] : load16(values + 2 * std::ptrdiff_t{x});
@@ -74,7 +74,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
       return;
     int low = 0, high = 0;
     std::uint32_t up_to = 0;
-    for (int bin = 0; bin < RangeBins::most; ++bin) {
+    for (int bin = 0; bin < RangeBins::maximum; ++bin) {
       const std::uint32_t count = counts[static_cast<std::size_t>(bin)];
       up_to += count;
       if (is_percentile(up_to, count, all, low_percentage))
@@ -82,7 +82,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
       if (is_percentile(up_to, count, all, high_percentage))
         high = bin;
     }
-    state_.take(numbers_.bins.least_in(low), numbers_.bins.most_in(high), weight);
+    state_.take(numbers_.bins.min_in(low), numbers_.bins.max_in(high), weight);
   }
 
   void draw(const std::uint8_t* values, const LevelRange& range, std::uint8_t* out) const {

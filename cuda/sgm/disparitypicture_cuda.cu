@@ -43,7 +43,7 @@ __device__ void store_word(std::uint8_t* to, std::uint16_t word) {
 
 /// What the range needs of the frames so far.
 struct RangeMemory {
-  std::uint32_t counts[RangeBins::most];  // 0 between frames
+  std::uint32_t counts[RangeBins::maximum];  // 0 between frames
   RangeState state;
   LevelRange range;  // of the values of the current frame
 };
@@ -58,14 +58,14 @@ struct RangeArguments {
 };
 
 constexpr int run_pixels = 8;  // that a thread counts at once
-constexpr unsigned most_count_blocks = 256;
+constexpr unsigned max_count_blocks = 256;
 
 /// Neighbours are often in one bin, so each thread counts runs of them before it adds to the
 /// block's histogram.
 __global__ void __launch_bounds__(threads) count_kernel(const __grid_constant__ RangeArguments a) {
-  __shared__ std::uint32_t counts[RangeBins::most];
+  __shared__ std::uint32_t counts[RangeBins::maximum];
   launch_dependents();
-  for (int bin = threadIdx.x; bin < RangeBins::most; bin += threads)
+  for (int bin = threadIdx.x; bin < RangeBins::maximum; bin += threads)
     counts[bin] = 0;
   __syncthreads();
   grid_dependency_wait();
@@ -92,15 +92,15 @@ __global__ void __launch_bounds__(threads) count_kernel(const __grid_constant__ 
       atomicAdd(&counts[bin], count);
   }
   __syncthreads();
-  for (int bin = threadIdx.x; bin < RangeBins::most; bin += threads)
+  for (int bin = threadIdx.x; bin < RangeBins::maximum; bin += threads)
     if (counts[bin] != 0)
       atomicAdd(&a.memory->counts[bin], counts[bin]);
 }
 
 /// One block, with a thread for each bin.
-__global__ void __launch_bounds__(RangeBins::most)
+__global__ void __launch_bounds__(RangeBins::maximum)
     range_kernel(const __grid_constant__ RangeArguments a) {
-  constexpr int warps = RangeBins::most / 32;
+  constexpr int warps = RangeBins::maximum / 32;
   __shared__ std::uint32_t sums[warps];
   __shared__ int low, high;
   launch_dependents();
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(RangeBins::most)
   const int bin = static_cast<int>(threadIdx.x);
   const std::uint32_t count = a.memory->counts[bin];
   a.memory->counts[bin] = 0;
-  std::uint32_t up_to = sum_to_lane(count);
+  std::uint32_t up_to = inclusive_scan(count);
   if (bin % 32 == 31)
     sums[bin / 32] = up_to;
   __syncthreads();
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(RangeBins::most)
   if (!a.restart)
     state = a.memory->state;
   if (all != 0)
-    state.take(a.numbers.bins.least_in(low), a.numbers.bins.most_in(high), a.weight);
+    state.take(a.numbers.bins.min_in(low), a.numbers.bins.max_in(high), a.weight);
   a.memory->state = state;
   a.memory->range = a.numbers.automatic_range(state);
 }
@@ -256,9 +256,9 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
     constexpr int block_pixels = threads * run_pixels;
     const std::int64_t pixels = static_cast<std::int64_t>(shape_.width) * shape_.height;
     const auto blocks = static_cast<unsigned>(
-        std::min<std::int64_t>((pixels + block_pixels - 1) / block_pixels, most_count_blocks));
+        std::min<std::int64_t>((pixels + block_pixels - 1) / block_pixels, max_count_blocks));
     launch_range_(count_kernel, blocks, threads, 0, a);
-    launch_range_(range_kernel, 1, RangeBins::most, 0, a);
+    launch_range_(range_kernel, 1, RangeBins::maximum, 0, a);
   }
 
   PictureShape shape_;

@@ -25,7 +25,7 @@ constexpr int threads = 128, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr int vector_pixels = sizeof(uint4) / sizeof(std::uint16_t);
 constexpr int lane_words = 8, lane_pixels = 2 * lane_words, segment_pixels = 32 * lane_pixels;
-constexpr int most_segments = 65536 / segment_pixels;  // Pictures have at most 65535 columns.
+constexpr int max_segments = 65536 / segment_pixels;  // Pictures have at most 65535 columns.
 static_assert(lane_pixels % vector_pixels == 0);
 
 /// Returns the number of the nearest lane before the calling one (or after it) that has a known
@@ -127,7 +127,7 @@ struct LanePixels {
 };
 
 __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ HolesArguments a) {
-  __shared__ std::uint16_t first[most_segments], last[most_segments];  // known number per segment
+  __shared__ std::uint16_t first[max_segments], last[max_segments];  // known number per segment
   launch_dependents();
   grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);

@@ -14,7 +14,7 @@ namespace cudavision::sgm {
 namespace {
 
 constexpr int block_width = 16, block_height = 9;
-constexpr double least_texture = 25;
+constexpr double min_texture = 25;
 
 /// Rows above and below in which blocks are searched: at first, and if few are found there.
 constexpr int near_rows = 8, far_rows = 40;
@@ -22,7 +22,7 @@ constexpr int near_rows = 8, far_rows = 40;
 constexpr int same_match = 2;
 constexpr double far_better = 0.8;
 
-constexpr int most_blocks = 96, fewest_blocks = 64;
+constexpr int max_blocks = 96, fewest_blocks = 64;
 /// The number of blocks falls where more disparities are searched, so that the time does not grow.
 constexpr int blocks_times_disparities = 96 * 128;
 
@@ -31,8 +31,8 @@ constexpr int enough_blocks = 24;
 constexpr int enough_matches = 10;
 constexpr double enough_matched = 0.12;
 constexpr double well_matched = 0.5, poorly_matched = 0.24;
-constexpr double most_offset = 0.75, most_spread = 1;
-constexpr double most_beyond = 0.05, most_at_end = 0.02;
+constexpr double max_offset = 0.75, max_spread = 1;
+constexpr double max_beyond = 0.05, max_at_end = 0.02;
 /// Means of two exposures that differ by this factor, and by so many levels, are unequal.
 constexpr double unequal_ratio = 1.5, unequal_difference = 16;
 constexpr int fewest_beyond = 3;
@@ -64,11 +64,11 @@ void compare_along_row(const Byte* block, const Byte* from, int pitch, int count
 
 /// Returns the least number, or the largest possible one if there is none.
 CUDAVISION_TARGET_CLONES
-std::uint16_t least_of(const std::uint16_t* numbers, int count) {
-  std::uint16_t least = std::numeric_limits<std::uint16_t>::max();
+std::uint16_t min_of(const std::uint16_t* numbers, int count) {
+  std::uint16_t lowest = std::numeric_limits<std::uint16_t>::max();
   for (int i = 0; i < count; ++i)
-    least = std::min(least, numbers[i]);
-  return least;
+    lowest = std::min(lowest, numbers[i]);
+  return lowest;
 }
 
 /// The place of the best match relative to the block, and how good it is.
@@ -95,16 +95,16 @@ class Sums {
   Best best(int dx, int dy) const {
     int y = 0;
     for (int j = 1; j < rows_; ++j)
-      if (least_in(j) < least_in(y))
+      if (min_in(j) < min_in(y))
         y = j;
-    const int least = least_in(y);
-    const int x = static_cast<int>(std::find(row(y), row(y) + columns_, least) - row(y));
+    const int lowest = min_in(y);
+    const int x = static_cast<int>(std::find(row(y), row(y) + columns_, lowest) - row(y));
     Best best{dx + x, dy + y, static_cast<double>(dy + y), 1, true};
-    if (const int other = least_elsewhere(x, y); other < no_sum)
-      best.ratio = static_cast<double>(least) / std::max(other, 1);
+    if (const int other = min_elsewhere(x, y); other < no_sum)
+      best.ratio = static_cast<double>(lowest) / std::max(other, 1);
     if (y > 0 && y < rows_ - 1) {
       const int above = row(y - 1)[x], below = row(y + 1)[x];
-      if (const int height = std::max(above, below) - least; height > 0)
+      if (const int height = std::max(above, below) - lowest; height > 0)
         best.offset += 0.5 * (above - below) / height;
     }
     return best;
@@ -113,21 +113,21 @@ class Sums {
  private:
   static constexpr int no_sum = std::numeric_limits<std::uint16_t>::max();
 
-  int least_in(int j) const { return least_of(row(j), columns_); }
+  int min_in(int j) const { return min_of(row(j), columns_); }
 
   /// Returns the least sum of those that are not at (x, y) or near it.
-  int least_elsewhere(int x, int y) const {
-    int least = no_sum;
+  int min_elsewhere(int x, int y) const {
+    int lowest = no_sum;
     for (int j = 0; j < rows_; ++j) {
       if (std::abs(j - y) > same_match) {
-        least = std::min(least, least_in(j));
+        lowest = std::min(lowest, min_in(j));
         continue;
       }
       const int after = std::min(x + same_match + 1, columns_);
-      least = std::min<int>(least, least_of(row(j), std::max(x - same_match, 0)));
-      least = std::min<int>(least, least_of(row(j) + after, columns_ - after));
+      lowest = std::min<int>(lowest, min_of(row(j), std::max(x - same_match, 0)));
+      lowest = std::min<int>(lowest, min_of(row(j) + after, columns_ - after));
     }
-    return least;
+    return lowest;
   }
 
   const int columns_, rows_;
@@ -211,13 +211,13 @@ bool PairFigures::is_swapped() const noexcept {
 
 bool PairFigures::is_unrectified() const noexcept {
   return vertical_known() &&
-         (std::abs(vertical_offset) >= most_offset || vertical_spread >= most_spread);
+         (std::abs(vertical_offset) >= max_offset || vertical_spread >= max_spread);
 }
 
 bool PairFigures::exceeds_range() const noexcept {
   if (blocks < enough_blocks || is_swapped() || is_unrectified())
     return false;
-  return above_range + below_range >= most_beyond || (vertical_known() && at_end >= most_at_end);
+  return above_range + below_range >= max_beyond || (vertical_known() && at_end >= max_at_end);
 }
 
 bool PairFigures::is_unequally_exposed() const noexcept {
@@ -239,15 +239,15 @@ struct PairInspector::Match {
 };
 
 PairInspector::PairInspector(const ImageSize& size, const Config& config)
-    : size_(size), least_(config.minimum), largest_(config.minimum + config.disparities - 1) {}
+    : size_(size), minimum_(config.minimum), largest_(config.minimum + config.disparities - 1) {}
 
 void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) {
   blocks_.clear();
   // The texture is that of squares of differences.
   const double gain = static_cast<double>(left.gain) / PatchReader::unit_gain;
-  const double enough_texture = least_texture / (gain * gain);
+  const double enough_texture = min_texture / (gain * gain);
   const int count =
-      std::clamp(blocks_times_disparities / (largest_ - least_ + 1), fewest_blocks, most_blocks);
+      std::clamp(blocks_times_disparities / (largest_ - minimum_ + 1), fewest_blocks, max_blocks);
   const double side = std::sqrt(1.0 * size_.width * size_.height / count);
   const int columns =
       std::max(1, static_cast<int>(size_.width / std::max<double>(side, block_width)));
@@ -256,7 +256,7 @@ void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) 
   figures.places = columns * rows;
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < columns; ++column) {
-      double most = enough_texture;
+      double maximum = enough_texture;
       Place best{-1, -1};
       for (int j = 1; j < 6; j += 2)
         for (int i = 1; i < 6; i += 2) {
@@ -267,8 +267,8 @@ void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) 
           if (place.x < 1 || place.y < 1 || place.x + block_width >= size_.width ||
               place.y + block_height >= size_.height)
             continue;
-          if (const double its = texture(left.picture, place.x, place.y); its >= most) {
-            most = its;
+          if (const double its = texture(left.picture, place.x, place.y); its >= maximum) {
+            maximum = its;
             best = place;
           }
         }
@@ -329,9 +329,9 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const Normalized& 
 std::vector<PairInspector::Match> PairInspector::match_beyond_range(const Normalized& left,
                                                                     const Normalized& right,
                                                                     int row) const {
-  const int count = largest_ - least_ + 1;
+  const int count = largest_ - minimum_ + 1;
   const int more = std::max(count, 128), less = std::min(count, 128);
-  return match_blocks(left, right, {-(largest_ + more), -(least_ - less), row - 1, row + 1});
+  return match_blocks(left, right, {-(largest_ + more), -(minimum_ - less), row - 1, row + 1});
 }
 
 void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures& figures) const {
@@ -340,7 +340,7 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
     if (match.is_clear())
       disparities.push_back(-match.best.dx);
   std::sort(disparities.begin(), disparities.end());
-  auto first = std::lower_bound(disparities.begin(), disparities.end(), least_);
+  auto first = std::lower_bound(disparities.begin(), disparities.end(), minimum_);
   auto last = std::upper_bound(disparities.begin(), disparities.end(), largest_);
   // A few of them match by accident.
   if (first - disparities.begin() >= fewest_beyond)
@@ -356,8 +356,8 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
         disparities.size());
   };
   figures.above_range = share_of([&](int disparity) { return disparity > largest_; });
-  figures.below_range = share_of([&](int disparity) { return disparity < least_; });
-  figures.least_disparity = quantile(disparities, 0.02);
+  figures.below_range = share_of([&](int disparity) { return disparity < minimum_; });
+  figures.min_disparity = quantile(disparities, 0.02);
   figures.largest_disparity = quantile(disparities, 0.98);
 }
 
@@ -381,20 +381,20 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   };
   const auto clear = [](const Match& match) { return match.is_clear(); };
   std::vector<Match> matches =
-      match_blocks(left, right, {-largest_, -least_, -near_rows, near_rows});
+      match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});
   figures.matched = share_of(matches, clear);
   // If not many blocks match, the others lie at other disparities or in other rows. A pattern that
   // repeats itself then matches anywhere, so the more blocks match, the better the explanation.
   std::vector<Match> beyond;
   if (figures.matched < well_matched) {
     figures.matched_if_swapped =
-        share_of(match_blocks(left, right, {least_, largest_, -near_rows, near_rows}), clear);
+        share_of(match_blocks(left, right, {minimum_, largest_, -near_rows, near_rows}), clear);
     beyond = match_beyond_range(left, right, 0);
     if (!figures.is_swapped() &&
         share_of(beyond, clear) < std::max(figures.matched, poorly_matched)) {
       beyond.clear();
       if (figures.matched < poorly_matched) {
-        matches = match_blocks(left, right, {-largest_, -least_, -far_rows, far_rows});
+        matches = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});
         figures.matched = share_of(matches, clear);
       }
     }

@@ -42,7 +42,7 @@ struct PairFigures {
   // These describe the blocks that match when a larger range of disparities is searched.
   double above_range = 0;     ///< share whose disparity is larger than those searched
   double below_range = 0;     ///< share whose disparity is smaller
-  int least_disparity = 0;    ///< all but a few blocks have this disparity or a larger one
+  int min_disparity = 0;      ///< all but a few blocks have this disparity or a larger one
   int largest_disparity = 0;  ///< and this one or a smaller one
 
   // Conclusions. Each of them is false if too few blocks were matched to tell. The thresholds lie
@@ -98,7 +98,7 @@ class PairInspector {
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
   const ImageSize size_;
-  const int least_;    ///< disparity searched
+  const int minimum_;  ///< disparity searched
   const int largest_;  ///< disparity searched
   std::vector<Place> blocks_;
 };

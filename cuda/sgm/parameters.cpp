@@ -16,10 +16,10 @@ namespace {
 using Census = Config::Census;
 using Compatibility = Config::Compatibility;
 
-constexpr int disparity_step = 32, most_disparities = 1024;
+constexpr int disparity_step = 32, max_disparities = 1024;
 constexpr int furthest = 2047;  // pixels; in sixteenths they still fit signed 16 bits
 constexpr int largest_cost = 255;
-constexpr double least_alpha = 1.0 / 256;
+constexpr double min_alpha = 1.0 / 256;
 
 std::string text(int number) {
   return std::to_string(number);
@@ -33,7 +33,7 @@ std::string text(double number) {
 
 std::string config_error(const Config& config) {
   const int count = config.disparities;
-  if (count < disparity_step || count > most_disparities || count % disparity_step != 0)
+  if (count < disparity_step || count > max_disparities || count % disparity_step != 0)
     return "num-disparities is " + text(count) + "; make it a multiple of 32 from 32 to 1024";
   if (config.minimum < -furthest || config.minimum > furthest - count)
     return "min-disparity is " + text(config.minimum) + "; with num-disparities " + text(count) +
@@ -100,7 +100,7 @@ std::string cleaning_error(const Parameters& parameters) {
 }
 
 std::string temporal_error(const Parameters& parameters) {
-  if (!(parameters.temporal_alpha >= least_alpha && parameters.temporal_alpha <= 1))
+  if (!(parameters.temporal_alpha >= min_alpha && parameters.temporal_alpha <= 1))
     return "temporal-alpha is " + text(parameters.temporal_alpha) +
            "; make it 1/256 to 1, where 1 is no smoothing";
   if (parameters.temporal_delta < 0 || parameters.temporal_delta > 1024)

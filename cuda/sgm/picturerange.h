@@ -33,21 +33,21 @@ struct LevelRange {
 
 /// The histogram of an automatic range.
 struct RangeBins {
-  static constexpr int most = 1024;
+  static constexpr int maximum = 1024;
 
   int first = 0, last = 0;  ///< the numbers that may occur
   int shift = 0;            ///< a bin has 2^shift numbers
-  int least_span = 1;       ///< of the range
+  int min_span = 1;         ///< of the range
 
   RangeBins() = default;
   RangeBins(int first_number, int last_number, int span)
-      : first(first_number), last(last_number), least_span(span) {
-    while ((last - first) >> shift >= most)
+      : first(first_number), last(last_number), min_span(span) {
+    while ((last - first) >> shift >= maximum)
       ++shift;
   }
 
   bool operator==(const RangeBins& other) const noexcept {
-    return first == other.first && last == other.last && least_span == other.least_span;
+    return first == other.first && last == other.last && min_span == other.min_span;
   }
   bool operator!=(const RangeBins& other) const noexcept { return !(*this == other); }
 
@@ -55,8 +55,8 @@ struct RangeBins {
   CUDAVISION_HOST_DEVICE int bin(int number) const {
     return number < first || number > last ? -1 : (number - first) >> shift;
   }
-  CUDAVISION_HOST_DEVICE int least_in(int bin) const { return first + (bin << shift); }
-  CUDAVISION_HOST_DEVICE int most_in(int bin) const {
+  CUDAVISION_HOST_DEVICE int min_in(int bin) const { return first + (bin << shift); }
+  CUDAVISION_HOST_DEVICE int max_in(int bin) const {
     const int number = first + (bin << shift) + (1 << shift) - 1;
     return number < last ? number : last;
   }
@@ -87,8 +87,8 @@ struct RangeState {
     LevelRange range{bins.first, bins.last};
     if (known)
       range = {rounded(low), rounded(high)};
-    if (range.high < range.low + bins.least_span)
-      range.high = range.low + bins.least_span;
+    if (range.high < range.low + bins.min_span)
+      range.high = range.low + bins.min_span;
     return range;
   }
 

@@ -204,14 +204,14 @@ __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
 __device__ std::uint32_t medians_of(const Pair* pixels, const std::uint16_t* list, int steps) {
   const std::uint32_t own_luminances = pixels->luminances;
   std::uint32_t numbers[refine_samples];
-  const __half2 most_weights = twice(0x1c00);  // of the pixels themselves
+  const __half2 max_weights = twice(0x1c00);  // of the pixels themselves
   __half2 weights[refine_samples], half_total = floats_of(0);
 #pragma unroll
   for (int i = 0; i < refine_samples; ++i) {
     const Pair pair = pixels[place_of_sample(i)];
     numbers[i] = pair.numbers;
     weights[i] =
-        i == refine_samples / 2 ? most_weights : weights_of(own_luminances, pair.luminances);
+        i == refine_samples / 2 ? max_weights : weights_of(own_luminances, pair.luminances);
     half_total = __hfma2(weights[i], twice(0x3800), half_total);
   }
   int upper = 0, lower = 0;  // places in the list

@@ -14,12 +14,12 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int most_disparities = 1024;
+constexpr int max_disparities = 1024;
 constexpr std::uint16_t no_sum = 0xFFFF;
 
-constexpr std::array<std::uint16_t, most_disparities> count_up() {
-  std::array<std::uint16_t, most_disparities> numbers{};
-  for (int i = 0; i < most_disparities; ++i)
+constexpr std::array<std::uint16_t, max_disparities> count_up() {
+  std::array<std::uint16_t, max_disparities> numbers{};
+  for (int i = 0; i < max_disparities; ++i)
     numbers[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(i);
   return numbers;
 }
@@ -33,19 +33,19 @@ struct RightBest {
 
 /// Returns the least of a pixel's sums, and updates the right map's bests with all of them. count
 /// is a multiple of 32.
-[[gnu::always_inline]] inline std::uint16_t least_sum(const std::uint16_t* sums, int count,
-                                                      std::uint16_t* __restrict right_sums,
-                                                      std::uint16_t* __restrict right_disparities) {
-  std::uint16_t least = no_sum;
+[[gnu::always_inline]] inline std::uint16_t min_sum(const std::uint16_t* sums, int count,
+                                                    std::uint16_t* __restrict right_sums,
+                                                    std::uint16_t* __restrict right_disparities) {
+  std::uint16_t minimum = no_sum;
   for (int d = 0; d < count; ++d) {
     const std::uint16_t sum = sums[d], right = right_sums[d];
     const auto better = mask_of<std::uint16_t>(sum < right);
     right_disparities[d] = static_cast<std::uint16_t>(
         (numbers[static_cast<std::size_t>(d)] & better) | (right_disparities[d] & ~better));
     right_sums[d] = std::min(sum, right);
-    least = std::min(least, sum);
+    minimum = std::min(minimum, sum);
   }
-  return least;
+  return minimum;
 }
 
 /// Returns the lowest disparity that has this sum.
@@ -62,12 +62,12 @@ struct RightBest {
 [[gnu::always_inline]] inline std::uint16_t second_sum(const std::uint16_t* sums, int count,
                                                        std::uint16_t best) {
   const auto before = static_cast<std::uint16_t>(best - 1);
-  std::uint16_t least = no_sum;
+  std::uint16_t minimum = no_sum;
   for (int d = 0; d < count; ++d) {
     const auto distance = static_cast<std::uint16_t>(numbers[static_cast<std::size_t>(d)] - before);
-    least = std::min<std::uint16_t>(least, sums[d] | mask_of<std::uint16_t>(distance <= 2));
+    minimum = std::min<std::uint16_t>(minimum, sums[d] | mask_of<std::uint16_t>(distance <= 2));
   }
-  return least;
+  return minimum;
 }
 
 struct Rules {
@@ -94,13 +94,13 @@ void select_row(const std::uint16_t* sums, int width, const Rules& rules, const 
   const int count = rules.disparities & ~31;  // lets the compiler drop the loops' remainders
   for (int x = 0; x < width; ++x, sums += rules.disparities) {
     const int last = width - 1 - x;
-    const std::uint16_t least = least_sum(sums, count, right.sums + last, right.disparities + last);
-    const std::uint16_t best = first_with(sums, count, least);
+    const std::uint16_t minimum = min_sum(sums, count, right.sums + last, right.disparities + last);
+    const std::uint16_t best = first_with(sums, count, minimum);
     const std::uint16_t second = second_sum(sums, count, best);
-    const bool known = is_unique(least, second, rules.uniqueness);
+    const bool known = is_unique(minimum, second, rules.uniqueness);
     winners.left[x] = known ? number_of(sums, best, rules) : unknown;
     if (winners.confidence)
-      winners.confidence[x] = known ? confidence_of(least, second) : 0;
+      winners.confidence[x] = known ? confidence_of(minimum, second) : 0;
   }
 }
 

@@ -29,14 +29,14 @@ struct SelectArguments {
 namespace {
 
 constexpr int many_rows = 2000;  // from here on there are enough rows for small blocks
-constexpr int most_vectors = 4;  // of sums per thread
+constexpr int max_vectors = 4;   // of sums per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
 constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two that are larger than any sum
 
-constexpr int power_of_two_from(int least) {
+constexpr int power_of_two_from(int minimum) {
   int power = 1;
-  while (power < least)
+  while (power < minimum)
     power *= 2;
   return power;
 }
@@ -51,22 +51,22 @@ struct RowPlan {
   /// Each column's sums are padded on both sides with at least as many numbers as a group has
   /// columns, larger than any sum, so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
-  static constexpr int most = kLanes * most_vectors;
+  static constexpr int maximum = kLanes * max_vectors;
   /// The pitch is chosen so that the 8 lanes that store vectors at once use different banks of
   /// shared memory. As far as possible, the same disparities of different columns do so as well.
-  static constexpr int pitch = kLanes == 2   ? (most + before + 1) / 4 * 4 + 2
-                               : kLanes == 4 ? (most + before + 3) / 8 * 8 + 4
-                                             : (most + before) / 2 * 2 + 1;
+  static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
+                               : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
+                                             : (maximum + before) / 2 * 2 + 1;
   static constexpr int pair = 2 * pitch + (kLanes == 4 ? 1 : 0);
   static constexpr int numbers = before + columns / 2 * pair;
-  static_assert(group % 8 == 0 && pitch >= most + before);
+  static_assert(group % 8 == 0 && pitch >= maximum + before);
 
   static __device__ int place_of(int column) {
     return before + column / 2 * pair + column % 2 * pitch;
   }
 
   /// Pixels of the right map that are kept, halved: even and odd ones have a ring each.
-  static constexpr int ring = power_of_two_from((8 * most + columns) / 2);
+  static constexpr int ring = power_of_two_from((8 * maximum + columns) / 2);
   /// Even and odd pixels lie apart, because neighbouring threads work on every other pixel.
   static __device__ int slot_of(int p) { return (p & 1) * ring + (p >> 1 & (ring - 1)); }
 
@@ -83,7 +83,7 @@ __device__ std::uint32_t key_of(std::uint32_t indexed, int first) {
 
 /// Returns the least value of kLanes neighbouring lanes.
 template <int kLanes>
-__device__ std::uint32_t least_of_lanes(std::uint32_t value) {
+__device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 #pragma unroll
   for (int distance = kLanes / 2; distance > 0; distance /= 2)
     value = min(value, __shfl_xor_sync(whole_warp, value, distance));
@@ -92,30 +92,29 @@ __device__ std::uint32_t least_of_lanes(std::uint32_t value) {
 
 /// The best disparity of a pixel of the left map, as one lane of its column knows it.
 struct LeftBest {
-  std::uint32_t key;    ///< of the best, equal in all lanes
-  int word;             ///< the best and its neighbours are in this word of the column and the next
-  int near;             ///< the lane's vector that holds one of these words, or any if none does
-  std::uint32_t least;  ///< the least sums of the lane's other vectors, in both halves
+  std::uint32_t key;  ///< of the best, equal in all lanes
+  int word;           ///< the best and its neighbours are in this word of the column and the next
+  int near;           ///< the lane's vector that holds one of these words, or any if none does
+  std::uint32_t minimum;  ///< the least sums of the lane's other vectors, in both halves
 };
 
 /// Finds the best of a column. vectors are the vectors part, part + kLanes, part + 2·kLanes… of the
 /// column, where part is the lane's number.
 template <int kLanes>
-__device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
-  std::uint32_t leasts[most_vectors];
+__device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
+  std::uint32_t minima[max_vectors];
 #pragma unroll
-  for (int i = 0; i < most_vectors; ++i) {
+  for (int i = 0; i < max_vectors; ++i) {
     const std::uint32_t index = 0x00010001u * 4 * i;
-    leasts[i] = __vimin3_u16x2(vectors[i].x * 32 + index, vectors[i].y * 32 + index + 0x00010001u,
+    minima[i] = __vimin3_u16x2(vectors[i].x * 32 + index, vectors[i].y * 32 + index + 0x00010001u,
                                vectors[i].z * 32 + index + 0x00020002u);
-    leasts[i] = __vminu2(leasts[i], vectors[i].w * 32 + index + 0x00030003u);
+    minima[i] = __vminu2(minima[i], vectors[i].w * 32 + index + 0x00030003u);
   }
-  const std::uint32_t both = __vminu2(__vimin3_u16x2(leasts[0], leasts[1], leasts[2]), leasts[3]);
+  const std::uint32_t both = __vminu2(__vimin3_u16x2(minima[0], minima[1], minima[2]), minima[3]);
   // One more bit holds the half that the least is from.
   const std::uint32_t one = min((both & 0xffff) * 2, both >> 15 | 1);
   const std::uint32_t vector = static_cast<std::uint32_t>(part) + (one >> 3 & 7) * kLanes;
-  LeftBest best{least_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part,
-                nothing};
+  LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
   // Neighbouring vectors belong to different lanes, so only one can be near. It may lie in the
@@ -126,25 +125,25 @@ __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
   if ((first - part) % kLanes == 0)
     best.near = first;
 #pragma unroll
-  for (int i = 0; i < most_vectors; ++i)
+  for (int i = 0; i < max_vectors; ++i)
     if (best.near - part != i * kLanes)
-      best.least = __vminu2(best.least, leasts[i]);
-  best.least = best.least >> 5 & no_sums;
+      best.minimum = __vminu2(best.minimum, minima[i]);
+  best.minimum = best.minimum >> 5 & no_sums;
   return best;
 }
 
 /// Returns the least sum of all words except the two that hold the best and its neighbours. near is
 /// the vector best.near.
 template <int kLanes>
-__device__ std::uint32_t least_of_others(const LeftBest& best, const uint4& near) {
+__device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
   const int first = best.word - 4 * best.near;
-  std::uint32_t least = best.least;
+  std::uint32_t minimum = best.minimum;
 #pragma unroll
   for (int i = 0; i < 4; ++i)
     if (first != i && first != i - 1)
-      least = __vminu2(least, words[i]);
-  return least_of_lanes<kLanes>(min(least & 0xffff, least >> 16));
+      minimum = __vminu2(minimum, words[i]);
+  return min_of_lanes<kLanes>(min(minimum & 0xffff, minimum >> 16));
 }
 
 /// Writes a pixel of the left map. sums are those of the column, two per word. found holds the
@@ -152,24 +151,24 @@ __device__ std::uint32_t least_of_others(const LeftBest& best, const uint4& near
 __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
-  const std::uint32_t least = found >> 10 & 2047;
+  const std::uint32_t minimum = found >> 10 & 2047;
   // The fourth sum of the two words is 2 away from the best.
   const int word = (best - 1) >> 1;
   const std::uint32_t first = sums[word], last = sums[word + 1];
   const bool even = best % 2 == 0;
   const std::uint32_t fourth = even ? first & 0xffff : last >> 16;
   const std::uint32_t second = min(found >> 21, fourth);
-  const bool known = is_unique(least, second, a.uniqueness);
+  const bool known = is_unique(minimum, second, a.uniqueness);
   int number = a.whole ? best : 16 * best;
   if (a.subpixel != Subpixel::none && best > 0 && best < a.disparities - 1) {
     const int l = static_cast<int>(even ? first >> 16 : first & 0xffff);
-    const int c = static_cast<int>(least);
+    const int c = static_cast<int>(minimum);
     const int r = static_cast<int>(even ? last >> 16 : last & 0xffff);
     number += offset_of(a.subpixel, l, c, r);
   }
   a.winners.left[pixel] = known ? static_cast<std::uint16_t>(number) : unknown;
   if (a.winners.confidence)
-    a.winners.confidence[pixel] = known ? confidence_of(least, second) : 0;
+    a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
 /// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. A word of an even
@@ -210,7 +209,7 @@ __device__ void write_right(const SelectArguments& a, std::int64_t row, int p, s
     a.winners.right[row + r] = static_cast<std::uint16_t>(best & 1023);
 }
 
-__device__ void clear(uint4 (&vectors)[most_vectors]) {
+__device__ void clear(uint4 (&vectors)[max_vectors]) {
 #pragma unroll
   for (uint4& vector : vectors)
     vector = {no_sums, no_sums, no_sums, no_sums};
@@ -231,13 +230,13 @@ __global__ void __launch_bounds__(Plan::threads)
   const auto* from = reinterpret_cast<const uint4*>(a.sums + (row + column) * a.disparities) + part;
   uint4* const to = select_shared + Plan::place_of(column);
 
-  uint4 next[most_vectors];
+  uint4 next[max_vectors];
   clear(next);
   // Vectors beyond the disparities keep no_sums.
   const auto load = [&](int x) {
     const bool there = x + column < a.width;
 #pragma unroll
-    for (int i = 0; i < most_vectors; ++i)
+    for (int i = 0; i < max_vectors; ++i)
       if (there && part + i * Plan::lanes < vectors)
         next[i] = from[i * Plan::lanes];
     if (!there)
@@ -256,10 +255,10 @@ __global__ void __launch_bounds__(Plan::threads)
     const LeftBest best = best_of<Plan::lanes>(next, part);
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < most_vectors; ++i)
+    for (int i = 0; i < max_vectors; ++i)
       if (part + i * Plan::lanes < vectors)
         to[part + i * Plan::lanes] = next[i];
-    const std::uint32_t second = least_of_others<Plan::lanes>(best, to[best.near]);
+    const std::uint32_t second = min_of_others<Plan::lanes>(best, to[best.near]);
     if (part == 0)
       found[column] = second << 21 | best.key;
     if (turn < Plan::columns) {

@@ -41,13 +41,14 @@ class Workspace {
                                    reserve(2 * pixels)};
     const std::size_t confidence_at = reserve(pixels);
     const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
-                      scene_samples_at = reserve(most_scene_samples * most_scene_samples),
+                      scene_samples_at = reserve(max_scene_samples * max_scene_samples),
                       is_new_scene_at = reserve(sizeof(bool));
     memory_ = device.allocate(bytes_);
-    left = at<std::uint16_t>(maps_at[0]);
-    right = at<std::uint16_t>(maps_at[1]);
-    other_left = at<std::uint16_t>(maps_at[2]);
+    for (int i = 0; i < 2; ++i)
+      left_maps_[i] = at<std::uint16_t>(maps_at[i]);
+    right = at<std::uint16_t>(maps_at[2]);
     other_right = at<std::uint16_t>(maps_at[3]);
+    reset();
     confidence = at<std::uint8_t>(confidence_at);
     history = {at<std::uint16_t>(history_numbers_at), at<std::uint8_t>(history_ages_at),
                at<std::uint8_t>(scene_samples_at), at<bool>(is_new_scene_at)};
@@ -56,8 +57,8 @@ class Workspace {
   /// Gives left and other_left the places that they had first. A frame swaps them, but most
   /// arguments of its kernels stay the same if every frame begins with the same places.
   void reset() {
-    if (other_left < left)
-      std::swap(left, other_left);
+    left = left_maps_[0];
+    other_left = left_maps_[1];
   }
 
   std::uint16_t *left, *right;              ///< maps
@@ -80,6 +81,7 @@ class Workspace {
 
   std::size_t bytes_ = 0;
   Buffer memory_;
+  std::uint16_t* left_maps_[2];
 };
 
 }  // namespace

@@ -17,11 +17,11 @@ using Number = std::uint32_t;
 
 class Regions {
  public:
-  Regions(const StageConfig& config, int most_step, const std::uint16_t* map, Number* parents,
+  Regions(const StageConfig& config, int max_step, const std::uint16_t* map, Number* parents,
           Number* counts)
       : width_(config.width),
         height_(config.height),
-        most_step_(most_step),
+        max_step_(max_step),
         map_(map),
         parents_(parents),
         counts_(counts) {}
@@ -46,7 +46,7 @@ class Regions {
   Number row(int y) const { return static_cast<Number>(y) * static_cast<Number>(width_); }
 
  private:
-  bool joined(Number a, Number b) const { return are_joined(map_[a], map_[b], most_step_); }
+  bool joined(Number a, Number b) const { return are_joined(map_[a], map_[b], max_step_); }
 
   void find_runs(Number first) const {
     for (Number i = first; i < first + static_cast<Number>(width_); ++i) {
@@ -88,7 +88,7 @@ class Regions {
       ++counts_[root(i)];
   }
 
-  int width_, height_, most_step_;
+  int width_, height_, max_step_;
   const std::uint16_t* map_;
   Number *parents_, *counts_;
 };
@@ -100,8 +100,8 @@ SpecklesCpu::SpecklesCpu(Device& device, const StageConfig& config)
       parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))),
       counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))) {}
 
-void SpecklesCpu::run(int size, int most_step, std::uint16_t* map) const {
-  const Regions regions(config_, most_step, map, parents_.as<Number>(), counts_.as<Number>());
+void SpecklesCpu::run(int size, int max_step, std::uint16_t* map) const {
+  const Regions regions(config_, max_step, map, parents_.as<Number>(), counts_.as<Number>());
   regions.find();
   const auto width = static_cast<Number>(config_.width);
   Bands(config_.height).for_each([&](const Band& band) {

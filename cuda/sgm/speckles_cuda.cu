@@ -27,7 +27,7 @@ struct SpecklesArguments {
   std::uint32_t* roots;   // a bit for each root within a tile; a word for 32 columns of a row
   int width, height;
   int tiles;  // in a row of tiles
-  int most_step;
+  int max_step;
   std::uint32_t size;
 };
 
@@ -84,10 +84,10 @@ struct Runs {
 };
 
 /// value is that of the lane's pixel. All lanes must call this.
-__device__ Runs find_runs(std::uint16_t value, int lane, int most_step) {
+__device__ Runs find_runs(std::uint16_t value, int lane, int max_step) {
   const auto before =
       static_cast<std::uint16_t>(__shfl_up_sync(whole_warp, static_cast<int>(value), 1));
-  return {~__ballot_sync(whole_warp, lane > 0 && are_joined(before, value, most_step))};
+  return {~__ballot_sync(whole_warp, lane > 0 && are_joined(before, value, max_step))};
 }
 
 /// Returns the lanes whose joins are enough to join two runs wherever they touch. touching are the
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(threads)
     values[i] = at.inside(a, i) ? a.map[at.number(a, i)] : unknown;
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i) {
-    runs[i] = find_runs(values[i], at.lane, a.most_step);
+    runs[i] = find_runs(values[i], at.lane, a.max_step);
     const std::uint32_t pixel = own + i * tile_width;
     map[pixel] = values[i];
     parents[pixel] = pixel - at.lane + runs[i].start_of(at.lane);
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads)
       continue;
     const std::uint32_t pixel = own + i * tile_width, above = pixel - tile_width;
     const unsigned touching =
-        __ballot_sync(whole_warp, are_joined(map[above], values[i], a.most_step));
+        __ballot_sync(whole_warp, are_joined(map[above], values[i], a.max_step));
     if (first_touches(touching, runs[i].starts, starts[at.row + i - 1]) >> at.lane & 1)
       join<true>(parents, pixel, above);
   }
@@ -197,9 +197,9 @@ __global__ void __launch_bounds__(threads)
   const std::uint32_t other = pixel - (vertical ? 1 : a.width);
   const std::uint16_t value = inside ? a.map[pixel] : unknown;
   const std::uint16_t other_value = inside ? a.map[other] : unknown;
-  const Runs runs = find_runs(value, lane, a.most_step);
-  const Runs other_runs = find_runs(other_value, lane, a.most_step);
-  const unsigned touching = __ballot_sync(whole_warp, are_joined(other_value, value, a.most_step));
+  const Runs runs = find_runs(value, lane, a.max_step);
+  const Runs other_runs = find_runs(other_value, lane, a.max_step);
+  const unsigned touching = __ballot_sync(whole_warp, are_joined(other_value, value, a.max_step));
   if (first_touches(touching, runs.starts, other_runs.starts) >> lane & 1)
     join<false>(a.parents, pixel, other);
 }
@@ -266,7 +266,7 @@ SpecklesCuda::SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig
                              static_cast<std::size_t>(config.height))),
       queue_(queue) {}
 
-void SpecklesCuda::run(int size, int most_step, std::uint16_t* map) const {
+void SpecklesCuda::run(int size, int max_step, std::uint16_t* map) const {
   SpecklesArguments a{};
   a.map = map;
   a.parents = static_cast<std::uint32_t*>(scratch_);
@@ -276,7 +276,7 @@ void SpecklesCuda::run(int size, int most_step, std::uint16_t* map) const {
   a.height = config_.height;
   a.tiles = tiles_of(config_.width, tile_width);
   a.size = static_cast<std::uint32_t>(size);
-  a.most_step = most_step;
+  a.max_step = max_step;
   const auto blocks = [](std::int64_t work) {
     return static_cast<unsigned>((work + threads - 1) / threads);
   };

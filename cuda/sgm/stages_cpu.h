@@ -112,7 +112,7 @@ void filter_over_time_cpu(const StageConfig& config, const std::uint16_t* map,
 class SpecklesCpu {
  public:
   SpecklesCpu(Device& device, const StageConfig& config);
-  void run(int size, int most_step, std::uint16_t* map) const;
+  void run(int size, int max_step, std::uint16_t* map) const;
 
  private:
   StageConfig config_;

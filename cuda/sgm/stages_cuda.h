@@ -175,7 +175,7 @@ class SpecklesCuda {
  public:
   /// scratch has 8 bytes for each pixel.
   SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig& config, void* scratch);
-  void run(int size, int most_step, std::uint16_t* map) const;
+  void run(int size, int max_step, std::uint16_t* map) const;
 
  private:
   StageConfig config_;

@@ -29,8 +29,8 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
 
 void find_scene_cut_cpu(const StageConfig& config, const SamplePlane& picture, bool first_frame,
                         const History& history) {
-  const int columns = std::min(config.width, most_scene_samples);
-  const int rows = std::min(config.height, most_scene_samples);
+  const int columns = std::min(config.width, max_scene_samples);
+  const int rows = std::min(config.height, max_scene_samples);
   int difference = 0;
   std::uint8_t* sample = history.scene_samples;
   for (int j = 0; j < rows; ++j)

@@ -34,7 +34,7 @@ namespace {
 /* Scene cuts */
 
 constexpr int scene_threads = 1024;  // one block
-constexpr int samples_per_thread = most_scene_samples * most_scene_samples / scene_threads;
+constexpr int samples_per_thread = max_scene_samples * max_scene_samples / scene_threads;
 
 __global__ void __launch_bounds__(scene_threads)
     scene_kernel(const __grid_constant__ SceneArguments a) {
@@ -135,8 +135,8 @@ void TemporalCuda::find_scene_cut(const SamplePlane& picture, bool first_frame,
   SceneArguments a{};
   a.picture = Samples(picture);
   a.shift = picture.bits - 8;
-  a.columns = std::min(config_.width, most_scene_samples);
-  a.rows = std::min(config_.height, most_scene_samples);
+  a.columns = std::min(config_.width, max_scene_samples);
+  a.rows = std::min(config_.height, max_scene_samples);
   a.first_frame = first_frame;
   a.scene_samples = history.scene_samples;
   a.is_new_scene = history.is_new_scene;

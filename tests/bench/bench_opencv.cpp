@@ -85,8 +85,8 @@ std::vector<Result> results;
 void print_best(const std::string& operation, const char* layout_name, const FrameLayout& layout,
                 const std::function<void()>& ours, const std::function<void()>& opencv) {
   double ours_best = 1e9, opencv_best = 1e9, spent = 0;
-  const int least = options.quick ? 1 : 10, most = options.quick ? 1 : 300;
-  for (int turn = 0; turn < least || (spent < 2000 && turn < most); ++turn) {
+  const int minimum = options.quick ? 1 : 10, maximum = options.quick ? 1 : 300;
+  for (int turn = 0; turn < minimum || (spent < 2000 && turn < maximum); ++turn) {
     const double mine = milliseconds(ours);
     const double theirs = milliseconds(opencv);
     ours_best = std::min(ours_best, mine);

@@ -31,7 +31,7 @@ double BusTimer::measure(BusDirection direction, std::size_t bytes) {
   };
   // The copies follow each other on one stream, so the bus is never idle between them.
   constexpr int batch = 20;
-  constexpr std::chrono::milliseconds least(200);
+  constexpr std::chrono::milliseconds minimum(200);
   copy(batch);
   int copies = 0;
   const auto start = std::chrono::steady_clock::now();
@@ -40,7 +40,7 @@ double BusTimer::measure(BusDirection direction, std::size_t bytes) {
     copy(batch);
     copies += batch;
     elapsed = std::chrono::steady_clock::now() - start;
-  } while (elapsed < least);
+  } while (elapsed < minimum);
   return elapsed.count() / copies;
 }
 

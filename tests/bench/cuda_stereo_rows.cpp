@@ -55,7 +55,7 @@ const StereoSubject subjects[] = {
 
 /// Larger pictures are not compared with the CPU, because that would take longer than all
 /// measurements.
-constexpr int most_pixels_compared = 1920 * 1080;
+constexpr int max_pixels_compared = 1920 * 1080;
 
 /// A frame launches a graph, and a single stage its kernels one by one.
 enum class Timing { as_launched, captured };
@@ -96,7 +96,7 @@ void expect_no_difference(const CudaTestDevice& device, const StereoSubject& sub
 
 /// Measures the whole operation, from the two pictures to the map.
 void measure(const CudaTestDevice& device, const StereoSubject& subject, Row& row) {
-  if (subject.width * subject.height <= most_pixels_compared)
+  if (subject.width * subject.height <= max_pixels_compared)
     expect_no_difference(device, subject);
   const SgmFrames frames(
       *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
@@ -170,7 +170,7 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
   });
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
   const Buffer confidences = device->allocate(pixels), ages = device->allocate(pixels),
-               scene = device->allocate(sgm::most_scene_samples * sgm::most_scene_samples),
+               scene = device->allocate(sgm::max_scene_samples * sgm::max_scene_samples),
                is_new_scene = device->allocate(sizeof(bool));
   const sgm::History history{number(maps[0]), ages.as<std::uint8_t>(), scene.as<std::uint8_t>(),
                              is_new_scene.as<bool>()};

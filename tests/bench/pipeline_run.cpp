@@ -187,9 +187,9 @@ GstBuffer* PipelineRun::new_frame() {
 void PipelineRun::take_proposed_pool(const GstVideoInfo& info) {
   GstQuery* query = gst_query_new_allocation(caps_.get(), TRUE);
   GstBufferPool* pool = nullptr;
-  guint size = static_cast<guint>(info.size), least = 0, most = 0;
+  guint size = static_cast<guint>(info.size), minimum = 0, maximum = 0;
   if (gst_pad_peer_query(sources_[0].get(), query) && gst_query_get_n_allocation_pools(query) > 0)
-    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &minimum, &maximum);
   gst_query_unref(query);
   pool_.reset(pool);
   if (!pool_)

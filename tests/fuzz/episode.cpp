@@ -143,8 +143,9 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
-// What comes out while nothing is linked is lost, but what follows must arrive. Downstream takes
-// all caps, because those that are negotiated meanwhile may be any.
+// Frames that come out while nothing is linked are lost, but those that follow must arrive. The new
+// peer may refuse the current caps first, which fails as with any element, and must leave nothing
+// behind for the caps that it accepts.
 void Episode::relink() {
   settle();
   restricted_ = false;
@@ -157,13 +158,22 @@ void Episode::relink() {
   const auto drain = [this] {
     const Owned<GstQuery> query(gst_query_new_drain());
     gst_pad_peer_query(filter_.source_pad(), query);
+    while (filter_.pull() != nullptr) {
+    }
   };
   if (below(2) == 0)
     drain();
-  gst_pad_link(source, filter_.sink_pad());
-  drain();
-  while (filter_.pull() != nullptr) {
+  fail_unless_equals_int(gst_pad_link(source, filter_.sink_pad()), GST_PAD_LINK_OK);
+  if (below(3) == 0) {
+    filter_.accept_downstream("video/x-raw, format=v216");
+    for (int i = below(3); i >= 0; --i)
+      filter_.push(tracked(to_buffer(Picture(*format_, width_, height_))));
+    drain();
+    filter_.accept_downstream("ANY");
+    gst_pad_push_event(filter_.sink_pad(), gst_event_new_reconfigure());
+    good_caps();
   }
+  drain();
   good_frame();
 }
 

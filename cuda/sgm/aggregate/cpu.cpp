@@ -131,8 +131,8 @@ void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_
     else
       advance<first.value>(memory.matching + at(opposite), disparities, p1, left,
                            sums + at(opposite));
-    right = {right.costs, const_cast<std::uint8_t*>(right.before), right.least, 0};
-    left = {left.costs, const_cast<std::uint8_t*>(left.before), left.least, 0};
+    right = {right.costs, const_cast<std::uint8_t*>(right.before), right.minimum, 0};
+    left = {left.costs, const_cast<std::uint8_t*>(left.before), left.minimum, 0};
   };
   const int half = (width + 1) / 2;
   for (int x = 0; x < half; ++x)
@@ -195,11 +195,11 @@ namespace {
 /// The costs that the downward or the upward paths have reached in a row. Path p comes from column
 /// x + dx[p] of the previous row. Columns −1 and width stand for the outside of the picture.
 struct PathRow {
-  static constexpr int most_paths = 3;
-  static constexpr int dx[most_paths] = {0, -1, 1};
+  static constexpr int max_paths = 3;
+  static constexpr int dx[max_paths] = {0, -1, 1};
 
-  PathCosts costs[most_paths];
-  std::uint8_t* least[most_paths];  ///< of the costs
+  PathCosts costs[max_paths];
+  std::uint8_t* minimum[max_paths];  ///< of the costs
 
   const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
 };
@@ -215,7 +215,7 @@ struct ColumnMemory {
     bytes = pieces.taken();
   }
 
-  std::uint8_t *planes, *matching, *p2[PathRow::most_paths];
+  std::uint8_t *planes, *matching, *p2[PathRow::max_paths];
   std::size_t bytes;
 };
 
@@ -233,7 +233,7 @@ CUDAVISION_TARGET_CLONES void add_columns(const StageConfig& config, const Featu
     PathStep steps[paths];
     for (int p = 0; p < paths; ++p) {
       const int from = x + PathRow::dx[p];
-      steps[p] = {before.costs_of(p, from), row.costs[p].of(x + 1), before.least[p][from + 1],
+      steps[p] = {before.costs_of(p, from), row.costs[p].of(x + 1), before.minimum[p][from + 1],
                   memory.p2[p][x]};
     }
     std::uint16_t* const to = sums + static_cast<std::size_t>(x) * disparities;
@@ -242,7 +242,7 @@ CUDAVISION_TARGET_CLONES void add_columns(const StageConfig& config, const Featu
     else
       advance(memory.matching, disparities, p1, steps, to);
     for (int p = 0; p < paths; ++p)
-      row.least[p][x + 1] = steps[p].least;
+      row.minimum[p][x + 1] = steps[p].minimum;
   }
 }
 
@@ -254,7 +254,7 @@ class VerticalPathsCpu {
   VerticalPathsCpu(Device& device, const StageConfig& config)
       : config_(config),
         paths_(config.paths == 8 ? 3 : 1),
-        chunks_((config.width + least_columns - 1) / least_columns) {
+        chunks_((config.width + min_columns - 1) / min_columns) {
     for (auto& direction : rows_)
       for (PathRow& row : direction)
         allocate(device, row);
@@ -281,7 +281,7 @@ class VerticalPathsCpu {
   }
 
  private:
-  static constexpr int least_columns = 32;  // per chunk: fewer are not worth a task
+  static constexpr int min_columns = 32;  // per chunk: fewer are not worth a task
 
   using Rows = PathRow[2];  ///< row y is number y % 2, the previous row the other one
 
@@ -291,8 +291,8 @@ class VerticalPathsCpu {
       memory_.push_back(device.allocate(PathCosts::bytes(columns, config_.disparities)));
       row.costs[p] = PathCosts(memory_.back().as<std::uint8_t>(), columns, config_.disparities);
       memory_.push_back(device.allocate(static_cast<std::size_t>(columns)));
-      row.least[p] = memory_.back().as<std::uint8_t>();
-      std::memset(row.least[p], 0, static_cast<std::size_t>(columns));
+      row.minimum[p] = memory_.back().as<std::uint8_t>();
+      std::memset(row.minimum[p], 0, static_cast<std::size_t>(columns));
     }
   }
 
@@ -304,13 +304,13 @@ class VerticalPathsCpu {
         const PathRow& before = rows_[end][end == 0 ? 1 : (config_.height) % 2];
         for (int pixel = 0; pixel < before.costs[p].pixels(); ++pixel)
           before.costs[p].start(pixel);
-        std::memset(before.least[p], 0, static_cast<std::size_t>(before.costs[p].pixels()));
+        std::memset(before.minimum[p], 0, static_cast<std::size_t>(before.costs[p].pixels()));
       }
   }
 
   Band columns_of(const Band& chunk) const {
-    return {chunk.number, chunk.begin * least_columns,
-            std::min(chunk.end * least_columns, config_.width)};
+    return {chunk.number, chunk.begin * min_columns,
+            std::min(chunk.end * min_columns, config_.width)};
   }
 
   /// direction is 1 for the downward paths, −1 for the upward ones.
@@ -324,7 +324,7 @@ class VerticalPathsCpu {
       using Feature = decltype(feature);
       constexpr int count = decltype(planes)::value;
       const auto add_for = paths_ == 1 ? add_columns<count, 1, Feature>
-                                       : add_columns<count, PathRow::most_paths, Feature>;
+                                       : add_columns<count, PathRow::max_paths, Feature>;
       add_for(config_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
               memory, columns.begin, columns.end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
               job.sums + std::int64_t{y} * width * config_.disparities);
@@ -333,7 +333,7 @@ class VerticalPathsCpu {
 
   StageConfig config_;
   int paths_;
-  Bands chunks_;  ///< in units of least_columns columns
+  Bands chunks_;  ///< in units of min_columns columns
   std::vector<Buffer> memory_;
   Rows rows_[2];  ///< of the downward and of the upward paths
   std::vector<Buffer> scratch_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/sgm/aggregate/cuda.h"
+#include "cuda/sgm/aggregate/aggregate_cuda.h"
 #include "cuda/sgm/samples.cuh"
 
 namespace cudavision::sgm {

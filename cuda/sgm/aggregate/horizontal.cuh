@@ -77,7 +77,7 @@ class HorizontalPath {
   __device__ void save(unsigned char* state) {
 #pragma unroll
     for (int k = 0; k < kWords; ++k)
-      path_[k] -= least_;
+      path_[k] -= minimum_;
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
@@ -157,8 +157,8 @@ class HorizontalPath {
         costs[k] =
             in_halves(differing_bits(left.at[j % vector], low_[(j + kWords - k) % kWords], ~0u),
                       differing_bits(left.at[j % vector], high_[(j + kWords - k) % kWords], ~0u));
-      advance(lanes_, costs, p1_, bounds.at[j % 4] + least_, least_, path_);
-      least_ = lanes_.least_cost(least_of(path_));
+      advance(lanes_, costs, p1_, bounds.at[j % 4] + minimum_, minimum_, path_);
+      minimum_ = lanes_.min_cost(min_of(path_));
 
       if constexpr (kSecond) {
         std::uint32_t sums[kWords];
@@ -188,7 +188,7 @@ class HorizontalPath {
   const int ring_;
   int low_at_, high_at_;  // in the ring: the next feature for either half of the disparities
   std::uint32_t path_[kWords];
-  std::uint32_t least_ = 0;  // least cost of the previous pixel; states have it subtracted
+  std::uint32_t minimum_ = 0;  // least cost of the previous pixel; states have it subtracted
   Feature low_[kWords], high_[kWords];
   Bytes others_[kSecond ? ahead : 1];  // the other path's costs
 };

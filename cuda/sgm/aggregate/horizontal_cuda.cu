@@ -2,7 +2,7 @@
 //
 // Path aggregation on CUDA: launches the horizontal paths.
 
-#include "cuda/sgm/aggregate/cuda.h"
+#include "cuda/sgm/aggregate/aggregate_cuda.h"
 #include "cuda/sgm/aggregate/horizontal.cuh"
 
 namespace cudavision::sgm {

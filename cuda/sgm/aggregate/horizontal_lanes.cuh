@@ -57,18 +57,18 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 
   /// Returns the least cost of a path, in both halves. least holds the least costs of the lane.
-  __device__ std::uint32_t least_cost(std::uint32_t least) const {
+  __device__ std::uint32_t min_cost(std::uint32_t minimum) const {
     // With equal halves, words compare like their halves.
-    least = __vminu2(least, __byte_perm(least, 0, 0x1032));
+    minimum = __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (kUnits == 1)
-      return __reduce_min_sync(whole_warp, least);
+      return __reduce_min_sync(whole_warp, minimum);
     else
 #endif
 #pragma unroll
       for (int apart = 1; apart < threads; apart *= 2)
-        least = min(least, __shfl_xor_sync(whole_warp, least, apart));
-    return least;
+        minimum = min(minimum, __shfl_xor_sync(whole_warp, minimum, apart));
+    return minimum;
   }
 };
 
@@ -76,7 +76,7 @@ struct HorizontalLanes : NeighbouringLanes {
 /// halves, which do not borrow from each other because P1 < P2.
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
-                        std::uint32_t p1, std::uint32_t bound, std::uint32_t least,
+                        std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,
                         std::uint32_t (&path)[kWords]) {
   std::uint32_t before = lanes.word_before(path[kWords - 1]);
   const std::uint32_t end = lanes.word_after(path[0]);
@@ -86,7 +86,7 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
     const std::uint32_t reached =
         __viaddmin_u16x2(__vimin3_u16x2(before, after, bound), p1, path[k]);
     before = path[k];
-    path[k] = reached + costs[k] - least;
+    path[k] = reached + costs[k] - minimum;
   }
 }
 

@@ -50,7 +50,7 @@ class PathCosts {
 struct PathStep {
   const std::uint8_t* before;  ///< costs of the previous pixel
   std::uint8_t* costs;         ///< receives the costs of this pixel
-  std::uint8_t least;          ///< least cost of the previous pixel; becomes that of this pixel
+  std::uint8_t minimum;        ///< least cost of the previous pixel; becomes that of this pixel
   std::uint8_t p2;
 };
 
@@ -59,11 +59,11 @@ struct PathStep {
 /// feature, and L' at most that + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,
-                                                     std::uint8_t least, std::uint8_t bound,
+                                                     std::uint8_t minimum, std::uint8_t bound,
                                                      std::uint8_t p1) {
   const auto other = static_cast<std::uint8_t>(std::min(std::min(lower, higher), bound) + p1);
   return static_cast<std::uint8_t>(matching +
-                                   static_cast<std::uint8_t>(std::min(same, other) - least));
+                                   static_cast<std::uint8_t>(std::min(same, other) - minimum));
 }
 
 /// Takes a step of one path. With `first`, writes the sums instead of adding to them.
@@ -73,18 +73,18 @@ template <bool first>
   const int count = disparities & ~31;  // lets the compiler drop the loop's remainder
   const std::uint8_t* const before = path.before;
   std::uint8_t* const costs = path.costs;
-  const std::uint8_t least = path.least;
-  const auto bound = static_cast<std::uint8_t>(least + path.p2 - p1);
+  const std::uint8_t minimum = path.minimum;
+  const auto bound = static_cast<std::uint8_t>(minimum + path.p2 - p1);
   std::uint8_t next = 0xff;
 #pragma GCC ivdep
   for (int d = 0; d < count; ++d) {
     const std::uint8_t cost =
-        path_cost(matching[d], before[d - 1], before[d], before[d + 1], least, bound, p1);
+        path_cost(matching[d], before[d - 1], before[d], before[d + 1], minimum, bound, p1);
     costs[d] = cost;
     next = std::min(next, cost);
     sums[d] = static_cast<std::uint16_t>(first ? cost : sums[d] + cost);
   }
-  path.least = next;
+  path.minimum = next;
 }
 
 /// Takes the steps of three paths to the same pixel.
@@ -98,7 +98,8 @@ template <bool first>
   std::uint8_t* const costs0 = paths[0].costs;
   std::uint8_t* const costs1 = paths[1].costs;
   std::uint8_t* const costs2 = paths[2].costs;
-  const std::uint8_t least0 = paths[0].least, least1 = paths[1].least, least2 = paths[2].least;
+  const std::uint8_t least0 = paths[0].minimum, least1 = paths[1].minimum,
+                     least2 = paths[2].minimum;
   const auto bound0 = static_cast<std::uint8_t>(least0 + paths[0].p2 - p1);
   const auto bound1 = static_cast<std::uint8_t>(least1 + paths[1].p2 - p1);
   const auto bound2 = static_cast<std::uint8_t>(least2 + paths[2].p2 - p1);
@@ -119,9 +120,9 @@ template <bool first>
     next2 = std::min(next2, cost2);
     sums[d] = static_cast<std::uint16_t>(sums[d] + cost0 + cost1 + cost2);
   }
-  paths[0].least = next0;
-  paths[1].least = next1;
-  paths[2].least = next2;
+  paths[0].minimum = next0;
+  paths[1].minimum = next1;
+  paths[2].minimum = next2;
 }
 
 }  // namespace cudavision::sgm

@@ -90,7 +90,7 @@ struct PathLanes : NeighbouringLanes {
   }
 
   /// Returns the least word of the pixel's lanes, for each half separately.
-  __device__ std::uint32_t least(std::uint32_t word) const {
+  __device__ std::uint32_t minimum(std::uint32_t word) const {
     // Lanes that are counted twice in the circle do not change the minimum.
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
@@ -101,27 +101,27 @@ struct PathLanes : NeighbouringLanes {
 
 /// Returns the least of a lane's words, for each half separately.
 template <int kWords>
-__device__ std::uint32_t least_of(const std::uint32_t (&words)[kWords]) {
-  std::uint32_t least = words[0];
+__device__ std::uint32_t min_of(const std::uint32_t (&words)[kWords]) {
+  std::uint32_t minimum = words[0];
 #pragma unroll
   for (int k = 1; k + 1 < kWords; k += 2)
-    least = __vimin3_u16x2(least, words[k], words[k + 1]);
-  return __vminu2(least, words[kWords - 1]);
+    minimum = __vimin3_u16x2(minimum, words[k], words[k + 1]);
+  return __vminu2(minimum, words[kWords - 1]);
 }
 
 /// Returns the least cost of a path, in both halves. least is the least of the lane's words.
 template <int kSteps>
-__device__ std::uint32_t least_cost(const PathLanes<kSteps>& lanes, std::uint32_t least) {
-  least = lanes.least(least);
-  return __vminu2(least, __byte_perm(least, 0, 0x1032));
+__device__ std::uint32_t min_cost(const PathLanes<kSteps>& lanes, std::uint32_t minimum) {
+  minimum = lanes.minimum(minimum);
+  return __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 }
 
 /// Finds the least costs of two paths, with as many shuffles as for one.
 template <int kSteps>
-__device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
-                            std::uint32_t& second) {
-  const std::uint32_t both =
-      lanes.least(__vminu2(__byte_perm(first, second, 0x5410), __byte_perm(first, second, 0x7632)));
+__device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
+                          std::uint32_t& second) {
+  const std::uint32_t both = lanes.minimum(
+      __vminu2(__byte_perm(first, second, 0x5410), __byte_perm(first, second, 0x7632)));
   first = __byte_perm(both, 0, 0x1010);
   second = __byte_perm(both, 0, 0x3232);
 }
@@ -130,9 +130,9 @@ __device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first
 /// receives L, and least is m. p1, p2 and least are in both halves.
 template <int kWords, int kSteps>
 __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&costs)[kWords],
-                        std::uint32_t p1, std::uint32_t p2, std::uint32_t least,
+                        std::uint32_t p1, std::uint32_t p2, std::uint32_t minimum,
                         std::uint32_t (&path)[kWords]) {
-  const std::uint32_t limit = least + p2;
+  const std::uint32_t limit = minimum + p2;
   std::uint32_t before = lanes.word_before(path[kWords - 1]);
   const std::uint32_t end = lanes.word_after(path[0]);
 #pragma unroll
@@ -140,7 +140,7 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
     const std::uint32_t after = k + 1 < kWords ? path[k + 1] : end;
     const std::uint32_t reached = __vimin3_u16x2(__vminu2(before, after) + p1, path[k], limit);
     before = path[k];
-    path[k] = reached + costs[k] - least;
+    path[k] = reached + costs[k] - minimum;
   }
 }
 

@@ -117,15 +117,15 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   const int cell_step = a.lanes * a.cell_slots;  // from vector to vector
   const int cells = Shared::cells(a);            // from path to path
   const int came_from = side_path == 0 ? -1 : 1;
-  const int least_place = 4 * Shared::least_begin(a) + side_path * a.cell_slots + slot;
+  const int min_place = 4 * Shared::min_begin(a) + side_path * a.cell_slots + slot;
 
-  const auto leasts = [&](int at) {
-    return reinterpret_cast<std::uint32_t*>(sweep_shared + at) + least_place;
+  const auto minima = [&](int at) {
+    return reinterpret_cast<std::uint32_t*>(sweep_shared + at) + min_place;
   };
 
   // The state of the paths before the first row.
   std::uint32_t straight[kWords];
-  std::uint32_t least = 0;  // of the straight path; saved states have it subtracted
+  std::uint32_t minimum = 0;  // of the straight path; saved states have it subtracted
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
     uint4 bytes[vectors]{};
     if (inside && a.begin > 0)
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
         store_words(words, sweep_shared + other_row + cell + cells, cell_step);
     }
     if (used && lane == 0)
-      leasts(other_row)[0] = leasts(other_row)[columns.main ? a.cell_slots : 0] = 0;
+      minima(other_row)[0] = minima(other_row)[columns.main ? a.cell_slots : 0] = 0;
   }
   load_state(paths - 1, straight);
   stage.put(sweep_shared);
@@ -179,15 +179,15 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
 
     std::uint32_t costs[kWords];
     std::uint32_t first[kWords], second[kWords];  // diagonal paths
-    std::uint32_t first_least = 0, second_least = 0;
+    std::uint32_t first_min = 0, second_min = 0;
     const uint4* const cell_before = sweep_shared + other + cell + came_from;
     if (columns.main) {
       matching_costs(sweep_shared + now + window, window_higher, left_feature, mask, costs);
       if constexpr (kDiagonal) {
         load_words(cell_before, cell_step, first);
         load_words(cell_before + cells + 2, cell_step, second);
-        first_least = leasts(other)[-1];
-        second_least = leasts(other)[a.cell_slots + 1];
+        first_min = minima(other)[-1];
+        second_min = minima(other)[a.cell_slots + 1];
       }
     } else {
 #pragma unroll
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       if (works) {
         matching_costs(sweep_shared + now + window, window_higher, left_feature, mask, costs);
         load_words(cell_before, cell_step, first);
-        first_least = leasts(other)[came_from];
+        first_min = minima(other)[came_from];
       }
     }
     const std::uint32_t p2_now = p2;
@@ -209,30 +209,30 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       __syncthreads();  // all threads have read what this row overwrites
 
     if (columns.main) {
-      advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4141), least, straight);
+      advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4141), minimum, straight);
       std::uint32_t total[kWords];
 #pragma unroll
       for (int k = 0; k < kWords; ++k)
         total[k] = straight[k];
       if constexpr (kDiagonal) {
-        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4040), first_least, first);
-        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4242), second_least, second);
-        first_least = least_of(first);
-        second_least = least_of(second);
-        least_costs(lanes, first_least, second_least);
+        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4040), first_min, first);
+        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4242), second_min, second);
+        first_min = min_of(first);
+        second_min = min_of(second);
+        min_costs(lanes, first_min, second_min);
         if (used) {
           store_words(first, sweep_shared + now + cell, cell_step);
           store_words(second, sweep_shared + now + cell + cells, cell_step);
           if (lane == 0) {
-            leasts(now)[0] = first_least;
-            leasts(now)[a.cell_slots] = second_least;
+            minima(now)[0] = first_min;
+            minima(now)[a.cell_slots] = second_min;
           }
         }
 #pragma unroll
         for (int k = 0; k < kWords; ++k)
           total[k] += first[k] + second[k];
       }
-      least = least_cost(lanes, least_of(straight));
+      minimum = min_cost(lanes, min_of(straight));
       if (kSums && inside)
         sums.add_and_store(total, sums_at, higher);
       sums_at += sums_step;
@@ -241,12 +241,12 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       else if (kSums && inside && more)
         sums.load(sums_at, higher);
     } else if (warp_works) {
-      advance(lanes, costs, a.p1, byte_in_halves(p2_now, side_p2), first_least, first);
-      first_least = least_cost(lanes, least_of(first));
+      advance(lanes, costs, a.p1, byte_in_halves(p2_now, side_p2), first_min, first);
+      first_min = min_cost(lanes, min_of(first));
       if (works) {
         store_words(first, sweep_shared + now + cell, cell_step);
         if (lane == 0)
-          *leasts(now) = first_least;
+          *minima(now) = first_min;
       }
     }
     if (more)
@@ -259,19 +259,19 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
 
   if (!columns.main || !inside)
     return;
-  const auto save_state = [&](int path, std::uint32_t least_cost, std::uint32_t(&words)[kWords]) {
+  const auto save_state = [&](int path, std::uint32_t min_cost, std::uint32_t(&words)[kWords]) {
 #pragma unroll
     for (int k = 0; k < kWords; ++k)
-      words[k] -= least_cost;
+      words[k] -= min_cost;
     store_bytes(words, a.to + state_at(path));
   };
-  save_state(paths - 1, least, straight);
+  save_state(paths - 1, minimum, straight);
   if constexpr (kDiagonal)
 #pragma unroll
     for (int path = 0; path < 2; ++path) {
       std::uint32_t words[kWords];
       load_words(sweep_shared + other + cell + path * cells, cell_step, words);
-      save_state(path, leasts(other)[path * a.cell_slots], words);
+      save_state(path, minima(other)[path * a.cell_slots], words);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/sgm/aggregate/cuda.h"
+#include "cuda/sgm/aggregate/aggregate_cuda.h"
 #include "cuda/sgm/aggregate/sweep.cuh"
 
 namespace cudavision::sgm {
@@ -192,26 +192,26 @@ std::size_t SweepPlan::shared_bytes() const {
 
 /// Chooses the tile with the least estimated time among all that fit shared memory.
 void SweepPlan::choose_tile() {
-  const int most_shared_bytes =
+  const int max_shared_bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
   const int multiprocessors = multiprocessor_count();
-  const int most_warps = sweep_threads(plan_.words, config_.feature_bytes()) / 32;
+  const int max_warps = sweep_threads(plan_.words, config_.feature_bytes()) / 32;
   SweepTile best;
-  double least = 0;
+  double lowest = 0;
   for (int halo_warps = diagonal_ ? 1 : 0; halo_warps <= (diagonal_ ? 4 : 0); ++halo_warps)
-    for (int main_warps = 1; main_warps + 2 * halo_warps <= most_warps; ++main_warps) {
+    for (int main_warps = 1; main_warps + 2 * halo_warps <= max_warps; ++main_warps) {
       lay_out({main_warps, halo_warps, halo_warps * plan_.units, main_warps * plan_.units});
       const double clocks = clocks_per_row(multiprocessors);
-      if (shared_bytes() <= static_cast<std::size_t>(most_shared_bytes) &&
-          (least == 0 || clocks < least)) {
-        least = clocks;
+      if (shared_bytes() <= static_cast<std::size_t>(max_shared_bytes) &&
+          (lowest == 0 || clocks < lowest)) {
+        lowest = clocks;
         best = arguments_.tile;
       }
     }
   lay_out(best);
-  arguments_.twice = 2 * shared_bytes() <= static_cast<std::size_t>(most_shared_bytes);
+  arguments_.twice = 2 * shared_bytes() <= static_cast<std::size_t>(max_shared_bytes);
   cuda_check(
-      cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared_bytes),
+      cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes),
       "setting up a kernel on the GPU");
 }
 
@@ -233,7 +233,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
 double SweepPlan::clocks_per_row(int multiprocessors) const {
   // These are for a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
-  constexpr double least = 700;  // latency from row to row
+  constexpr double lowest = 700;  // latency from row to row
   constexpr double launch = 4000;
   const SweepTile& tile = arguments_.tile;
   double halo_rows = 0;  // rows of a strip in which the halo's warps work, summed over the warps
@@ -242,7 +242,7 @@ double SweepPlan::clocks_per_row(int multiprocessors) const {
   const double work =
       (diagonal_ ? three_paths : one_path) * tile.main_warps + one_path * halo_rows / strip_rows_;
   const int rounds = (sweeps_ * arguments_.tiles + multiprocessors - 1) / multiprocessors;
-  return rounds * std::max(least, work * plan_.words / 8 / 4) + launch / strip_rows_;
+  return rounds * std::max(lowest, work * plan_.words / 8 / 4) + launch / strip_rows_;
 }
 
 }  // namespace cudavision::sgm

@@ -54,11 +54,11 @@ struct SweepShared {
   CUDAVISION_HOST_DEVICE static int cells(const SweepArguments& a) {
     return path_vectors * a.lanes * a.cell_slots;  // per path
   }
-  CUDAVISION_HOST_DEVICE static int least_begin(const SweepArguments& a) {
+  CUDAVISION_HOST_DEVICE static int min_begin(const SweepArguments& a) {
     return cells_begin(a) + 2 * cells(a);
   }
   CUDAVISION_HOST_DEVICE static int size(const SweepArguments& a, bool diagonal) {
-    return diagonal ? least_begin(a) + (2 * a.cell_slots + 3) / 4 : cells_begin(a);
+    return diagonal ? min_begin(a) + (2 * a.cell_slots + 3) / 4 : cells_begin(a);
   }
 
   /// Returns the place of a lane's window of features.

@@ -8,7 +8,7 @@
 // rows, where another path begins. So no block waits for another one, and all follow as many
 // pixels.
 
-#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/bytesums/bytesums_cuda.h"
 #include "cuda/sgm/bytesums/lanes.cuh"
 
 namespace cudavision::sgm {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/bytesums/bytesums_cuda.h"
 
 namespace cudavision::sgm {
 namespace {
@@ -65,7 +65,7 @@ std::size_t volume_bytes_of_one(const StageConfig& config, int rows) {
 }  // namespace
 
 bool ByteSumsCuda::supports(const StageConfig& config) {
-  return config.feature_bytes() == 4 && config.disparities <= MatchExtent::most_disparities &&
+  return config.feature_bytes() == 4 && config.disparities <= MatchExtent::max_disparities &&
          WinnersCuda::supports(config);
 }
 

@@ -99,25 +99,25 @@ struct GroupLanes : NeighbouringLanes {
 
   /// Replaces the least of a lane's words by the least of the group, in both halves.
   template <int kPixels>
-  __device__ void reduce(std::uint32_t (&least)[kPixels]) const {
+  __device__ void reduce(std::uint32_t (&minimum)[kPixels]) const {
 #pragma unroll
     for (int i = 0; i < kPixels; ++i) {
-      least[i] = __vminu2(least[i], __byte_perm(least[i], 0, 0x1032));
+      minimum[i] = __vminu2(minimum[i], __byte_perm(minimum[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
       // With equal halves, words compare like their halves. A reduction, or two, replace 5 or 4
       // shuffles with minima.
       if constexpr (groups == 1) {
-        least[i] = __reduce_min_sync(whole_warp, least[i]);
+        minimum[i] = __reduce_min_sync(whole_warp, minimum[i]);
       } else if constexpr (groups == 2) {
-        const std::uint32_t first = __reduce_min_sync(whole_warp, least[i] | not_first);
-        const std::uint32_t second = __reduce_min_sync(whole_warp, least[i] | ~not_first);
-        least[i] = (first & ~not_first) | (second & not_first);
+        const std::uint32_t first = __reduce_min_sync(whole_warp, minimum[i] | not_first);
+        const std::uint32_t second = __reduce_min_sync(whole_warp, minimum[i] | ~not_first);
+        minimum[i] = (first & ~not_first) | (second & not_first);
       } else
 #endif
       {
 #pragma unroll
         for (int apart = 1; apart < lanes; apart *= 2)
-          least[i] = __vminu2(least[i], __shfl_xor_sync(whole_warp, least[i], apart));
+          minimum[i] = __vminu2(minimum[i], __shfl_xor_sync(whole_warp, minimum[i], apart));
       }
     }
   }
@@ -141,12 +141,12 @@ struct GroupLanes : NeighbouringLanes {
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
-  std::uint32_t least[kPixels];
+  std::uint32_t minimum[kPixels];
 
   __device__ explicit PathState(std::uint32_t p1) {
 #pragma unroll
     for (int i = 0; i < kPixels; ++i) {
-      least[i] = 0;
+      minimum[i] = 0;
 #pragma unroll
       for (int k = 0; k < words_per_lane; ++k)
         costs[i][k] = p1;
@@ -175,7 +175,7 @@ __device__ inline void unpack(const uint2& bytes, std::uint32_t (&words)[words_p
 }
 
 /// The least of a lane's words, in both halves.
-__device__ inline std::uint32_t least_of(const std::uint32_t (&words)[words_per_lane]) {
+__device__ inline std::uint32_t min_of(const std::uint32_t (&words)[words_per_lane]) {
   return __vminu2(__vimin3_u16x2(words[0], words[1], words[2]), words[3]);
 }
 
@@ -186,13 +186,13 @@ template <bool kAddCosts, int kDisparities, bool kWhole, int kPixels>
 __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
                         std::uint32_t p1, const PixelCosts<kPixels>& pixels, int factor,
                         uint2 (&bytes)[kPixels]) {
-  std::uint32_t least[kPixels], before[kPixels], after[kPixels];
+  std::uint32_t minimum[kPixels], before[kPixels], after[kPixels];
   lanes.look_around(state.costs, before, after);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i) {
     std::uint32_t(&path)[words_per_lane] = state.costs[i];
     // P1 is added to the bound below, as it has been to the path costs.
-    const std::uint32_t bound = state.least[i] + pixels.p2[i];
+    const std::uint32_t bound = state.minimum[i] + pixels.p2[i];
     const std::uint32_t reached[words_per_lane] = {
         __viaddmin_u16x2(__vimin3_u16x2(before[i], path[1], bound), p1, path[0]),
         __viaddmin_u16x2(__vimin3_u16x2(path[0], path[2], bound), p1, path[1]),
@@ -201,7 +201,7 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
     std::uint32_t sums[words_per_lane];
 #pragma unroll
     for (int k = 0; k < words_per_lane; ++k) {
-      path[k] = reached[k] + pixels.costs[i][k] - state.least[i];
+      path[k] = reached[k] + pixels.costs[i][k] - state.minimum[i];
       if constexpr (kAddCosts)
         sums[k] = multiply_add(pixels.costs[i][k], factor - 1, path[k]);
       path[k] |= lanes.missing;
@@ -210,16 +210,16 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
       bytes[i] = packed(sums);
     } else {
       bytes[i] = packed(reached);
-      const std::uint32_t least_in_bytes = multiply_add(state.least[i], 257, 0);
-      bytes[i].x -= least_in_bytes;
-      bytes[i].y -= least_in_bytes;
+      const std::uint32_t min_in_bytes = multiply_add(state.minimum[i], 257, 0);
+      bytes[i].x -= min_in_bytes;
+      bytes[i].y -= min_in_bytes;
     }
-    least[i] = least_of(path);
+    minimum[i] = min_of(path);
   }
-  lanes.reduce(least);
+  lanes.reduce(minimum);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i)
-    state.least[i] = least[i] - p1;
+    state.minimum[i] = minimum[i] - p1;
 }
 
 /// Stores the path costs of the calling thread's pixels, which fit bytes. `states` has room for
@@ -242,12 +242,12 @@ __device__ void load_state(const GroupLanes<kDisparities, kWhole>& lanes, std::u
 #pragma unroll
     for (int k = 0; k < words_per_lane; ++k)
       state.costs[i][k] |= lanes.missing;
-    state.least[i] = least_of(state.costs[i]);
+    state.minimum[i] = min_of(state.costs[i]);
   }
-  lanes.reduce(state.least);
+  lanes.reduce(state.minimum);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i)
-    state.least[i] -= p1;
+    state.minimum[i] -= p1;
 }
 
 }  // namespace cudavision::sgm

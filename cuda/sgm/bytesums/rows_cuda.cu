@@ -4,7 +4,7 @@
 // follows one to four rows from end to end. A warp keeps the next pixels on their way to rings in
 // shared memory.
 
-#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/bytesums/bytesums_cuda.h"
 #include "cuda/sgm/bytesums/lanes.cuh"
 
 namespace cudavision::sgm {

@@ -7,15 +7,15 @@
 // with the lowest disparity. Halves of a word hold the keys of d and of d + disparities/2.
 
 #include "cuda/sgm/arithmetic.h"
-#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/bytesums/bytesums_cuda.h"
 #include "cuda/sgm/bytesums/lanes.cuh"
 
 namespace cudavision::sgm {
 
-constexpr int most_volumes = 4;
+constexpr int max_volumes = 4;
 
 struct WinnersArguments {
-  const std::uint8_t* sums[most_volumes];  // the volumes that add up to the sums over all paths
+  const std::uint8_t* sums[max_volumes];  // the volumes that add up to the sums over all paths
   Winners winners;
   float uniqueness;
   Subpixel subpixel;
@@ -99,7 +99,7 @@ __device__ std::uint32_t signs(std::uint32_t low, std::uint32_t high) {
 #endif
 }
 
-__device__ std::uint32_t least_of_eight(const std::uint32_t (&keys)[words]) {
+__device__ std::uint32_t min_of_eight(const std::uint32_t (&keys)[words]) {
   return __vimin3_u16x2(__vimin3_u16x2(keys[0], keys[1], keys[2]),
                         __vimin3_u16x2(keys[3], keys[4], keys[5]), __vminu2(keys[6], keys[7]));
 }
@@ -111,9 +111,9 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
                            std::int64_t pixel) {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
   const int best = static_cast<int>(found & Plan::disparity_mask);
-  const std::uint32_t least = (found & ((1u << Plan::second_at) - 1)) >> Plan::wide_bits;
+  const std::uint32_t minimum = (found & ((1u << Plan::second_at) - 1)) >> Plan::wide_bits;
   const std::uint32_t second = found >> Plan::second_at;
-  const bool known = is_unique(least, second, a.uniqueness);
+  const bool known = is_unique(minimum, second, a.uniqueness);
   int number = a.whole ? best : 16 * best;
   if (a.subpixel != Subpixel::none && best > 0 && best < a.disparities - 1) {
     const auto sum = [&](int d) {
@@ -124,11 +124,11 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
         all += a.sums[v][at + byte];
       return all;
     };
-    number += offset_of(a.subpixel, sum(best - 1), static_cast<int>(least), sum(best + 1));
+    number += offset_of(a.subpixel, sum(best - 1), static_cast<int>(minimum), sum(best + 1));
   }
   a.winners.left[pixel] = known ? static_cast<std::uint16_t>(number) : unknown;
   if (a.winners.confidence)
-    a.winners.confidence[pixel] = known ? confidence_of(least, second) : 0;
+    a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
 /// A group of lanes that walks along a segment.
@@ -223,9 +223,9 @@ class WinnersWalk {
 
   /// Finds the best of a pixel of the left map, for write_left().
   __device__ std::uint32_t find_left(const std::uint32_t (&keys)[words]) const {
-    const std::uint32_t least = least_of_eight(keys);
-    std::uint32_t best =
-        min(Plan::wide_key(least & 0xffff, lane_, false), Plan::wide_key(least >> 16, lane_, true));
+    const std::uint32_t minimum = min_of_eight(keys);
+    std::uint32_t best = min(Plan::wide_key(minimum & 0xffff, lane_, false),
+                             Plan::wide_key(minimum >> 16, lane_, true));
 #pragma unroll
     for (int apart = 1; apart < Plan::lanes; apart *= 2)
       best = min(best, __shfl_xor_sync(whole_warp, best, apart));
@@ -237,7 +237,7 @@ class WinnersWalk {
         keys[2] | signs<2>(low.x, high.x), keys[3] | signs<3>(low.x, high.x),
         keys[4] | signs<0>(low.y, high.y), keys[5] | signs<1>(low.y, high.y),
         keys[6] | signs<2>(low.y, high.y), keys[7] | signs<3>(low.y, high.y)};
-    std::uint32_t other = least_of_eight(others);
+    std::uint32_t other = min_of_eight(others);
     other = __vminu2(other, __byte_perm(other, 0, 0x1032));
 #pragma unroll
     for (int apart = 1; apart < Plan::lanes; apart *= 2)
@@ -281,13 +281,13 @@ class WinnersWalk {
 /// The blocks that should share a multiprocessor. Before Hopper and on Jetson Thor, three would
 /// spill registers, and so they would with four volumes.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ == 1100)
-constexpr int least_blocks = 2;
+constexpr int min_blocks = 2;
 #else
-constexpr int least_blocks = 3;
+constexpr int min_blocks = 3;
 #endif
 
 template <int kDisparities, int kVolumes>
-__global__ void __launch_bounds__(threads, kVolumes == 2 ? least_blocks : 2)
+__global__ void __launch_bounds__(threads, kVolumes == 2 ? min_blocks : 2)
     winners_kernel(const __grid_constant__ WinnersArguments a) {
   extern __shared__ uint2 winners_shared[];
   using Plan = WinnersPlan<kDisparities, kVolumes>;
@@ -325,7 +325,7 @@ WinnersKernel kernel_for(const StageConfig& config) {
   });
 }
 
-std::size_t most_shared_bytes() {
+std::size_t max_shared_bytes() {
   return static_cast<std::size_t>(
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory"));
 }
@@ -336,12 +336,12 @@ WinnersCuda::WinnersCuda(LaunchQueue& queue, const StageConfig& config)
     : queue_(queue), config_(config) {
   // The limit belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel_for(config), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(most_shared_bytes())),
+                                  static_cast<int>(max_shared_bytes())),
              "asking for shared memory for the winners of a row");
 }
 
 bool WinnersCuda::supports(const StageConfig& config) {
-  return shared_bytes(config) <= most_shared_bytes();
+  return shared_bytes(config) <= max_shared_bytes();
 }
 
 void WinnersCuda::run(const SumVolumes& sums, int rows, float uniqueness, Subpixel subpixel,

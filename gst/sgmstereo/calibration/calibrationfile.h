@@ -11,8 +11,8 @@ namespace cudavision {
 /// file, if it is something else, such as a device or a pipe, or if it is too large.
 std::string calibration_file_text(const std::string& name);
 
-/// Throws ElementError if the parser could need too much of the stack for this text. It calls
-/// itself for each level of nesting.
-void check_calibration_nesting(const std::string& name, const std::string& text);
+/// Throws ElementError for texts at which OpenCV's parser could crash: it calls itself for each
+/// level of nesting, and reads past bytes of value 0.
+void check_calibration_text(const std::string& name, const std::string& text);
 
 }  // namespace cudavision

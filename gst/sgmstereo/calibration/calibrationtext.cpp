@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/calibration/calibrationtext.h"
 
+#include <glib.h>
+
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/calibration/calibrationfile.h"
@@ -38,6 +41,29 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
   return e.err;
 }
 
+[[noreturn]] void refuse_text(const std::string& name, const std::string& reason) {
+  refuse_calibration(name, "this is no YAML, XML or JSON that OpenCV can read (" + reason +
+                               "): write it with cv::FileStorage or pipelines/calibrate.py.");
+}
+
+/// OpenCV 4.6 crashes on XML that ends within a declaration or an element. GLib's parser does not,
+/// and uses no recursion, so it reads XML first.
+void check_xml(const std::string& name, const std::string& text) {
+  const GMarkupParser no_handlers{};
+  const std::unique_ptr<GMarkupParseContext, decltype(&g_markup_parse_context_free)> context(
+      g_markup_parse_context_new(&no_handlers, {}, nullptr, nullptr), g_markup_parse_context_free);
+  GError* error = nullptr;
+  if (g_markup_parse_context_parse(context.get(), text.data(), static_cast<gssize>(text.size()),
+                                   &error) &&
+      g_markup_parse_context_end_parse(context.get(), &error))
+    return;
+  const std::string reason = error->message;
+  g_error_free(error);
+  gint line = 0;
+  g_markup_parse_context_get_position(context.get(), &line, nullptr);
+  refuse_text(name, "line " + std::to_string(line) + ": " + reason);
+}
+
 void append_numbers(const CalibrationEntry& entry, const cv::FileNode& node,
                     std::vector<double>& numbers) {
   if (node.isSeq()) {
@@ -61,16 +87,16 @@ void refuse_calibration(const std::string& file, const std::string& what) {
 CalibrationText::CalibrationText(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const std::string own_text = calibration_file_text(name), text = with_header(own_text);
-    check_calibration_nesting(name, text);
+    check_calibration_text(name, text);
+    if (begins_with(text, "<?xml"))
+      check_xml(name, text);
     try {
       files_.push_back(
           {name, cv::FileStorage(text, cv::FileStorage::READ | cv::FileStorage::MEMORY)});
     } catch (const cv::Exception& e) {
       const auto added_lines = std::count(text.begin(), text.end(), '\n') -
                                std::count(own_text.begin(), own_text.end(), '\n');
-      refuse_calibration(name, "this is no YAML, XML or JSON that OpenCV can read (" +
-                                   reason_of(e, static_cast<int>(added_lines)) +
-                                   "): write it with cv::FileStorage or pipelines/calibrate.py.");
+      refuse_text(name, reason_of(e, static_cast<int>(added_lines)));
     }
     names_ += (names_.empty() ? "" : ", ") + name;
   }

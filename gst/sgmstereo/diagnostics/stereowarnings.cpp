@@ -45,7 +45,7 @@ int disparity_count(int number) {
 /// that are in the right order have some positive ones.
 bool is_exchanged(const sgm::PairFigures& figures) {
   return figures.is_swapped() ||
-         (figures.exceeds_range() && figures.least_disparity < 0 && figures.largest_disparity <= 0);
+         (figures.exceeds_range() && figures.min_disparity < 0 && figures.largest_disparity <= 0);
 }
 
 std::string swapped_text(const sgm::PairFigures& figures) {
@@ -80,15 +80,14 @@ std::string range_text(const sgm::PairFigures& figures, const StereoSettings& se
            " % lie at the end of those that are searched, " + searched +
            ", so that nearer points are missing: set num-disparities=" +
            std::to_string(disparity_count(2 * settings.disparities)) + ".";
-  const bool lower = figures.below_range > 0 && figures.least_disparity < settings.minimum;
-  const int first = lower ? figures.least_disparity - 8 : settings.minimum;
+  const bool lower = figures.below_range > 0 && figures.min_disparity < settings.minimum;
+  const int first = lower ? figures.min_disparity - 8 : settings.minimum;
   const int last = std::max(figures.largest_disparity + 8, lower ? largest : largest + 1);
   std::string remedy = lower ? "min-disparity=" + std::to_string(first) + " " : "";
   remedy += "num-disparities=" + std::to_string(disparity_count(last - first + 1));
-  const std::string found = "There are disparities from " +
-                            std::to_string(figures.least_disparity) + " to " +
-                            std::to_string(figures.largest_disparity) + " pixels, but only those " +
-                            searched + " are searched";
+  const std::string found = "There are disparities from " + std::to_string(figures.min_disparity) +
+                            " to " + std::to_string(figures.largest_disparity) +
+                            " pixels, but only those " + searched + " are searched";
   // Searching negative disparities would hide that the cameras are exchanged.
   if (first < 0)
     return found +

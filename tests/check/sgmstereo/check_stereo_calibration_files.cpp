@@ -94,6 +94,25 @@ TEST(test_nested_texts) {
                 text.substr(0, 100).c_str());
 }
 
+// Without these checks, OpenCV 4.6 reads past the end of these texts.
+TEST(test_texts_that_end_early) {
+  Folder folder;
+  const std::string xml = calibration_file_text(CalibratedCameras().write(folder, "whole.xml"));
+  for (std::size_t i = 5; i + 1 < xml.find_last_not_of('\n'); i += i < 400 ? 1 : 97)
+    expect_words(error_of([&] { read(folder.write("cut.xml", xml.substr(0, i))); }), {"cut.xml"});
+  for (const char* text :
+       {"<?xml version=\"1.0\"?>\n<opencv_storage>\n<M1 type_id=", "<?xml", "<?xml version=\"1.0\"",
+        "<?xml version=\"1.0\"?>\n<opencv_storage>\n<M1 a=b></M1></opencv_storage>"})
+    expect_words(error_of([&] { read(folder.write("cut.xml", text)); }),
+                 {"that OpenCV can read (line "});
+  for (const char* name : {"stereo.yml", "stereo.xml", "stereo.json"}) {
+    std::string text = calibration_file_text(CalibratedCameras().write(folder, name));
+    text[text.size() / 2] = '\0';
+    expect_words(error_of([&] { read(folder.write(name, text)); }),
+                 {name, "bytes of value 0", "name a file with"});
+  }
+}
+
 // What programs write is far from the limit, however much it is.
 TEST(test_texts_of_programs) {
   Folder folder;

@@ -13,7 +13,7 @@ void check(cudaError_t error, const char* what) {
                                          cudaGetErrorString(error));
 }
 
-__global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long most_clocks) {
+__global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long max_clocks) {
   unsigned long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
   const long long first_clock = clock64();
@@ -21,7 +21,7 @@ __global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long m
   do {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   } while (now - start < nanoseconds &&
-           static_cast<unsigned long long>(clock64() - first_clock) < most_clocks);
+           static_cast<unsigned long long>(clock64() - first_clock) < max_clocks);
 }
 
 std::string find_reason() {

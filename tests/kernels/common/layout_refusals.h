@@ -18,15 +18,15 @@ struct LayoutRefusal {
 
 /// Faults that every operation refuses.
 inline std::vector<LayoutRefusal> common_layout_refusals() {
-  constexpr int least = std::numeric_limits<int>::min();
-  constexpr int most = std::numeric_limits<int>::max();
+  constexpr int minimum = std::numeric_limits<int>::min();
+  constexpr int maximum = std::numeric_limits<int>::max();
   return {
       {"width and height", [](FrameLayout& l) { l.width = 0; }},
       {"width and height", [](FrameLayout& l) { l.width = -1; }},
       {"width and height", [](FrameLayout& l) { l.height = 0; }},
       {"width and height", [](FrameLayout& l) { l.width = 65536; }},
       {"width and height", [](FrameLayout& l) { l.height = 65536; }},
-      {"width and height", [](FrameLayout& l) { l.height = least; }},
+      {"width and height", [](FrameLayout& l) { l.height = minimum; }},
       {"bits", [](FrameLayout& l) { l.bits = 7; }},
       {"bits", [](FrameLayout& l) { l.bits = 17; }},
       {"bits", [](FrameLayout& l) { l.bits = 0; }},
@@ -54,7 +54,7 @@ inline std::vector<LayoutRefusal> common_layout_refusals() {
       {"samples, one for", [](FrameLayout& l) { l.channels[0].subsampling_x = 0; }},
       {"samples, one for", [](FrameLayout& l) { l.channels[0].subsampling_y = -1; }},
       {"too small", [](FrameLayout& l) { l.channels[0].step = 2; }},
-      {"too small", [](FrameLayout& l) { l.channels[0].step = most; }},
+      {"too small", [](FrameLayout& l) { l.channels[0].step = maximum; }},
       {"too small", [](FrameLayout& l) { l.planes[0].rows -= 1; }},
       {"too small", [](FrameLayout& l) { l.planes[0].row_bytes -= 1; }},
       {"too small", [](FrameLayout& l) { l.planes[0].row_bytes = -1; }},

@@ -17,15 +17,16 @@ namespace {
 
 /// If the variable is set, stores its value in `number` and returns true.
 template <class Number>
-bool read_number(const char* name, std::uint64_t least, Number& number) {
+bool read_number(const char* name, std::uint64_t minimum, Number& number) {
   const char* text = std::getenv(name);
   if (!text || !*text)
     return false;
   char* end = nullptr;
   errno = 0;
   const unsigned long long value = std::strtoull(text, &end, 10);
-  if (*end || errno || *text == '-' || value < least || value > std::numeric_limits<Number>::max())
-    refuse(name, text, least ? "a whole number above 0" : "a whole number");
+  if (*end || errno || *text == '-' || value < minimum ||
+      value > std::numeric_limits<Number>::max())
+    refuse(name, text, minimum ? "a whole number above 0" : "a whole number");
   number = static_cast<Number>(value);
   return true;
 }

@@ -88,13 +88,13 @@ gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>&
   return parameters;
 }
 
-double random_sigma(Random& random, int most) {
-  const int eighths = random.log_uniform(8 * most);
-  return (eighths + (eighths < 8 * most ? random.between(0, 1023) / 1024.0 : 0)) / 8;
+double random_sigma(Random& random, int maximum) {
+  const int eighths = random.log_uniform(8 * maximum);
+  return (eighths + (eighths < 8 * maximum ? random.between(0, 1023) / 1024.0 : 0)) / 8;
 }
 
-int random_kernel_size(Random& random, int most) {
-  return (random.log_uniform(most + 1) - 1) | 1;
+int random_kernel_size(Random& random, int maximum) {
+  return (random.log_uniform(maximum + 1) - 1) | 1;
 }
 
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels) {

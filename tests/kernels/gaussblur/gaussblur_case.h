@@ -29,10 +29,10 @@ gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>&
 
 /// Draws a log-uniform sigma from 1/8 to `most`. It is a whole number divided by a power of two and
 /// therefore the same on every machine.
-double random_sigma(Random& random, int most);
+double random_sigma(Random& random, int maximum);
 
 /// Draws an odd size from 1 to `most`, which must be one less than a power of two.
-int random_kernel_size(Random& random, int most);
+int random_kernel_size(Random& random, int maximum);
 
 /// Makes a case of at most max_pixels pixels, and of fewer if the kernels are large, because the
 /// definition is slow.

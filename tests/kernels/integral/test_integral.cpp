@@ -39,19 +39,19 @@ TEST(IntegralDefinition, IsTheFormula) {
 }
 
 TEST(IntegralDefinition, RoundsOnce) {
-  constexpr std::uint64_t p24 = 1 << 24, p53 = std::uint64_t{1} << 53, most = ~std::uint64_t{0};
+  constexpr std::uint64_t p24 = 1 << 24, p53 = std::uint64_t{1} << 53, maximum = ~std::uint64_t{0};
   EXPECT_EQ(defined_float32(0), 0);
   EXPECT_EQ(defined_float32(p24 - 1), 16777215.0f);
   EXPECT_EQ(defined_float32(p24 + 1), 16777216.0f);
   EXPECT_EQ(defined_float32(p24 + 3), 16777220.0f);
   EXPECT_EQ(defined_float32(8 * p24 + 8), 134217728.0f);
   EXPECT_EQ(defined_float32(8 * p24 + 9), 134217744.0f);
-  EXPECT_EQ(defined_float32(most), 0x1p64f);
+  EXPECT_EQ(defined_float32(maximum), 0x1p64f);
   EXPECT_EQ(defined_float64(p53 - 1), 9007199254740991.0);
   EXPECT_EQ(defined_float64(p53 + 1), 9007199254740992.0);
   EXPECT_EQ(defined_float64(p53 + 3), 9007199254740996.0);
-  EXPECT_EQ(defined_float64(most), 0x1p64);
-  EXPECT_EQ(defined_uint32(most), 0xffffffffu);
+  EXPECT_EQ(defined_float64(maximum), 0x1p64);
+  EXPECT_EQ(defined_uint32(maximum), 0xffffffffu);
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 

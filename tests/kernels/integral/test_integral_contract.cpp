@@ -281,9 +281,9 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
       const DefinedLuminance picture(test.layout, frame_in(test.layout, test.in, input.data()));
       Random random(31);
       // 32 bits hold the sum of 65537 levels, but only one square.
-      const int most = kind == TableKind::sum ? 256 : 1;
+      const int maximum = kind == TableKind::sum ? 256 : 1;
       for (int box = 0; box < 200; ++box) {
-        const int width = random.between(1, most), height = random.between(1, most);
+        const int width = random.between(1, maximum), height = random.between(1, maximum);
         const int left = random.between(0, 1000 - width), above = random.between(0, 600 - height);
         std::uint64_t expected = 0;
         for (int y = above; y < above + height; ++y)

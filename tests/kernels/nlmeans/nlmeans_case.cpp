@@ -13,8 +13,8 @@ namespace {
 constexpr int max_differences = 1 << 23;
 
 /// Draws an odd number from 1 to `most`, which must be one less than a power of two.
-int random_side(Random& random, int most) {
-  return (random.log_uniform(most + 1) - 1) | 1;
+int random_side(Random& random, int maximum) {
+  return (random.log_uniform(maximum + 1) - 1) | 1;
 }
 
 /// Draws searches and patches of every size. Most are small, and the usual sizes are more frequent.
@@ -33,7 +33,7 @@ nlmeans::Parameters random_parameters(Random& random) {
 
 }  // namespace
 
-int most_search(int max_pixels) {
+int max_search(int max_pixels) {
   int search = 101;
   while (search > 1 && 4 * search * search > max_pixels)
     search -= 2;
@@ -47,7 +47,7 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   NlMeansCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   test.parameters = random_parameters(random);
-  test.parameters.search = std::min(test.parameters.search, most_search(max_pixels));
+  test.parameters.search = std::min(test.parameters.search, max_search(max_pixels));
   const int patches = test.parameters.search * test.parameters.search;
   const int differences = patches * test.parameters.patch * test.parameters.patch;
   const auto [width, height] =

@@ -21,7 +21,7 @@ using NlMeansRunner = Runner<NlMeansCase>;
 /// square of the search must be at most a quarter of max_pixels, because a GPU processes whole
 /// tiles for each offset of a search, however small the frame is. The result never exceeds the
 /// largest search that nlmeans::NlMeans supports.
-int most_search(int max_pixels);
+int max_search(int max_pixels);
 
 /// Draws a frame size of at most max_pixels pixels, and of fewer if search and patch are large,
 /// because the definition is slow.

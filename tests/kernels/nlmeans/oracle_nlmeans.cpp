@@ -36,7 +36,7 @@ void expect_opencv(Device& device, const cv::Mat& image, const nlmeans::Paramete
 
 void expect_opencv_in_case(Device& device, int number) {
   Random random = random_of_case(settings().seed, number);
-  const auto side = [&](int most) { return (random.log_uniform(most + 1) - 1) | 1; };
+  const auto side = [&](int maximum) { return (random.log_uniform(maximum + 1) - 1) | 1; };
   // A strength of 0 cannot be compared, because OpenCV then divides 0 by 0.
   const nlmeans::Parameters parameters{
       random.one_in(10) ? 2 * random.between(10, 50) + 1 : side(15),

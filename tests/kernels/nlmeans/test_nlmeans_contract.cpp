@@ -95,10 +95,10 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
 
   /// Windows and tables become both larger and smaller.
   static std::vector<Parameters> sets(const Case&) {
-    const int most = most_search(settings().max_pixels);
-    return {small,       {7, 5, 10}, {7, 5, 10.5},  {3, 7, 255},  {3, 7, 0.5},
-            {21, 3, 40}, {5, 3, 0},  {3, 31, 100},  {most, 1, 9}, {5, 3, 5},
-            {1, 9, 5},   {5, 9, 5},  {5, 3, 1e-30}, small};
+    const int maximum = max_search(settings().max_pixels);
+    return {small,         {7, 5, 10},   {7, 5, 10.5},    {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},
+            {5, 3, 0},     {3, 31, 100}, {maximum, 1, 9}, {5, 3, 5},   {1, 9, 5},   {5, 9, 5},
+            {5, 3, 1e-30}, small};
   }
 
   static std::vector<std::function<void(Parameters&)>> members() {

@@ -22,13 +22,13 @@ std::pair<int, int> random_interval(int length, Random& random) {
 
 }  // namespace
 
-regions::Parameters random_regions(int width, int height, int most, Random& random) {
+regions::Parameters random_regions(int width, int height, int maximum, Random& random) {
   regions::Parameters parameters;
   parameters.shape = random.one_in(2) ? regions::Shape::rectangle : regions::Shape::ellipse;
   parameters.margin = random.one_in(2) ? 0 : random.log_uniform(60);
   parameters.feather = random.one_in(2) ? 0 : random.log_uniform(random.one_in(8) ? 65535 : 120);
   parameters.invert = random.one_in(4);
-  parameters.count = random.one_in(10) ? 0 : random.log_uniform(most);
+  parameters.count = random.one_in(10) ? 0 : random.log_uniform(maximum);
   for (int i = 0; i < parameters.count; ++i) {
     const auto [x0, x1] = random_interval(width, random);
     const auto [y0, y1] = random_interval(height, random);
@@ -52,10 +52,10 @@ RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_p
 
   RegionBlendCase test;
   test.title = kind.name + ", case " + std::to_string(number);
-  const int most = random.one_in(8) ? regions::Parameters::max_count : 12;
+  const int maximum = random.one_in(8) ? regions::Parameters::max_count : 12;
   const auto [width, height] =
-      random_picture_size(random, std::min(max_pixels, max_weights / most));
-  test.parameters = random_regions(width, height, most, random);
+      random_picture_size(random, std::min(max_pixels, max_weights / maximum));
+  test.parameters = random_regions(width, height, maximum, random);
   test.layout = test.out_layout = kind.make(width, height);
   draw_placements(test, random);
   draw_content(test, random);

@@ -43,7 +43,7 @@ class RegionBlendFrames : public CaseFrames<RegionBlendCase> {
 };
 
 /// Draws boxes of all sizes, some of which are empty or lie partly or wholly outside the frame.
-regions::Parameters random_regions(int width, int height, int most, Random& random);
+regions::Parameters random_regions(int width, int height, int maximum, Random& random);
 
 /// Returns parameters with one box.
 regions::Parameters one_region(const regions::Box& box, regions::Shape shape, int feather);

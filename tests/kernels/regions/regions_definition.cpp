@@ -39,9 +39,9 @@ int weight_in_ellipse(long long x0, long long y0, long long x1, long long y1, lo
   if (x < x0 - feather || x >= x1 + feather || y < y0 - feather || y >= y1 + feather)
     return 0;
   const Wide u = magnitude(2LL * x + 1 - x0 - x1), v = magnitude(2LL * y + 1 - y0 - y1);
-  const Wide most = Wide{1} << 25, unit = Wide{1} << 15;
-  const Wide s = std::min(u * ((Wide{1} << 31) / static_cast<Wide>(x1 - x0)) >> 16, most);
-  const Wide t = std::min(v * ((Wide{1} << 31) / static_cast<Wide>(y1 - y0)) >> 16, most);
+  const Wide maximum = Wide{1} << 25, unit = Wide{1} << 15;
+  const Wide s = std::min(u * ((Wide{1} << 31) / static_cast<Wide>(x1 - x0)) >> 16, maximum);
+  const Wide t = std::min(v * ((Wide{1} << 31) / static_cast<Wide>(y1 - y0)) >> 16, maximum);
   if (s * s + t * t <= unit * unit)
     return 256;
   if (feather == 0)

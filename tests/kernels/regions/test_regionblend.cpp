@@ -31,7 +31,7 @@ Parameters ellipse(const Box& box, int feather = 0) {
 }
 
 /// As many boxes as possible, in a grid that reaches beyond the frame.
-Parameters most_regions(Shape shape, int feather) {
+Parameters max_regions(Shape shape, int feather) {
   Parameters parameters = one_region({}, shape, feather);
   for (parameters.count = 0; parameters.count < Parameters::max_count; ++parameters.count) {
     const int x = parameters.count % 32 * 9 - 10, y = parameters.count / 32 * 7 - 5;
@@ -92,8 +92,8 @@ const Extreme<Parameters> extremes[] = {
     {"Roomy", "GRAY8Roomy", 90, 60, Content::random, rectangle({20, 20, 90, 60}, 5)},
     {"RoomyInverted", "GRAY8Roomy", 90, 60, Content::random,
      with(rectangle({20, 20, 30, 30}, 5), 0, true)},
-    {"MostRegions", "RGB", 290, 220, Content::random, most_regions(Shape::rectangle, 0)},
-    {"MostEllipses", "NV12", 290, 220, Content::random, most_regions(Shape::ellipse, 6)},
+    {"MostRegions", "RGB", 290, 220, Content::random, max_regions(Shape::rectangle, 0)},
+    {"MostEllipses", "NV12", 290, 220, Content::random, max_regions(Shape::ellipse, 6)},
     {"WidestRow", "GRAY8", 65535, 1, Content::random, ellipse({1000, -3, 60000, 4}, 900)},
     {"HighestColumn", "RGBx", 1, 65535, Content::random, rectangle({-3, 1000, 4, 60000}, 900)},
 };

@@ -141,10 +141,10 @@ TEST_P(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   on_device([](Device& device) {
     for_each_case_number([&](int number) {
       OracleCase test(number, 16);
-      const double most =
+      const double maximum =
           cv::norm(opencv_remap(test.image, matrices_of(test.map)),
                    our_remap(device, test.image, 16, matrices_of(test.map)), cv::NORM_INF);
-      EXPECT_LE(most, 1) << test.text();
+      EXPECT_LE(maximum, 1) << test.text();
     });
   });
 }

@@ -36,8 +36,8 @@ class Stored {
     if (storage_.words == Words::packed) {
       const std::uint32_t word =
           bytes[0] | bytes[1] << 8 | bytes[2] << 16 | static_cast<std::uint32_t>(bytes[3]) << 24;
-      const int most = (1 << storage_.depth[c]) - 1;
-      return scaled(static_cast<int>(word >> storage_.low_bit[c]) & most, most, largest());
+      const int maximum = (1 << storage_.depth[c]) - 1;
+      return scaled(static_cast<int>(word >> storage_.low_bit[c]) & maximum, maximum, largest());
     }
     const bool swapped = storage_.words == Words::swapped;
     const int word = bytes[swapped ? 1 : 0] + 256 * bytes[swapped ? 0 : 1];
@@ -49,8 +49,8 @@ class Stored {
     value = std::min(value, largest());
     Byte* bytes = address(c, x, y);
     if (storage_.words == Words::packed) {
-      const int most = (1 << storage_.depth[c]) - 1;
-      const std::uint32_t bits = static_cast<std::uint32_t>(scaled(value, largest(), most))
+      const int maximum = (1 << storage_.depth[c]) - 1;
+      const std::uint32_t bits = static_cast<std::uint32_t>(scaled(value, largest(), maximum))
                                  << storage_.low_bit[c];
       for (int i = 0; i < 4; ++i)
         bytes[i] = static_cast<std::uint8_t>(bytes[i] | bits >> (8 * i));

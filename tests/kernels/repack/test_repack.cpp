@@ -163,11 +163,11 @@ TEST(RepackArithmetic, LuminanceIsExactForAllDepths) {
 TEST(RepackArithmetic, RescalingGivesBackEveryValue) {
   for (int depth = 1; depth <= 16; ++depth)
     for (int bits = std::max(depth, 9); bits <= 16; ++bits) {
-      const std::uint32_t most = (1u << depth) - 1, largest = (1u << bits) - 1;
-      for (std::uint32_t value = 0; value <= most; ++value) {
-        const std::uint32_t wide = repack::rescaled(value, most, largest);
+      const std::uint32_t maximum = (1u << depth) - 1, largest = (1u << bits) - 1;
+      for (std::uint32_t value = 0; value <= maximum; ++value) {
+        const std::uint32_t wide = repack::rescaled(value, maximum, largest);
         ASSERT_LE(wide, largest);
-        ASSERT_EQ(repack::rescaled(wide, largest, most), value) << depth << " of " << bits;
+        ASSERT_EQ(repack::rescaled(wide, largest, maximum), value) << depth << " of " << bits;
       }
     }
 }

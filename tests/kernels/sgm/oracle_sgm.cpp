@@ -27,7 +27,7 @@ using namespace sgm;
 Map without_speckles(Device& device, const SgmStageCase& test) {
   const DeviceBlock<std::uint16_t> map(device, test.left);
   sgm::make_stages(device, test.config)
-      ->remove_speckles(test.speckle_size, test.most_step, map.data());
+      ->remove_speckles(test.speckle_size, test.max_step, map.data());
   device.finish();
   return map.values();
 }
@@ -37,7 +37,7 @@ Map without_speckles(Device& device, const SgmStageCase& test) {
 Map without_speckles_by_opencv(const SgmStageCase& test) {
   Map map = test.left;
   cv::Mat image(test.config.height, test.config.width, CV_16S, map.data());
-  cv::filterSpeckles(image, -1, test.speckle_size, test.most_step);
+  cv::filterSpeckles(image, -1, test.speckle_size, test.max_step);
   return map;
 }
 
@@ -69,7 +69,7 @@ TEST_P(OracleSpeckles, RegionsOfAnyShape) {
     SgmStageCase test;
     test.config.width = 301;
     test.config.height = 203;
-    test.most_step = 5;
+    test.max_step = 5;
     const auto fill = [&](const std::function<int(int, int)>& number) {
       test.left.clear();
       for (int y = 0; y < test.config.height; ++y)

@@ -111,24 +111,24 @@ std::vector<int> path_costs(const StageConfig& config, const Luminances& picture
   for (const int y : in_order(config.height, dy >= 0))
     for (const int x : in_order(config.width, dx >= 0)) {
       const bool first = !inside(config, x - dx, y - dy);
-      int p2 = 0, least = 0;
+      int p2 = 0, minimum = 0;
       const int* before = nullptr;
       if (!first) {
         p2 = penalties.p2[static_cast<std::size_t>(
             step_of(config, picture[place(config, x, y)], picture[place(config, x - dx, y - dy)]))];
         before = &costs[volume_place(config, x - dx, y - dy, 0)];
-        least = *std::min_element(before, before + config.disparities);
+        minimum = *std::min_element(before, before + config.disparities);
       }
       for (int d = 0; d < config.disparities; ++d) {
         const std::size_t here = volume_place(config, x, y, d);
         costs[here] = matching[here];
         if (first)
           continue;
-        int added = std::min(before[d] - least, p2);
+        int added = std::min(before[d] - minimum, p2);
         if (d > 0)
-          added = std::min(added, before[d - 1] - least + penalties.p1);
+          added = std::min(added, before[d - 1] - minimum + penalties.p1);
         if (d < config.disparities - 1)
-          added = std::min(added, before[d + 1] - least + penalties.p1);
+          added = std::min(added, before[d + 1] - minimum + penalties.p1);
         costs[here] += added;
       }
     }
@@ -159,9 +159,9 @@ sgm::TemporalFilter defined_temporal_filter(const sgm::Parameters& parameters) {
           parameters.temporal_persistence};
 }
 
-/// True if the disparities of two neighbouring pixels are known and differ by at most most_step.
-bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
-  return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= most_step;
+/// True if the disparities of two neighbouring pixels are known and differ by at most max_step.
+bool joined(const Map& map, std::size_t a, std::size_t b, int max_step) {
+  return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= max_step;
 }
 
 /// Returns the pixels every other row and column around (x, y) whose disparity is known.
@@ -251,11 +251,11 @@ DefinedWinners defined_winners(const StageConfig& config, const std::vector<std:
       winners.confidence.push_back(static_cast<std::uint8_t>(unique ? confidence : 0));
 
       std::uint16_t right = unknown;
-      int right_least = 65536;
+      int right_min = 65536;
       for (int d = 0; d < config.disparities; ++d) {
         const int from = x + d + (is_libsgm(config) ? 0 : config.minimum);
-        if (inside(config, from, y) && sums[volume_place(config, from, y, d)] < right_least) {
-          right_least = sums[volume_place(config, from, y, d)];
+        if (inside(config, from, y) && sums[volume_place(config, from, y, d)] < right_min) {
+          right_min = sums[volume_place(config, from, y, d)];
           right = static_cast<std::uint16_t>(d);
         }
       }
@@ -305,7 +305,7 @@ Map defined_check(const StageConfig& config, const Luminances& picture, const Ma
   return result;
 }
 
-Map defined_without_speckles(const StageConfig& config, const Map& map, int size, int most_step) {
+Map defined_without_speckles(const StageConfig& config, const Map& map, int size, int max_step) {
   Map result = map;
   std::vector<bool> seen(map.size(), false);
   for (int y = 0; y < config.height; ++y)
@@ -320,7 +320,7 @@ Map defined_without_speckles(const StageConfig& config, const Map& map, int size
             {px - 1, py}, {px + 1, py}, {px, py - 1}, {px, py + 1}};
         for (const auto& [qx, qy] : around)
           if (inside(config, qx, qy) && !seen[place(config, qx, qy)] &&
-              joined(map, place(config, px, py), place(config, qx, qy), most_step)) {
+              joined(map, place(config, px, py), place(config, qx, qy), max_step)) {
             seen[place(config, qx, qy)] = true;
             region.emplace_back(qx, qy);
           }
@@ -453,7 +453,7 @@ Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFi
       ++n;
     } else if (map[i] != unknown) {
       // The sum is not negative, so the shift is a division.
-      const bool smooths = h != unknown && std::abs(map[i] - h) <= filter.most_step;
+      const bool smooths = h != unknown && std::abs(map[i] - h) <= filter.max_step;
       const int sum = filter.weight * map[i] + (256 - filter.weight) * h + 128;
       h = smooths ? static_cast<std::uint16_t>(sum / 256) : map[i];
       n = is_measured ? 0 : 255;

@@ -39,7 +39,7 @@ Map defined_check(const sgm::StageConfig& config, const Luminances& picture, con
                   const Map& right, bool subpixel, int max_diff);
 
 Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int size,
-                             int most_step);
+                             int max_step);
 
 /// confidence is that of the winners.
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,

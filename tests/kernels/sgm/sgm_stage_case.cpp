@@ -47,11 +47,11 @@ void make_penalties(SgmStageCase& test, Random& random) {
 /// Often draws the sums from few levels, which makes many ties.
 void make_sums(SgmStageCase& test, Random& random) {
   constexpr int levels[] = {1, 2, 4, 30, 255, 2041};
-  const int most = levels[random.between(0, 5)] - 1;
+  const int maximum = levels[random.between(0, 5)] - 1;
   const auto count = static_cast<std::size_t>(test.config.pixels()) *
                      static_cast<std::size_t>(test.config.disparities);
   for (std::size_t i = 0; i < count; ++i)
-    test.sums.push_back(static_cast<std::uint16_t>(random.between(0, most)));
+    test.sums.push_back(static_cast<std::uint16_t>(random.between(0, maximum)));
 }
 
 /// Makes a map of patches in which the numbers differ little, with holes.
@@ -86,7 +86,7 @@ void make_maps(SgmStageCase& test, Random& random) {
         static_cast<std::uint8_t>(number == sgm::unknown ? 99 : random.between(0, 255)));
   test.max_diff = random.one_in(4) && libsgm ? -1 : random.between(0, 5);
   test.speckle_size = random.log_uniform(static_cast<int>(config.pixels()) + 1);
-  test.most_step = random.one_in(4) ? 0 : random.log_uniform(64);
+  test.max_step = random.one_in(4) ? 0 : random.log_uniform(64);
   sgm::Parameters parameters;
   parameters.minimum = config.minimum;
   parameters.compatibility = config.compatibility;
@@ -101,7 +101,7 @@ void make_history(SgmStageCase& test, Random& random) {
   test.confidence_threshold =
       random.one_in(2) ? thresholds[random.between(0, 2)] : random.between(1, 255);
   test.filter.weight = random.one_in(4) ? 256 : random.one_in(4) ? 1 : random.between(1, 256);
-  test.filter.most_step = random.one_in(4) ? 0 : random.log_uniform(1024 * 16);
+  test.filter.max_step = random.one_in(4) ? 0 : random.log_uniform(1024 * 16);
   test.filter.persistence = random.one_in(4) ? 0 : random.one_in(4) ? 255 : random.between(1, 9);
   test.first_frame = random.one_in(4);
   test.is_new_scene = random.one_in(4);
@@ -186,9 +186,9 @@ std::string describe(const SgmStageCase& test) {
          ", subpixel method " + std::to_string(static_cast<int>(test.subpixel)) + ", uniqueness " +
          std::to_string(test.uniqueness) + ", p1 " + std::to_string(test.penalties.p1) + ", lr " +
          std::to_string(test.max_diff) + ", speckles of " + std::to_string(test.speckle_size) +
-         " within " + std::to_string(test.most_step) + ", confidence " +
+         " within " + std::to_string(test.max_step) + ", confidence " +
          std::to_string(test.confidence_threshold) + ", over time " +
-         std::to_string(test.filter.weight) + " within " + std::to_string(test.filter.most_step) +
+         std::to_string(test.filter.weight) + " within " + std::to_string(test.filter.max_step) +
          " for " + std::to_string(test.filter.persistence) + " frames" +
          (test.first_frame ? ", first frame" : "") + (test.is_new_scene ? ", new scene" : "") +
          "\n  picture: " + describe(test.layout, test.placement);

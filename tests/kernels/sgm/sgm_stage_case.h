@@ -29,7 +29,7 @@ struct SgmStageCase {
   bool with_confidence = true;
   Map left, right;
   std::vector<std::uint8_t> confidence;
-  int max_diff = 0, speckle_size = 1, most_step = 0;
+  int max_diff = 0, speckle_size = 1, max_step = 0;
   sgm::DisparityScale scale{16, 0};
   Placement disparity_placement, confidence_placement;
 

@@ -184,7 +184,7 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   device.finish();
   outputs.push_back({"median_and_check", checked.numbers()});
   change("remove_speckles", [&](std::uint16_t* map) {
-    stages.remove_speckles(test.speckle_size, test.most_step, map);
+    stages.remove_speckles(test.speckle_size, test.max_step, map);
   });
   change("fill_holes", [&](std::uint16_t* map) { stages.fill_holes(map); });
   left.expect_unchanged();
@@ -275,7 +275,7 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   outputs.push_back({"median_and_check", guarded(checked_medians, word)});
   outputs.push_back(
       {"remove_speckles",
-       guarded(defined_without_speckles(config, test.left, test.speckle_size, test.most_step),
+       guarded(defined_without_speckles(config, test.left, test.speckle_size, test.max_step),
                word)});
   outputs.push_back({"fill_holes", guarded(defined_filling(config, test.left), word)});
   const auto written = [&](const std::vector<std::uint16_t>& map) {

@@ -23,7 +23,7 @@ struct Scene {
   const char* name;
   int disparities;
   /// The largest share of true disparities that may be missing or off by more than a pixel.
-  double most_wrong;
+  double max_wrong;
 };
 
 constexpr Scene scenes[] = {

@@ -2,7 +2,6 @@
 //
 // Tests PairInspector on scenes of known geometry, in any depth and layout, and on real pairs: good
 // as they are, but not when they are swapped, moved, rotated or searched for too few disparities.
-// Also tests what SgmStereo gives to be inspected.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,6 @@
 #include "cuda/sgm/pairinspector.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
-#include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/sgm/stereo_pairs.h"
 
 namespace cudavision::test {
@@ -158,7 +156,7 @@ std::string text_of(const PairFigures& figures) {
       "contrasts %.2f and %.2f, saturated %.2f and %.2f, black %.2f and %.2f",
       figures.known, figures.at_end, figures.blocks, figures.agreement, figures.matched,
       figures.matched_if_swapped, figures.vertical_offset, figures.vertical_spread,
-      figures.above_range, figures.below_range, figures.least_disparity, figures.largest_disparity,
+      figures.above_range, figures.below_range, figures.min_disparity, figures.largest_disparity,
       figures.is_swapped() ? "; swapped" : "", figures.is_unrectified() ? "; not rectified" : "",
       figures.exceeds_range() ? "; exceeds the range" : "", figures.left.mean, figures.right.mean,
       figures.left.contrast, figures.right.contrast, figures.left.saturated,
@@ -175,7 +173,7 @@ TEST(PairInspector, GoodPair) {
   EXPECT_GE(figures.agreement, figures.matched);
   EXPECT_NEAR(figures.vertical_offset, 0, 0.1);
   EXPECT_NEAR(figures.vertical_spread, 0, 0.2);
-  EXPECT_EQ(figures.least_disparity, 20);
+  EXPECT_EQ(figures.min_disparity, 20);
   EXPECT_EQ(figures.largest_disparity, 20);
 }
 
@@ -227,7 +225,7 @@ TEST(PairInspector, Range) {
     EXPECT_EQ(figures.exceeds_range(), above || below) << text_of(figures);
     EXPECT_EQ(figures.above_range > 0.9, above);
     EXPECT_EQ(figures.below_range > 0.9, below);
-    EXPECT_EQ(figures.least_disparity, disparity);
+    EXPECT_EQ(figures.min_disparity, disparity);
     EXPECT_EQ(figures.largest_disparity, disparity);
   }
 }
@@ -471,92 +469,6 @@ TEST_P(RealPairs, AreBadWithTooFewDisparities) {
     EXPECT_GE(figures.largest_disparity, disparities);
     EXPECT_LE(figures.largest_disparity, largest + nearer + 1);
   }
-}
-
-class InspectedStereo : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, InspectedStereo, both_devices(), device_name);
-
-/// The map before it is filled and refined is that of a run without these stages, whatever else is
-/// asked for; and asking for it changes nothing else.
-TEST_P(InspectedStereo, UnfilledMap) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      SgmCase test = make_sgm_case(settings().seed, number, std::min(settings().max_pixels, 4096));
-      const SgmFrames frames(device, test);
-      Parameters bare = test.parameters;
-      bare.fill_holes = bare.refine = false;
-
-      const Placement placement = test.disparity;
-      const DeviceBlock<std::uint8_t> block(device,
-                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
-      const View<std::uint8_t> unfilled =
-          frame_in(test.disparity_layout(), placement, block.data()).planes[0];
-      SgmStereo stereo(device, test.layout, test.right_layout, bare);
-      stereo.run(frames.left, frames.right, unfilled);
-      device.finish();
-      const std::vector<std::uint8_t> expected = block.values();
-      SgmStereo whole(device, test.layout, test.right_layout, test.parameters);
-      frames.run(whole);
-      const SgmOutput plain = frames.output();
-
-      const DeviceBlock<std::uint8_t> again(device,
-                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
-      whole.restart();  // so that the filter over time begins anew, too
-      whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
-                frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
-      device.finish();
-      EXPECT_EQ(again.values(), expected) << describe(test);
-      EXPECT_EQ(difference(test, plain, frames.output()), "") << describe(test);
-    });
-  });
-}
-
-TEST_P(InspectedStereo, RefusesRoomOfAnotherSize) {
-  on_device([](Device& device) {
-    const SgmCase test = plain_sgm_case(gray_layout(40, 30), few_disparities(), Content::random, 1);
-    const SgmFrames frames(device, test);
-    SgmStereo stereo(device, test.layout, test.right_layout, test.parameters);
-    View<std::uint8_t> room = frames.disparity;
-    --room.height;
-    CUDAVISION_EXPECT_ERROR(stereo.run(frames.left, frames.right, frames.disparity, {}, room),
-                            invalid_argument, "unfilled disparities");
-  });
-}
-
-/// The pictures are the luminances of the frames.
-TEST_P(InspectedStereo, Pictures) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "NV12", "RGB", "P010"}) {
-      SCOPED_TRACE(name);
-      const FrameLayout layout = layout_named(name, 64, 32);
-      const SgmCase test = plain_sgm_case(layout, few_disparities(), Content::random, 3);
-      const SgmFrames frames(device, test);
-      SgmStereo stereo(device, layout, layout, test.parameters);
-      frames.run(stereo);
-      const SgmStereo::Pictures pictures = stereo.pictures();
-      const SgmInput input = frames.input();
-      for (const auto& [plane, block, placement] :
-           {std::tuple(pictures.left, input.left, test.left),
-            std::tuple(pictures.right, input.right, test.right)}) {
-        std::vector<std::uint8_t> host(static_cast<std::size_t>(plane.rows.width * plane.height()));
-        device.download(plane.rows,
-                        {host.data(), plane.rows.width, plane.height(), plane.rows.width});
-        device.finish();
-        ASSERT_EQ(plane.width, layout.width);
-        EXPECT_EQ(plane.bits, layout.bits);
-        const DefinedLuminance expected(layout, frame_in(layout, placement, block.data()));
-        for (int y = 0; y < layout.height; ++y)
-          for (int x = 0; x < layout.width; ++x) {
-            const auto at = static_cast<std::size_t>(y * layout.width + x);
-            int value = host[plane.bits > 8 ? 2 * at : at];
-            if (plane.bits > 8)
-              value = (value | host[2 * at + 1] << 8) >> plane.shift;
-            ASSERT_EQ(value, static_cast<int>(expected.at(x, y)));
-          }
-      }
-    }
-  });
 }
 
 }  // namespace

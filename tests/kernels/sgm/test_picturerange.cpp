@@ -84,8 +84,8 @@ class DefinedLevels {
         return is(Quantity::depth) ? Ends{1, 65535} : numbers_counted();
       case Range::fixed: {
         const int factor = is(Quantity::disparity) ? scale_ : 1;
-        const std::int64_t low = std::llround(factor * look_.least);
-        return {low, std::max<std::int64_t>(low + 1, std::llround(factor * look_.most))};
+        const std::int64_t low = std::llround(factor * look_.minimum);
+        return {low, std::max<std::int64_t>(low + 1, std::llround(factor * look_.maximum))};
       }
       case Range::automatic:
         break;
@@ -248,11 +248,11 @@ Look random_look(Quantity quantity, const Parameters& parameters, Random& random
   look.baseline = random.between(1, 5000) / 3.0;
   look.unit = random.one_in(2) ? 1 : random.between(1, 100) / 10.0;
   look.range = random.one_in(2) ? Range::automatic : random.one_in(3) ? Range::full : Range::fixed;
-  const int most = quantity == Quantity::disparity ? 16 * (parameters.disparities + 100)
-                   : quantity == Quantity::depth   ? 16 * 65535
-                                                   : 16 * 255;
-  look.least = random.between(-most / 4, most) / 16.0;
-  look.most = look.least + random.between(1, most) / 16.0;
+  const int maximum = quantity == Quantity::disparity ? 16 * (parameters.disparities + 100)
+                      : quantity == Quantity::depth   ? 16 * 65535
+                                                      : 16 * 255;
+  look.minimum = random.between(-maximum / 4, maximum) / 16.0;
+  look.maximum = look.minimum + random.between(1, maximum) / 16.0;
   return look;
 }
 
@@ -280,7 +280,7 @@ TEST_P(PictureRanges, AreTheDefinition) {
         }
         if (random.one_in(5)) {
           const Look other = random_look(look.quantity, parameters, random);
-          look.range = other.range, look.least = other.least, look.most = other.most;
+          look.range = other.range, look.minimum = other.minimum, look.maximum = other.maximum;
           screen.operation().set_parameters(parameters, look);
           definition.set(look);
         }
@@ -334,12 +334,12 @@ TEST_P(PictureRanges, KnownOnes) {
   on_device([](Device& device) {
     using Levels = std::vector<std::uint8_t>;
     Look fixed = look_of(Quantity::disparity, Range::fixed);
-    fixed.least = 10, fixed.most = 20;
+    fixed.minimum = 10, fixed.maximum = 20;
     EXPECT_EQ(first_row(device, fixed, {0, 160, 240, 320, 500, 65520}),
               Levels({1, 1, 128, 255, 255, 0}));
     // 50 pixels of disparity are 2 m, and 100 are 1 m: near is bright.
     Look depth = look_of(Quantity::depth, Range::fixed);
-    depth.least = 1000, depth.most = 2000;
+    depth.minimum = 1000, depth.maximum = 2000;
     EXPECT_EQ(first_row(device, depth, {16 * 50, 16 * 100, 16 * 127, 16, 0, 65520}),
               Levels({1, 255, 255, 1, 0, 0}));
     EXPECT_EQ(first_row(device, look_of(Quantity::confidence, Range::full), {0, 1, 77, 255}),
@@ -412,8 +412,8 @@ TEST_P(PictureRanges, RefuseWithWords) {
     CUDAVISION_EXPECT_ERROR(picture.set_parameters(plain(), look), invalid_argument,
                             "another kind");
     look = look_of(Quantity::confidence, Range::fixed);
-    for (const auto& [least, most] : {std::pair{1.0, 1.0}, {2.0, 1.0}, {std::nan(""), 1.0}}) {
-      look.least = least, look.most = most;
+    for (const auto& [minimum, maximum] : {std::pair{1.0, 1.0}, {2.0, 1.0}, {std::nan(""), 1.0}}) {
+      look.minimum = minimum, look.maximum = maximum;
       CUDAVISION_EXPECT_ERROR(picture.set_parameters(plain(), look), invalid_argument,
                               "the second number must be the larger one");
     }

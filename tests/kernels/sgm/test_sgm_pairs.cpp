@@ -85,7 +85,7 @@ TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
     ASSERT_EQ(truth.size(), filled.size());
     const Score score = score_of(truth, holed, filled, disparity_scale(parameters).invalid);
     std::printf("%s: %s\n", scene.name, text_of(score).c_str());
-    EXPECT_LE(score.wrong_or_missing, scene.most_wrong);
+    EXPECT_LE(score.wrong_or_missing, scene.max_wrong);
   });
 }
 
@@ -105,7 +105,7 @@ struct Preset {
   int speckle_size, confidence_threshold;
   bool fill_holes, refine;
   // The largest shares, as means over the pairs.
-  double most_wrong_or_missing, most_off_by_one;
+  double max_wrong_or_missing, max_off_by_one;
 };
 
 /// check_stereo_presets.cpp tests that the element's presets have these values.
@@ -145,8 +145,8 @@ TEST_P(StereoPresets, AreAsTrueAsTheyWere) {
       }
       std::printf("%s: mean %.4f wrong or missing, %.4f of the known ones wrong\n", preset.name,
                   wrong_or_missing, off_by_one);
-      EXPECT_LE(wrong_or_missing, preset.most_wrong_or_missing) << preset.name;
-      EXPECT_LE(off_by_one, preset.most_off_by_one) << preset.name;
+      EXPECT_LE(wrong_or_missing, preset.max_wrong_or_missing) << preset.name;
+      EXPECT_LE(off_by_one, preset.max_off_by_one) << preset.name;
     }
   });
 }
@@ -208,7 +208,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
       double alpha;
       int delta, persistence;
       bool fill;
-      double most_moved, most_came_gone;
+      double max_moved, max_came_gone;
     };
     // Of the last row in which the filter is off, these shares may remain.
     const Setting settings[] = {
@@ -240,8 +240,8 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
           mean.moved, mean.came_gone, mean.known, mean.off_by_one);
       if (setting.alpha == 1)
         off = mean;
-      EXPECT_LE(mean.moved, setting.most_moved * off.moved);
-      EXPECT_LE(mean.came_gone, setting.most_came_gone * off.came_gone);
+      EXPECT_LE(mean.moved, setting.max_moved * off.moved);
+      EXPECT_LE(mean.came_gone, setting.max_came_gone * off.came_gone);
       EXPECT_LE(mean.off_by_one, off.off_by_one + 0.01);
     }
   });

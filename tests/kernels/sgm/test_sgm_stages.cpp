@@ -147,7 +147,7 @@ TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
     return i == numbers - 1 ? unknown : static_cast<std::uint16_t>(i * i * 14);
   };
   for (const int weight : {1, 77, 128, 255, 256})
-    for (const int most_step : {0, 13, 14, 16384})
+    for (const int max_step : {0, 13, 14, 16384})
       for (const int persistence : {0, 1, 2, 255}) {
         Random random(3);
         RandomPicture picture(random, 6 * numbers, numbers, 1024, 256);
@@ -162,13 +162,12 @@ TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
             ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
           }
         DefinedHistory defined{last, {ages.begin(), ages.end()}, {}};
-        const TemporalFilter filter{weight, most_step, persistence};
+        const TemporalFilter filter{weight, max_step, persistence};
         const Map expected = defined_over_time(map, measured, filter, false, defined);
         bool is_new_scene = false;
         picture.stages->filter_over_time(map.data(), measured.data(), filter,
                                          {last.data(), ages.data(), nullptr, &is_new_scene});
-        ASSERT_EQ(last, expected) << weight << "/256 within " << most_step << " for "
-                                  << persistence;
+        ASSERT_EQ(last, expected) << weight << "/256 within " << max_step << " for " << persistence;
         ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
       }
 }

@@ -63,7 +63,8 @@ struct SgmContract : ContractTraits<SgmCase> {
   }
 
   static std::vector<ParametersRefusal<Case>> parameters_refusals() {
-    constexpr int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
+    constexpr int minimum = std::numeric_limits<int>::min(),
+                  maximum = std::numeric_limits<int>::max();
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const double nan = std::nan("");
     struct Refusal {
@@ -76,12 +77,12 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"num-disparities is 16", [](Parameters& p) { p.disparities = 16; }},
         {"num-disparities is 33", [](Parameters& p) { p.disparities = 33; }},
         {"multiple of 32 from 32 to 1024", [](Parameters& p) { p.disparities = 1056; }},
-        {"num-disparities", [=](Parameters& p) { p.disparities = least; }},
+        {"num-disparities", [=](Parameters& p) { p.disparities = minimum; }},
         {"min-disparity is -2048", [](Parameters& p) { p.minimum = -2048; }},
         {"make it -2047 to 2015", [](Parameters& p) { p.minimum = 2016; }},
         {"make it -2047 to 1023", [](Parameters& p) { p.disparities = 1024, p.minimum = 1024; }},
-        {"min-disparity", [=](Parameters& p) { p.minimum = most; }},
-        {"min-disparity", [=](Parameters& p) { p.minimum = least; }},
+        {"min-disparity", [=](Parameters& p) { p.minimum = maximum; }},
+        {"min-disparity", [=](Parameters& p) { p.minimum = minimum; }},
         {"paths is 5; make it 4 or 8", [](Parameters& p) { p.paths = 5; }},
         {"paths is 3", [](Parameters& p) { p.paths = 3; }},
         {"census", [](Parameters& p) { p.census = static_cast<Census>(5); }},
@@ -102,13 +103,13 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"p1 is -1", [](Parameters& p) { p.p1 = -1; }},
         {"less than p2, which is 60", [](Parameters& p) { p.p1 = 60, p.p2 = 60; }},
         {"less than p2, which is 223", [](Parameters& p) { p.p1 = 223; }},
-        {"p1", [=](Parameters& p) { p.p1 = most; }},
+        {"p1", [=](Parameters& p) { p.p1 = maximum; }},
         {"p2 is 224; with a census of 32 bits make it 2 to 223", [](Parameters& p) { p.p2 = 224; }},
         {"2 to 224", [](Parameters& p) { p.census = Census::symmetric_9x7, p.p2 = 225; }},
         {"2 to 193", [](Parameters& p) { p.census = Census::neighbours_9x7, p.p2 = 194; }},
         {"2 to 231", [](Parameters& p) { p.census = Census::neighbours_5x5, p.p2 = 232; }},
         {"p2 is 1", [](Parameters& p) { p.p2 = 1; }},
-        {"p2", [=](Parameters& p) { p.p2 = least; }},
+        {"p2", [=](Parameters& p) { p.p2 = minimum; }},
         {"uniqueness", [](Parameters& p) { p.uniqueness = -0.01; }},
         {"uniqueness", [](Parameters& p) { p.uniqueness = 1.01; }},
         {"uniqueness", [=](Parameters& p) { p.uniqueness = nan; }},

@@ -69,13 +69,13 @@ struct PathsArguments {
 /// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
 struct MatchExtent {
   static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
-  static constexpr int most_disparities = 256;
+  static constexpr int max_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)
       : columns((config.width + column_unit - 1) / column_unit * column_unit),
         disparities(config.disparities <= 64    ? 64
                     : config.disparities <= 128 ? 128
-                                                : most_disparities) {}
+                                                : max_disparities) {}
 
   /// Pixels from a row of the volumes to the next one.
   int sum_pitch() const { return columns + 2 * SumVolumes::margin; }
@@ -100,7 +100,7 @@ auto with_constants(const StageConfig& config, const Visit& visit) {
     case 128:
       return with(std::integral_constant<int, 128>());
     default:
-      return with(std::integral_constant<int, MatchExtent::most_disparities>());
+      return with(std::integral_constant<int, MatchExtent::max_disparities>());
   }
 }
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the pictures and the unfilled map that SgmStereo gives to be inspected.
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/pixels/luminance_definition.h"
+#include "tests/kernels/sgm/stereo_pairs.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace sgm;
+
+using Parameters = sgm::Parameters;
+
+class InspectedStereo : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, InspectedStereo, both_devices(), device_name);
+
+/// The map before it is filled and refined is that of a run without these stages, whatever else is
+/// asked for; and asking for it changes nothing else.
+TEST_P(InspectedStereo, UnfilledMap) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      SgmCase test = make_sgm_case(settings().seed, number, std::min(settings().max_pixels, 4096));
+      const SgmFrames frames(device, test);
+      Parameters bare = test.parameters;
+      bare.fill_holes = bare.refine = false;
+
+      const Placement placement = test.disparity;
+      const DeviceBlock<std::uint8_t> block(device,
+                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
+      const View<std::uint8_t> unfilled =
+          frame_in(test.disparity_layout(), placement, block.data()).planes[0];
+      SgmStereo stereo(device, test.layout, test.right_layout, bare);
+      stereo.run(frames.left, frames.right, unfilled);
+      device.finish();
+      const std::vector<std::uint8_t> expected = block.values();
+      SgmStereo whole(device, test.layout, test.right_layout, test.parameters);
+      frames.run(whole);
+      const SgmOutput plain = frames.output();
+
+      const DeviceBlock<std::uint8_t> again(device,
+                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
+      whole.restart();  // so that the filter over time begins anew, too
+      whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
+                frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
+      device.finish();
+      EXPECT_EQ(again.values(), expected) << describe(test);
+      EXPECT_EQ(difference(test, plain, frames.output()), "") << describe(test);
+    });
+  });
+}
+
+TEST_P(InspectedStereo, RefusesRoomOfAnotherSize) {
+  on_device([](Device& device) {
+    const SgmCase test = plain_sgm_case(gray_layout(40, 30), few_disparities(), Content::random, 1);
+    const SgmFrames frames(device, test);
+    SgmStereo stereo(device, test.layout, test.right_layout, test.parameters);
+    View<std::uint8_t> room = frames.disparity;
+    --room.height;
+    CUDAVISION_EXPECT_ERROR(stereo.run(frames.left, frames.right, frames.disparity, {}, room),
+                            invalid_argument, "unfilled disparities");
+  });
+}
+
+/// The pictures are the luminances of the frames.
+TEST_P(InspectedStereo, Pictures) {
+  on_device([](Device& device) {
+    for (const char* name : {"GRAY8", "NV12", "RGB", "P010"}) {
+      SCOPED_TRACE(name);
+      const FrameLayout layout = layout_named(name, 64, 32);
+      const SgmCase test = plain_sgm_case(layout, few_disparities(), Content::random, 3);
+      const SgmFrames frames(device, test);
+      SgmStereo stereo(device, layout, layout, test.parameters);
+      frames.run(stereo);
+      const SgmStereo::Pictures pictures = stereo.pictures();
+      const SgmInput input = frames.input();
+      for (const auto& [plane, block, placement] :
+           {std::tuple(pictures.left, input.left, test.left),
+            std::tuple(pictures.right, input.right, test.right)}) {
+        std::vector<std::uint8_t> host(static_cast<std::size_t>(plane.rows.width * plane.height()));
+        device.download(plane.rows,
+                        {host.data(), plane.rows.width, plane.height(), plane.rows.width});
+        device.finish();
+        ASSERT_EQ(plane.width, layout.width);
+        EXPECT_EQ(plane.bits, layout.bits);
+        const DefinedLuminance expected(layout, frame_in(layout, placement, block.data()));
+        for (int y = 0; y < layout.height; ++y)
+          for (int x = 0; x < layout.width; ++x) {
+            const auto at = static_cast<std::size_t>(y * layout.width + x);
+            int value = host[plane.bits > 8 ? 2 * at : at];
+            if (plane.bits > 8)
+              value = (value | host[2 * at + 1] << 8) >> plane.shift;
+            ASSERT_EQ(value, static_cast<int>(expected.at(x, y)));
+          }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test
