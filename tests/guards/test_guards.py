@@ -18,7 +18,7 @@ SOUND = {
     "NEWS": "gst-cudavision 1.2.0 (not released yet)\n",
     "README.md": "# The blur\n\n[its page](docs/blur.md#the-page), `gst/plugin.cpp`\n\n```c\nblur();\n```\n",
     "docs/blur.md": "# The page\n",
-    "docs/troubleshooting.md": "**`The picture is … to blur.`**\n\n| debug category | |\n|---|---|\n| `blur` | the blur |\n",
+    "docs/troubleshooting.md": "**`picture.h is … to blur.`**\n\n| debug category | |\n|---|---|\n| `blur` | the blur |\n",
     "pipelines/program.cpp": "int main() {\nblur();\n}\n",
     "pipelines/packaging/debian/changelog": "gst-cudavision (1.2.0-1) unstable; urgency=low\n",
     "cuda/core/error.h": "#pragma once\n",
@@ -27,7 +27,7 @@ SOUND = {
     "gst/gaussblur/blur.h": "/**\n * SECTION:element-cudagaussblur\n * @title: cudagaussblur\n * ## Example launch line\n * |[\n"
                             " * gst-launch-1.0 videotestsrc ! cudagaussblur ! fakesink\n * ]|\n * Since: 1.2\n */\n"
                             '#include "gst/base/base.h"\nGST_ELEMENT_REGISTER_DEFINE(blur, "cudagaussblur", 0)\n'
-                            'GST_DEBUG_CATEGORY_INIT(category, "blur", 0)\n"The picture is too " "large to blur."\n',
+                            'GST_DEBUG_CATEGORY_INIT(category, "blur", 0)\n"picture.h is too " "large to blur."\n',
     "gst/base/base.h": '#include "cuda/core/error.h"\n',
     **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/guards/test_guards.py",
                                            "tests/guards/test_changed.py")},

@@ -67,17 +67,6 @@ std::string unless_counts_are_seen() {
 #endif
 }
 
-/// Starts the element again, and expects all of a new stream.
-void expect_new_stream(Overlap& overlap) {
-  gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
-  overlap.begin();
-  overlap.receiver().forget();
-  overlap.push(0, 10);
-  overlap.drain();
-  overlap.expect(numbers(0, 10) + " drain");
-  overlap.expect_pictures();
-}
-
 }  // namespace
 
 // Sources stop last, so they may ask for a pool while a filter stops, which then negotiates.
@@ -157,7 +146,7 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
       wait_until([&] { return stopper.done(); }, "the stop");
       fail_unless(stopper.thread() != frames.thread());
       fail_unless_equals_int(result, GST_STATE_CHANGE_SUCCESS);
-      expect_new_stream(overlap);
+      overlap.expect_new_stream();
       fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
     }
   }
@@ -175,7 +164,7 @@ TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
     for (guint64 number = 0; !stopped; ++number)
       overlap.filter().push(overlap.frame(number));
     wait_until([&] { return stopper.done(); }, "the stop");
-    expect_new_stream(overlap);
+    overlap.expect_new_stream();
   }
 }
 
@@ -196,7 +185,7 @@ TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
     overlap.push(0, limit);
     all_pushed = true;
     wait_until([&] { return restarter.done(); }, "the new start");
-    expect_new_stream(overlap);
+    overlap.expect_new_stream();
   }
 }
 
@@ -221,7 +210,7 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
   fail_unless_equals_int(frames.finish(), GST_FLOW_FLUSHING);
   fail_unless(stopped);
   overlap.expect("");
-  expect_new_stream(overlap);
+  overlap.expect_new_stream();
 }
 
 namespace {

@@ -71,6 +71,16 @@ void Overlap::begin() {
   filter_.accept_caps(format(), width, height, colorimetry(format(), false));
 }
 
+void Overlap::expect_new_stream() {
+  gst_element_set_state(filter_.element(), GST_STATE_PLAYING);
+  begin();
+  receiver_.forget();
+  push(0, 10);
+  drain();
+  expect(numbers(0, 10) + " drain");
+  expect_pictures();
+}
+
 std::string numbers(guint64 first, guint64 count) {
   std::string text;
   for (guint64 i = first; i < first + count; ++i)

@@ -36,6 +36,8 @@ class Overlap {
   void drain();
   /// Sends what a new stream begins with, for the same caps.
   void begin();
+  /// Starts the element again, and expects all of a new stream.
+  void expect_new_stream();
 
  private:
   static GstBuffer* numbered_frame(guint64 number);
