@@ -62,11 +62,11 @@ constexpr int kThreads = 256;  // of the blocks that count and of those that equ
 
 /// The widest rectangle of packs over which a block is spread as a whole. A wider one is cut into
 /// chunks, so that few threads of the last row are idle.
-constexpr int kMostColumns = 64;
+constexpr int kMaxColumns = 64;
 constexpr int kChunkColumns = 32;
 
 inline CUDAVISION_HOST_DEVICE int columns_at_once(int packs) {
-  return packs <= kMostColumns ? packs : kChunkColumns;
+  return packs <= kMaxColumns ? packs : kChunkColumns;
 }
 
 /// The place of a thread where a block works on as many rows of `columns` packs as it has threads

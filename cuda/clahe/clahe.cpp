@@ -14,11 +14,11 @@ constexpr char operation[] = "adaptive histogram equalisation";
 
 void check_geometry(const FrameLayout& layout, const Tiles& tiles) {
   check_luminance(operation, layout);
-  if (tiles.columns < 1 || tiles.columns > Tiles::most || tiles.rows < 1 ||
-      tiles.rows > Tiles::most)
+  if (tiles.columns < 1 || tiles.columns > Tiles::maximum || tiles.rows < 1 ||
+      tiles.rows > Tiles::maximum)
     refuse(operation, "a grid of " + std::to_string(tiles.columns) + "×" +
                           std::to_string(tiles.rows) + " tiles; each dimension must be 1 to " +
-                          std::to_string(Tiles::most));
+                          std::to_string(Tiles::maximum));
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {

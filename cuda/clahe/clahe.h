@@ -51,7 +51,7 @@ namespace cudavision::clahe {
 
 /// The grid of tiles.
 struct Tiles {
-  static constexpr int most = 64;
+  static constexpr int maximum = 64;
   int columns = 8;  ///< 1 to most
   int rows = 8;     ///< 1 to most
 };

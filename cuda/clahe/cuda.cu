@@ -191,13 +191,13 @@ class ClaheCuda final : public Clahe::Backend {
   /// Launches enough blocks to fill the GPU. In large pictures, each thread gets several packs, so
   /// that clearing and adding up a block's counters takes the smaller part of its time.
   void launch_count(const Kernels& kernels, Action action, Arguments& a) const {
-    constexpr int packs_per_thread = 4, least_per_multiprocessor = 2, most_per_multiprocessor = 8;
+    constexpr int packs_per_thread = 4, min_per_multiprocessor = 2, max_per_multiprocessor = 8;
     const int tiles = tiling_.tiles();
     const int single = static_cast<int>(a.picture.count / kThreads);  // blocks of one pack a thread
     const int blocks =
         std::min(std::max(single / packs_per_thread,
-                          std::min(single, multiprocessors_ * least_per_multiprocessor)),
-                 multiprocessors_ * most_per_multiprocessor);
+                          std::min(single, multiprocessors_ * min_per_multiprocessor)),
+                 multiprocessors_ * max_per_multiprocessor);
     a.counting_parts = std::clamp((blocks + tiles - 1) / tiles, 1, tiling_.y.tile_size);
     const bool shared = layout_.bits <= shared_bits;
     launch_(shared ? kernels.count : kernels.count_in_device_memory, tiles * a.counting_parts,
@@ -205,7 +205,7 @@ class ClaheCuda final : public Clahe::Backend {
   }
 
   unsigned table_threads() const {
-    return std::min((1 << layout_.bits) / kTableBins, kMostTableThreads);
+    return std::min((1 << layout_.bits) / kTableBins, kMaxTableThreads);
   }
 
   /// A block for each table, and blocks that copy planes.
@@ -223,9 +223,9 @@ class ClaheCuda final : public Clahe::Backend {
   void launch_apply(const Kernels& kernels, Action action, Arguments& a) const {
     // A pack must not reach beyond the next cell. Besides, tables that are larger than their tile
     // are read faster than they are copied to shared memory.
-    constexpr int least_pixels_per_bin = 4;
+    constexpr int min_pixels_per_bin = 4;
     if (!quads_fit_ || tiling_.x.tile_size / 2 <= kernels.pixels ||
-        tiling_.area() >> layout_.bits < least_pixels_per_bin) {
+        tiling_.area() >> layout_.bits < min_pixels_per_bin) {
       launch_(kernels.apply_directly, (a.picture.count + kThreads - 1) / kThreads, kThreads, 0, a);
       return;
     }
@@ -246,10 +246,10 @@ class ClaheCuda final : public Clahe::Backend {
     a.chunks = (widest + a.columns - 1) / a.columns;
     // Large pictures get blocks of several rounds, so that weights and quads take the smaller part
     // of their time.
-    constexpr int most_rounds = 8, blocks_per_multiprocessor = 2;
+    constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
     const int threads = multiprocessors_ * blocks_per_multiprocessor * kThreads;
     const int rounds =
-        std::min((static_cast<int>(a.picture.count) + threads - 1) / threads, most_rounds);
+        std::min((static_cast<int>(a.picture.count) + threads - 1) / threads, max_rounds);
     const int rows = kThreads / a.columns * rounds;
     a.applying_parts = (highest_cell_ + rows - 1) / rows;
     const int cells = tiling_.x.cells() * tiling_.y.cells();

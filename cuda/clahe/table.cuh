@@ -11,10 +11,10 @@ namespace cudavision::clahe {
 namespace {
 
 constexpr int kTableBins = 4;  // that a thread loads as one vector
-constexpr int kMostTableThreads = 1024;
+constexpr int kMaxTableThreads = 1024;
 
 struct WarpSums {
-  std::uint32_t sums[kMostTableThreads / 32];
+  std::uint32_t sums[kMaxTableThreads / 32];
 
   /// The sum of those before `warp`.
   __device__ std::uint32_t before(int warp) const {
@@ -103,7 +103,7 @@ __device__ void make_table(const Arguments& a, const uint4* averages, const Tabl
   }
 }
 
-__global__ void __launch_bounds__(kMostTableThreads)
+__global__ void __launch_bounds__(kMaxTableThreads)
     table_kernel(const __grid_constant__ Arguments a) {
   launch_dependents();
   grid_dependency_wait();
@@ -123,7 +123,7 @@ struct SmoothedArguments {
 };
 
 /// Makes the tables from averages, each with the sum of its own.
-__global__ void __launch_bounds__(kMostTableThreads)
+__global__ void __launch_bounds__(kMaxTableThreads)
     smoothed_table_kernel(const __grid_constant__ SmoothedArguments smoothed) {
   __shared__ WarpSums sums;
   __shared__ TableRule rule;

@@ -24,7 +24,7 @@ constexpr int region_blocks = 4;  // that must fit on a multiprocessor
 constexpr int tile_rows = warps * thread_rows;
 
 /// The largest number of bins that blocks count in shared memory: 2^12, or three times 2^8.
-constexpr int most_shared_bins = 1 << 12;
+constexpr int max_shared_bins = 1 << 12;
 constexpr int channel_bins = 256;  // of red, green or blue
 
 struct RegionCountArguments {
@@ -64,7 +64,7 @@ __device__ std::uint32_t selected_in_pack(const RegionCountArguments& a, const s
 template <class Pack, bool kEach, bool kShared>
 __global__ void __launch_bounds__(region_threads, region_blocks)
     count_regions_kernel(const __grid_constant__ RegionCountArguments a) {
-  __shared__ std::uint32_t shared_counts[kShared ? most_shared_bins : 1];
+  __shared__ std::uint32_t shared_counts[kShared ? max_shared_bins : 1];
   __shared__ std::uint32_t selected[thread_rows][region_threads];
   __shared__ std::uint16_t near[regions::Parameters::max_count];
   __shared__ int near_count;
@@ -188,7 +188,7 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
     a.picture = picture.packs;
     a.counts = bins.data;
     a.bins = bins.width * bins.height;
-    const Kernel kernel = kernel_for(picture.kind, bins.height > 1, a.bins <= most_shared_bins);
+    const Kernel kernel = kernel_for(picture.kind, bins.height > 1, a.bins <= max_shared_bins);
     a.tiles_per_row = (a.picture.per_row + lanes - 1) / lanes;
     const int tiles = a.tiles_per_row * ((a.picture.rows + tile_rows - 1) / tile_rows);
     launch_(kernel, static_cast<unsigned>(tiles), region_threads, 0, a);

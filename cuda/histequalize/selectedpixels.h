@@ -27,15 +27,15 @@ struct PixelSelection {
 CUDAVISION_HOST_DEVICE inline std::uint32_t decided_pixels(const PixelSelection& selection,
                                                            const regions::Region& region, int left,
                                                            int pixels, int y) {
-  const int least = selection.invert ? regions::full_weight : 1;
+  const int minimum = selection.invert ? regions::full_weight : 1;
   const regions::Box& box = region.box;
   std::uint32_t decided = 0;
   if (selection.shape == regions::Shape::rectangle) {
-    if (regions::rectangle_weight(box.y0, box.y1, selection.feather, y) < least)
+    if (regions::rectangle_weight(box.y0, box.y1, selection.feather, y) < minimum)
       return 0;
     CUDAVISION_NO_UNROLL
     for (int i = 0; i < pixels; ++i)
-      if (regions::rectangle_weight(box.x0, box.x1, selection.feather, left + i) >= least)
+      if (regions::rectangle_weight(box.x0, box.x1, selection.feather, left + i) >= minimum)
         decided |= 1u << i;
   } else {
     const regions::EllipseOffset of_row =
@@ -44,7 +44,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t decided_pixels(const PixelSelection&
     for (int i = 0; i < pixels; ++i)
       if (regions::ellipse_weight(
               regions::ellipse_offset(box.x0, box.x1, region.scale_x, selection.feather, left + i),
-              of_row, selection.feather) >= least)
+              of_row, selection.feather) >= minimum)
         decided |= 1u << i;
   }
   return decided;

@@ -31,14 +31,13 @@ constexpr int play_of(int bits) {
 }
 
 std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cpu(Device& device,
-                                                                      int most_histograms,
-                                                                      int bits);
+                                                                      int max_histograms, int bits);
 std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cuda(Device& device,
-                                                                       int most_histograms,
+                                                                       int max_histograms,
                                                                        int bits);
-std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cpu(Device& device, int most_tables,
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cpu(Device& device, int max_tables,
                                                                     int bits);
-std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device& device,
-                                                                     int most_tables, int bits);
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device& device, int max_tables,
+                                                                     int bits);
 
 }  // namespace cudavision::histogramaverage

@@ -15,12 +15,12 @@ constexpr int range_bins = 256;
 
 class HistogramAverageCpu final : public HistogramAverage::Backend {
  public:
-  HistogramAverageCpu(Device& device, int most_histograms, int bits)
+  HistogramAverageCpu(Device& device, int max_histograms, int bits)
       : bins_(1 << bits),
         ranges_(bins_ / range_bins),
         sums_(static_cast<std::size_t>(ranges_.count())),
-        states_(device.allocate(sizeof(std::uint64_t) * most_histograms << bits)),
-        averages_(device.allocate(sizeof(std::uint32_t) * most_histograms << bits)) {}
+        states_(device.allocate(sizeof(std::uint64_t) * max_histograms << bits)),
+        averages_(device.allocate(sizeof(std::uint32_t) * max_histograms << bits)) {}
 
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
                                 bool begins) override {
@@ -82,10 +82,10 @@ class HistogramAverageCpu final : public HistogramAverage::Backend {
 
 class TableHysteresisCpu final : public TableHysteresis::Backend {
  public:
-  TableHysteresisCpu(Device& device, int most_tables, int bits)
+  TableHysteresisCpu(Device& device, int max_tables, int bits)
       : size_(1 << bits),
         play_(play_of(bits)),
-        in_use_(device.allocate(sizeof(std::uint16_t) * most_tables << bits)) {}
+        in_use_(device.allocate(sizeof(std::uint16_t) * max_tables << bits)) {}
 
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
     const View<std::uint16_t> tables = {in_use_.as<std::uint16_t>(), size_, made.height,
@@ -111,14 +111,14 @@ class TableHysteresisCpu final : public TableHysteresis::Backend {
 }  // namespace
 
 std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cpu(Device& device,
-                                                                      int most_histograms,
+                                                                      int max_histograms,
                                                                       int bits) {
-  return std::make_unique<HistogramAverageCpu>(device, most_histograms, bits);
+  return std::make_unique<HistogramAverageCpu>(device, max_histograms, bits);
 }
 
-std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cpu(Device& device, int most_tables,
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cpu(Device& device, int max_tables,
                                                                     int bits) {
-  return std::make_unique<TableHysteresisCpu>(device, most_tables, bits);
+  return std::make_unique<TableHysteresisCpu>(device, max_tables, bits);
 }
 
 }  // namespace cudavision::histogramaverage

@@ -40,7 +40,7 @@ struct AverageArguments {
 };
 
 constexpr int sums_threads = 512;
-constexpr int most_slices = sums_threads / warp;  // a warp reads neighbouring bins
+constexpr int max_slices = sums_threads / warp;  // a warp reads neighbouring bins
 constexpr int update_threads = 256;
 
 /// Returns the sums of all threads, in every thread. Every thread of the block must take part.
@@ -131,12 +131,12 @@ __global__ void __launch_bounds__(update_threads)
 
 class HistogramAverageCuda final : public HistogramAverage::Backend {
  public:
-  HistogramAverageCuda(Device& device, int most_histograms, int bits)
+  HistogramAverageCuda(Device& device, int max_histograms, int bits)
       : bits_(bits),
         bins_(1 << bits),
-        states_(device.allocate(sizeof(std::uint64_t) * most_histograms << bits)),
-        averages_(device.allocate(sizeof(std::uint32_t) * most_histograms << bits)),
-        sums_(device.allocate(sizeof(SceneSums) * parts(most_slices))),
+        states_(device.allocate(sizeof(std::uint64_t) * max_histograms << bits)),
+        averages_(device.allocate(sizeof(std::uint32_t) * max_histograms << bits)),
+        sums_(device.allocate(sizeof(SceneSums) * parts(max_slices))),
         status_(device.allocate(sizeof(Status))),
         launch_(device.stream(), update_kernel),
         multiprocessors_(multiprocessor_count()) {
@@ -153,7 +153,7 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
     a.cut_threshold = parameters.cut_threshold;
     a.begins = begins;
     a.slices = 1;
-    while (a.slices < most_slices && a.slices < counts.height)
+    while (a.slices < max_slices && a.slices < counts.height)
       a.slices *= 2;
     a.parts = parts(a.slices);
     a.sums = sums_.as<SceneSums>();
@@ -231,11 +231,11 @@ __global__ void __launch_bounds__(table_threads)
 
 class TableHysteresisCuda final : public TableHysteresis::Backend {
  public:
-  TableHysteresisCuda(Device& device, int most_tables, int bits)
+  TableHysteresisCuda(Device& device, int max_tables, int bits)
       : bits_(bits),
         size_(1 << bits),
         play_(play_of(bits)),
-        in_use_(device.allocate(sizeof(std::uint16_t) * most_tables << bits)),
+        in_use_(device.allocate(sizeof(std::uint16_t) * max_tables << bits)),
         launch_(device.stream(), hysteresis_kernel),
         multiprocessors_(multiprocessor_count()) {}
 
@@ -266,14 +266,14 @@ class TableHysteresisCuda final : public TableHysteresis::Backend {
 }  // namespace
 
 std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cuda(Device& device,
-                                                                       int most_histograms,
+                                                                       int max_histograms,
                                                                        int bits) {
-  return std::make_unique<HistogramAverageCuda>(device, most_histograms, bits);
+  return std::make_unique<HistogramAverageCuda>(device, max_histograms, bits);
 }
 
-std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device& device,
-                                                                     int most_tables, int bits) {
-  return std::make_unique<TableHysteresisCuda>(device, most_tables, bits);
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device& device, int max_tables,
+                                                                     int bits) {
+  return std::make_unique<TableHysteresisCuda>(device, max_tables, bits);
 }
 
 }  // namespace cudavision::histogramaverage

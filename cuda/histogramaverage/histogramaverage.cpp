@@ -11,11 +11,11 @@ namespace cudavision::histogramaverage {
 namespace {
 
 constexpr char operation[] = "averaging histograms";
-constexpr int most_rows = 65536;
+constexpr int max_rows = 65536;
 
 void check_size(int rows, int bits, const char* name) {
-  if (rows < 1 || rows > most_rows)
-    refuse(operation, std::to_string(rows) + " " + name + "; 1 to " + std::to_string(most_rows) +
+  if (rows < 1 || rows > max_rows)
+    refuse(operation, std::to_string(rows) + " " + name + "; 1 to " + std::to_string(max_rows) +
                           " are supported");
   if (bits < 8 || bits > 16)
     refuse(operation, "2^" + std::to_string(bits) + " bins; 8 to 16 bits are supported");
@@ -24,13 +24,13 @@ void check_size(int rows, int bits, const char* name) {
 /// Checks that a view has 1 to `most` rows of 2^bits elements, whose addresses are multiples of
 /// `alignment`.
 template <class Element>
-void check_rows(View<const Element> rows, int most, int bits, std::size_t alignment,
+void check_rows(View<const Element> rows, int maximum, int bits, std::size_t alignment,
                 const char* name) {
   const auto addresses =
       reinterpret_cast<std::uintptr_t>(rows.data) | static_cast<std::uintptr_t>(rows.pitch);
-  if (!rows || rows.width != 1 << bits || rows.height < 1 || rows.height > most ||
+  if (!rows || rows.width != 1 << bits || rows.height < 1 || rows.height > maximum ||
       addresses % alignment != 0)
-    refuse(operation, std::string(name) + " must be 1 to " + std::to_string(most) + " rows of " +
+    refuse(operation, std::string(name) + " must be 1 to " + std::to_string(maximum) + " rows of " +
                           std::to_string(1 << bits) + " numbers at multiples of " +
                           std::to_string(alignment) + " bytes");
 }
@@ -53,19 +53,19 @@ void check_parameters(const Parameters& parameters) {
                           "/65536 for scene cuts is outside 0 to 65536");
 }
 
-HistogramAverage::HistogramAverage(Device& device, int most_histograms, int bits)
-    : most_histograms_(most_histograms), bits_(bits) {
-  check_size(most_histograms, bits, "histograms");
+HistogramAverage::HistogramAverage(Device& device, int max_histograms, int bits)
+    : max_histograms_(max_histograms), bits_(bits) {
+  check_size(max_histograms, bits, "histograms");
   backend_ = device.kind() == DeviceKind::cuda
-                 ? make_histogram_average_cuda(device, most_histograms, bits)
-                 : make_histogram_average_cpu(device, most_histograms, bits);
+                 ? make_histogram_average_cuda(device, max_histograms, bits)
+                 : make_histogram_average_cpu(device, max_histograms, bits);
 }
 
 HistogramAverage::~HistogramAverage() = default;
 
 View<const std::uint32_t> HistogramAverage::run(View<const std::uint32_t> counts,
                                                 const Parameters& parameters) {
-  check_rows(counts, most_histograms_, bits_, sizeof(std::uint32_t), "the histograms");
+  check_rows(counts, max_histograms_, bits_, sizeof(std::uint32_t), "the histograms");
   check_parameters(parameters);
   const auto averages = backend_->run(counts, parameters, counts.height != histograms_);
   histograms_ = counts.height;
@@ -80,19 +80,19 @@ const Status* HistogramAverage::status() const noexcept {
   return backend_->status();
 }
 
-TableHysteresis::TableHysteresis(Device& device, int most_tables, int bits)
-    : most_tables_(most_tables), bits_(bits) {
-  check_size(most_tables, bits, "tables");
+TableHysteresis::TableHysteresis(Device& device, int max_tables, int bits)
+    : max_tables_(max_tables), bits_(bits) {
+  check_size(max_tables, bits, "tables");
   backend_ = device.kind() == DeviceKind::cuda
-                 ? make_table_hysteresis_cuda(device, most_tables, bits)
-                 : make_table_hysteresis_cpu(device, most_tables, bits);
+                 ? make_table_hysteresis_cuda(device, max_tables, bits)
+                 : make_table_hysteresis_cpu(device, max_tables, bits);
 }
 
 TableHysteresis::~TableHysteresis() = default;
 
 View<const std::uint16_t> TableHysteresis::run(View<const std::uint16_t> made,
                                                const Status* status) {
-  check_rows(made, most_tables_, bits_, 4 * sizeof(std::uint16_t), "the tables");
+  check_rows(made, max_tables_, bits_, 4 * sizeof(std::uint16_t), "the tables");
   if (!status)
     refuse(operation, "the tables need the status of the average that they were made from");
   return backend_->run(made, status);

@@ -57,10 +57,10 @@ struct Status {
 /// from the number of pixels, by less than two counts for each bin; it may even be 0.
 class HistogramAverage {
  public:
-  /// most_histograms (1 to 65536) is the largest number of histograms of a frame, each of 2^bits
+  /// max_histograms (1 to 65536) is the largest number of histograms of a frame, each of 2^bits
   /// bins (8 to 16 bits). Takes 12 bytes of device memory for each of their bins. Throws
   /// invalid_argument, or out_of_memory.
-  HistogramAverage(Device& device, int most_histograms, int bits);
+  HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 
   /// counts is device memory with a row of 2^bits counts for each histogram; their sum is below
@@ -78,7 +78,7 @@ class HistogramAverage {
   class Backend;
 
  private:
-  int most_histograms_;
+  int max_histograms_;
   int bits_;
   int histograms_ = 0;  ///< of the average; 0 if the next frame begins a new one
   std::unique_ptr<Backend> backend_;
@@ -96,7 +96,7 @@ class TableHysteresis {
  public:
   /// The arguments are those of HistogramAverage; each table has 2^bits entries. Takes 2 bytes of
   /// device memory for each entry. Throws invalid_argument, or out_of_memory.
-  TableHysteresis(Device& device, int most_tables, int bits);
+  TableHysteresis(Device& device, int max_tables, int bits);
   ~TableHysteresis();
 
   /// made is device memory with a row of 2^bits entries for each table, and each row begins at a
@@ -108,7 +108,7 @@ class TableHysteresis {
   class Backend;
 
  private:
-  int most_tables_;
+  int max_tables_;
   int bits_;
   std::unique_ptr<Backend> backend_;
 };

@@ -20,7 +20,7 @@ struct PictureParameters {
     color,  ///< packed red, green and blue from table[level]; black where the value is unknown
     depth,  ///< 16 bits: the depth itself, 0 where it is unknown
   };
-  /// What gray and color show, for a number v of the map.
+  /// The quantity that gray and color show, for a number v of the map.
   enum class Quantity : std::uint8_t {
     disparity,   ///< v, which is the disparity times s = DisparityScale::per_pixel
     depth,       ///< min(65535, (2K + v) div 2v), K = llround(s·focal_length·baseline / unit);

@@ -41,7 +41,7 @@ __device__ void store_word(std::uint8_t* to, std::uint16_t word) {
 
 /* The automatic range */
 
-/// What the range needs of the frames so far.
+/// The state from which the range of the next frame follows.
 struct RangeMemory {
   std::uint32_t counts[RangeBins::maximum];  // 0 between frames
   RangeState state;

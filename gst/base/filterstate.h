@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What the parts of GstCudaVisionFilter share: gstcudavisionfilter.cpp, which has its properties,
-// states, caps and queries, and filterstreaming.cpp, which has its frames and events.
+// The state that the parts of GstCudaVisionFilter share: gstcudavisionfilter.cpp, which has its
+// properties, states, caps and queries, and filterstreaming.cpp, which has its frames and events.
 
 #include <atomic>
 #include <memory>
@@ -104,7 +104,7 @@ bool wait_for_frames(gpointer self);
 
 /// Runs the part of a virtual function that frames may make fail. Those in flight then go
 /// downstream before the error is posted; if one of them fails itself, its error is the only one.
-/// What is still to come of earlier frames is given up: waiting for that, at the latest in stop(),
+/// Earlier frames that are still in flight are given up: waiting for them, at the latest in stop(),
 /// would fail as well and post a second error.
 template <class Result, class Body>
 Result post_first_exception(gpointer self, Result on_error, Body&& body,

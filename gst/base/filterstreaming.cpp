@@ -212,7 +212,7 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstB
   return applies_to_output(meta, same_size);
 }
 
-// What a flush has made void.
+// Forgets the state that a flush has made void.
 void forget_frames(gpointer self) {
   FilterState& state = state_of(self);
   state.forget_refusal();

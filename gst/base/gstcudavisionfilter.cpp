@@ -34,7 +34,7 @@ void release_filter(gpointer self) {
 
 namespace {
 
-// Who pulls frames gets each one as a return value.
+// In pull mode, downstream gets each frame as a return value.
 bool is_pulled(gpointer self) {
   return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(self)) == GST_PAD_MODE_PULL;
 }
@@ -74,10 +74,10 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   state.regions.set_video(in.info);
   class_of(self)->configure(filter(self), session.device(), in, out);
   start_pusher(self, in, out);
-  const std::size_t most = std::max<std::size_t>(state.pusher->limit(), 1);
-  state.frames.emplace(filter(self), session, in, out, same_caps, most);
+  const std::size_t maximum = std::max<std::size_t>(state.pusher->limit(), 1);
+  state.frames.emplace(filter(self), session, in, out, same_caps, maximum);
   const ObjectLock lock(self);
-  state.buffered = duration_of(most - 1, in);
+  state.buffered = duration_of(maximum - 1, in);
 }
 
 }  // namespace cudavision
@@ -316,12 +316,12 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
 // without a limit in time, it has no greatest latency while the framerate is unknown.
 void add_latency(gpointer self, GstQuery* query) {
   gboolean live = FALSE;
-  GstClockTime least = 0, most = 0;
-  gst_query_parse_latency(query, &live, &least, &most);
+  GstClockTime minimum = 0, maximum = 0;
+  gst_query_parse_latency(query, &live, &minimum, &maximum);
   const ObjectLock lock(self);
   const GstClockTime buffered = state_of(self).buffered;
-  const bool known = buffered < GST_CLOCK_TIME_NONE - most;
-  gst_query_set_latency(query, live, least, known ? most + buffered : GST_CLOCK_TIME_NONE);
+  const bool known = buffered < GST_CLOCK_TIME_NONE - maximum;
+  gst_query_set_latency(query, live, minimum, known ? maximum + buffered : GST_CLOCK_TIME_NONE);
 }
 
 // True if the pad may process what arrives in order. The stream lock is held.

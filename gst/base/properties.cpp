@@ -26,12 +26,12 @@ GType unchecked_type(GType checked, const char* name) {
 
 // Spec: GObject's struct for the specification of such numbers.
 template <class Spec, class Number>
-GParamSpec* new_spec(GType type, const PropertySpec& spec, Number least, Number most,
+GParamSpec* new_spec(GType type, const PropertySpec& spec, Number minimum, Number maximum,
                      Number initial, GParamFlags flags) {
   auto* param =
       static_cast<Spec*>(g_param_spec_internal(type, spec.name, spec.nick, spec.blurb, flags));
-  param->minimum = least;
-  param->maximum = most;
+  param->minimum = minimum;
+  param->maximum = maximum;
   param->default_value = initial;
   return G_PARAM_SPEC(param);
 }
@@ -47,46 +47,47 @@ std::string text_of(double number) {
 
 // open: there is no upper limit but that of the type.
 template <class Number>
-std::string out_of_range(const char* property, Number value, Number least, Number most, bool open) {
-  if (value >= least && value <= most)
+std::string out_of_range(const char* property, Number value, Number minimum, Number maximum,
+                         bool open) {
+  if (value >= minimum && value <= maximum)
     return {};
-  const std::string range =
-      open ? "of at least " + text_of(least) : "from " + text_of(least) + " to " + text_of(most);
+  const std::string range = open ? "of at least " + text_of(minimum)
+                                 : "from " + text_of(minimum) + " to " + text_of(maximum);
   return std::string(property) + "=" + text_of(value) + " is out of range: set " + property +
          " to a value " + range + ".";
 }
 
 }  // namespace
 
-GParamSpec* number_spec(const PropertySpec& spec, int least, int most, int initial,
+GParamSpec* number_spec(const PropertySpec& spec, int minimum, int maximum, int initial,
                         GParamFlags flags) {
   static const GType type = unchecked_type(G_TYPE_PARAM_INT, "GstCudaVisionParamInt");
-  return new_spec<GParamSpecInt>(type, spec, least, most, initial, flags);
+  return new_spec<GParamSpecInt>(type, spec, minimum, maximum, initial, flags);
 }
 
-GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gint64 initial,
+GParamSpec* number_spec(const PropertySpec& spec, gint64 minimum, gint64 maximum, gint64 initial,
                         GParamFlags flags) {
   static const GType type = unchecked_type(G_TYPE_PARAM_INT64, "GstCudaVisionParamInt64");
-  return new_spec<GParamSpecInt64>(type, spec, least, most, initial, flags);
+  return new_spec<GParamSpecInt64>(type, spec, minimum, maximum, initial, flags);
 }
 
-GParamSpec* number_spec(const PropertySpec& spec, double least, double most, double initial,
+GParamSpec* number_spec(const PropertySpec& spec, double minimum, double maximum, double initial,
                         GParamFlags flags) {
   static const GType type = unchecked_type(G_TYPE_PARAM_DOUBLE, "GstCudaVisionParamDouble");
-  return new_spec<GParamSpecDouble>(type, spec, least, most, initial, flags);
+  return new_spec<GParamSpecDouble>(type, spec, minimum, maximum, initial, flags);
 }
 
-std::string number_error(const char* property, int value, int least, int most) {
-  return out_of_range<gint64>(property, value, least, most, most == G_MAXINT);
+std::string number_error(const char* property, int value, int minimum, int maximum) {
+  return out_of_range<gint64>(property, value, minimum, maximum, maximum == G_MAXINT);
 }
 
-std::string number_error(const char* property, gint64 value, gint64 least, gint64 most) {
-  return out_of_range(property, value, least, most, most == G_MAXINT64);
+std::string number_error(const char* property, gint64 value, gint64 minimum, gint64 maximum) {
+  return out_of_range(property, value, minimum, maximum, maximum == G_MAXINT64);
 }
 
 // NaN lies in no range.
-std::string number_error(const char* property, double value, double least, double most) {
-  return out_of_range(property, value, least, most, false);
+std::string number_error(const char* property, double value, double minimum, double maximum) {
+  return out_of_range(property, value, minimum, maximum, false);
 }
 
 GType register_enum(const char* name, const GEnumValue* values) {

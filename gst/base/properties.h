@@ -30,17 +30,17 @@ struct PropertySpec {
 /// out of range, GObject's own would print a warning on the terminal, and the element would run
 /// with the old value. With these, the element refuses the value and names the remedy.
 /// gst-inspect-1.0 shows the range as usual, and a GstControlBinding maps its curve to it.
-GParamSpec* number_spec(const PropertySpec& spec, int least, int most, int initial,
+GParamSpec* number_spec(const PropertySpec& spec, int minimum, int maximum, int initial,
                         GParamFlags flags);
-GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gint64 initial,
+GParamSpec* number_spec(const PropertySpec& spec, gint64 minimum, gint64 maximum, gint64 initial,
                         GParamFlags flags);
-GParamSpec* number_spec(const PropertySpec& spec, double least, double most, double initial,
+GParamSpec* number_spec(const PropertySpec& spec, double minimum, double maximum, double initial,
                         GParamFlags flags);
 
 /// Return an empty string or, if the value of a property is out of range, a message with the range.
-std::string number_error(const char* property, int value, int least, int most);
-std::string number_error(const char* property, gint64 value, gint64 least, gint64 most);
-std::string number_error(const char* property, double value, double least, double most);
+std::string number_error(const char* property, int value, int minimum, int maximum);
+std::string number_error(const char* property, gint64 value, gint64 minimum, gint64 maximum);
+std::string number_error(const char* property, double value, double minimum, double maximum);
 
 /// Returns a copy of an element's settings.
 template <class Settings>
@@ -61,13 +61,13 @@ class ElementProperties {
   using Shown = Settings (*)(const Settings&);
   static Settings as_they_are(const Settings& settings) { return settings; }
 
-  void add(const PropertySpec& spec, double Settings::*field, double least, double most,
+  void add(const PropertySpec& spec, double Settings::*field, double minimum, double maximum,
            Shown shown = as_they_are) {
-    install_number(spec, field, least, most, g_value_get_double, g_value_set_double, shown);
+    install_number(spec, field, minimum, maximum, g_value_get_double, g_value_set_double, shown);
   }
-  void add(const PropertySpec& spec, int Settings::*field, int least, int most,
+  void add(const PropertySpec& spec, int Settings::*field, int minimum, int maximum,
            Shown shown = as_they_are) {
-    install_number(spec, field, least, most, g_value_get_int, g_value_set_int, shown);
+    install_number(spec, field, minimum, maximum, g_value_get_int, g_value_set_int, shown);
   }
   void add(const PropertySpec& spec, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
@@ -79,8 +79,8 @@ class ElementProperties {
             g_param_spec_uint64(spec.name, spec.nick, spec.blurb, 0, G_MAXUINT64, defaults_.*field,
                                 flags_of(spec)));
   }
-  void add(const PropertySpec& spec, gint64 Settings::*field, gint64 least) {
-    install_number(spec, field, least, gint64{G_MAXINT64}, g_value_get_int64, g_value_set_int64);
+  void add(const PropertySpec& spec, gint64 Settings::*field, gint64 minimum) {
+    install_number(spec, field, minimum, gint64{G_MAXINT64}, g_value_get_int64, g_value_set_int64);
   }
   void add(const PropertySpec& spec, bool Settings::*field) {
     install(
@@ -184,13 +184,13 @@ class ElementProperties {
   }
 
   template <class Number>
-  void install_number(const PropertySpec& spec, Number Settings::*field, Number least, Number most,
-                      Number (*from_value)(const GValue*), void (*to_value)(GValue*, Number),
-                      Shown shown = as_they_are) {
+  void install_number(const PropertySpec& spec, Number Settings::*field, Number minimum,
+                      Number maximum, Number (*from_value)(const GValue*),
+                      void (*to_value)(GValue*, Number), Shown shown = as_they_are) {
     install(field, from_value, to_value,
-            number_spec(spec, least, most, shown(defaults_).*field, flags_of(spec)), shown);
+            number_spec(spec, minimum, maximum, shown(defaults_).*field, flags_of(spec)), shown);
     range_errors_.push_back([=, name = spec.name](const Settings& settings) {
-      return number_error(name, shown(settings).*field, least, most);
+      return number_error(name, shown(settings).*field, minimum, maximum);
     });
   }
 

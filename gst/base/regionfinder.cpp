@@ -115,8 +115,8 @@ void RegionFinder::remember(const Parameters& parameters, int first,
                std::back_inserter(last_), [](const Box& box) { return !box.empty(); });
 }
 
-// What is in a region may have moved since, so the region grows. Inverted regions don't, because
-// that would uncover what is beside them.
+// The contents of a region may have moved since, so the region grows. Inverted regions don't,
+// because that would uncover their surroundings.
 bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters) {
   if (last_.empty() || age_ > settings.region_persistence)
     return false;

@@ -54,8 +54,8 @@ std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
 }
 
 int coordinate(double value) {
-  constexpr double most = regions::Parameters::max_coordinate;
-  return static_cast<int>(std::lround(std::clamp(value, -most, most)));
+  constexpr double maximum = regions::Parameters::max_coordinate;
+  return static_cast<int>(std::lround(std::clamp(value, -maximum, maximum)));
 }
 
 }  // namespace

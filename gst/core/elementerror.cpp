@@ -19,7 +19,7 @@ GQuark memory_advice_key() {
   return key;
 }
 
-// What to do if there was too little memory for the element.
+// Returns the remedy for too little memory.
 std::string memory_remedy(GstElement* element) {
   const auto* advice =
       static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key()));

@@ -34,11 +34,11 @@ FrameFormat tensor_format(const GstCaps* caps, gsize row_bytes, int rows, const 
   FrameFormat format;
   format.cuda_memory = has_cuda_feature(caps, 0);
   const guint64 bytes = guint64{row_bytes} * static_cast<guint64>(rows);
-  const guint64 most = format.cuda_memory ? largest_cuda_buffer : largest_buffer;
-  if (bytes > most)
+  const guint64 maximum = format.cuda_memory ? largest_cuda_buffer : largest_buffer;
+  if (bytes > maximum)
     refuse_stream("A " + name + " has " + std::to_string(bytes) + " bytes, but a buffer" +
                   (format.cuda_memory ? " in CUDA memory" : "") + " can have at most " +
-                  std::to_string(most) + ": " + remedy + ".");
+                  std::to_string(maximum) + ": " + remedy + ".");
   format.layout.plane_count = 1;
   format.layout.planes[0] = {static_cast<int>(row_bytes), rows};
   format.storage.frame = format.layout;

@@ -26,7 +26,7 @@ using OutputFrames = std::array<GstBuffer*, max_outputs>;
 
 class FrameLanes;
 
-/// What one frame in flight needs for itself, and has while it is there.
+/// The mappers and buffers of one frame in flight.
 struct FrameLane;
 /// Unmaps the buffers of a lane, in the context, so that the lane is free for another frame.
 struct FreeLane {

@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// What the thread uses. Its share ends with leave(), before join() returns: later, it only
-/// releases the task.
+/// The state that the thread uses. Its share ends with leave(), before join() returns: later, it
+/// only releases the task.
 struct StreamingTask::Run {
   Run(GstPad* p, std::function<bool()> i)
       : pad(GST_PAD_CAST(gst_object_ref(p))), iterate(std::move(i)) {

@@ -56,7 +56,7 @@ class EqualizeWork {
   EqualizeSettings settings_;  ///< in force: the last valid ones
   FrameRegions regions_;
   FrameClock clock_;  ///< of the frames in an average
-  /// Of the current frame. None if it is equalised by itself.
+  /// The smoothing of the current frame. None if it is equalised by itself.
   std::optional<histogramaverage::Parameters> average_;
 
   // Each is made when the first settings need it, because its tables can be large; CLAHE once more

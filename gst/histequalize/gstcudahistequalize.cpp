@@ -309,9 +309,9 @@ void install_properties(GObjectClass* klass) {
        "tile's histogram may hold (0 = unlimited)"},
       &Settings::clip_limit, 0, 65536);
   all.add({"tiles-x", "Tiles across", "With method=clahe, the number of tiles in a row", ready},
-          &Settings::tiles_x, 1, clahe::Tiles::most);
+          &Settings::tiles_x, 1, clahe::Tiles::maximum);
   all.add({"tiles-y", "Tiles down", "With method=clahe, the number of tiles in a column", ready},
-          &Settings::tiles_y, 1, clahe::Tiles::most);
+          &Settings::tiles_y, 1, clahe::Tiles::maximum);
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, 0, 1);

@@ -20,23 +20,23 @@ bool is_deep(GstVideoFormat format) {
   return depth_of(format) > 8;
 }
 
-void set_range(GValue* value, int least, int most) {
-  if (least == most) {
+void set_range(GValue* value, int minimum, int maximum) {
+  if (minimum == maximum) {
     g_value_init(value, G_TYPE_INT);
-    g_value_set_int(value, least);
+    g_value_set_int(value, minimum);
   } else {
     g_value_init(value, GST_TYPE_INT_RANGE);
-    gst_value_set_int_range(value, least, most);
+    gst_value_set_int_range(value, minimum, maximum);
   }
 }
 
 // Adds `by` to each number in value and keeps the results from 1 to most. False if none is left.
-bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
+bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(moved, GST_TYPE_LIST);
     for (guint i = 0; i < gst_value_list_get_size(value); ++i) {
       GValue part = G_VALUE_INIT;
-      if (move_numbers(gst_value_list_get_value(value, i), by, most, &part))
+      if (move_numbers(gst_value_list_get_value(value, i), by, maximum, &part))
         gst_value_list_append_and_take_value(moved, &part);
     }
     if (gst_value_list_get_size(moved) > 0)
@@ -54,7 +54,7 @@ bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
     return false;
   }
   first = std::max(first + by, 1);
-  last = std::min(last, most - by) + by;
+  last = std::min(last, maximum - by) + by;
   if (first > last)
     return false;
   set_range(moved, first, last);
@@ -62,10 +62,10 @@ bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
 }
 
 // Adds `by` to width and height. False if no size is left.
-bool move_size(GstStructure* structure, int by, int most) {
+bool move_size(GstStructure* structure, int by, int maximum) {
   for (const char* name : {"width", "height"}) {
     GValue moved = G_VALUE_INIT;
-    if (!move_numbers(gst_structure_get_value(structure, name), by, most, &moved))
+    if (!move_numbers(gst_structure_get_value(structure, name), by, maximum, &moved))
       return false;
     gst_structure_take_value(structure, name, &moved);
   }

@@ -118,10 +118,10 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   GstCudaVisionBackedPool* self = backed(pool);
   GstCaps* caps = nullptr;
   guint tensor_size = 0;
-  guint least = 0;
-  guint most = 0;
-  if (!gst_buffer_pool_config_get_params(config, &caps, &tensor_size, &least, &most) || !caps ||
-      !gst_caps_is_fixed(caps)) {
+  guint minimum = 0;
+  guint maximum = 0;
+  if (!gst_buffer_pool_config_get_params(config, &caps, &tensor_size, &minimum, &maximum) ||
+      !caps || !gst_caps_is_fixed(caps)) {
     GST_WARNING_OBJECT(pool, "the configuration has no caps of video frames or tensors");
     return FALSE;
   }
@@ -143,7 +143,7 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
     return FALSE;
   }
   gst_buffer_pool_config_set_params(config, caps, self->format.is_video() ? size : tensor_size,
-                                    least, most);
+                                    minimum, maximum);
   return GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->set_config(pool, config);
 }
 

@@ -7,7 +7,7 @@ namespace cudavision {
 
 namespace {
 
-// What is enqueued on `next` from now on begins after all that is enqueued on the event's queue.
+// Lets later work on `next` wait for all that is enqueued on `queue`.
 void wait_for_queue(Event& event, const Device& queue, const Device& next) {
   if (&queue == &next)
     return;

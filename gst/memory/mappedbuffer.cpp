@@ -94,8 +94,8 @@ void MappedBuffer::finish_peers_work() const {
   }
 }
 
-// What is mapped need not be the buffer's own memory: a plane that spans several, or memory that
-// may not be written to, is mapped as a copy.
+// The mapped bytes need not be the buffer's own memory: a plane that spans several memories, or one
+// that may not be written to, is mapped as a copy.
 void MappedBuffer::find_locked_rows(PageLocks* page_locks) {
   ByteRange locked;
   for (int p = 0; p < format_.storage.frame.plane_count; ++p) {

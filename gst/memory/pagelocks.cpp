@@ -83,7 +83,7 @@ class PageLocks::Lock {
   Buffer memory_;
 };
 
-/// What one object knows of a GstMemory.
+/// The history of a GstMemory in one object.
 struct PageLocks::Record {
   std::weak_ptr<Used> user;
   int appearances = 0;
@@ -91,8 +91,8 @@ struct PageLocks::Record {
   std::shared_ptr<Lock> lock;  ///< shared with other objects in the same context
 };
 
-/// What all objects know of a GstMemory. It belongs to the GstMemory, which destroys it before its
-/// bytes are freed.
+/// The histories of a GstMemory in all objects. This belongs to the GstMemory, which destroys it
+/// before its bytes are freed.
 struct PageLocks::Records {
   static Records& of(GstMemory* memory) {
     static const GQuark key = g_quark_from_static_string("cudavision-page-locks");

@@ -50,8 +50,8 @@ class PageLocks {
   struct Records;
   struct Record;
   class Lock;
-  /// What an object knows of the memory that it uses locked. The pointer also tells whose a Record
-  /// is, and whether that object still lives.
+  /// The memory that an object uses locked. The pointer also tells whose a Record is, and whether
+  /// that object still lives.
   using Used = std::vector<std::shared_ptr<Record>>;
 
   const std::shared_ptr<Record>& record_of(Records& records) const;

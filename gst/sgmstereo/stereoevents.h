@@ -21,7 +21,8 @@ struct StereoArrivals {
   GstAggregator* const self;
   StereoState& state;
   GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's, of the sink pads
-  /// Of sink_right while nothing is linked to it. Only the streaming thread of sink_left uses this.
+  /// The stream of sink_right while nothing is linked to it. Only the streaming thread of sink_left
+  /// uses this.
   UnlinkedStream unlinked;
   /// Why caps were last refused, or empty. The streaming thread of each pad uses its own, the left
   /// one the first.

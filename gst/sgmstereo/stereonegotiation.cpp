@@ -207,8 +207,8 @@ gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQu
     const DeviceSession& session = stereo_state(self).session;
     const DeviceKind backend = session.on_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
     // The memory of the other frames is not known yet; they may have to be waited for.
-    const std::size_t most = stereo_settings(self).max_in_flight(backend, false);
-    return propose_pool(query, session, most > 1 ? most : 0);
+    const std::size_t maximum = stereo_settings(self).max_in_flight(backend, false);
+    return propose_pool(query, session, maximum > 1 ? maximum : 0);
   });
 }
 

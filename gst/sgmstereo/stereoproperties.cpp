@@ -14,7 +14,7 @@ namespace {
 
 using Settings = StereoSettings;
 
-constexpr int least_minimum = -2047, largest_minimum = 2015;
+constexpr int min_minimum = -2047, largest_minimum = 2015;
 
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
@@ -45,7 +45,7 @@ void add_search(ElementProperties<Settings>& all) {
       {"min-disparity", "Minimum disparity",
        "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
        ready},
-      &Settings::minimum, least_minimum, largest_minimum);
+      &Settings::minimum, min_minimum, largest_minimum);
   all.add({"paths", "Paths",
            "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
            "unless it is set)",
@@ -267,7 +267,7 @@ void install_preset(GObjectClass* klass) {
 
 /// Returns the scale that the properties show. The next start will refuse a minimum out of range.
 sgm::DisparityScale scale_of(StereoSettings settings) {
-  settings.minimum = std::clamp(settings.minimum, least_minimum, largest_minimum);
+  settings.minimum = std::clamp(settings.minimum, min_minimum, largest_minimum);
   return sgm::disparity_scale(settings);
 }
 

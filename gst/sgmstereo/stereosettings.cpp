@@ -73,8 +73,8 @@ sgm::PictureParameters picture_parameters(const PictureKind& picture, const Ster
   parameters.kind = picture.kind;
   parameters.quantity = picture.quantity;
   parameters.range = range.range;
-  parameters.minimum = range.least;
-  parameters.maximum = range.most;
+  parameters.minimum = range.minimum;
+  parameters.maximum = range.maximum;
   parameters.focal_length = settings.focal_length;
   parameters.baseline = settings.baseline;
   parameters.unit = settings.depth_unit;

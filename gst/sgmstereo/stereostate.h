@@ -33,7 +33,7 @@ struct StereoSinkPad {
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
 };
 
-/// What the aggregating thread knows of a source pad.
+/// A source pad as the aggregating thread knows it.
 struct SourceBranch {
   std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
   bool pad_discont;                   ///< the pad's next buffer does not continue its last one
@@ -74,7 +74,7 @@ class StereoRequestPad {
 /// By source pad; nullptr for src, and where nobody has requested the pad.
 using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
 
-/// What the threads of an element share under its object lock.
+/// The part of the state that the threads share under the object lock.
 ///
 /// No buffer, caps or event may be freed under that lock, because an application may be told when
 /// they are, and may then call the element.

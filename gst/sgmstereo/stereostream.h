@@ -42,7 +42,7 @@ struct OpenPads {
 
 using OutputBuffers = PerSourcePad<OwnedBuffer>;
 
-/// What is pushed for a pair.
+/// The buffers of a pair, and the pads on which they are pushed.
 struct PairOutputs {
   OpenPads pads;
   OutputBuffers buffers;

@@ -79,11 +79,11 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
 
 /// The distance between cameras, in any unit, is larger than this. What a calibration of one camera
 /// as two gives is smaller: it is a rounding error, and not always 0.
-constexpr double least_distance = 1e-6;
+constexpr double min_distance = 1e-6;
 
 /// position: of the right camera, as the left one sees it.
 void check_position(const CalibrationEntry& entry, double x, double y) {
-  if (std::hypot(x, y) < least_distance)
+  if (std::hypot(x, y) < min_distance)
     entry.refuse("puts both cameras at the same place: calibrate them as a stereo pair.");
   if (std::abs(y) > std::abs(x))
     entry.refuse(

@@ -8,7 +8,7 @@
 namespace cudavision {
 namespace {
 
-constexpr int most_disparities = 1024;
+constexpr int max_disparities = 1024;
 
 /// A pair of fewer blocks is not judged, as sgm::PairFigures does not.
 constexpr int enough_blocks = 24;
@@ -16,11 +16,11 @@ constexpr int enough_blocks = 24;
 /// at all have several times as many.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 
-/// Of the known pixels, those whose depth may exceed 16 bits: the sky, for example.
-constexpr double most_saturated = 0.05;
+/// The share of the known pixels whose depth may exceed 16 bits: the sky, for example.
+constexpr double max_saturated = 0.05;
 /// A focal length of less than this part of the picture's width is an angle of view of more than
 /// 150°, which no rectified picture has.
-constexpr double least_focal_length = 1.0 / 8;
+constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
 /// Rectified pictures have the focal length of the calibration to a rounding error, and baselines
 /// are measured with a ruler.
@@ -38,7 +38,7 @@ std::string text(double number, int decimals) {
 
 /// Returns the least multiple of 32 that is not below number, as num-disparities takes it.
 int disparity_count(int number) {
-  return std::clamp((number + 31) / 32 * 32, 32, most_disparities);
+  return std::clamp((number + 31) / 32 * 32, 32, max_disparities);
 }
 
 /// All disparities are negative if the cameras are exchanged. The pictures of converging cameras
@@ -177,7 +177,7 @@ std::string columns_text(const StereoSettings& settings, int width) {
 }
 
 std::string focal_length_text(const StereoSettings& settings, int width) {
-  if (settings.focal_length <= 0 || settings.focal_length >= least_focal_length * width)
+  if (settings.focal_length <= 0 || settings.focal_length >= min_focal_length * width)
     return {};
   const double angle = 2 * std::atan(width / (2 * settings.focal_length)) * 180 / G_PI;
   return "focal-length=" + text(settings.focal_length, 1) + " is " +
@@ -225,7 +225,7 @@ double rounded_up(double number) {
 }
 
 std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
-  if (fit.saturated <= most_saturated)
+  if (fit.saturated <= max_saturated)
     return {};
   const double unit = rounded_up(fit.farthest / G_MAXUINT16);
   return text(100 * fit.saturated, 0) + " % of the known pixels are farther away than " +

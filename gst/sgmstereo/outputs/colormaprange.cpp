@@ -58,8 +58,8 @@ bool read_range(std::string_view text, ColormapRange& range) {
   if (range.range == Range::automatic)
     return true;
   std::string_view rest = text;
-  const std::string_view least = take_part(rest, ',');
-  return read_number(least, range.least) && read_number(trimmed(rest), range.most);
+  const std::string_view minimum = take_part(rest, ',');
+  return read_number(minimum, range.minimum) && read_number(trimmed(rest), range.maximum);
 }
 
 /// A range and the quantity that it is for, or all.
@@ -82,7 +82,7 @@ ItemError read_item(std::string_view text, Item& item) {
   }
   if (!read_range(text, item.range))
     return ItemError::range;
-  const bool ordered = item.range.range != Range::fixed || item.range.least < item.range.most;
+  const bool ordered = item.range.range != Range::fixed || item.range.minimum < item.range.maximum;
   return ordered ? ItemError::none : ItemError::order;
 }
 

@@ -19,7 +19,7 @@ namespace cudavision {
 
 struct ColormapRange {
   sgm::PictureParameters::Range range = sgm::PictureParameters::Range::full;
-  double least = 0, most = 1;
+  double minimum = 0, maximum = 1;
 };
 
 /// Returns an empty string if the text is such a list, else what is wrong and how to mend it.

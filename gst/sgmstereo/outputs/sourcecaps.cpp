@@ -67,7 +67,7 @@ bool stereo_peer_refuses_current_caps(GstPad* pad) {
   const Caps caps(gst_pad_get_current_caps(pad));
   if (!peer || !caps)
     return false;
-  // What a peer has already, it takes, even if it has asked for other caps since.
+  // A peer takes the caps that it has already, even if it has asked for others since.
   const Caps known(gst_pad_get_current_caps(peer.get()));
   if (known && gst_caps_is_equal(known.get(), caps.get()))
     return false;

@@ -256,7 +256,7 @@ void expect_untroubled(Subject& subject, const std::string& what) {
 }
 
 /// Lets each call fail in turn.
-void expect_recovery(Subject& subject, Calls calls, int least_errors,
+void expect_recovery(Subject& subject, Calls calls, int min_errors,
                      Duration duration = Duration::once) {
   find_plugin_code();
   // What lasts for the process is made now.
@@ -294,7 +294,7 @@ void expect_recovery(Subject& subject, Calls calls, int least_errors,
                 things_alive(calls) - alive);
     fail_unless(number < 20000, "the element makes more and more calls");
   }
-  fail_unless(errors >= least_errors, "only %d calls caused an error", errors);
+  fail_unless(errors >= min_errors, "only %d calls caused an error", errors);
 }
 
 /// Numbers of frames in flight.

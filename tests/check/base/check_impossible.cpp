@@ -106,12 +106,12 @@ std::vector<Impossible> sets_out_of_range() {
     };
     const auto add_ends = [&](const PropertySpec& row, bool at_start) {
       // Other types of numbers hold nothing beyond these ends.
-      const bool is_unsigned = row.least == 0 && row.most > max_int;
-      if (row.change == Change::never || row.least == row.most || is_unsigned)
+      const bool is_unsigned = row.minimum == 0 && row.maximum > max_int;
+      if (row.change == Change::never || row.minimum == row.maximum || is_unsigned)
         return;
-      add(row, row.least - 1, at_start);
-      if (row.most < max_int)
-        add(row, row.most + 1, at_start);
+      add(row, row.minimum - 1, at_start);
+      if (row.maximum < max_int)
+        add(row, row.maximum + 1, at_start);
     };
     for (const PropertySpec& row : spec.properties)
       add_ends(row, !filter);

@@ -105,15 +105,15 @@ TEST(test_offered_pool, .for_each_element()) {
     fail_unless(gst_pad_peer_query(overlap.filter().source_pad(), query));
     fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
     GstBufferPool* offered = nullptr;
-    guint size = 0, least = 0, most = 0;
-    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &least, &most);
+    guint size = 0, minimum = 0, maximum = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
     const Owned<GstBufferPool> pool(offered);
     fail_unless(pool != nullptr);
     // Upstream may offer the element a pool of its own instead, with so many buffers more.
     const guint64 accepted = limit > 1 ? limit : 0;
-    fail_unless_equals_int(least, accepted);
+    fail_unless_equals_int(minimum, accepted);
     GstStructure* config = gst_buffer_pool_get_config(pool);
-    gst_buffer_pool_config_set_params(config, caps, size, least, most);
+    gst_buffer_pool_config_set_params(config, caps, size, minimum, maximum);
     fail_unless(gst_buffer_pool_set_config(pool, config));
     fail_unless(gst_buffer_pool_set_active(pool, TRUE));
 

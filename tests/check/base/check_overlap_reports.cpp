@@ -61,7 +61,7 @@ namespace {
 /// The latency that upstream reports.
 struct Latency {
   gboolean live;
-  GstClockTime least, most;
+  GstClockTime minimum, maximum;
 };
 Latency upstream_latency;
 
@@ -71,14 +71,14 @@ Latency query_latency(Overlap& overlap) {
       +[](GstPad* pad, GstObject* parent, GstQuery* query) -> gboolean {
         if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
           return gst_pad_query_default(pad, parent, query);
-        gst_query_set_latency(query, upstream_latency.live, upstream_latency.least,
-                              upstream_latency.most);
+        gst_query_set_latency(query, upstream_latency.live, upstream_latency.minimum,
+                              upstream_latency.maximum);
         return TRUE;
       });
   const Owned<GstQuery> query(gst_query_new_latency());
   fail_unless(gst_pad_peer_query(overlap.filter().sink_pad(), query));
   Latency latency{};
-  gst_query_parse_latency(query, &latency.live, &latency.least, &latency.most);
+  gst_query_parse_latency(query, &latency.live, &latency.minimum, &latency.maximum);
   return latency;
 }
 
@@ -93,29 +93,29 @@ TEST(test_latency, .for_each_element()) {
       upstream_latency = {live, 5 * GST_MSECOND, 100 * GST_MSECOND};
       Latency latency = query_latency(overlap);
       fail_unless_equals_int(latency.live, live);
-      fail_unless_equals_uint64(latency.least, 5 * GST_MSECOND);
-      fail_unless_equals_uint64(latency.most, 100 * GST_MSECOND + (limit - 1) * frame_duration);
-      upstream_latency.most = GST_CLOCK_TIME_NONE;
+      fail_unless_equals_uint64(latency.minimum, 5 * GST_MSECOND);
+      fail_unless_equals_uint64(latency.maximum, 100 * GST_MSECOND + (limit - 1) * frame_duration);
+      upstream_latency.maximum = GST_CLOCK_TIME_NONE;
       latency = query_latency(overlap);
-      fail_unless_equals_uint64(latency.least, 5 * GST_MSECOND);
-      fail_unless_equals_uint64(latency.most, GST_CLOCK_TIME_NONE);
+      fail_unless_equals_uint64(latency.minimum, 5 * GST_MSECOND);
+      fail_unless_equals_uint64(latency.maximum, GST_CLOCK_TIME_NONE);
     }
     // The caps say how long a frame lasts, or do not.
     upstream_latency = {TRUE, 0, GST_SECOND};
     fail_unless(overlap.filter().send_caps(
         "video/x-raw, format=GRAY8, width=16, height=16, framerate=100/1"));
-    fail_unless_equals_uint64(query_latency(overlap).most,
+    fail_unless_equals_uint64(query_latency(overlap).maximum,
                               GST_SECOND + (limit - 1) * 10 * GST_MSECOND);
     fail_unless(overlap.filter().send_caps(
         "video/x-raw, format=GRAY8, width=16, height=16, framerate=0/1"));
-    fail_unless_equals_uint64(query_latency(overlap).most,
+    fail_unless_equals_uint64(query_latency(overlap).maximum,
                               limit == 1 ? GST_SECOND : GST_CLOCK_TIME_NONE);
     fail_unless(overlap.filter().send_caps(
         "video/x-raw, format=GRAY8, width=16, height=16, framerate=1/2147483647"));
-    fail_unless(query_latency(overlap).most >= GST_SECOND);
+    fail_unless(query_latency(overlap).maximum >= GST_SECOND);
     gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
     gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
-    fail_unless_equals_uint64(query_latency(overlap).most,
+    fail_unless_equals_uint64(query_latency(overlap).maximum,
                               limit == 1 ? GST_SECOND : GST_CLOCK_TIME_NONE);
   }
 }

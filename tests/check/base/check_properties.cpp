@@ -60,8 +60,8 @@ void expect_no_check(GParamSpec* spec) {
 
 void expect_range(GParamSpec* spec, const PropertySpec& expected) {
   const auto expect = [&](auto minimum, auto maximum) {
-    fail_unless(static_cast<double>(minimum) == expected.least &&
-                    static_cast<double>(maximum) == expected.most,
+    fail_unless(static_cast<double>(minimum) == expected.minimum &&
+                    static_cast<double>(maximum) == expected.maximum,
                 "%s has another range", spec->name);
   };
   if (G_IS_PARAM_SPEC_INT(spec))

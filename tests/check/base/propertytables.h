@@ -15,10 +15,10 @@ enum class Change { ready, playing, never };
 struct PropertySpec {
   const char* name;
   Change change;
-  const char* initial;          ///< the default, written as in a launch line
-  const char* other = nullptr;  ///< another value, which must read back
-  double least = 0, most = 0;   ///< the range of a number
-  std::string nicks = {};       ///< the nicks of an enum; empty for GStreamer's own enums
+  const char* initial;              ///< the default, written as in a launch line
+  const char* other = nullptr;      ///< another value, which must read back
+  double minimum = 0, maximum = 0;  ///< the range of a number
+  std::string nicks = {};           ///< the nicks of an enum; empty for GStreamer's own enums
 };
 
 struct ElementSpec {

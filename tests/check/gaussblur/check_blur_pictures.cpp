@@ -164,9 +164,9 @@ TEST(test_fine) {
     filter.set(how.properties());
     const Picture out = filter.process(grating);
     expect_picture(out, blurred(grating, how), how.description());
-    const auto [least, most] =
+    const auto [minimum, maximum] =
         std::minmax_element(out.planes[0].bytes.begin(), out.planes[0].bytes.end());
-    traces[fine] = *most - *least;
+    traces[fine] = *maximum - *minimum;
   }
   fail_unless(traces[true] <= 1, "a trace of %d levels remains", traces[true]);
   fail_unless(traces[false] > traces[true]);

@@ -20,11 +20,11 @@ const FormatSpec& gray() {
 /// Adds a number to every sample of luma, red, green and blue.
 Picture brighter(const Picture& picture, int by) {
   Picture result = picture;
-  const int most = picture.format->peak();
+  const int maximum = picture.format->peak();
   for (int place = 0; place < static_cast<int>(picture.format->places.size()); ++place)
     for (int y = 0; y < picture.height; ++y)
       for (int x = 0; x < picture.width; ++x)
-        result.set_sample(place, x, y, std::clamp(picture.sample(place, x, y) + by, 0, most));
+        result.set_sample(place, x, y, std::clamp(picture.sample(place, x, y) + by, 0, maximum));
   return result;
 }
 

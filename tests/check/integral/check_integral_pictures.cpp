@@ -236,9 +236,9 @@ TEST(test_random_cases, .times(10)) {
     how.patch = 1 + 2 * random.below(4);
     how.strength = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 255);
     how.invert = random.below(3) == 0;
-    const double most = how.output == Output::denoise ? 40 : 200;
-    const int width = static_cast<int>(random.log_uniform(1, most));
-    const int height = static_cast<int>(random.log_uniform(1, most));
+    const double maximum = how.output == Output::denoise ? 40 : 200;
+    const int width = static_cast<int>(random.log_uniform(1, maximum));
+    const int height = static_cast<int>(random.log_uniform(1, maximum));
     const Layout layout = random.any_layout();
 
     FilterHarness filter("cudaintegral", how.properties());

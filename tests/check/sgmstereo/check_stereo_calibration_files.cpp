@@ -130,8 +130,8 @@ TEST(test_texts_of_programs) {
                 << "}";
       storage << "]";
     });
-    const std::size_t most = max_text_nesting(calibration_file_text(corners));
-    fail_unless(most <= 60, "%zu levels in %s", most, name);
+    const std::size_t maximum = max_text_nesting(calibration_file_text(corners));
+    fail_unless(maximum <= 60, "%zu levels in %s", maximum, name);
   }
   const std::string pairs = times(5000, "[-1.5, 2e-07], ") + "[0, 0]";
   fail_unless(max_text_nesting("{\"path\": \"a/b\", \"corners\": [" + pairs + "]}") <= 3);

@@ -101,7 +101,7 @@ class StereoOverlap {
     arrivals_.clear();
   }
   /// Returns the largest number of pairs that were still in flight when a pair came out.
-  int most_in_flight() const { return most_in_flight_; }
+  int max_in_flight() const { return max_in_flight_; }
   /// Calls look() in the thread that pushes the pairs.
   using Look = std::function<void(int pair, GstBuffer* buffer)>;
   void on_pair(Look look) { look_ = std::move(look); }
@@ -160,7 +160,7 @@ class StereoOverlap {
           static_cast<int>(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) / (40 * ms));
       what = std::to_string(pair);
       const int in_flight = self->started_ - ++self->out_;
-      self->most_in_flight_ = std::max<int>(self->most_in_flight_, in_flight);
+      self->max_in_flight_ = std::max<int>(self->max_in_flight_, in_flight);
       if (self->look_)
         self->look_(pair, GST_PAD_PROBE_INFO_BUFFER(info));
       if (pair == self->ending_pair_) {
@@ -186,7 +186,7 @@ class StereoOverlap {
 
   const guint buffers_;
   Cameras cameras_;
-  std::atomic<int> started_{0}, out_{0}, most_in_flight_{0}, ending_pair_{-1};
+  std::atomic<int> started_{0}, out_{0}, max_in_flight_{0}, ending_pair_{-1};
   std::atomic<GstFlowReturn> ending_flow_{GST_FLOW_OK}, last_flow_{GST_FLOW_OK};
   Look look_;
   std::mutex mutex_;
@@ -205,7 +205,7 @@ TEST(test_pairs_overlap, .times(std::size(limits))) {
   overlap.feed_to_end(pair_count);
   const std::string arrivals = overlap.arrivals();
   fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
-  fail_unless_equals_int(overlap.most_in_flight(), limits[index] - 1);
+  fail_unless_equals_int(overlap.max_in_flight(), limits[index] - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
@@ -267,7 +267,7 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
   const std::string arrivals = overlap.arrivals();
   fail_unless(arrivals == numbers(0, 20) + " eos", "%s", arrivals.c_str());
   // At most seven pairs follow each other without an event.
-  fail_unless_equals_int(overlap.most_in_flight(), std::min(limits[index], 7) - 1);
+  fail_unless_equals_int(overlap.max_in_flight(), std::min(limits[index], 7) - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 

@@ -198,7 +198,7 @@ TEST(test_confidence_threshold) {
   const Picture map = map_of(raw, pair);
   const Picture confidence = map_of(with({{"output", "confidence"}}), pair, "GRAY8");
   for (const char* threshold : {"1", "30", "120", "255"}) {
-    const int least = std::atoi(threshold);
+    const int minimum = std::atoi(threshold);
     const Picture kept = map_of(with({{"confidence-threshold", threshold}}), pair);
     const Picture kept_confidence = map_of(
         with({{"confidence-threshold", threshold}, {"output", "confidence"}}), pair, "GRAY8");
@@ -206,11 +206,12 @@ TEST(test_confidence_threshold) {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         const int c = confidence.sample(0, x, y);
-        dropped += c < least && disparity_at(map, x, y) != -16;
-        fail_unless_equals_int(disparity_at(kept, x, y), c < least ? -16 : disparity_at(map, x, y));
-        fail_unless_equals_int(kept_confidence.sample(0, x, y), c < least ? 0 : c);
+        dropped += c < minimum && disparity_at(map, x, y) != -16;
+        fail_unless_equals_int(disparity_at(kept, x, y),
+                               c < minimum ? -16 : disparity_at(map, x, y));
+        fail_unless_equals_int(kept_confidence.sample(0, x, y), c < minimum ? 0 : c);
       }
-    fail_unless(dropped > 0 || least == 1, "%s drops nothing", threshold);
+    fail_unless(dropped > 0 || minimum == 1, "%s drops nothing", threshold);
   }
 }
 

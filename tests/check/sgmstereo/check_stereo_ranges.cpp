@@ -102,11 +102,11 @@ Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors
 struct Percentiles {
   int low, high;
 
-  explicit Percentiles(const Picture& map, int least = 0) {
+  explicit Percentiles(const Picture& map, int minimum = 0) {
     std::vector<int> numbers;
     for (int y = 0; y < map.height; ++y)
       for (int x = 0; x < map.width; ++x)
-        if (const int v = disparity_at(map, x, y); v != scale.invalid() && v >= least)
+        if (const int v = disparity_at(map, x, y); v != scale.invalid() && v >= minimum)
           numbers.push_back(v);
     fail_unless(numbers.size() > 500, "too little is known");
     std::sort(numbers.begin(), numbers.end());

@@ -12,11 +12,11 @@ clahe::Tiles random_tiles(Random& random, int bits) {
   clahe::Tiles tiles;
   if (random.one_in(4))
     return tiles;
-  constexpr int most_entries = 1 << 20;
+  constexpr int max_entries = 1 << 20;
   do {
-    tiles.columns = random.log_uniform(clahe::Tiles::most);
-    tiles.rows = random.log_uniform(clahe::Tiles::most);
-  } while (static_cast<std::int64_t>(tiles.columns) * tiles.rows << bits > most_entries);
+    tiles.columns = random.log_uniform(clahe::Tiles::maximum);
+    tiles.rows = random.log_uniform(clahe::Tiles::maximum);
+  } while (static_cast<std::int64_t>(tiles.columns) * tiles.rows << bits > max_entries);
   return tiles;
 }
 
@@ -56,11 +56,11 @@ ClaheCase plain_clahe_case(const FrameLayout& layout, const clahe::Tiles& tiles,
 SmoothedSequence<ClaheCase> make_smoothed_clahe_sequence(std::uint64_t seed, int number,
                                                          int max_pixels) {
   constexpr std::uint64_t own = 0x5c1a4e;
-  constexpr int most_pixels = 1 << 16;         // the definition is slow
-  constexpr std::int64_t most_bins = 1 << 18;  // of all tiles, for the same reason
+  constexpr int largest = 1 << 16;            // the definition is slow
+  constexpr std::int64_t max_bins = 1 << 18;  // of all tiles, for the same reason
   Random random = random_of_case(seed ^ own, number);
-  ClaheCase first = make_clahe_case(seed ^ own, number, std::min(max_pixels, most_pixels));
-  while (std::int64_t{first.tiles.columns} * first.tiles.rows << first.layout.bits > most_bins) {
+  ClaheCase first = make_clahe_case(seed ^ own, number, std::min(max_pixels, largest));
+  while (std::int64_t{first.tiles.columns} * first.tiles.rows << first.layout.bits > max_bins) {
     first.tiles.columns = (first.tiles.columns + 1) / 2;
     first.tiles.rows = (first.tiles.rows + 1) / 2;
   }

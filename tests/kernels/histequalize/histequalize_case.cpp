@@ -109,10 +109,10 @@ HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content cont
 SmoothedSequence<HistEqualizeCase> make_smoothed_sequence(std::uint64_t seed, int number,
                                                           int max_pixels) {
   constexpr std::uint64_t own = 0x0e9a117e;
-  constexpr int most_pixels = 1 << 17;  // the definition is slow
+  constexpr int largest = 1 << 17;  // the definition is slow
   Random random = random_of_case(seed ^ own, number);
   const HistEqualizeCase first =
-      make_histequalize_case(seed ^ own, number, std::min(max_pixels, most_pixels));
+      make_histequalize_case(seed ^ own, number, std::min(max_pixels, largest));
   return draw_sequence(
       first, 7, false, random, [](HistEqualizeCase&) {},
       [&](HistEqualizeCase& test) { test.histogram = random.one_in(2); });

@@ -37,12 +37,12 @@ struct RegionCase {
 RegionCase make_region_case(int number) {
   constexpr std::uint64_t own = 0x5e1ec7;
   Random random = random_of_case(settings().seed ^ own, number);
-  const int most = random.one_in(8) ? regions::Parameters::max_count : 12;
-  const int pixels = std::min(settings().max_pixels, max_weights / most);
+  const int maximum = random.one_in(8) ? regions::Parameters::max_count : 12;
+  const int pixels = std::min(settings().max_pixels, max_weights / maximum);
   RegionCase test{make_histequalize_case(settings().seed ^ own, number, pixels), {}, {}};
   const FrameLayout& layout = test.frame.layout;
-  test.regions = random_regions(layout.width, layout.height, most, random);
-  test.others = random_regions(layout.width, layout.height, most, random);
+  test.regions = random_regions(layout.width, layout.height, maximum, random);
+  test.others = random_regions(layout.width, layout.height, maximum, random);
   return test;
 }
 

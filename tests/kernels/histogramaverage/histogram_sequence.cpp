@@ -153,18 +153,18 @@ std::string difference(const char* what, const std::vector<Element>& expected,
 
 }  // namespace
 
-HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int most_bins) {
+HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int max_bins) {
   Random random = random_of_case(seed, number);
   HistogramSequence sequence;
   sequence.bits = 8 + number % 9;
   const std::size_t bins = std::size_t{1} << sequence.bits;
-  sequence.most_rows = random.log_uniform(std::max(1, most_bins / static_cast<int>(bins)));
+  sequence.max_rows = random.log_uniform(std::max(1, max_bins / static_cast<int>(bins)));
   const int frames = random.between(1, 8);
   Step step{};
   for (int i = 0; i < frames; ++i) {
     step.restart = random.one_in(8);
     if (i == 0 || random.one_in(6)) {
-      step.rows = random.between(1, sequence.most_rows);
+      step.rows = random.between(1, sequence.max_rows);
       step.counts = random_counts(bins * static_cast<std::size_t>(step.rows), random);
       step.tables = random_tables(static_cast<std::size_t>(step.rows), bins, random);
     } else if (!random.one_in(8)) {
@@ -180,7 +180,7 @@ HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int mo
 
 std::string describe(const HistogramSequence& sequence) {
   std::string text = std::to_string(sequence.bits) + " bits, at most " +
-                     std::to_string(sequence.most_rows) + " histograms";
+                     std::to_string(sequence.max_rows) + " histograms";
   for (const Step& step : sequence.steps)
     text += "\n  frame: " + std::to_string(step.rows) + " histograms, weight " +
             std::to_string(step.parameters.weight) + ", threshold " +
@@ -203,8 +203,8 @@ HistogramOutputs defined_outputs(const HistogramSequence& sequence) {
 }
 
 HistogramOutputs run_sequence(Device& device, const HistogramSequence& sequence) {
-  histogramaverage::HistogramAverage average(device, sequence.most_rows, sequence.bits);
-  histogramaverage::TableHysteresis hysteresis(device, sequence.most_rows, sequence.bits);
+  histogramaverage::HistogramAverage average(device, sequence.max_rows, sequence.bits);
+  histogramaverage::TableHysteresis hysteresis(device, sequence.max_rows, sequence.bits);
   std::vector<std::unique_ptr<Frame>> frames;
   for (const Step& step : sequence.steps)
     frames.push_back(std::make_unique<Frame>(device, sequence.bits, step));

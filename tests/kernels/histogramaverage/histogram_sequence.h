@@ -22,12 +22,12 @@ struct HistogramSequence {
     bool restart = false;  ///< before this frame
   };
   int bits;
-  int most_rows;
+  int max_rows;
   std::vector<Step> steps;  ///< at least one
 };
 
-/// Histograms of at most most_bins bins together.
-HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int most_bins);
+/// Histograms of at most max_bins bins together.
+HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int max_bins);
 
 std::string describe(const HistogramSequence& sequence);
 

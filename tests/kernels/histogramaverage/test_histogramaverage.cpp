@@ -19,12 +19,12 @@ namespace {
 
 using namespace histogramaverage;
 
-constexpr int most_bins = 1 << 18;
+constexpr int max_bins = 1 << 18;
 
 void for_each_sequence(const std::function<void(const HistogramSequence&)>& check) {
   for_each_case_number([&](int number) {
-    const HistogramSequence sequence = make_histogram_sequence(
-        settings().seed, number, std::min(most_bins, settings().max_pixels));
+    const HistogramSequence sequence =
+        make_histogram_sequence(settings().seed, number, std::min(max_bins, settings().max_pixels));
     SCOPED_TRACE(describe(sequence));
     check(sequence);
   });
@@ -56,7 +56,7 @@ TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
   const auto cpu = make_cpu_device();
   for (const auto& [bits, rows] : {std::pair{8, 4096}, std::pair{10, 4096}, std::pair{16, 64}}) {
     HistogramSequence sequence = make_histogram_sequence(1, bits - 8, rows << bits);
-    sequence.most_rows = rows;
+    sequence.max_rows = rows;
     Random random(7);
     HistogramSequence::Step step{};
     step.rows = rows;

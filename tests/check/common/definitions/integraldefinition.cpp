@@ -56,9 +56,9 @@ ElementType type_for(const Picture& picture, const Integral& how) {
   if (how.type != ElementType::automatic)
     return how.type;
   const auto peak = static_cast<Wide>(picture.format->peak());
-  const Wide most = (how.output == Output::squared_sum ? peak * peak : peak) *
-                    static_cast<Wide>(picture.width) * static_cast<Wide>(picture.height);
-  return most < Wide{1} << 32 ? ElementType::uint32 : ElementType::uint64;
+  const Wide maximum = (how.output == Output::squared_sum ? peak * peak : peak) *
+                       static_cast<Wide>(picture.width) * static_cast<Wide>(picture.height);
+  return maximum < Wide{1} << 32 ? ElementType::uint32 : ElementType::uint64;
 }
 
 }  // namespace

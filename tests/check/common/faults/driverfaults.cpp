@@ -119,8 +119,8 @@ struct Counted {
   const char* name = nullptr;
   Role role = Role::use;
 };
-constexpr std::size_t most_counted = 256;
-Counted counted_functions[most_counted];
+constexpr std::size_t max_counted = 256;
+Counted counted_functions[max_counted];
 std::mutex counted_mutex;
 
 template <class... Words>
@@ -148,7 +148,7 @@ constexpr std::array<DriverFunction, sizeof...(numbers)> all_counting(
     std::index_sequence<numbers...>) {
   return {counting<numbers>...};
 }
-constexpr auto counting_functions = all_counting(std::make_index_sequence<most_counted>());
+constexpr auto counting_functions = all_counting(std::make_index_sequence<max_counted>());
 
 /* cuGetProcAddress() */
 
@@ -179,7 +179,7 @@ void* counted_driver_function(const char* name, void* function) {
   if (!known)
     return function;
   const std::lock_guard lock(counted_mutex);
-  for (std::size_t i = 0; i < most_counted; ++i) {
+  for (std::size_t i = 0; i < max_counted; ++i) {
     Counted& counted = counted_functions[i];
     if (!counted.real) {
       counted.name = strdup(name);

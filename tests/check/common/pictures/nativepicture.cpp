@@ -61,11 +61,11 @@ Picture native(const Picture& picture) {
                    [&](int place, int x, int y) { return picture.sample(place, x, y); });
   for (std::size_t i = 0; i < format.others.size(); ++i) {
     const Place& place = picture.format->others[i].place;
-    const int most = (1 << place.depth) - 1, peak = format.peak();
+    const int maximum = (1 << place.depth) - 1, peak = format.peak();
     for (int y = 0; y < picture.height; ++y)
       for (int x = 0; x < picture.width; ++x)
         result.set_sample_at(format.others[i].place, x, y,
-                             (2 * picture.sample_at(place, x, y) * peak + most) / (2 * most));
+                             (2 * picture.sample_at(place, x, y) * peak + maximum) / (2 * maximum));
   }
   return result;
 }
@@ -109,9 +109,9 @@ Picture in_native_format(const Picture& picture, const Work& work) {
         result.set_sample(place, x, y, out.sample(place, x, y));
       for (std::size_t i = 0; i < picture.format->others.size(); ++i) {
         const Place& place = picture.format->others[i].place;
-        const int most = (1 << place.depth) - 1, peak = picture.format->peak();
+        const int maximum = (1 << place.depth) - 1, peak = picture.format->peak();
         const int sample = out.sample_at(out.format->others[i].place, x, y);
-        result.set_sample_at(place, x, y, (2 * sample * most + peak) / (2 * peak));
+        result.set_sample_at(place, x, y, (2 * sample * maximum + peak) / (2 * peak));
       }
     }
   return result;

@@ -10,8 +10,8 @@ guint64 Random::any_number() {
   return (high << 32 | low) >> below(64);
 }
 
-double Random::log_uniform(double least, double most) {
-  return least * std::exp(std::log(most / least) * below(1000) / 1000.0);
+double Random::log_uniform(double minimum, double maximum) {
+  return minimum * std::exp(std::log(maximum / minimum) * below(1000) / 1000.0);
 }
 
 Layout Random::any_layout() {

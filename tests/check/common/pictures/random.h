@@ -25,7 +25,7 @@ class Random {
   /// Draws a number of any magnitude.
   guint64 any_number();
   /// Draws from least to most. All magnitudes are equally likely.
-  double log_uniform(double least, double most);
+  double log_uniform(double minimum, double maximum);
 
   const FormatSpec& any_format() { return formats()[engine_() % formats().size()]; }
   Layout any_layout();
