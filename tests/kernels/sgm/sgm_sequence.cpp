@@ -9,7 +9,7 @@
 namespace cudavision::test {
 namespace {
 
-constexpr int max_pixels = 1 << 13;  // The definition matches every frame.
+constexpr int max_sequence_pixels = 1 << 13;  // The definition matches every frame.
 
 /// Changes the lowest bits of some samples, as the noise of a camera does. The bytes around the
 /// rows change as well, which no frame may depend on.
@@ -48,7 +48,7 @@ void draw_time_parameters(sgm::Parameters& p, Random& random) {
 
 SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed ^ 0x5e90e2ce, number);
-  SgmCase test = make_sgm_case(seed ^ 0x5e90e2ce, number, std::min(max_pixels, max_pixels));
+  SgmCase test = make_sgm_case(seed ^ 0x5e90e2ce, number, std::min(max_pixels, max_sequence_pixels));
   test.parameters_later = false;
   draw_time_parameters(test.parameters, random);
   SgmSequence sequence;
