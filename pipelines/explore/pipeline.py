@@ -269,7 +269,8 @@ class Timing:
         def leaves(_, info):
             now, pts = time.perf_counter_ns(), info.get_buffer().pts
             if left:
-                begun = [min(one, key=lambda entry: abs(entry[0] - pts))[1] for one in arrived.values()]
+                # Another thread may just be about to note the first arrival on its pad.
+                begun = [min(one, key=lambda entry: abs(entry[0] - pts))[1] for one in list(arrived.values()) if one]
                 self.times.append((now - max(left + [one for one in begun if one < now])) / 1000)
                 for pad, probe in probes:
                     pad.remove_probe(probe)
