@@ -31,7 +31,7 @@ cd "$top"
 
 # --- Input --------------------------------------------------------------------------------
 
-packages=("${packages_build[@]}" "${packages_run[@]}")
+packages=("${packages_build[@]}" "${packages_run[@]}" "${packages_explore[@]}")
 input=${arguments[0]:-}
 if [[ -z $input ]]; then
   packages+=("${packages_pictures[@]}")
@@ -180,4 +180,5 @@ if [[ $# -eq 0 ]]; then
   say "  $(printf '%-10s' "disparity:") $pictures/aloe-disparity.png"
   say_backend
 fi
-say "" "More pipelines: the other scripts in $top/pipelines, and $top/docs/pipelines.md"
+say "" "See and tune the elements in a browser: $top/pipelines/explore.py"
+say "More pipelines: the other scripts in $top/pipelines, and $top/docs/pipelines.md"

@@ -16,8 +16,8 @@ packages_run=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav)
 packages_display=(gstreamer1.0-x)
 packages_pictures=(opencv-doc)
-packages_python=(python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib python3-opencv opencv-data python3-tk
-  python3-aiohttp libjs-three)
+packages_explore=(python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-aiohttp libjs-three)
+packages_python=("${packages_explore[@]}" python3-matplotlib python3-opencv opencv-data python3-tk)
 packages_bench=(libbenchmark-dev zlib1g-dev python3)
 packages_test_build=("${packages_bench[@]}" libgtest-dev libgmock-dev libopencv-dev)
 packages_test=("${packages_test_build[@]}" python3-venv chromium "${packages_display[@]}" "${packages_python[@]}")
