@@ -125,7 +125,9 @@ def lengths(files, measure, header_only=False):
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        raise Failure(f"the films cannot be measured ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr, stop="pipeline")
+        # A Python that has ended by a signal has found all that it needs, so that another attempt may succeed.
+        raise Failure(f"the films cannot be measured ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr,
+                      stop="pipeline" if done.returncode > 0 else None)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

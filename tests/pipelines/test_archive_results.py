@@ -50,7 +50,7 @@ def _(place):
     expect(result.status == 1 and len(damaged) == 1 and "the result ends after 1.2 s, the film after 3.0 s" in damaged[0]["damage"],
            f"{damaged}: {result.last()}")
     result = place.run(*command(film, "out", "--backend", "cpu", "--pipeline", first, "--shorter"))
-    expect(result.status == 0 and results(place) == ["lying.mkv"], f"{result.last()}; {results(place)}")
+    expect(result.status == 0 and results(place) == ["lying.mkv"], f"{result.last()}; {report_of(place)['failed']}; {results(place)}")
 
 
 @test("pipelines/archive.py begins with the longest film, however large the others are")
