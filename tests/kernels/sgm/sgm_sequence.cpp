@@ -48,7 +48,8 @@ void draw_time_parameters(sgm::Parameters& p, Random& random) {
 
 SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed ^ 0x5e90e2ce, number);
-  SgmCase test = make_sgm_case(seed ^ 0x5e90e2ce, number, std::min(max_pixels, max_sequence_pixels));
+  SgmCase test =
+      make_sgm_case(seed ^ 0x5e90e2ce, number, std::min(max_pixels, max_sequence_pixels));
   test.parameters_later = false;
   draw_time_parameters(test.parameters, random);
   SgmSequence sequence;
