@@ -8,8 +8,8 @@
 // A C++ library that was loaded before GStreamer uses libgcc_s. This plug-in, which is loaded
 // later, would find libunwind, which cannot go on with what libgcc_s has begun and aborts the
 // program. So the plug-in has a _Unwind_Resume() of its own, which goes on with the function that
-// the C++ library uses, whichever it is. A plug-in that is linked with libgcc statically would
-// abort the other programs: those whose C++ library is loaded after GStreamer and uses libunwind.
+// the C++ library uses, whichever it is. Linking libgcc statically would settle the choice for this
+// plug-in, but the C++ library, which must agree with it, is the program's.
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>

@@ -56,11 +56,7 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
     if (!gst_buffer_pool_set_config(pool, config))
       return 0;
   }
-  guint size = 0;
-  config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
-  gst_structure_free(config);
-  return size;
+  return buffer_size_of(pool);
 }
 
 // Any pool will do for system memory. A pool for CUDA memory must belong to our context and support

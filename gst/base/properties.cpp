@@ -6,8 +6,8 @@
 namespace cudavision {
 namespace {
 
-// A type of specifications like GObject's, but without its check: GObject would change a number out
-// of range into another one, with a warning on the terminal that applications do not see, so that
+// A type of specifications like GObject's, but without its check: GObject would not pass on a
+// number out of range, but print a warning on the terminal that applications do not see, so that
 // the element could not refuse it and name the remedy. Wider ranges would be the plain way, but
 // gst-inspect-1.0 and applications show the ranges of these specifications.
 GType unchecked_type(GType checked, const char* name) {

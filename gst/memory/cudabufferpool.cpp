@@ -97,11 +97,7 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
   cudavision::copy_stream(backed_config, config);
   if (!gst_buffer_pool_set_config(pool, config))
     return 0;
-  guint size = 0;
-  config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
-  gst_structure_free(config);
-  return size;
+  return cudavision::buffer_size_of(pool);
 }
 
 // Reads the caps of frames. What a tensor is made of does not matter here: it has size bytes.
@@ -247,6 +243,14 @@ bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context,
     return is_libgstcuda_pool(pool, context);
   return G_TYPE_CHECK_INSTANCE_TYPE(pool, backed_pool_get_type()) &&
          backed(pool)->context == context;
+}
+
+guint buffer_size_of(GstBufferPool* pool) {
+  guint size = 0;
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
+  gst_structure_free(config);
+  return size;
 }
 
 }  // namespace cudavision

@@ -20,4 +20,8 @@ GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat
 /// True if pool is of the kind that new_cuda_frame_pool() makes for the format, in that context.
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context, const FrameFormat& format);
 
+/// Returns the size of the buffers that any pool is configured for. The pool may have chosen
+/// another one than it was asked for.
+guint buffer_size_of(GstBufferPool* pool);
+
 }  // namespace cudavision

@@ -88,7 +88,7 @@ std::string describe(const SmoothedSequence<Case>& sequence) {
   return text;
 }
 
-/// What one frame leaves in device memory, with the poison around it.
+/// The device memory after one frame, with the poison around it.
 template <class Case>
 struct SmoothedOutput {
   typename Runner<Case>::Output output;
