@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The definition of the stages after the matching, which work on maps, and of all together.
 #include "tests/kernels/sgm/sgm_definition.h"
 
 #include <algorithm>
@@ -6,144 +8,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "tests/kernels/sgm/sgm_definition_pixels.h"
+
 namespace cudavision::test {
 namespace {
 
-using Census = sgm::Parameters::Census;
 using sgm::StageConfig;
-using sgm::Subpixel;
-
-constexpr std::uint16_t unknown = 0xFFFF;
-
-bool is_libsgm(const StageConfig& config) {
-  return config.compatibility == sgm::Parameters::Compatibility::libsgm;
-}
-
-bool inside(const StageConfig& config, int x, int y) {
-  return x >= 0 && x < config.width && y >= 0 && y < config.height;
-}
-
-std::size_t place(const StageConfig& config, int x, int y) {
-  return static_cast<std::size_t>(y) * static_cast<std::size_t>(config.width) +
-         static_cast<std::size_t>(x);
-}
-
-std::size_t volume_place(const StageConfig& config, int x, int y, int d) {
-  return place(config, x, y) * static_cast<std::size_t>(config.disparities) +
-         static_cast<std::size_t>(d);
-}
-
-std::uint64_t feature(const StageConfig& config, const Luminances& picture, int x, int y) {
-  const auto at = [&](int px, int py) {
-    return picture[place(config, std::clamp(px, 0, config.width - 1),
-                         std::clamp(py, 0, config.height - 1))];
-  };
-  std::uint64_t bits = 0;
-  const auto add = [&](bool bit) { bits = bits << 1 | (bit ? 1 : 0); };
-  if (config.census == Census::symmetric_9x7) {
-    for (int dy = -3; dy <= -1; ++dy)
-      for (int dx = -4; dx <= 4; ++dx)
-        add(at(x + dx, y + dy) > at(x - dx, y - dy));
-    for (int dx = -4; dx <= -1; ++dx)
-      add(at(x + dx, y) > at(x - dx, y));
-    return bits;
-  }
-  if (config.census == Census::census_gradient) {
-    const auto i = [&](int dx, int dy) { return at(x + dx, y + dy) >> (config.bits - 8); };
-    int mean = 8, sx = 0, sy = 0, dxx = 0;
-    for (int k = -1; k <= 1; ++k) {
-      const int weight = 2 - std::abs(k);
-      for (int j = -1; j <= 1; ++j)
-        mean += weight * (2 - std::abs(j)) * i(k, j);
-      sx += weight * (i(1, k) - i(-1, k));
-      sy += weight * (i(k, 1) - i(k, -1));
-      dxx += weight * (2 * i(0, k) - i(-2, k) - i(2, k));
-    }
-    mean >>= 4;
-    const std::pair<int, int> offsets[] = {{-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1},
-                                           {5, -1},  {-2, 0}, {2, 0},   {-5, 1}, {5, 1},  {-2, 2},
-                                           {0, 2},   {2, 2},  {-1, 3},  {1, 3}};
-    for (const auto& [dx, dy] : offsets)
-      add(mean > i(dx, dy));
-    for (const int threshold : {19, 11, 5, 1, -2, -6, -12, -20})
-      add(sx > threshold);
-    for (const int threshold : {9, 3, -3, -9})
-      add(sy > threshold);
-    for (const int threshold : {12, 4, -4, -12})
-      add(dxx > threshold);
-    return bits;
-  }
-  const bool large = config.census == Census::neighbours_9x7;
-  for (int dy = large ? -3 : -2; dy <= (large ? 3 : 2); ++dy)
-    for (int dx = large ? -4 : -2; dx <= (large ? 4 : 2); ++dx)
-      if (dx != 0 || dy != 0)
-        add(at(x, y) > at(x + dx, y + dy));
-  return bits;
-}
-
-int bits_in(std::uint64_t word) {
-  int count = 0;
-  for (; word != 0; word >>= 1)
-    count += static_cast<int>(word & 1);
-  return count;
-}
-
-/// Returns the numbers from 0 to size − 1 in ascending or descending order.
-std::vector<int> in_order(int size, bool forwards) {
-  std::vector<int> order;
-  for (int i = 0; i < size; ++i)
-    order.push_back(forwards ? i : size - 1 - i);
-  return order;
-}
-
-/// Returns the step between two luminances in levels of 8 bits.
-int step_of(const StageConfig& config, int a, int b) {
-  const int shift = config.bits - 8;
-  return config.census == Census::census_gradient ? std::abs((a >> shift) - (b >> shift))
-                                                  : std::abs(a - b) >> shift;
-}
-
-/// Computes the costs of the path in direction (dx, dy).
-std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
-                            const std::vector<int>& matching, const sgm::Penalties& penalties,
-                            int dx, int dy) {
-  std::vector<int> costs(matching.size());
-  for (const int y : in_order(config.height, dy >= 0))
-    for (const int x : in_order(config.width, dx >= 0)) {
-      const bool first = !inside(config, x - dx, y - dy);
-      int p2 = 0, minimum = 0;
-      const int* before = nullptr;
-      if (!first) {
-        p2 = penalties.p2[static_cast<std::size_t>(
-            step_of(config, picture[place(config, x, y)], picture[place(config, x - dx, y - dy)]))];
-        before = &costs[volume_place(config, x - dx, y - dy, 0)];
-        minimum = *std::min_element(before, before + config.disparities);
-      }
-      for (int d = 0; d < config.disparities; ++d) {
-        const std::size_t here = volume_place(config, x, y, d);
-        costs[here] = matching[here];
-        if (first)
-          continue;
-        int added = std::min(before[d] - minimum, p2);
-        if (d > 0)
-          added = std::min(added, before[d - 1] - minimum + penalties.p1);
-        if (d < config.disparities - 1)
-          added = std::min(added, before[d + 1] - minimum + penalties.p1);
-        costs[here] += added;
-      }
-    }
-  return costs;
-}
-
-int subpixel_part(int l, int c, int r, Subpixel subpixel) {
-  const int den = subpixel == Subpixel::equiangular ? std::max(l, r) - c : l - 2 * c + r;
-  if (subpixel == Subpixel::none || den == 0)
-    return 0;
-  if (subpixel == Subpixel::libsgm)
-    return ((l - r) * 16 + den) / (2 * den);
-  const int size = (16 * std::abs(l - r) + den) / (2 * den);
-  return l < r ? -size : size;
-}
 
 /// Returns SgmStereo's coding of disparities. They are in sixteenths of a pixel, or in pixels like
 /// libSGM's without subpixel. An unknown disparity is coded as the one below the least.
@@ -176,93 +46,6 @@ std::vector<std::pair<int, int>> known_samples(const StageConfig& config, const 
 }
 
 }  // namespace
-
-std::vector<std::uint64_t> defined_census(const StageConfig& config, const Luminances& picture) {
-  std::vector<std::uint64_t> features;
-  for (int y = 0; y < config.height; ++y)
-    for (int x = 0; x < config.width; ++x) {
-      const bool border = x < 4 || x >= config.width - 4 || y < 3 || y >= config.height - 3;
-      features.push_back(is_libsgm(config) && border ? 0 : feature(config, picture, x, y));
-    }
-  return features;
-}
-
-sgm::Penalties defined_penalties(const sgm::Parameters& given) {
-  const sgm::Parameters parameters = sgm::resolved(given);
-  sgm::Penalties penalties;
-  penalties.p1 = parameters.p1;
-  for (int step = 0; step < 256; ++step) {
-    int p2 = parameters.p2;
-    if (parameters.adaptive_p2 && parameters.compatibility == sgm::Parameters::Compatibility::none)
-      p2 = std::max(parameters.p1 + 1, 16 * parameters.p2 / (16 + step));
-    penalties.p2[static_cast<std::size_t>(step)] = static_cast<std::uint8_t>(p2);
-  }
-  return penalties;
-}
-
-std::vector<std::uint16_t> defined_sums(const StageConfig& config, const Luminances& picture,
-                                        const std::vector<std::uint64_t>& left,
-                                        const std::vector<std::uint64_t>& right,
-                                        const sgm::Penalties& penalties) {
-  std::vector<int> matching;
-  for (int y = 0; y < config.height; ++y)
-    for (int x = 0; x < config.width; ++x)
-      for (int d = 0; d < config.disparities; ++d) {
-        const int other = x - d - config.minimum;
-        const int nearest = std::clamp(other, 0, config.width - 1);
-        const bool exists = other == nearest || config.census == Census::census_gradient;
-        const std::uint64_t met = exists ? right[place(config, nearest, y)] : 0;
-        matching.push_back(bits_in(left[place(config, x, y)] ^ met));
-      }
-  constexpr int directions[8][2] = {{0, 1}, {0, -1}, {1, 0},  {-1, 0},
-                                    {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
-  std::vector<std::uint16_t> sums(matching.size(), 0);
-  for (int path = 0; path < config.paths; ++path) {
-    const auto costs =
-        path_costs(config, picture, matching, penalties, directions[path][0], directions[path][1]);
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] = static_cast<std::uint16_t>(sums[i] + costs[i]);
-  }
-  return sums;
-}
-
-DefinedWinners defined_winners(const StageConfig& config, const std::vector<std::uint16_t>& sums,
-                               float uniqueness, Subpixel subpixel) {
-  DefinedWinners winners;
-  for (int y = 0; y < config.height; ++y)
-    for (int x = 0; x < config.width; ++x) {
-      const auto sum = [&](int d) -> int { return sums[volume_place(config, x, y, d)]; };
-      int best = 0, second = 65535;
-      for (int d = 1; d < config.disparities; ++d)
-        if (sum(d) < sum(best))
-          best = d;
-      bool unique = true;
-      for (int d = 0; d < config.disparities; ++d)
-        if (std::abs(d - best) > 1) {
-          second = std::min(second, sum(d));
-          const float lowered = static_cast<float>(sum(d)) * uniqueness;
-          unique = unique && !(lowered < static_cast<float>(sum(best)));
-        }
-      int number = is_libsgm(config) && subpixel == Subpixel::none ? best : 16 * best;
-      if (best > 0 && best < config.disparities - 1)
-        number += subpixel_part(sum(best - 1), sum(best), sum(best + 1), subpixel);
-      winners.left.push_back(unique ? static_cast<std::uint16_t>(number) : unknown);
-      const int confidence = second == 0 ? 0 : ((second - sum(best)) * 255 + second / 2) / second;
-      winners.confidence.push_back(static_cast<std::uint8_t>(unique ? confidence : 0));
-
-      std::uint16_t right = unknown;
-      int right_min = 65536;
-      for (int d = 0; d < config.disparities; ++d) {
-        const int from = x + d + (is_libsgm(config) ? 0 : config.minimum);
-        if (inside(config, from, y) && sums[volume_place(config, from, y, d)] < right_min) {
-          right_min = sums[volume_place(config, from, y, d)];
-          right = static_cast<std::uint16_t>(d);
-        }
-      }
-      winners.right.push_back(right);
-    }
-  return winners;
-}
 
 Map defined_median(const StageConfig& config, const Map& map) {
   Map result;
