@@ -145,7 +145,7 @@ need_element() {
 # check_pipeline DESCRIPTION...: plays it, and ends the script if it does not accept its properties.
 check_pipeline() {
   local log
-  if ! log=$(gst-launch-1.0 -q "$@" 2>&1) || [[ $log == *"out of range for property"* ]]; then
+  if ! log=$(gst_launch -q "$@" 2>&1) || [[ $log == *"out of range for property"* ]]; then
     usage_error "$(sed -nE 's/^(ERROR: from element [^ ]*: |WARNING: erroneous pipeline: |.*WARNING.*: (value ))/\2/p' <<<"$log" | head -n 1)"
   fi
 }
@@ -248,7 +248,7 @@ look_into() {
   # one at the same moment, so the sound is not among what it must say: decodebin lists its pads in a message, which -m
   # prints. All this is known when the first frame has come to the end of the pipeline. The end of the stream would tell
   # no more, and GStreamer can lose it if it comes while the pipeline begins to play.
-  exec {look}< <(exec gst-launch-1.0 -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
+  exec {look}< <(gst_launch -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
   looking=$!
   film_log=$(sed '/(async-done)/q' <&"$look")
   kill -KILL "$looking" 2>/dev/null || true
@@ -332,7 +332,35 @@ write_picture() {
 
 # --- Playing ----------------------------------------------------------------------------------------
 
-player=(gst-launch-1.0)
+# gst_launch ARGUMENT...: becomes gst-launch-1.0, which this ends if it hangs after an error. It must run in a process of
+# its own.
+gst_launch() {
+  local process=$BASHPID
+  exec gst-launch-1.0 "$@" 2> >(end_after_error "$process")
+}
+
+# end_after_error PROCESS: prints the messages of gst-launch-1.0. If an error comes from another thread while the pipeline
+# is being set to PAUSED, gst-launch-1.0 quits its main loop before it has entered it, and would stay there (1 of 450
+# refused RTSP connections with 1.22). Ctrl-C ends the loop; with -e, only the second one does, since the first one waits
+# for the end of the stream. An element that hangs when it is stopped leaves only SIGKILL.
+end_after_error() {
+  local line status failed='' signals=(INT INT KILL)
+  trap '' INT
+  while true; do
+    status=0
+    IFS= read -r ${failed:+-t "$seconds_to_end"} line || status=$?
+    [[ $status == 0 || $status -gt 128 || -n $line ]] || return 0
+    [[ $status -gt 128 && -z $line ]] || printf '%s\n' "$line" >&2
+    [[ $line != ERROR:* ]] || failed=yes
+    if [[ $status -gt 128 && ${#signals[@]} -gt 0 ]]; then
+      kill -"${signals[0]}" "$1" 2>/dev/null || true
+      signals=("${signals[@]:1}")
+    fi
+  done
+}
+seconds_to_end=5
+
+player=(gst_launch)
 out=''
 
 # watch [only-warnings]: prints what gst-launch-1.0 says, as it says it. Returns the sum of 1 if the user closed the
@@ -365,11 +393,11 @@ play() {
   if [[ -n $out ]]; then
     say "Writing $out"
     # -e ends the file properly when the pipeline is interrupted with Ctrl-C.
-    [[ ${player[0]} != gst-launch-1.0 ]] || player+=(-e)
+    [[ ${player[0]} != gst_launch ]] || player+=(-e)
   fi
   set +e
   exec 3>&1
-  if [[ ${player[0]} == gst-launch-1.0 ]]; then
+  if [[ ${player[0]} == gst_launch ]]; then
     [[ ! -t 1 ]] || player+=(--force-position)
     exec {told}> >(watch >&3)
     listener=$!
@@ -401,7 +429,7 @@ play_photograph() {
   fi
   # Warnings come on the stream of the progress, which does not belong here, and with -q not at all.
   set +e
-  gst-launch-1.0 "$@" | watch only-warnings >&2
+  gst_launch "$@" | watch only-warnings >&2
   statuses=("${PIPESTATUS[@]}")
   set -e
   if [[ -n $ticker ]]; then

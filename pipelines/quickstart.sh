@@ -73,7 +73,8 @@ log=$build/pipeline.log # the messages of the last pipeline
 
 # launch ELEMENT...: runs a pipeline and logs its messages.
 launch() {
-  gst-launch-1.0 -v "$@" >"$log" 2>&1 </dev/null && return 0
+  # cat ends when the last message is in the file.
+  gst_launch -v "$@" 2>&1 </dev/null | cat >"$log" && return 0
   die "GStreamer: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")" \
     "This pipeline failed: gst-launch-1.0 $*" "Its complete output is in $log"
 }
@@ -124,10 +125,10 @@ few='too few frames to tell'
 
 show() {
   say "  showing the first frames in a window: the original on the left, equalised on the right"
-  gst-launch-1.0 "${source[@]}" ! identity eos-after=150 ! tee name=both \
+  gst_launch "${source[@]}" ! identity eos-after=150 ! tee name=both \
     both. ! queue ! videoconvert ! mixer.sink_0 \
     both. ! queue "${equalise[@]}" ! videoconvert ! mixer.sink_1 \
-    compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink >"$log" 2>&1 </dev/null ||
+    compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink 2>&1 </dev/null | cat >"$log" ||
     say "  the window was closed, or the display refused it; see $log"
 }
 
