@@ -17,7 +17,6 @@
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/regions/backend.h"
 #include "cuda/remap/backend.h"
-#include "cuda/remap/eightbits_backend.h"
 #include "cuda/remap/pictureremap_backend.h"
 #include "cuda/repack/backend.h"
 #include "cuda/sgm/backend.h"
@@ -47,6 +46,10 @@ void notify_when_passed(Device&, std::function<void()>) {
 }
 
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+
+void reduce_to_8_bits_cuda(Device&, const SamplePlane&, View<std::uint8_t>) {
   refuse_cuda();
 }
 
@@ -111,9 +114,6 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
 
 namespace remap {
 std::unique_ptr<Remap::Backend> make_remap_cuda(Device&, const PackedMap&) {
-  refuse_cuda();
-}
-std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device&, const SampleCoding&) {

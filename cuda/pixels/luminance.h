@@ -45,4 +45,9 @@ class Luminance {
   std::unique_ptr<Backend> backend_;
 };
 
+/// Reduces samples to 8 bits: value >> (bits − 8). in is a plane on the device with 8 to 16 bits,
+/// out has its width and height in bytes. Both may lie at any address. Throws invalid_argument.
+/// Only enqueues.
+void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out);
+
 }  // namespace cudavision

@@ -4,6 +4,7 @@
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/pixels/pixel_pack.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision {
 namespace {
@@ -95,10 +96,52 @@ class LuminanceCuda final : public Luminance::Backend {
   Launcher<LuminanceArguments> launch_;
 };
 
+struct ReductionArguments {
+  const std::uint8_t* in;
+  std::int64_t in_pitch;
+  std::uint8_t* out;
+  std::int64_t out_pitch;
+  int width;
+  int blocks_per_row;
+  int shift, dropped;
+  std::uint32_t largest;
+};
+
+/// Words may lie at odd addresses.
+__global__ void __launch_bounds__(threads)
+    reduce_to_8_bits_kernel(const __grid_constant__ ReductionArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int x = static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x;
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  if (x >= a.width)
+    return;
+  const std::uint8_t* const from = a.in + a.in_pitch * y + 2 * static_cast<std::int64_t>(x);
+  const std::uint32_t word = from[0] | static_cast<std::uint32_t>(from[1]) << 8;
+  a.out[a.out_pitch * y + x] =
+      static_cast<std::uint8_t>(sample_value(word, a.shift, a.largest) >> a.dropped);
+}
+
 }  // namespace
 
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout) {
   return std::make_unique<LuminanceCuda>(device, layout);
+}
+
+void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint8_t> out) {
+  ReductionArguments a{};
+  a.in = in.rows.data;
+  a.in_pitch = in.rows.pitch;
+  a.out = out.data;
+  a.out_pitch = out.pitch;
+  a.width = in.width;
+  a.blocks_per_row = (in.width + threads - 1) / threads;
+  a.shift = in.shift;
+  a.dropped = in.bits - 8;
+  a.largest = (1u << in.bits) - 1;
+  const Launcher<ReductionArguments> launch(device.stream(), reduce_to_8_bits_kernel);
+  launch(reduce_to_8_bits_kernel, static_cast<unsigned>(a.blocks_per_row) * out.height, threads, 0,
+         a);
 }
 
 }  // namespace cudavision

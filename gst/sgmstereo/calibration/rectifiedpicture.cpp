@@ -36,11 +36,10 @@ RectifiedPicture::RectifiedPicture(Device& device, const FramePacking& packing,
     : device_(device),
       packing_(packing),
       layout_(out.layout),
+      gray_(GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8),
       unpacked_layout_(repack::unpacked_layout(frames.storage, repack::Form::channels)) {
-  if (GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8) {
-    gray_.emplace(device);
+  if (gray_)
     return;
-  }
   if (camera)
     remap_ = make_remap(device, layout_, frames.low, *camera);
   if (repack::is_needed(frames.storage, repack::Form::channels))
@@ -50,7 +49,7 @@ RectifiedPicture::RectifiedPicture(Device& device, const FramePacking& packing,
 void RectifiedPicture::run(const ConstFrame& stored, const SamplePlane& luminance,
                            const Frame& out) {
   if (gray_) {
-    gray_->run(luminance, out.planes[0]);
+    reduce_to_8_bits(device_, luminance, out.planes[0]);
     return;
   }
   ConstFrame picture = stored;
