@@ -277,7 +277,7 @@ class ClaheCuda final : public Clahe::Backend {
 }  // namespace
 
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
-                                                const Tiles& tiles) {
+                                                const Tiles& tiles, Averages) {
   return std::make_unique<ClaheCuda>(device, layout, tiles);
 }
 

@@ -112,7 +112,9 @@ class Device {
 std::unique_ptr<Device> make_cpu_device();
 
 /// Returns true if this build has CUDA kernels.
-bool built_with_cuda() noexcept;
+constexpr bool built_with_cuda() noexcept {
+  return CUDAVISION_BUILT_WITH_CUDA;
+}
 
 /// Makes a CUDA device that works on stream. The stream must belong to the context that is current
 /// to the calling thread, and must outlive the device. Throws invalid_argument for the default

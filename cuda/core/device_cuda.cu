@@ -135,10 +135,6 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-bool built_with_cuda() noexcept {
-  return true;
-}
-
 std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);
 }

@@ -27,7 +27,7 @@ std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const Image
 std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const ImageSize& size,
                                                       const Parameters& parameters);
 
-std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(int bits);
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device& device, int bits);
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device& device, int bits);
 
 }  // namespace cudavision::integral

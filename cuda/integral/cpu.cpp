@@ -261,7 +261,7 @@ std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const Image
                         : make_for<std::uint16_t>(device, size, parameters);
 }
 
-std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(int bits) {
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device&, int bits) {
   return std::make_unique<IntegralPictureCpu>(bits);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/pixels/luminance_backend.h"
 
@@ -36,8 +37,7 @@ Luminance::Luminance(Device& device, const FrameLayout& layout, const char* oper
   const int pitch = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
   memory_ = device.allocate(static_cast<std::size_t>(pitch) * layout.height);
   plane_ = {memory_.as<std::uint8_t>(), row_bytes, layout.height, pitch};
-  backend_ = device.kind() == DeviceKind::cuda ? make_luminance_cuda(device, layout)
-                                               : make_luminance_cpu(device, layout);
+  backend_ = dispatch<make_luminance_cuda, make_luminance_cpu>(device, layout);
 }
 
 Luminance::~Luminance() = default;
@@ -59,10 +59,8 @@ void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> 
   check_reduction(in, out);
   if (in.bits == 8)
     device.copy(in.rows, out);
-  else if (device.kind() == DeviceKind::cuda)
-    reduce_to_8_bits_cuda(device, in, out);
   else
-    reduce_to_8_bits_cpu(in, out);
+    dispatch<reduce_to_8_bits_cuda, reduce_to_8_bits_cpu>(device, in, out);
 }
 
 }  // namespace cudavision

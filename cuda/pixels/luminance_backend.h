@@ -21,7 +21,7 @@ std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device& device, const Fra
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout);
 
 /// Both write value >> (bits − 8) for a plane of more than 8 bits.
-void reduce_to_8_bits_cpu(const SamplePlane& in, View<std::uint8_t> out);
+void reduce_to_8_bits_cpu(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 
 }  // namespace cudavision

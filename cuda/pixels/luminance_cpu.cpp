@@ -44,7 +44,7 @@ std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device&, const FrameLayou
   return std::make_unique<LuminanceCpu>(layout);
 }
 
-void reduce_to_8_bits_cpu(const SamplePlane& in, View<std::uint8_t> out) {
+void reduce_to_8_bits_cpu(Device&, const SamplePlane& in, View<std::uint8_t> out) {
   Bands(out.height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y)
       reduce_row(in.rows.row(y), in.width, in.shift, (1u << in.bits) - 1, in.bits - 8, out.row(y));

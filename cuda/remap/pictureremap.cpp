@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/remap/pictureremap_backend.h"
 
@@ -117,8 +118,7 @@ class PictureRemap::State {
         full_(packed(device, layout, maps.full)),
         reduced_(packed(device, layout, maps.reduced)) {
     const SampleCoding coding{layout.bits, layout.shift};
-    backend_ = device.kind() == DeviceKind::cuda ? make_picture_remap_cuda(device, coding)
-                                                 : make_picture_remap_cpu(coding);
+    backend_ = dispatch<make_picture_remap_cuda, make_picture_remap_cpu>(device, coding);
     for (int p = 0; p < layout.plane_count; ++p)
       if (has_padding(layout, p))
         padded_planes_.push_back(p);

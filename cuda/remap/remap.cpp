@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/remap/backend.h"
 
@@ -59,8 +60,7 @@ class Remap::State {
         map_(device, picture, map),
         rows_(output_rows(map_.width(), map_.height(), sample_bytes_, map_.segments_per_row())),
         memory_(device.allocate(static_cast<std::size_t>(rows_.pitch) * rows_.height)),
-        backend_(device.kind() == DeviceKind::cuda ? make_remap_cuda(device, map_)
-                                                   : make_remap_cpu(device, map_)) {
+        backend_(dispatch<make_remap_cuda, make_remap_cpu>(device, map_)) {
     rows_.data = memory_.as<std::uint8_t>();
   }
 

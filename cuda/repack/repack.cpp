@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/repack/backend.h"
 
@@ -135,8 +136,7 @@ Repack::Repack(Device& device, const Storage& storage, Form form) : storage_(sto
       storage.frame.plane_count == FrameLayout::max_planes)
     refuse("four planes leave no room for the luminance");
   unpacked_ = unpacked_layout(storage, form);
-  backend_ = device.kind() == DeviceKind::cuda ? make_repack_cuda(device, storage, form)
-                                               : make_repack_cpu(device, storage, form);
+  backend_ = dispatch<make_repack_cuda, make_repack_cpu>(device, storage, form);
 }
 
 Repack::~Repack() = default;

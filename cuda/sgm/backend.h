@@ -258,6 +258,7 @@ std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& confi
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config);
 /// Likewise stages that match in bands of band_rows rows or few more, instead of those that fit the
 /// memory budget.
-std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config, int band_rows);
+std::unique_ptr<Stages> make_stages_in_bands_cuda(Device& device, const StageConfig& config,
+                                                  int band_rows);
 
 }  // namespace cudavision::sgm

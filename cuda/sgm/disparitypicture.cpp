@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 
@@ -72,8 +73,7 @@ std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const Fr
   shape.reads_bytes = quantity == Quantity::confidence;
   if (kind == Kind::color)
     shape.pixel = PackedPixel(out);
-  return device.kind() == DeviceKind::cuda ? make_disparity_picture_cuda(device, shape)
-                                           : make_disparity_picture_cpu(device, shape);
+  return dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, shape);
 }
 
 RangeBins bins_of(const Parameters& parameters, Quantity quantity) {
