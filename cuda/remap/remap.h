@@ -29,6 +29,8 @@ struct Map {
   View<const std::uint16_t> fractions;
 };
 
+class PackedMap;
+
 class Remap {
  public:
   /// picture is the size and depth of the input: 1 to 32767 pixels each way, because a map reaches
@@ -56,8 +58,13 @@ class Remap {
   class Backend;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  void check(const SamplePlane& in) const;
+
+  ImageSize picture_;
+  std::unique_ptr<const PackedMap> map_;
+  Buffer memory_;
+  View<std::uint8_t> rows_;  ///< in memory_
+  std::unique_ptr<Backend> backend_;
 };
 
 }  // namespace cudavision::remap
