@@ -20,8 +20,8 @@ void mark_unfinished(GstBuffer* buffer);
 void mark_finished(GstBuffer* buffer);
 
 /// Lets a device work on buffers in the order of the streams that their CUDA memory carries
-/// (cudastream.h), without letting the host wait. The device works on a stream of its own, and
-/// events hold it back behind the memory's stream, and that stream behind the device.
+/// (cudastream.h), without letting the host wait. The device works on a stream of its own, which
+/// waits for an event of the memory's stream, and that stream for an event of the device.
 ///
 /// All calls, the destructor included, are made in the context of the device, to which the memory
 /// belongs, too.

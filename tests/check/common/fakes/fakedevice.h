@@ -41,6 +41,7 @@ class FakeDevice final : public cudavision::Device {
   void copy(cudavision::View<const std::uint8_t> from, cudavision::View<std::uint8_t> to) override;
   void fill(cudavision::View<std::uint8_t> to, std::uint8_t value) override;
   std::unique_ptr<cudavision::Event> make_event() override;
+  void wait_event(const cudavision::Event& event) override;
   void finish() override {}
 
  private:
