@@ -110,7 +110,7 @@ def connect(ray, address):
 
 
 def resources_of_task(ray, arguments):
-    """What Ray must give to each pipeline: processors and a part of a GPU."""
+    """Returns the resources that Ray must give to each pipeline: processors and a part of a GPU."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     backend = arguments.backend
     if backend == "auto":

@@ -38,7 +38,7 @@ struct Storage {
   std::array<int, FrameLayout::max_channels> depth{};
 };
 
-/// What the channels of an unpacked frame are.
+/// The channels of an unpacked frame.
 enum class Form : std::uint8_t {
   /// Those of the stored frame.
   channels,

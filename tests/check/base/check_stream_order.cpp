@@ -110,7 +110,7 @@ constexpr int carried[][4] = {
     {1, 2, 0, 0}, {0, 0, 1, 2}, {1, 2, 1, 2}, {1, 2, 2, 1}, {0, 1, 2, 0},
 };
 constexpr int carried_count = static_cast<int>(std::size(carried));
-/// Which stream is fast, by its number; after the last one, none is.
+/// One stream after the other is fast, and at last none.
 constexpr int fast_count = 4;
 
 /// Enqueues a copy, in the place of an operation's kernels.

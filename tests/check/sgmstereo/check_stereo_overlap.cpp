@@ -16,7 +16,7 @@ namespace {
 
 constexpr int pair_count = 24;
 
-/// What two cameras have pushed.
+/// The frames that two cameras have pushed.
 struct Cameras {
   std::atomic<int> left{0}, right{0};  ///< frames that are in the element or behind it
   std::atomic<bool> done{false};

@@ -7,7 +7,7 @@
 
 namespace check {
 
-/// What the fake CUDA devices have done.
+/// The transfers and locks of all fake CUDA devices.
 struct FakeTransfers {
   int locks = 0;         ///< memory that was page-locked
   int failed_locks = 0;  ///< attempts that failed
