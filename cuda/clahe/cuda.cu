@@ -233,12 +233,12 @@ class ClaheCuda final : public Clahe::Backend {
     int widest = 1;
     for (int cell = 0; cell < tiling_.x.cells(); ++cell) {
       divided |= cell_begins_[cell] < layout_.width && cell_begins_[cell] % kernels.pixels != 0;
-      const auto pack_behind = [&](int pixel) {
+      const auto first_pack_from = [&](int pixel) {
         return pixel < layout_.width ? (pixel + kernels.pixels - 1) / kernels.pixels
                                      : a.picture.per_row;
       };
-      widest =
-          std::max(widest, pack_behind(cell_begins_[cell + 1]) - pack_behind(cell_begins_[cell]));
+      widest = std::max(
+          widest, first_pack_from(cell_begins_[cell + 1]) - first_pack_from(cell_begins_[cell]));
     }
     const bool plain =
         kernels.apply_plain && !divided && a.blend == 256 && a.picture.row_bytes == a.picture.width;

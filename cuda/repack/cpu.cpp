@@ -39,7 +39,8 @@ __attribute__((always_inline)) inline void with_constant_step(int step, const Lo
     loop(static_cast<std::ptrdiff_t>(step));
 }
 
-// The functions below take the field by value: stores of bytes might change one behind a reference.
+// The functions below take the field by value: stores of bytes might change one that is a
+// reference.
 
 /// Reads samples, of which `from` is the first. `scale` is the table of their values, or nullptr if
 /// they are their own values.

@@ -6,10 +6,9 @@
 // per backend (README.md lists them).
 //
 // Callers have validated all arguments, and pass pictures of the size and depth of the StageConfig.
-// Pointers are the device's. "In compatibility" means
-// Compatibility::libsgm. Features, sums and maps are dense: entry (x, y) is number y·width + x.
-// Sums begin at a multiple of 16 bytes, everything else at a multiple of its own size. All calls
-// only enqueue.
+// Pointers are the device's. "In compatibility" means Compatibility::libsgm. Features, sums and
+// maps are dense: entry (x, y) is number y·width + x. Sums begin at a multiple of 16 bytes,
+// everything else at a multiple of its own size. All calls only enqueue.
 
 #include <array>
 #include <cstdint>

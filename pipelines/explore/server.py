@@ -26,8 +26,8 @@ pictures = "before", "after", "depth", "confidence", "rectified"
 taps = *pictures, "points"
 
 
-def some_of(fits, most, value):
-    return isinstance(value, list) and 0 < len(value) <= most and all(map(fits, value))
+def some_of(fits, maximum, value):
+    return isinstance(value, list) and 0 < len(value) <= maximum and all(map(fits, value))
 
 
 def is_text(value):

@@ -37,7 +37,7 @@ def _(place):
         result = place.run(path, "--help")
         expect(result.status == 0 and result.out.startswith("usage: ") and path.name in result.out.splitlines()[0] and not result.err,
                f"{path.name}: {result.last()}")
-        # tests/debian13.sh passes on to tests/run.sh what it does not know.
+        # tests/debian13.sh gives unknown arguments to tests/run.sh.
         if path.name != "debian13.sh":
             result = place.run(path, "--nonsense")
             expect(result.status == 2 and "usage: " in result.err, f"{path.name}: {result.last()}")

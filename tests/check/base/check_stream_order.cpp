@@ -221,7 +221,7 @@ TEST(test_writing_waits_for_readers) {
   fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
 }
 
-// Whoever waits for a frame takes the mark away: others would wait for the frames behind it.
+// Whoever waits for a frame takes the mark away: others would wait for the frames after it.
 TEST(test_completed_frames_are_not_marked) {
   Element element;
   const CudaContext& context = element.context;
