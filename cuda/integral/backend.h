@@ -22,9 +22,9 @@ class IntegralPicture::Backend {
   virtual void run(View<const std::uint64_t> table, View<std::uint8_t> out) = 0;
 };
 
-std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const PlaneSize& size,
                                                      const Parameters& parameters);
-std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters);
 
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device& device, int bits);

@@ -48,7 +48,7 @@ Integral::Integral(Device& device, const FrameLayout& layout, const Parameters& 
       width_(layout.width + (parameters.same_size ? 0 : 1)),
       height_(layout.height + (parameters.same_size ? 0 : 1)),
       luminance_(device, layout, operation) {
-  const ImageSize size{layout.width, layout.height, layout.bits};
+  const PlaneSize size{layout.width, layout.height, layout.bits};
   backend_ = dispatch<make_integral_cuda, make_integral_cpu>(device, size, parameters);
 }
 

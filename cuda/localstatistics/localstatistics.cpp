@@ -51,7 +51,7 @@ LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int 
     : layout_(layout), output_bits_(output_bits), luminance_(device, layout, operation) {
   check_bits(layout, output_bits, parameters.output);
   check_parameters(parameters);
-  const ImageSize size{layout.width, layout.height, layout.bits};
+  const PlaneSize size{layout.width, layout.height, layout.bits};
   const bool squares = needs_squares(parameters.output) || is_threshold(parameters.output);
   backend_ = dispatch<make_local_statistics_cuda, make_local_statistics_cpu>(device, size,
                                                                              output_bits, squares);

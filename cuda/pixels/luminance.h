@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-/// One channel whose samples are contiguous: bytes if bits is 8, else words of two bytes as frame.h
-/// describes them.
+/// A plane: one channel whose samples are contiguous, bytes if bits is 8, else words of two bytes
+/// as frame.h describes them.
 struct SamplePlane {
   View<const std::uint8_t> rows;  ///< in bytes
   int width = 0;                  ///< samples per row

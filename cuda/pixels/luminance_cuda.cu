@@ -58,18 +58,18 @@ Kernel kernel_for(Rows rows) {
                               : luminance_kernel<Pack, std::uint8_t, Rows::whole>;
 }
 
-Kernel kernel_for(const Picture& picture) {
-  switch (picture.kind) {
+Kernel kernel_for(const AccessPlan& plan) {
+  switch (plan.kind) {
     case AccessPattern::luma_bytes_2_0:
-      return kernel_for<LumaBytes<2, 0>>(picture.rows);
+      return kernel_for<LumaBytes<2, 0>>(plan.rows);
     case AccessPattern::luma_bytes_2_1:
-      return kernel_for<LumaBytes<2, 1>>(picture.rows);
+      return kernel_for<LumaBytes<2, 1>>(plan.rows);
     case AccessPattern::packed_colour_3:
-      return kernel_for<PackedColour<3>>(picture.rows);
+      return kernel_for<PackedColour<3>>(plan.rows);
     case AccessPattern::packed_colour_4:
-      return kernel_for<PackedColour<4>>(picture.rows);
+      return kernel_for<PackedColour<4>>(plan.rows);
     case AccessPattern::planar_colour:
-      return kernel_for<PlanarColour>(picture.rows);
+      return kernel_for<PlanarColour>(plan.rows);
     case AccessPattern::scattered_luma_1:
       return luminance_kernel<ScatteredLuma<1>, std::uint8_t, Rows::ragged>;
     case AccessPattern::scattered_luma_2:
@@ -82,17 +82,17 @@ Kernel kernel_for(const Picture& picture) {
 class LuminanceCuda final : public Luminance::Backend {
  public:
   LuminanceCuda(Device& device, const FrameLayout& layout)
-      : maker_(layout),
+      : planner_(layout),
         launch_(device.stream(), luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>) {}
 
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
-    const Picture picture = maker_.make(in, Frame{});
-    const LuminanceArguments a{picture.packs, out.data, out.pitch};
-    launch_(kernel_for(picture), (a.picture.count + threads - 1) / threads, threads, 0, a);
+    const AccessPlan plan = planner_.plan(in, Frame{});
+    const LuminanceArguments a{plan.packs, out.data, out.pitch};
+    launch_(kernel_for(plan), (a.picture.count + threads - 1) / threads, threads, 0, a);
   }
 
  private:
-  PictureMaker maker_;
+  AccessPlanner planner_;
   Launcher<LuminanceArguments> launch_;
 };
 

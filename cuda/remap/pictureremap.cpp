@@ -76,7 +76,7 @@ std::unique_ptr<const PackedMap> packed(Device& device, const FrameLayout& layou
   if (!map.fractions)
     return nullptr;
   return std::make_unique<PackedMap>(
-      device, ImageSize{map.fractions.width, map.fractions.height, layout.bits}, map);
+      device, PlaneSize{map.fractions.width, map.fractions.height, layout.bits}, map);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);
 }
 
-void check_picture(const ImageSize& picture) {
+void check_picture(const PlaneSize& picture) {
   if (picture.width < 1 || picture.width > largest_picture || picture.height < 1 ||
       picture.height > largest_picture)
     refuse("a picture of " + text(picture.width, picture.height) +
@@ -44,7 +44,7 @@ void check_map(const Map& map) {
            " numbers of places; each pixel needs two of them");
 }
 
-int sample_bytes(const ImageSize& picture) {
+int sample_bytes(const PlaneSize& picture) {
   return picture.bits > 8 ? 2 : 1;
 }
 
@@ -56,7 +56,7 @@ View<std::uint8_t> output_rows(const PackedMap& map, int bytes) {
 
 }  // namespace
 
-Remap::Remap(Device& device, const ImageSize& picture, const Map& map) : picture_(picture) {
+Remap::Remap(Device& device, const PlaneSize& picture, const Map& map) : picture_(picture) {
   check_picture(picture);
   check_map(map);
   map_ = std::make_unique<PackedMap>(device, picture, map);

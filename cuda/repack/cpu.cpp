@@ -130,11 +130,11 @@ class Scale {
 template <Words kWords>
 class RepackCpu final : public Repack::Backend {
  public:
-  RepackCpu(const Storage& storage, Form form)
+  RepackCpu(const StoredLayout& storage, UnpackedForm form)
       : layout_(storage.frame),
         fields_(fields_of(storage)),
         channels_(unpacks_channels(storage, form)),
-        keeps_planes_(form == Form::adjustable_luminance && !channels_),
+        keeps_planes_(form == UnpackedForm::adjustable_luminance && !channels_),
         bands_(layout_.height) {
     for (int c = 0; c < fields_.count; ++c)
       scales_.emplace_back(fields_.field[c], fields_.largest);
@@ -301,7 +301,8 @@ class RepackCpu final : public Repack::Backend {
 
 }  // namespace
 
-std::unique_ptr<Repack::Backend> make_repack_cpu(Device&, const Storage& storage, Form form) {
+std::unique_ptr<Repack::Backend> make_repack_cpu(Device&, const StoredLayout& storage,
+                                                 UnpackedForm form) {
   switch (storage.words) {
     case Words::native:
       return std::make_unique<RepackCpu<Words::native>>(storage, form);

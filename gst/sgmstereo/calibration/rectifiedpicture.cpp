@@ -37,13 +37,14 @@ RectifiedPicture::RectifiedPicture(Device& device, const FramePacking& packing,
       packing_(packing),
       layout_(out.layout),
       gray_(GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8),
-      unpacked_layout_(repack::unpacked_layout(frames.storage, repack::Form::channels)) {
+      unpacked_layout_(repack::unpacked_layout(frames.storage, repack::UnpackedForm::channels)) {
   if (gray_)
     return;
   if (camera)
     remap_ = make_remap(device, layout_, frames.low, *camera);
-  if (repack::is_needed(frames.storage, repack::Form::channels))
-    unpack_ = std::make_unique<repack::Repack>(device, frames.storage, repack::Form::channels);
+  if (repack::is_needed(frames.storage, repack::UnpackedForm::channels))
+    unpack_ =
+        std::make_unique<repack::Repack>(device, frames.storage, repack::UnpackedForm::channels);
 }
 
 void RectifiedPicture::run(const ConstFrame& stored, const SamplePlane& luminance,
