@@ -323,8 +323,8 @@ def change(levels):
 series = [("cudahistequalize", "#d98a2b", means("equalised")),
           ("cudahistequalize smoothing-time=1000000000", "#2f6fb0", means("smoothed"))]
 of_input = change(means("input"))
-least = int(min(min(levels) for _, _, levels in series)) - 1
-most = int(max(max(levels) for _, _, levels in series)) + 1
+lowest = int(min(min(levels) for _, _, levels in series)) - 1
+highest = int(max(max(levels) for _, _, levels in series)) + 1
 seconds = len(series[0][2]) / frames_per_second
 
 
@@ -333,7 +333,7 @@ def x(second):
 
 
 def y(level):
-    return bottom - (bottom - 66) * (level - least) / (most - least)
+    return bottom - (bottom - 66) * (level - lowest) / (highest - lowest)
 
 
 print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">')
@@ -343,7 +343,7 @@ for row, (name, colour, levels) in enumerate(series):
     text = f"{name}: changes from frame to frame {change(levels) / of_input:.1f} times as much as in the input"
     print(f'<rect x="{left}" y="{26 + 15 * row}" width="10" height="10" fill="{colour}"/>'
           f'<text x="{left + 14}" y="{35 + 15 * row}">{text}</text>')
-for level in range(least, most + 1, 2):
+for level in range(lowest, highest + 1, 2):
     print(f'<line x1="{left}" y1="{y(level):.1f}" x2="{right}" y2="{y(level):.1f}" stroke="#dddddd"/>')
     print(f'<text x="{left - 6}" y="{y(level) + 4:.1f}" text-anchor="end">{level}</text>')
 for second in range(0, int(seconds) + 1, 10):

@@ -72,9 +72,9 @@ void range_of(GstSample* sample, int& low, int& high) {
   for (int y = 0; y < height; ++y) {
     const auto* row = static_cast<const std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0)) +
                       std::ptrdiff_t{y} * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
-    const auto [least, most] = std::minmax_element(row, row + width);
-    low = std::min<int>(low, *least);
-    high = std::max<int>(high, *most);
+    const auto [lowest, highest] = std::minmax_element(row, row + width);
+    low = std::min<int>(low, *lowest);
+    high = std::max<int>(high, *highest);
   }
   gst_video_frame_unmap(&frame);
 }

@@ -110,14 +110,14 @@ def connect(ray, address):
 
 
 def resources_of_task(ray, arguments):
-    """What Ray must give to each pipeline: processors and a part of a GPU."""
+    """Returns the resources that Ray must give to each pipeline: processors and a part of a GPU."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     backend = arguments.backend
     if backend == "auto":
         backend = "cuda" if any(machine.get("GPU", 0) for machine in machines) else "cpu"
-    most = int(max(machine.get("CPU", 0) for machine in machines))
+    processors = int(max(machine.get("CPU", 0) for machine in machines))
     needed = {"num_gpus": 1 / arguments.per_gpu if backend == "cuda" else 0,
-              "num_cpus": arguments.cpus or (1 if backend == "cuda" else max(1, min(4, most)))}
+              "num_cpus": arguments.cpus or (1 if backend == "cuda" else max(1, min(4, processors)))}
     if not any(machine.get("CPU", 0) >= needed["num_cpus"] and machine.get("GPU", 0) >= needed["num_gpus"] for machine in machines):
         lacking = f"Ray has no machine with {needed['num_cpus']} processors{' and a GPU' if backend == 'cuda' else ''}: lower --cpus"
         if backend == "cuda":

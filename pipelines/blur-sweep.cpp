@@ -46,12 +46,12 @@ struct Options {
   const char** pipeline = nullptr;  ///< ends with a null pointer
 };
 
-double number(const std::string& option, const char* text, int most) {
+double number(const std::string& option, const char* text, int maximum) {
   char* end = nullptr;
   const double value = g_ascii_strtod(text, &end);
-  if (end == text || *end != '\0' || !(value > 0 && value <= most))
+  if (end == text || *end != '\0' || !(value > 0 && value <= maximum))
     throw std::invalid_argument(option + " needs a number above 0 and up to " +
-                                std::to_string(most) + ", not \"" + text + "\"\n" + usage);
+                                std::to_string(maximum) + ", not \"" + text + "\"\n" + usage);
   return value;
 }
 

@@ -52,7 +52,7 @@ class MappedTensor:
             raise RuntimeError("the tensor cannot be mapped")
         self.mapped = True
         if cuda:
-            # GStreamer 1.24 and later hand on frames whose computation has not ended.
+            # GStreamer 1.24 and later push frames whose computation has not ended.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
                 wait(ctypes.c_void_p(self.info.memory))

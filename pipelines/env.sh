@@ -30,7 +30,7 @@ declare -A option=()
 # read_arguments LEAST MOST ARGUMENT...: takes the options into the array option, and LEAST to MOST other
 # arguments into the array arguments. PROPERTY=VALUE goes into the array properties if the script has one.
 read_arguments() {
-  local least=$1 most=$2
+  local min=$1 max=$2
   shift 2
   arguments=()
   while [[ $# -gt 0 ]]; do
@@ -68,16 +68,16 @@ read_arguments() {
     esac
     shift
   done
-  [[ ${#arguments[@]} -ge $least ]] || usage_error "an argument is missing"
-  [[ ${#arguments[@]} -le $most ]] || usage_error "\"${arguments[most]}\" is one argument too many"
+  [[ ${#arguments[@]} -ge $min ]] || usage_error "an argument is missing"
+  [[ ${#arguments[@]} -le $max ]] || usage_error "\"${arguments[max]}\" is one argument too many"
 }
 
 # expect_number OPTION LEAST MOST [KIND]: KIND is "a whole" (if not given), "an odd" or "a".
 expect_number() {
   local value=${option[$1]} kind=${4:-a whole} pattern='^[0-9]{1,9}$'
   [[ $kind != a ]] || pattern='^[0-9]{1,9}(\.[0-9]*)?$'
-  if [[ $value =~ $pattern ]] && awk -v value="$value" -v least="$2" -v most="$3" \
-    'BEGIN { exit !(value + 0 >= least + 0 && value + 0 <= most + 0) }'; then
+  if [[ $value =~ $pattern ]] && awk -v value="$value" -v min="$2" -v max="$3" \
+    'BEGIN { exit !(value + 0 >= min + 0 && value + 0 <= max + 0) }'; then
     [[ $kind == "an odd" && $value == *[02468] ]] || return 0
   fi
   usage_error "$1 needs $kind number from $2 to $3, not \"$value\""

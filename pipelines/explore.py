@@ -55,7 +55,7 @@ def parse():
 
 
 def inputs_of(arguments, factory):
-    """What an element is explored with: its inputs and settings."""
+    """Returns the inputs and the settings with which an element is explored."""
     if not arguments.inputs:
         names, settings = examples.get(factory, (["vtest.avi"], {}))
         return [Input(frames.examples + name) for name in names], {**settings, **(arguments.settings if factory == arguments.element else {})}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the Python examples beside this file share: finding the elements, and a pipeline whose frames arrive as
+"""Shared by the Python examples beside this file: finding the elements, and a pipeline whose frames arrive as
 numpy arrays and whose messages arrive as structures."""
 import os
 import pathlib
@@ -29,7 +29,7 @@ def is_uri(name):
 
 
 def is_camera(name):
-    """Whether the frames come when they are taken, and must not wait."""
+    """True if the frames come when they are taken, and must not wait."""
     return name.startswith(("/dev/video", "rtsp", "udp://", "srt://", "rtmp"))
 
 
@@ -126,7 +126,7 @@ class Player:
         except GLib.Error as error:
             sys.exit(error.message)
         self.bus = self.pipeline.get_bus()
-        # Whether cudasgmstereo has warned that its result is wrong.
+        # True once cudasgmstereo has warned that its result is wrong.
         self.wrong = False
 
     def __enter__(self):

@@ -2,7 +2,7 @@
 //
 // Plays a pipeline as gst-launch-1.0 does, and marks regions of its frames, as a detector would: a
 // probe adds a GstVideoRegionOfInterestMeta for each. The regions, with their times, come from a
-// text file. In this way, an application can pass on what it knows about a frame.
+// text file. In this way, an application can tell elements what it knows about a frame.
 //
 //   mark-regions FILE ELEMENT ! identity name=mark ! ELEMENT ...
 //

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What integral.py does, on the GPU from the decoded frame to the place of the brightest square: the table of sums
+"""Does the same as integral.py, on the GPU from the decoded frame to the place of the brightest square: the table of sums
 becomes an array of CuPy or PyTorch where it is, and only the result comes to the host. With neither of them, or without a
 GPU, the table is a numpy array in system memory."""
 import argparse

@@ -40,7 +40,7 @@ def collect(arguments):
     def row(name, size):
         return rows.setdefault((name, size), {})
 
-    def least(figures, key, value):
+    def keep_minimum(figures, key, value):
         """Other load on the machine only ever adds to a time."""
         figures[key] = min(value, figures.get(key, value))
 
@@ -57,7 +57,7 @@ def collect(arguments):
         for one in measured["cpu"]:
             name, layout, size, *content = one["name"].split("/")
             if layout == "GRAY8" and content in ([], ["natural"]):
-                least(*((copies, size) if name == "copy" else (row(name, size), "cpu")), one["microseconds"])
+                keep_minimum(*((copies, size) if name == "copy" else (row(name, size), "cpu")), one["microseconds"])
     opencv = ""
     for path in arguments.opencv:
         with open(path, encoding="utf-8") as file:
@@ -66,8 +66,8 @@ def collect(arguments):
         for one in measured["rows"]:
             name, layout, size = one["name"].split("/")
             if layout == "GRAY8":
-                least(row(name, size), "cpu", one["microseconds"])
-                least(row(name, size), "opencv", one["opencv_microseconds"])
+                keep_minimum(row(name, size), "cpu", one["microseconds"])
+                keep_minimum(row(name, size), "opencv", one["opencv_microseconds"])
     known = []
     for title, name, size in ROWS:
         figures = rows.get((name, size))

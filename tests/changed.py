@@ -29,8 +29,8 @@ import digests
 import tally
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-# What tests that run a script read besides the files that their command names: "ROOM" in the tree, "BUILD/ROOM" in the
-# build. A script that is not listed here is assumed to read all of the tree and all of the build.
+# Tests that run a script read these besides the files that their command names: "ROOM" in the tree, "BUILD/ROOM" in
+# the build. A script that is not listed here is assumed to read all of the tree and all of the build.
 READS = {"proof_hashes": ("cuda/", "tests/kernels/", "tests/digests.py"), "proof_tree": ("cuda/", "gst/", "tests/"),
          "machine_code": ("cuda/", "BUILD/cuda/")}
 VARIABLES = ("CUDAVISION_", "CK_", "GST_", "G_", "ASAN_", "UBSAN_", "TSAN_", "CUDA_VISIBLE_")
@@ -113,7 +113,7 @@ class Passed:
             self.digests = {}
 
     def select(self, parts):
-        """Of these parts, each with its digest, returns those that must run, and strikes them off."""
+        """Returns those of these parts, each with its digest, that must run, and strikes them off."""
         chosen = {part: digest for part, digest in parts.items() if self.every or self.digests.get(part) != digest}
         self._enter({part: None for part in chosen})
         return chosen

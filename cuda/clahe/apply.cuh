@@ -41,9 +41,9 @@ struct CellTables {
 
   __device__ CellTables(const Arguments& a, int grid, int cell_x, int cell_y) {
     const int upper = a.tiling.y.tile_before(cell_y) * a.tiling.x.tiles;
-    const int lower = a.tiling.y.tile_behind(cell_y) * a.tiling.x.tiles;
+    const int lower = a.tiling.y.tile_after(cell_y) * a.tiling.x.tiles;
     const int left = a.tiling.x.tile_before(cell_x);
-    const int right = a.tiling.x.tile_behind(cell_x);
+    const int right = a.tiling.x.tile_after(cell_x);
     upper_left = a.table_of(grid, upper + left);
     upper_right = a.table_of(grid, upper + right);
     lower_left = a.table_of(grid, lower + left);
@@ -93,10 +93,10 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
   }
 }
 
-/// The first pack that begins at or behind a pixel. Packs that lie wholly behind the picture's last
+/// The first pack that begins at or after a pixel. Packs that lie wholly after the picture's last
 /// pixel belong to the cell of that pixel.
 template <class Pack>
-__device__ int pack_behind(const Arguments& a, int pixel) {
+__device__ int first_pack_from(const Arguments& a, int pixel) {
   return pixel < a.tiling.x.size ? (pixel + Pack::pixels - 1) / Pack::pixels : a.picture.per_row;
 }
 
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4 ? 1 : 3)
   const int cell_x = cell % a.tiling.x.cells();
   const int cell_y = cell / a.tiling.x.cells();
   const int cell_end = a.tiling.x.cell_begin(cell_x + 1);
-  const int first = pack_behind<Pack>(a, a.tiling.x.cell_begin(cell_x)) + chunk * a.columns;
-  const int columns = min(pack_behind<Pack>(a, cell_end) - first, a.columns);
+  const int first = first_pack_from<Pack>(a, a.tiling.x.cell_begin(cell_x)) + chunk * a.columns;
+  const int columns = min(first_pack_from<Pack>(a, cell_end) - first, a.columns);
   const RowRange range(a.tiling.y.cell_begin(cell_y), a.tiling.y.cell_begin(cell_y + 1), part,
                        a.applying_parts);
   launch_dependents();

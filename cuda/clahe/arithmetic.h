@@ -33,14 +33,14 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int cell_of(int pixel) const {
     return static_cast<int>(floorf(position(pixel))) + 1;
   }
-  /// The weight of the tile behind the pixel; that of the tile before it is 1 minus this.
+  /// The weight of the tile after the pixel; that of the tile before it is 1 minus this.
   CUDAVISION_HOST_DEVICE float weight(int pixel) const {
     const float at = position(pixel);
     return at - floorf(at);
   }
 
   CUDAVISION_HOST_DEVICE int tile_before(int cell) const { return cell > 0 ? cell - 1 : 0; }
-  CUDAVISION_HOST_DEVICE int tile_behind(int cell) const { return cell < tiles ? cell : tiles - 1; }
+  CUDAVISION_HOST_DEVICE int tile_after(int cell) const { return cell < tiles ? cell : tiles - 1; }
 
   /// The first pixel of a cell, or `size` if the picture ends before it.
   CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {

@@ -38,6 +38,6 @@ class Clahe::Backend {
 std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
                                                const Tiles& tiles, Averages averages);
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
-                                                const Tiles& tiles);
+                                                const Tiles& tiles, Averages averages);
 
 }  // namespace cudavision::clahe

@@ -69,7 +69,7 @@ struct Parameters : histequalize::Parameters {
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
-/// Whether an operation has the memory for averages over time.
+/// An operation may have the memory for averages over time.
 enum class Averages { none, kept };
 
 /// Equalises frames. Luma samples get their level, and every other byte is copied. RGB with

@@ -375,8 +375,8 @@ class ClaheCpu final : public Clahe::Backend {
   };
   CellTables tables_of(const std::uint16_t* grid, int cell_y, int cell_x) const {
     const int upper = tiling_.y.tile_before(cell_y) * tiling_.x.tiles;
-    const int lower = tiling_.y.tile_behind(cell_y) * tiling_.x.tiles;
-    const int left = tiling_.x.tile_before(cell_x), right = tiling_.x.tile_behind(cell_x);
+    const int lower = tiling_.y.tile_after(cell_y) * tiling_.x.tiles;
+    const int left = tiling_.x.tile_before(cell_x), right = tiling_.x.tile_after(cell_x);
     const auto table = [&](int tile) {
       return grid + (static_cast<std::size_t>(tile) << layout_.bits);
     };

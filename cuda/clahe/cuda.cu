@@ -81,7 +81,7 @@ class ClaheCuda final : public Clahe::Backend {
       : device_(device),
         layout_(layout),
         colour_(layout.find(Role::luma) < 0),
-        maker_(layout),
+        planner_(layout),
         tiling_(make_tiling(layout.width, layout.height, tiles)),
         entries_(static_cast<std::size_t>(tiling_.tiles()) * (colour_ ? 3 : 1) << layout.bits),
         counts_(zeroed_words(device, entries_)),
@@ -109,28 +109,28 @@ class ClaheCuda final : public Clahe::Backend {
 
   void run(const ConstFrame& in, const Frame& out) override {
     const Action action = this->action();
-    const Picture picture = maker_.make(in, out);
-    const Kernels kernels = find_kernels(picture.kind, action);
-    copy_mixed_planes(picture, in, out);
+    const AccessPlan plan = planner_.plan(in, out);
+    const Kernels kernels = find_kernels(plan.kind, action);
+    copy_mixed_planes(plan, in, out);
 
-    Arguments a = arguments(picture, action);
+    Arguments a = arguments(plan, action);
     launch_count(kernels, action, a);
     launch_(table_kernel, table_blocks(a), table_threads(), 0, a);
     launch_apply(kernels, action, a);
   }
 
   View<const std::uint32_t> count(const ConstFrame& in) override {
-    const Picture picture = maker_.make(in, Frame{});
-    Arguments a = arguments(picture, action());
-    launch_count(find_kernels(picture.kind, action()), action(), a);
+    const AccessPlan plan = planner_.plan(in, Frame{});
+    Arguments a = arguments(plan, action());
+    launch_count(find_kernels(plan.kind, action()), action(), a);
     return rows<const std::uint32_t>(a.counts, a.table_count);
   }
 
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
                                         const Frame& out) override {
-    const Picture picture = maker_.make(in, out);
-    copy_mixed_planes(picture, in, out);
-    const SmoothedArguments smoothed{arguments(picture, action()), averages.data,
+    const AccessPlan plan = planner_.plan(in, out);
+    copy_mixed_planes(plan, in, out);
+    const SmoothedArguments smoothed{arguments(plan, action()), averages.data,
                                      parameters_.clip_limit};
     const Arguments& a = smoothed.tiles;
     launch_smoothed_(smoothed_table_kernel, table_blocks(a), table_threads(), 0, smoothed);
@@ -138,10 +138,10 @@ class ClaheCuda final : public Clahe::Backend {
   }
 
   void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
-    const Picture picture = maker_.make(in, out);
-    Arguments a = arguments(picture, action());
+    const AccessPlan plan = planner_.plan(in, out);
+    Arguments a = arguments(plan, action());
     a.tables = const_cast<std::uint16_t*>(tables.data);  // these kernels only read them
-    launch_apply(find_kernels(picture.kind, action()), action(), a);
+    launch_apply(find_kernels(plan.kind, action()), action(), a);
   }
 
  private:
@@ -157,9 +157,9 @@ class ClaheCuda final : public Clahe::Backend {
     return {data, width, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * width};
   }
 
-  void copy_mixed_planes(const Picture& picture, const ConstFrame& in, const Frame& out) const {
-    if (picture.scattered())
-      for (const int p : maker_.mixed_planes())
+  void copy_mixed_planes(const AccessPlan& plan, const ConstFrame& in, const Frame& out) const {
+    if (plan.scattered())
+      for (const int p : planner_.mixed_planes())
         device_.copy(in.planes[p], out.planes[p]);
   }
 
@@ -169,10 +169,10 @@ class ClaheCuda final : public Clahe::Backend {
     return grids(action) * cells * static_cast<int>(sizeof(Quad)) << layout_.bits;
   }
 
-  Arguments arguments(const Picture& picture, Action action) const {
+  Arguments arguments(const AccessPlan& plan, Action action) const {
     const std::uint32_t area = tiling_.area();
     Arguments a{};
-    a.picture = picture.packs;
+    a.picture = plan.packs;
     a.tiling = tiling_;
     a.bits = layout_.bits;
     a.counts = counts_.as<std::uint32_t>();
@@ -182,8 +182,8 @@ class ClaheCuda final : public Clahe::Backend {
     a.scale = level_scale(parameters_.low, parameters_.high, area);
     a.low = parameters_.low;
     a.high = parameters_.high;
-    std::copy(picture.copies, picture.copies + picture.copy_count, a.copies);
-    a.copy_count = picture.copy_count;
+    std::copy(plan.copies, plan.copies + plan.copy_count, a.copies);
+    a.copy_count = plan.copy_count;
     a.blend = parameters_.blend;
     return a;
   }
@@ -233,12 +233,12 @@ class ClaheCuda final : public Clahe::Backend {
     int widest = 1;
     for (int cell = 0; cell < tiling_.x.cells(); ++cell) {
       divided |= cell_begins_[cell] < layout_.width && cell_begins_[cell] % kernels.pixels != 0;
-      const auto pack_behind = [&](int pixel) {
+      const auto first_pack_from = [&](int pixel) {
         return pixel < layout_.width ? (pixel + kernels.pixels - 1) / kernels.pixels
                                      : a.picture.per_row;
       };
-      widest =
-          std::max(widest, pack_behind(cell_begins_[cell + 1]) - pack_behind(cell_begins_[cell]));
+      widest = std::max(
+          widest, first_pack_from(cell_begins_[cell + 1]) - first_pack_from(cell_begins_[cell]));
     }
     const bool plain =
         kernels.apply_plain && !divided && a.blend == 256 && a.picture.row_bytes == a.picture.width;
@@ -261,7 +261,7 @@ class ClaheCuda final : public Clahe::Backend {
   FrameLayout layout_;
   bool colour_;
   Parameters parameters_;
-  PictureMaker maker_;
+  AccessPlanner planner_;
   Tiling tiling_;
   std::size_t entries_;  // of all tables
   Buffer counts_;
@@ -277,7 +277,7 @@ class ClaheCuda final : public Clahe::Backend {
 }  // namespace
 
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
-                                                const Tiles& tiles) {
+                                                const Tiles& tiles, Averages) {
   return std::make_unique<ClaheCuda>(device, layout, tiles);
 }
 

@@ -56,9 +56,6 @@ class Event {
   virtual void record() = 0;
   virtual bool done() = 0;  ///< true if the device has passed the last record(); never waits
   virtual void wait() = 0;  ///< blocks the calling thread until the device has passed it
-  /// Lets another device of the same context begin what is enqueued on it from now on after that
-  /// point. Never waits itself.
-  virtual void hold_back(const Device& other) = 0;
 };
 
 /// Operations run on a device. It has one queue of work, which it executes in order. On a CUDA
@@ -95,6 +92,9 @@ class Device {
   virtual void fill(View<std::uint8_t> to, std::uint8_t value) = 0;
 
   virtual std::unique_ptr<Event> make_event() = 0;
+  /// Begins what is enqueued from now on after the last record() of an event of this device or of
+  /// another one of the same context. The call itself returns at once.
+  virtual void wait_event(const Event& event) = 0;
 
   /// Waits for everything enqueued. Throws Kind::device if any of it failed.
   virtual void finish() = 0;
@@ -112,7 +112,9 @@ class Device {
 std::unique_ptr<Device> make_cpu_device();
 
 /// Returns true if this build has CUDA kernels.
-bool built_with_cuda() noexcept;
+constexpr bool built_with_cuda() noexcept {
+  return CUDAVISION_BUILT_WITH_CUDA;
+}
 
 /// Makes a CUDA device that works on stream. The stream must belong to the context that is current
 /// to the calling thread, and must outlive the device. Throws invalid_argument for the default

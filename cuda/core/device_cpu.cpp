@@ -12,7 +12,6 @@ class CpuEvent final : public Event {
   void record() override {}
   bool done() override { return true; }
   void wait() override {}
-  void hold_back(const Device&) override {}
 };
 
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
@@ -39,6 +38,7 @@ class CpuDevice final : public Device {
   }
 
   std::unique_ptr<Event> make_event() override { return std::make_unique<CpuEvent>(); }
+  void wait_event(const Event&) override {}
   void finish() override {}
 
  private:

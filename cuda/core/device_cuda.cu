@@ -33,9 +33,7 @@ class CudaEvent final : public Event {
 
   void wait() override { cuda_check(cudaEventSynchronize(event_), "the work on the GPU"); }
 
-  void hold_back(const Device& other) override {
-    cuda_check(cudaStreamWaitEvent(other.stream(), event_), "waiting for another stream");
-  }
+  cudaEvent_t handle() const { return event_; }
 
  private:
   cudaStream_t stream_;
@@ -83,6 +81,10 @@ class CudaDevice final : public Device {
   }
 
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(stream_); }
+  void wait_event(const Event& event) override {
+    cuda_check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).handle()),
+               "waiting for another stream");
+  }
 
   void finish() override { cuda_check(cudaStreamSynchronize(stream_), "the work on the GPU"); }
 
@@ -134,10 +136,6 @@ class CudaDevice final : public Device {
 };
 
 }  // namespace
-
-bool built_with_cuda() noexcept {
-  return true;
-}
 
 std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);

@@ -61,8 +61,8 @@ struct FrameLayout {
   }
 };
 
-/// The size and depth of a channel that is as large as the picture, such as the luminance.
-struct ImageSize {
+/// The size and depth of a plane of samples, such as the luminance of a frame.
+struct PlaneSize {
   int width = 0;   ///< pixels
   int height = 0;  ///< pixels
   int bits = 8;    ///< per sample

@@ -34,7 +34,7 @@ struct DirectPlane {
   // Selectors of __byte_perm that make the words before and after a row. They pick bytes from the
   // row's second and first word, and from its last but one and last word.
   std::uint32_t before_row = 0;
-  std::uint32_t behind_row = 0;
+  std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;
   /// The coefficients for an output byte, by its position modulo 4: one word each for the input
   /// word before its own, for its own and for the next.

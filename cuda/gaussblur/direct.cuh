@@ -24,7 +24,7 @@ constexpr int direct_ahead = 3;
 
 /// The bytes of a row that a thread needs: its own two words, and one on either side of them.
 struct DirectRow {
-  std::uint32_t before, first, second, behind;
+  std::uint32_t before, first, second, after;
 };
 
 /// Reads a thread's rows one after the other. With kMirrors, some of them may lie above or below
@@ -42,7 +42,7 @@ class DirectReader {
         begins_row_(x == 0),
         ends_row_(x + direct_bytes == plane.row_bytes),
         before_(begins_row_ ? plane.direct.before_row : word_as_it_is),
-        behind_(ends_row_ ? plane.direct.behind_row : word_as_it_is) {
+        after_(ends_row_ ? plane.direct.after_row : word_as_it_is) {
     if constexpr (!kMirrors)
       from_ += static_cast<std::int64_t>(y) * pitch_;
   }
@@ -58,13 +58,13 @@ class DirectReader {
     const uint2 own = *reinterpret_cast<const uint2*>(from);
     row.first = own.x;
     row.second = own.y;
-    row.behind = ends_row_ ? 0 : *reinterpret_cast<const std::uint32_t*>(from + direct_bytes);
+    row.after = ends_row_ ? 0 : *reinterpret_cast<const std::uint32_t*>(from + direct_bytes);
   }
 
   /// Fills in the bytes beyond the ends of a row that has arrived.
   __device__ void complete(DirectRow& row) const {
     row.before = __byte_perm(begins_row_ ? row.second : row.before, row.first, before_);
-    row.behind = __byte_perm(ends_row_ ? row.first : row.behind, row.second, behind_);
+    row.after = __byte_perm(ends_row_ ? row.first : row.after, row.second, after_);
   }
 
  private:
@@ -84,7 +84,7 @@ class DirectReader {
   const int rows_;
   const DirectPlane::RowsBeyond beyond_;
   const bool begins_row_, ends_row_;
-  const std::uint32_t before_, behind_;
+  const std::uint32_t before_, after_;
 };
 
 /// Blurs 8 bytes of each of `count` rows. With kWide, bytes more than two away count.
@@ -155,7 +155,7 @@ class DirectStrip {
   /// Returns the sum along x for byte i.
   __device__ std::uint32_t sum(const DirectRow& row, int i) const {
     const std::uint32_t words[3] = {i < 4 ? row.before : row.first, i < 4 ? row.first : row.second,
-                                    i < 4 ? row.second : row.behind};
+                                    i < 4 ? row.second : row.after};
     std::uint32_t sum = 0;
 #pragma unroll
     for (int w = 0; w < 3; ++w)

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/gaussblur/backend.h"
 
@@ -68,8 +69,7 @@ GaussBlur::GaussBlur(Device& device, const FrameLayout& layout, const Parameters
     : layout_(layout) {
   check_channels(layout);
   check_parameters(layout, parameters);
-  backend_ = device.kind() == DeviceKind::cuda ? make_gauss_blur_cuda(device, layout)
-                                               : make_gauss_blur_cpu(device, layout);
+  backend_ = dispatch<make_gauss_blur_cuda, make_gauss_blur_cpu>(device, layout);
   use(parameters);
 }
 

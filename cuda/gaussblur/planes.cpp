@@ -133,7 +133,7 @@ std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
     return std::nullopt;
   const int step = plane.grids[0].step, end = plane.row_bytes;
   if (!select_bytes(plane, border, -word_bytes, word_bytes, 0, direct.before_row) ||
-      !select_bytes(plane, border, end, end - 2 * word_bytes, end - word_bytes, direct.behind_row))
+      !select_bytes(plane, border, end, end - 2 * word_bytes, end - word_bytes, direct.after_row))
     return std::nullopt;
   direct.rows_beyond = rows_beyond(plane.rows, border);
 

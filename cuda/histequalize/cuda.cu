@@ -73,8 +73,8 @@ Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t packs_
   }
 }
 
-Kernel find_kernel(const Picture& picture, Action action, std::uint32_t packs_per_thread) {
-  switch (picture.kind) {
+Kernel find_kernel(const AccessPlan& plan, Action action, std::uint32_t packs_per_thread) {
+  switch (plan.kind) {
     case AccessPattern::scattered_luma_1:
       return luma_kernel<ScatteredLuma<1>, Rows::ragged, 1>(action, packs_per_thread);
     case AccessPattern::scattered_luma_2:
@@ -82,11 +82,11 @@ Kernel find_kernel(const Picture& picture, Action action, std::uint32_t packs_pe
     case AccessPattern::scattered_colour:
       return colour_kernel<ScatteredColour, Rows::ragged>(action, packs_per_thread);
     default:
-      return picture.rows == Rows::linear
-                 ? find_dense_kernel<Rows::linear>(picture.kind, action, packs_per_thread)
-             : picture.rows == Rows::whole
-                 ? find_dense_kernel<Rows::whole>(picture.kind, action, packs_per_thread)
-                 : find_dense_kernel<Rows::ragged>(picture.kind, action, packs_per_thread);
+      return plan.rows == Rows::linear
+                 ? find_dense_kernel<Rows::linear>(plan.kind, action, packs_per_thread)
+             : plan.rows == Rows::whole
+                 ? find_dense_kernel<Rows::whole>(plan.kind, action, packs_per_thread)
+                 : find_dense_kernel<Rows::ragged>(plan.kind, action, packs_per_thread);
   }
 }
 
@@ -102,14 +102,14 @@ CountEachKernel count_each_kernel_for(Rows rows) {
                                : count_each_kernel<Pack, Rows::ragged>;
 }
 
-CountEachKernel count_each_kernel_for(const Picture& picture) {
-  switch (picture.kind) {
+CountEachKernel count_each_kernel_for(const AccessPlan& plan) {
+  switch (plan.kind) {
     case AccessPattern::packed_colour_3:
-      return count_each_kernel_for<PackedColour<3>>(picture.rows);
+      return count_each_kernel_for<PackedColour<3>>(plan.rows);
     case AccessPattern::packed_colour_4:
-      return count_each_kernel_for<PackedColour<4>>(picture.rows);
+      return count_each_kernel_for<PackedColour<4>>(plan.rows);
     case AccessPattern::planar_colour:
-      return count_each_kernel_for<PlanarColour>(picture.rows);
+      return count_each_kernel_for<PlanarColour>(plan.rows);
     default:
       return count_each_kernel<ScatteredColour, Rows::ragged>;
   }
@@ -129,22 +129,22 @@ LookUpKernel look_up_colour_kernel_for(Rows rows, bool each) {
 }
 
 /// With each, there are three tables.
-LookUpKernel look_up_kernel_for(const Picture& picture, bool each) {
-  switch (picture.kind) {
+LookUpKernel look_up_kernel_for(const AccessPlan& plan, bool each) {
+  switch (plan.kind) {
     case AccessPattern::luma_bytes_1:
-      return look_up_kernel_for<LumaBytes<1, 0>, Action::map, 1>(picture.rows);
+      return look_up_kernel_for<LumaBytes<1, 0>, Action::map, 1>(plan.rows);
     case AccessPattern::luma_bytes_2_0:
-      return look_up_kernel_for<LumaBytes<2, 0>, Action::map, 1>(picture.rows);
+      return look_up_kernel_for<LumaBytes<2, 0>, Action::map, 1>(plan.rows);
     case AccessPattern::luma_bytes_2_1:
-      return look_up_kernel_for<LumaBytes<2, 1>, Action::map, 1>(picture.rows);
+      return look_up_kernel_for<LumaBytes<2, 1>, Action::map, 1>(plan.rows);
     case AccessPattern::luma_words:
-      return look_up_kernel_for<LumaWords<false>, Action::map, word_chunks>(picture.rows);
+      return look_up_kernel_for<LumaWords<false>, Action::map, word_chunks>(plan.rows);
     case AccessPattern::packed_colour_3:
-      return look_up_colour_kernel_for<PackedColour<3>>(picture.rows, each);
+      return look_up_colour_kernel_for<PackedColour<3>>(plan.rows, each);
     case AccessPattern::packed_colour_4:
-      return look_up_colour_kernel_for<PackedColour<4>>(picture.rows, each);
+      return look_up_colour_kernel_for<PackedColour<4>>(plan.rows, each);
     case AccessPattern::planar_colour:
-      return look_up_colour_kernel_for<PlanarColour>(picture.rows, each);
+      return look_up_colour_kernel_for<PlanarColour>(plan.rows, each);
     case AccessPattern::scattered_luma_1:
       return look_up_kernel<ScatteredLuma<1>, Rows::ragged, Action::map, 1>;
     case AccessPattern::scattered_luma_2:
@@ -161,7 +161,7 @@ class HistEqualizeCuda final : public Histogram::Backend {
       : device_(device),
         layout_(layout),
         colour_(layout.find(Role::luma) < 0),
-        maker_(layout),
+        planner_(layout),
         luminance_state_(zeroed_words(
             device, layout.bits == 8 ? Sizes<Action::map, 1>::Exchange::words
                                      : Sizes<Action::map, word_chunks>::Exchange::words)),
@@ -188,12 +188,12 @@ class HistEqualizeCuda final : public Histogram::Backend {
   void count_each(const ConstFrame& in, View<std::uint32_t> counts) override {
     const int bytes = counts.height * static_cast<int>(counts.pitch);
     device_.fill({reinterpret_cast<std::uint8_t*>(counts.data), bytes, 1, bytes}, 0);
-    const Picture picture = maker_.make(in, Frame{});
+    const AccessPlan plan = planner_.plan(in, Frame{});
     CountEachArguments a{};
-    a.picture = picture.packs;
-    a.stride = stride_of_step(picture);
+    a.picture = plan.packs;
+    a.stride = stride_of_step(plan);
     a.counts = counts.data;
-    count_each_(count_each_kernel_for(picture), blocks_of_step(picture), applying_threads, 0, a);
+    count_each_(count_each_kernel_for(plan), blocks_of_step(plan), applying_threads, 0, a);
   }
 
   void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {
@@ -201,32 +201,32 @@ class HistEqualizeCuda final : public Histogram::Backend {
   }
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
-    const Picture picture = maker_.make(in, out);
-    if (picture.scattered())
-      copy_untouched_planes(device_, maker_, picture, in, out);
+    const AccessPlan plan = planner_.plan(in, out);
+    if (plan.scattered())
+      copy_untouched_planes(device_, planner_, plan, in, out);
     LookUpArguments a{};
-    a.equalize.picture = picture.packs;
-    a.equalize.stride = stride_of_step(picture);
-    std::copy(picture.copies, picture.copies + picture.copy_count, a.equalize.copies);
-    a.equalize.copy_count = picture.copy_count;
+    a.equalize.picture = plan.packs;
+    a.equalize.stride = stride_of_step(plan);
+    std::copy(plan.copies, plan.copies + plan.copy_count, a.equalize.copies);
+    a.equalize.copy_count = plan.copy_count;
     a.equalize.blend = parameters_.blend;
     a.tables = tables.data;
     a.entries = tables.width * tables.height;
-    look_up_(look_up_kernel_for(picture, tables.height > 1), blocks_of_step(picture),
-             applying_threads, 0, a);
+    look_up_(look_up_kernel_for(plan, tables.height > 1), blocks_of_step(plan), applying_threads, 0,
+             a);
   }
 
  private:
   void enqueue(Action action, const ConstFrame& in, const Frame& out,
                View<std::uint32_t> histogram) {
-    const Picture picture = maker_.make(in, out);
-    if (picture.scattered() && action != Action::histogram)
-      copy_untouched_planes(device_, maker_, picture, in, out);
+    const AccessPlan plan = planner_.plan(in, out);
+    if (plan.scattered() && action != Action::histogram)
+      copy_untouched_planes(device_, planner_, plan, in, out);
 
     Arguments a{};
-    a.picture = picture.packs;
-    std::copy(picture.copies, picture.copies + picture.copy_count, a.copies);
-    a.copy_count = action == Action::histogram ? 0 : picture.copy_count;
+    a.picture = plan.packs;
+    std::copy(plan.copies, plan.copies + plan.copy_count, a.copies);
+    a.copy_count = action == Action::histogram ? 0 : plan.copy_count;
     a.state = action == Action::each ? each_state_.as<std::uint32_t>()
                                      : luminance_state_.as<std::uint32_t>();
     a.total =
@@ -239,28 +239,28 @@ class HistEqualizeCuda final : public Histogram::Backend {
 
     // The blocks wait for each other, so the launch is cooperative. One block per SM always fits.
     const int threads = action == Action::histogram ? counting_threads : applying_threads;
-    const auto useful = (picture.packs.count + threads - 1) / threads;
+    const auto useful = (plan.packs.count + threads - 1) / threads;
     const unsigned blocks = std::min<std::uint32_t>(multiprocessors_, useful);
     const std::uint32_t stride = blocks * threads;
-    a.stride = PackStride(stride, picture.packs.per_row);
-    const std::uint32_t packs_per_thread = (picture.packs.count + stride - 1) / stride;
-    launch_(find_kernel(picture, action, packs_per_thread), blocks, threads, 0, a, true);
+    a.stride = PackStride(stride, plan.packs.per_row);
+    const std::uint32_t packs_per_thread = (plan.packs.count + stride - 1) / stride;
+    launch_(find_kernel(plan, action, packs_per_thread), blocks, threads, 0, a, true);
   }
 
-  unsigned blocks_of_step(const Picture& picture) const {
+  unsigned blocks_of_step(const AccessPlan& plan) const {
     return std::min<std::uint32_t>(multiprocessors_ * step_blocks,
-                                   (picture.packs.count + applying_threads - 1) / applying_threads);
+                                   (plan.packs.count + applying_threads - 1) / applying_threads);
   }
 
-  PackStride stride_of_step(const Picture& picture) const {
-    return {blocks_of_step(picture) * applying_threads, picture.packs.per_row};
+  PackStride stride_of_step(const AccessPlan& plan) const {
+    return {blocks_of_step(plan) * applying_threads, plan.packs.per_row};
   }
 
   Device& device_;
   FrameLayout layout_;
   bool colour_;
   Parameters parameters_;
-  PictureMaker maker_;
+  AccessPlanner planner_;
   Buffer luminance_state_;  // exchange of the counts for one table
   Buffer each_state_;       // exchange of the counts for three tables
   Launcher<Arguments> launch_;

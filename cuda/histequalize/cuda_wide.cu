@@ -46,7 +46,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   HistEqualizeWideCuda(Device& device, const FrameLayout& layout)
       : device_(device),
         layout_(layout),
-        maker_(layout),
+        planner_(layout),
         bins_(1 << layout.bits),
         counters_(zeroed_words(device, bins_ + bins_ / kChunk)),
         table_(device.allocate(sizeof(std::uint16_t) * bins_)),
@@ -74,22 +74,22 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void count(const ConstFrame& in, View<std::uint32_t> bins) override {
-    const Picture picture = maker_.make(in, Frame{});
-    const WideArguments a = arguments(picture, bins);
-    launch_count(picture, a);
+    const AccessPlan plan = planner_.plan(in, Frame{});
+    const WideArguments a = arguments(plan, bins);
+    launch_count(plan, a);
     launch_(take_histogram_kernel, (bins_ + kTableThreads - 1) / kTableThreads, kTableThreads, 0,
             a);
   }
 
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
-    const Picture picture = maker_.make(in, out);
-    const WideArguments a = arguments(picture, histogram);
+    const AccessPlan plan = planner_.plan(in, out);
+    const WideArguments a = arguments(plan, histogram);
     // Formats of this depth have no chroma planes or small ones, so copying these separately costs
     // little beside the three launches.
-    copy_untouched_planes(device_, maker_, picture, in, out);
-    launch_count(picture, a);
+    copy_untouched_planes(device_, planner_, plan, in, out);
+    launch_count(plan, a);
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
-    launch_(find_kernels(picture.kind, picture.rows).apply, applying_blocks(picture), kThreads,
+    launch_(find_kernels(plan.kind, plan.rows).apply, applying_blocks(plan), kThreads,
             shared_table_bytes_, a);
   }
 
@@ -102,15 +102,15 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   }
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
-    const Picture picture = maker_.make(in, out);
-    copy_untouched_planes(device_, maker_, picture, in, out);
+    const AccessPlan plan = planner_.plan(in, out);
+    copy_untouched_planes(device_, planner_, plan, in, out);
     WideLookUpArguments a{};
-    a.picture = picture.packs;
-    a.stride = PackStride(applying_blocks(picture) * kThreads, picture.packs.per_row);
+    a.picture = plan.packs;
+    a.stride = PackStride(applying_blocks(plan) * kThreads, plan.packs.per_row);
     a.table = tables.data;
     a.bins = tables.width;
     a.blend = parameters_.blend;
-    look_up_(find_kernels(picture.kind, picture.rows).look_up, applying_blocks(picture), kThreads,
+    look_up_(find_kernels(plan.kind, plan.rows).look_up, applying_blocks(plan), kThreads,
              shared_table_bytes_, a);
   }
 
@@ -125,23 +125,22 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
 
   /// Returns the number of parts into which the picture is cut. One block per range of bins reads
   /// each part.
-  unsigned counting_parts(const Picture& picture) const {
-    return std::clamp<std::uint32_t>((picture.packs.count + kThreads - 1) / kThreads, 1,
+  unsigned counting_parts(const AccessPlan& plan) const {
+    return std::clamp<std::uint32_t>((plan.packs.count + kThreads - 1) / kThreads, 1,
                                      std::max(1, multiprocessors_ / ranges()));
   }
 
-  unsigned applying_blocks(const Picture& picture) const {
-    return std::min<std::uint32_t>(multiprocessors_,
-                                   (picture.packs.count + kThreads - 1) / kThreads);
+  unsigned applying_blocks(const AccessPlan& plan) const {
+    return std::min<std::uint32_t>(multiprocessors_, (plan.packs.count + kThreads - 1) / kThreads);
   }
 
   int range_bytes() const { return range_bins_ * static_cast<int>(sizeof(std::uint32_t)); }
 
-  WideArguments arguments(const Picture& picture, View<std::uint32_t> histogram) const {
+  WideArguments arguments(const AccessPlan& plan, View<std::uint32_t> histogram) const {
     WideArguments a{};
-    a.picture = picture.packs;
-    a.counting_stride = PackStride(counting_parts(picture) * kThreads, a.picture.per_row);
-    a.applying_stride = PackStride(applying_blocks(picture) * kThreads, a.picture.per_row);
+    a.picture = plan.packs;
+    a.counting_stride = PackStride(counting_parts(plan) * kThreads, a.picture.per_row);
+    a.applying_stride = PackStride(applying_blocks(plan) * kThreads, a.picture.per_row);
     a.counts = counters_.as<std::uint32_t>();
     a.chunk_sums = a.counts + bins_;
     a.table = table_.as<std::uint16_t>();
@@ -156,9 +155,9 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     return a;
   }
 
-  void launch_count(const Picture& picture, const WideArguments& a) {
-    launch_(find_kernels(picture.kind, picture.rows).count, counting_parts(picture) * ranges(),
-            kThreads, range_bytes(), a);
+  void launch_count(const AccessPlan& plan, const WideArguments& a) {
+    launch_(find_kernels(plan.kind, plan.rows).count, counting_parts(plan) * ranges(), kThreads,
+            range_bytes(), a);
   }
 
   WideKernels find_kernels(AccessPattern kind, Rows rows) const {
@@ -170,7 +169,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   Device& device_;
   FrameLayout layout_;
   Parameters parameters_;
-  PictureMaker maker_;
+  AccessPlanner planner_;
   int bins_;
   Buffer counters_;
   Buffer table_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/histequalize/histequalize.h"
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/checks.h"
@@ -10,8 +11,7 @@ namespace cudavision::histequalize {
 namespace {
 
 std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayout& layout) {
-  return device.kind() == DeviceKind::cuda ? make_histequalize_cuda(device, layout)
-                                           : make_histequalize_cpu(device, layout);
+  return dispatch<make_histequalize_cuda, make_histequalize_cpu>(device, layout);
 }
 
 /// Returns the layout after checking both, so that it can come before members that allocate.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/histequalize/regionhistogram.h"
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/checks.h"
 #include "cuda/histequalize/regionhistogram_backend.h"
@@ -12,8 +13,7 @@ RegionHistogram::RegionHistogram(Device& device, const FrameLayout& layout,
     : layout_(layout), parameters_(parameters) {
   check_luminance(operation, layout);
   const auto selection = regions::select(operation, layout, parameters);
-  backend_ = device.kind() == DeviceKind::cuda ? make_region_histogram_cuda(device, layout)
-                                               : make_region_histogram_cpu(device, layout);
+  backend_ = dispatch<make_region_histogram_cuda, make_region_histogram_cpu>(device, layout);
   backend_->set(parameters, selection);
 }
 

@@ -163,7 +163,7 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
  public:
   RegionHistogramCuda(Device& device, const FrameLayout& layout)
       : device_(device),
-        maker_(layout),
+        planner_(layout),
         uploader_(device),
         launch_(device.stream(), count_regions_kernel<ScatteredLuma<1>, false, true>) {
     arguments_.selection.regions = uploader_.regions();
@@ -183,12 +183,12 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
   void count(const ConstFrame& in, View<std::uint32_t> bins) override {
     const int bytes = bins.width * bins.height * static_cast<int>(sizeof(std::uint32_t));
     device_.fill({reinterpret_cast<std::uint8_t*>(bins.data), bytes, 1, bytes}, 0);
-    const Picture picture = maker_.make(in, Frame{});
+    const AccessPlan plan = planner_.plan(in, Frame{});
     RegionCountArguments& a = arguments_;
-    a.picture = picture.packs;
+    a.picture = plan.packs;
     a.counts = bins.data;
     a.bins = bins.width * bins.height;
-    const Kernel kernel = kernel_for(picture.kind, bins.height > 1, a.bins <= max_shared_bins);
+    const Kernel kernel = kernel_for(plan.kind, bins.height > 1, a.bins <= max_shared_bins);
     a.tiles_per_row = (a.picture.per_row + lanes - 1) / lanes;
     const int tiles = a.tiles_per_row * ((a.picture.rows + tile_rows - 1) / tile_rows);
     launch_(kernel, static_cast<unsigned>(tiles), region_threads, 0, a);
@@ -196,7 +196,7 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
 
  private:
   Device& device_;
-  PictureMaker maker_;
+  AccessPlanner planner_;
   regions::RegionUploader uploader_;
   Launcher<RegionCountArguments> launch_;
   RegionCountArguments arguments_{};

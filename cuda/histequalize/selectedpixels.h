@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Which pixels regions select: those of a weight above 0. For the CUDA kernel; it compiles for the
-// host, too, where the tests compare it with the definition.
+// Selects the pixels of regions, which are those of a weight above 0. This is for the CUDA kernel,
+// but compiles for the host, too, where the tests compare it with the definition.
 
 #include <cstdint>
 

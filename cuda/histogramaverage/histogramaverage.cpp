@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histogramaverage/backend.h"
 
@@ -56,9 +57,8 @@ void check_parameters(const Parameters& parameters) {
 HistogramAverage::HistogramAverage(Device& device, int max_histograms, int bits)
     : max_histograms_(max_histograms), bits_(bits) {
   check_size(max_histograms, bits, "histograms");
-  backend_ = device.kind() == DeviceKind::cuda
-                 ? make_histogram_average_cuda(device, max_histograms, bits)
-                 : make_histogram_average_cpu(device, max_histograms, bits);
+  backend_ = dispatch<make_histogram_average_cuda, make_histogram_average_cpu>(
+      device, max_histograms, bits);
 }
 
 HistogramAverage::~HistogramAverage() = default;
@@ -83,9 +83,8 @@ const Status* HistogramAverage::status() const noexcept {
 TableHysteresis::TableHysteresis(Device& device, int max_tables, int bits)
     : max_tables_(max_tables), bits_(bits) {
   check_size(max_tables, bits, "tables");
-  backend_ = device.kind() == DeviceKind::cuda
-                 ? make_table_hysteresis_cuda(device, max_tables, bits)
-                 : make_table_hysteresis_cpu(device, max_tables, bits);
+  backend_ =
+      dispatch<make_table_hysteresis_cuda, make_table_hysteresis_cpu>(device, max_tables, bits);
 }
 
 TableHysteresis::~TableHysteresis() = default;

@@ -22,12 +22,12 @@ class IntegralPicture::Backend {
   virtual void run(View<const std::uint64_t> table, View<std::uint8_t> out) = 0;
 };
 
-std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const PlaneSize& size,
                                                      const Parameters& parameters);
-std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters);
 
-std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(int bits);
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device& device, int bits);
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device& device, int bits);
 
 }  // namespace cudavision::integral

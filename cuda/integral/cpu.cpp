@@ -92,7 +92,7 @@ class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
 
  public:
-  UprightCpu(Device& device, const ImageSize& size, const Parameters& parameters)
+  UprightCpu(Device& device, const PlaneSize& size, const Parameters& parameters)
       : width_(size.width),
         squared_(parameters.kind == TableKind::squared_sum),
         same_size_(parameters.same_size),
@@ -164,7 +164,7 @@ class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
 
  public:
-  TiltedCpu(Device& device, const ImageSize& size, const Parameters& parameters)
+  TiltedCpu(Device& device, const PlaneSize& size, const Parameters& parameters)
       : width_(size.width), same_size_(parameters.same_size) {
     for (Buffer& sums : sums_)
       sums = device.allocate(sizeof(Sum) * (width_ + 2));
@@ -201,7 +201,7 @@ class TiltedCpu final : public Integral::Backend {
 };
 
 template <class Value, class Element>
-std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_for(Device& device, const PlaneSize& size,
                                             const Parameters& parameters) {
   if (parameters.kind == TableKind::tilted_sum)
     return std::make_unique<TiltedCpu<Value, Element>>(device, size, parameters);
@@ -209,7 +209,7 @@ std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& siz
 }
 
 template <class Value>
-std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_for(Device& device, const PlaneSize& size,
                                             const Parameters& parameters) {
   switch (parameters.element) {
     case TableElement::uint32:
@@ -255,13 +255,13 @@ class IntegralPictureCpu final : public IntegralPicture::Backend {
 
 }  // namespace
 
-std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const PlaneSize& size,
                                                      const Parameters& parameters) {
   return size.bits == 8 ? make_for<std::uint8_t>(device, size, parameters)
                         : make_for<std::uint16_t>(device, size, parameters);
 }
 
-std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(int bits) {
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device&, int bits) {
   return std::make_unique<IntegralPictureCpu>(bits);
 }
 

@@ -75,7 +75,7 @@ std::vector<Variant> variants_of(TableElement element) {
   }
 }
 
-std::vector<Variant> variants_of(const ImageSize& size, const Parameters& parameters) {
+std::vector<Variant> variants_of(const PlaneSize& size, const Parameters& parameters) {
   const bool squared = parameters.kind == TableKind::squared_sum;
   if (size.bits == 8)
     return squared ? variants_of<std::uint8_t, true>(parameters.element)
@@ -84,7 +84,7 @@ std::vector<Variant> variants_of(const ImageSize& size, const Parameters& parame
                  : variants_of<std::uint16_t, false>(parameters.element);
 }
 
-TileGrid grid_of(const ImageSize& size, const Variant& variant) {
+TileGrid grid_of(const PlaneSize& size, const Variant& variant) {
   TileGrid grid;
   grid.tile_width = variant.tile_columns;
   grid.tile_height = variant.tile_rows;
@@ -93,7 +93,7 @@ TileGrid grid_of(const ImageSize& size, const Variant& variant) {
   return grid;
 }
 
-Variant best_variant(const ImageSize& size, const Parameters& parameters) {
+Variant best_variant(const PlaneSize& size, const Parameters& parameters) {
   const std::vector<Variant> variants = variants_of(size, parameters);
 #ifdef CUDAVISION_TEST_DELAYS
   return variants.front();  // the smallest tiles, of which there are most
@@ -141,7 +141,7 @@ std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
 
 class UprightCuda final : public Integral::Backend {
  public:
-  UprightCuda(Device& device, const ImageSize& size, const Parameters& parameters,
+  UprightCuda(Device& device, const PlaneSize& size, const Parameters& parameters,
               TableReader reader)
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
@@ -188,7 +188,7 @@ class UprightCuda final : public Integral::Backend {
   }
 
  private:
-  ImageSize size_;
+  PlaneSize size_;
   int padding_;
   TableReader reader_;
   Variant variant_;
@@ -202,13 +202,13 @@ class UprightCuda final : public Integral::Backend {
 
 }  // namespace
 
-std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const PlaneSize& size,
                                                      const Parameters& parameters,
                                                      TableReader reader) {
   return std::make_unique<UprightCuda>(device, size, parameters, reader);
 }
 
-std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters) {
   return parameters.kind == TableKind::tilted_sum
              ? make_tilted_cuda(device, size, parameters)

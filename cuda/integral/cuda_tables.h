@@ -13,12 +13,12 @@ namespace cudavision::integral {
 enum class TableReader { next_launch, others };
 
 /// Makes tables of sums or squared sums, in one launch.
-std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const PlaneSize& size,
                                                      const Parameters& parameters,
                                                      TableReader reader);
 
 /// Makes tables of tilted sums, from upright ones.
-std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
                                                     const Parameters& parameters);
 
 }  // namespace cudavision::integral

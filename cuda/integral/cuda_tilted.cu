@@ -147,7 +147,7 @@ Parameters upright_parameters() {
 
 class TiltedCuda final : public Integral::Backend {
  public:
-  TiltedCuda(Device& device, const ImageSize& size, const Parameters& parameters)
+  TiltedCuda(Device& device, const PlaneSize& size, const Parameters& parameters)
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
         bands_((size.height + band_rows - 1) / band_rows),
@@ -177,7 +177,7 @@ class TiltedCuda final : public Integral::Backend {
   }
 
  private:
-  ImageSize size_;
+  PlaneSize size_;
   int padding_;
   int bands_;
   std::unique_ptr<Integral::Backend> upright_;
@@ -190,7 +190,7 @@ class TiltedCuda final : public Integral::Backend {
 
 }  // namespace
 
-std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const ImageSize& size,
+std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
                                                     const Parameters& parameters) {
   return std::make_unique<TiltedCuda>(device, size, parameters);
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/integral/backend.h"
 
@@ -47,9 +48,8 @@ Integral::Integral(Device& device, const FrameLayout& layout, const Parameters& 
       width_(layout.width + (parameters.same_size ? 0 : 1)),
       height_(layout.height + (parameters.same_size ? 0 : 1)),
       luminance_(device, layout, operation) {
-  const ImageSize size{layout.width, layout.height, layout.bits};
-  backend_ = device.kind() == DeviceKind::cuda ? make_integral_cuda(device, size, parameters)
-                                               : make_integral_cpu(device, size, parameters);
+  const PlaneSize size{layout.width, layout.height, layout.bits};
+  backend_ = dispatch<make_integral_cuda, make_integral_cpu>(device, size, parameters);
 }
 
 Integral::~Integral() = default;
@@ -69,8 +69,7 @@ IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, Tabl
   memory_ = device.allocate(row_bytes * integral_.height());
   table_ = {memory_.as<std::uint64_t>(), integral_.width(), integral_.height(),
             static_cast<std::ptrdiff_t>(row_bytes)};
-  backend_ = device.kind() == DeviceKind::cuda ? make_integral_picture_cuda(device, bits)
-                                               : make_integral_picture_cpu(bits);
+  backend_ = dispatch<make_integral_picture_cuda, make_integral_picture_cpu>(device, bits);
 }
 
 IntegralPicture::~IntegralPicture() = default;

@@ -73,7 +73,7 @@ class Integral {
 };
 
 /// Draws a table as a picture, black for 0 and white for the largest entry v_max. With white =
-/// 2^bits − 1 and s the least number for which v_max div 2^s < 2^32, an entry v becomes
+/// 2^bits − 1 and s the smallest number for which v_max div 2^s < 2^32, an entry v becomes
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 where v_max is 0.
 class IntegralPicture {
  public:

@@ -27,10 +27,10 @@ class LocalStatistics::Backend {
 
 /// squares is true if any parameters that may be set need the sums of squares.
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
-                                                                    const ImageSize& size,
+                                                                    const PlaneSize& size,
                                                                     int output_bits, bool squares);
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cuda(Device& device,
-                                                                     const ImageSize& size,
+                                                                     const PlaneSize& size,
                                                                      int output_bits, bool squares);
 
 }  // namespace cudavision::localstatistics

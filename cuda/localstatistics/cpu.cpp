@@ -101,7 +101,7 @@ class OutputRow {
   using Real = typename Window::Real;
 
  public:
-  OutputRow(const ImageSize& size, int output_bits, const Parameters& parameters,
+  OutputRow(const PlaneSize& size, int output_bits, const Parameters& parameters,
             const Scratch<Value>& scratch, int rows)
       : size_(size),
         output_bits_(output_bits),
@@ -170,7 +170,7 @@ class OutputRow {
     }
   }
 
-  ImageSize size_;
+  PlaneSize size_;
   int output_bits_;
   const Parameters& parameters_;
   Sum* sums_;
@@ -181,7 +181,7 @@ class OutputRow {
 template <class Value>
 class LocalStatisticsCpu final : public LocalStatistics::Backend {
  public:
-  LocalStatisticsCpu(Device& device, const ImageSize& size, int output_bits, bool squares)
+  LocalStatisticsCpu(Device& device, const PlaneSize& size, int output_bits, bool squares)
       : size_(size), output_bits_(output_bits), bands_(size.height) {
     for (int band = 0; band < bands_.count(); ++band)
       scratch_.emplace_back(device, size.width, squares);
@@ -238,7 +238,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
           .write(values, out);
   }
 
-  ImageSize size_;
+  PlaneSize size_;
   int output_bits_;
   Parameters parameters_;
   Bands bands_;
@@ -248,7 +248,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
 }  // namespace
 
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
-                                                                    const ImageSize& size,
+                                                                    const PlaneSize& size,
                                                                     int output_bits, bool squares) {
   if (size.bits == 8)
     return std::make_unique<LocalStatisticsCpu<std::uint8_t>>(device, size, output_bits, squares);

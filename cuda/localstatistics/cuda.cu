@@ -18,7 +18,7 @@ using Kernel = Launcher<StatisticsArguments>::Kernel;
 class ScratchTable {
  public:
   /// together is the number of tables that a launch reads at the same time.
-  ScratchTable(Device& device, const ImageSize& size, integral::TableKind kind,
+  ScratchTable(Device& device, const PlaneSize& size, integral::TableKind kind,
                integral::TableElement element, int together)
       : element_bytes_(static_cast<int>(bytes_of(element))),
         row_bytes_((size.width + 1) * element_bytes_),
@@ -58,7 +58,7 @@ class ScratchTable {
 /// A table of 32-bit sums, and one of 64-bit sums if some window can have a sum that needs them.
 class ScratchTables {
  public:
-  ScratchTables(Device& device, const ImageSize& size, integral::TableKind kind, bool wide,
+  ScratchTables(Device& device, const PlaneSize& size, integral::TableKind kind, bool wide,
                 int together)
       : narrow_(device, size, kind, integral::TableElement::uint32, together) {
     if (wide)
@@ -81,7 +81,7 @@ bool has_narrow_squares(std::uint64_t pixels, int bits) {
 
 class LocalStatisticsCuda final : public LocalStatistics::Backend {
  public:
-  LocalStatisticsCuda(Device& device, const ImageSize& size, int output_bits, bool squares)
+  LocalStatisticsCuda(Device& device, const PlaneSize& size, int output_bits, bool squares)
       : size_(size),
         output_bits_(output_bits),
         sums_(device, size, integral::TableKind::sum,
@@ -149,7 +149,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   }
 
  private:
-  static std::uint64_t pixels_of_window(const ImageSize& size, int radius) {
+  static std::uint64_t pixels_of_window(const PlaneSize& size, int radius) {
     const auto side = [&](int length) {
       return static_cast<std::uint64_t>(
           std::min<std::int64_t>(2 * std::int64_t{radius} + 1, length));
@@ -192,7 +192,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   // Shared memory that every GPU gives a block without a request.
   static constexpr std::size_t max_shared_ = 48 << 10;
 
-  ImageSize size_;
+  PlaneSize size_;
   int output_bits_;
   Parameters parameters_;
   ScratchTables sums_;
@@ -203,7 +203,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
 }  // namespace
 
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cuda(Device& device,
-                                                                     const ImageSize& size,
+                                                                     const PlaneSize& size,
                                                                      int output_bits,
                                                                      bool squares) {
   return std::make_unique<LocalStatisticsCuda>(device, size, output_bits, squares);

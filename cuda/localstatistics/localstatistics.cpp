@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/localstatistics/backend.h"
 
@@ -50,11 +51,10 @@ LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int 
     : layout_(layout), output_bits_(output_bits), luminance_(device, layout, operation) {
   check_bits(layout, output_bits, parameters.output);
   check_parameters(parameters);
-  const ImageSize size{layout.width, layout.height, layout.bits};
+  const PlaneSize size{layout.width, layout.height, layout.bits};
   const bool squares = needs_squares(parameters.output) || is_threshold(parameters.output);
-  backend_ = device.kind() == DeviceKind::cuda
-                 ? make_local_statistics_cuda(device, size, output_bits, squares)
-                 : make_local_statistics_cpu(device, size, output_bits, squares);
+  backend_ = dispatch<make_local_statistics_cuda, make_local_statistics_cpu>(device, size,
+                                                                             output_bits, squares);
   set(parameters);
 }
 

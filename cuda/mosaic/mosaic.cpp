@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/mosaic/backend.h"
 #include "cuda/regions/planebytes.h"
@@ -33,8 +34,7 @@ Mosaic::Mosaic(Device& device, const FrameLayout& layout, const Parameters& para
     : layout_(layout), parameters_(parameters) {
   regions::check_plane_bytes(operation, layout);
   check_parameters(layout, parameters);
-  backend_ = device.kind() == DeviceKind::cuda ? make_mosaic_cuda(device, layout)
-                                               : make_mosaic_cpu(device, layout);
+  backend_ = dispatch<make_mosaic_cuda, make_mosaic_cpu>(device, layout);
   backend_->set(parameters);
 }
 

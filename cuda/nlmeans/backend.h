@@ -22,7 +22,7 @@ struct DenoisedChannels {
   int height() const noexcept { return channels[0].height; }
 };
 
-/// Which parts of a frame are denoised, and which are copied.
+/// The parts of a frame that are denoised, and those that are copied.
 struct DenoisedFrame {
   explicit DenoisedFrame(const FrameLayout& layout) noexcept;
 

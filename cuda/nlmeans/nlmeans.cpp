@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/nlmeans/backend.h"
 
@@ -99,8 +100,7 @@ NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& pa
     : layout_(layout), parameters_(parameters) {
   check_planes(layout);
   check_parameters(parameters);
-  backend_ = device.kind() == DeviceKind::cuda ? make_nl_means_cuda(device, layout)
-                                               : make_nl_means_cpu(device, layout);
+  backend_ = dispatch<make_nl_means_cuda, make_nl_means_cpu>(device, layout);
   backend_->set(parameters);
 }
 

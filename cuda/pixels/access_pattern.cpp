@@ -104,7 +104,7 @@ bool multiple_of_piece(const void* data, std::ptrdiff_t pitch) {
 
 }  // namespace
 
-PictureMaker::PictureMaker(const FrameLayout& layout)
+AccessPlanner::AccessPlanner(const FrameLayout& layout)
     : layout_(layout), colour_(layout.find(Role::luma) < 0) {
   for (int c = 0; c < (colour_ ? 3 : 1); ++c)
     channels_[c] = layout.channels[layout.find(colour_ ? rgb_roles[c] : Role::luma)];
@@ -122,7 +122,7 @@ PictureMaker::PictureMaker(const FrameLayout& layout)
   }
 }
 
-bool PictureMaker::aligned(const ConstFrame& in, const Frame& out) const {
+bool AccessPlanner::aligned(const ConstFrame& in, const Frame& out) const {
   for (int p = 0; p < layout_.plane_count; ++p) {
     // The pitch matters only where a plane has several rows.
     const bool rows = layout_.planes[p].rows > 1;
@@ -133,11 +133,11 @@ bool PictureMaker::aligned(const ConstFrame& in, const Frame& out) const {
   return true;
 }
 
-Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
-  Picture picture;
-  picture.kind = aligned(in, out) ? dense_kind_ : scattered_kind(layout_, colour_);
+AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
+  AccessPlan plan;
+  plan.kind = aligned(in, out) ? dense_kind_ : scattered_kind(layout_, colour_);
 
-  PackedImage& packs = picture.packs;
+  PackedImage& packs = plan.packs;
   const auto pair = [&](int p) {
     return PlanePair{in.planes[p].data, out.planes[p].data,
                      kernel_pitch("a frame", in.planes[p].pitch),
@@ -153,14 +153,13 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
   packs.shift = layout_.shift;
   packs.largest = (1u << layout_.bits) - 1;
 
-  const int pixels = pixels_of(picture.kind);
-  const int row_pixels =
-      picture.scattered()
-          ? layout_.width
-          : (packs.row_bytes + pixel_bytes_of(picture.kind) - 1) / pixel_bytes_of(picture.kind);
+  const int pixels = pixels_of(plan.kind);
+  const int row_pixels = plan.scattered() ? layout_.width
+                                          : (packs.row_bytes + pixel_bytes_of(plan.kind) - 1) /
+                                                pixel_bytes_of(plan.kind);
   const std::uint32_t per_row = (row_pixels + pixels - 1) / pixels;
-  if (!picture.scattered() && row_pixels == layout_.width && row_pixels % pixels == 0)
-    picture.rows = without_gaps(packs) ? Rows::linear : Rows::whole;
+  if (!plan.scattered() && row_pixels == layout_.width && row_pixels % pixels == 0)
+    plan.rows = without_gaps(packs) ? Rows::linear : Rows::whole;
   packs.per_row = static_cast<int>(per_row);
   packs.rows = layout_.height;
   packs.count = per_row * static_cast<std::uint32_t>(layout_.height);
@@ -171,8 +170,8 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
     for (int c = 0; c < 3; ++c) {
       // Packed pixels keep the order of their bytes; planes and scattered samples come in the order
       // red, green, blue.
-      const bool packed = picture.kind == AccessPattern::packed_colour_3 ||
-                          picture.kind == AccessPattern::packed_colour_4;
+      const bool packed = plan.kind == AccessPattern::packed_colour_3 ||
+                          plan.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;
       packs.weights_low |= weights[c] % 256 << (8 * byte);
       packs.weights_high |= weights[c] / 256 << (8 * byte);
@@ -181,10 +180,10 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
     }
   }
 
-  if (picture.scattered())
-    return picture;
+  if (plan.scattered())
+    return plan;
   for (const int p : untouched_planes_) {
-    CopyPieces& copy = picture.copies[picture.copy_count++];
+    CopyPieces& copy = plan.copies[plan.copy_count++];
     copy.plane = pair(p);
     copy.row_bytes = layout_.planes[p].row_bytes;
     const std::uint32_t pieces = (copy.row_bytes + piece_bytes - 1) / piece_bytes;
@@ -192,7 +191,7 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
     copy.per_row = static_cast<int>(pieces);
     copy.rows = layout_.planes[p].rows;
   }
-  return picture;
+  return plan;
 }
 
 }  // namespace cudavision

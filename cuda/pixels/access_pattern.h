@@ -33,8 +33,8 @@ struct CopyPieces {
   int rows = 0;
 };
 
-/// A frame as kernels work on it.
-struct Picture {
+/// How kernels read and write one frame.
+struct AccessPlan {
   AccessPattern kind = AccessPattern::scattered_luma_1;
   Rows rows = Rows::ragged;
   PackedImage packs;
@@ -44,12 +44,12 @@ struct Picture {
 };
 
 /// Finds the fastest access pattern for each frame of one layout.
-class PictureMaker {
+class AccessPlanner {
  public:
-  explicit PictureMaker(const FrameLayout& layout);
+  explicit AccessPlanner(const FrameLayout& layout);
 
   /// out has no planes if the frame is only read.
-  Picture make(const ConstFrame& in, const Frame& out) const;
+  AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
   /// Planes with bytes that scattered packs do not write; copy them whole before the kernel.
   const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }

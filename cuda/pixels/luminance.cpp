@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/pixels/luminance.h"
 
+#include <string>
+
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/pixels/luminance_backend.h"
 
@@ -8,6 +11,19 @@ namespace cudavision {
 namespace {
 
 constexpr int row_alignment = 128;  // whole memory transactions
+
+void check_reduction(const SamplePlane& in, const View<std::uint8_t>& out) {
+  constexpr char operation[] = "samples of 8 bits";
+  if (in.bits < 8 || in.bits > 16)
+    refuse(operation, std::to_string(in.bits) + " bits per sample; 8 to 16 are supported");
+  const int sample_bytes = in.bits > 8 ? 2 : 1;
+  if (!in.rows || in.width < 1 || in.height() < 1 || in.rows.width != sample_bytes * in.width ||
+      in.shift < 0 || in.shift > (sample_bytes == 1 ? 0 : 16 - in.bits))
+    refuse(operation, "the input must have rows of whole samples, at least one");
+  if (!out || out.width != in.width || out.height != in.height())
+    refuse(operation, "the output must be " + std::to_string(in.height()) + " rows of " +
+                          std::to_string(in.width) + " bytes");
+}
 
 }  // namespace
 
@@ -21,8 +37,7 @@ Luminance::Luminance(Device& device, const FrameLayout& layout, const char* oper
   const int pitch = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
   memory_ = device.allocate(static_cast<std::size_t>(pitch) * layout.height);
   plane_ = {memory_.as<std::uint8_t>(), row_bytes, layout.height, pitch};
-  backend_ = device.kind() == DeviceKind::cuda ? make_luminance_cuda(device, layout)
-                                               : make_luminance_cpu(device, layout);
+  backend_ = dispatch<make_luminance_cuda, make_luminance_cpu>(device, layout);
 }
 
 Luminance::~Luminance() = default;
@@ -38,6 +53,14 @@ SamplePlane Luminance::of(const ConstFrame& in) {
   rows.width = layout_.width * layout_.sample_bytes();
   rows.height = layout_.height;
   return {rows, layout_.width, layout_.bits, layout_.shift};
+}
+
+void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out) {
+  check_reduction(in, out);
+  if (in.bits == 8)
+    device.copy(in.rows, out);
+  else
+    dispatch<reduce_to_8_bits_cuda, reduce_to_8_bits_cpu>(device, in, out);
 }
 
 }  // namespace cudavision

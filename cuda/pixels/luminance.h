@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-/// One channel whose samples are contiguous: bytes if bits is 8, else words of two bytes as frame.h
-/// describes them.
+/// A plane: one channel whose samples are contiguous, bytes if bits is 8, else words of two bytes
+/// as frame.h describes them.
 struct SamplePlane {
   View<const std::uint8_t> rows;  ///< in bytes
   int width = 0;                  ///< samples per row
@@ -44,5 +44,10 @@ class Luminance {
   View<std::uint8_t> plane_;
   std::unique_ptr<Backend> backend_;
 };
+
+/// Reduces samples to 8 bits: value >> (bits − 8). in is a plane on the device with 8 to 16 bits,
+/// out has its width and height in bytes. Both may lie at any address. Throws invalid_argument.
+/// Only enqueues.
+void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 
 }  // namespace cudavision

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The backends of luminance.h, for frames whose luminance is not contiguous.
+// The backends of luminance.h. Callers have validated all arguments.
 
 #include <memory>
 
@@ -9,6 +9,7 @@
 
 namespace cudavision {
 
+/// For frames whose luminance is not contiguous.
 class Luminance::Backend {
  public:
   virtual ~Backend() = default;
@@ -18,5 +19,9 @@ class Luminance::Backend {
 
 std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device& device, const FrameLayout& layout);
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout);
+
+/// Both write value >> (bits − 8) for a plane of more than 8 bits.
+void reduce_to_8_bits_cpu(Device& device, const SamplePlane& in, View<std::uint8_t> out);
+void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 
 }  // namespace cudavision

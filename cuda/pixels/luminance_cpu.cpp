@@ -2,6 +2,7 @@
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision {
@@ -29,10 +30,25 @@ class LuminanceCpu final : public Luminance::Backend {
   Bands bands_;
 };
 
+CUDAVISION_TARGET_CLONES
+void reduce_row(const std::uint8_t* __restrict row, int count, int shift, std::uint32_t largest,
+                int dropped, std::uint8_t* __restrict out) {
+  for (int x = 0; x < count; ++x)
+    out[x] = static_cast<std::uint8_t>(
+        sample_value(load16(row + 2 * std::ptrdiff_t{x}), shift, largest) >> dropped);
+}
+
 }  // namespace
 
 std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device&, const FrameLayout& layout) {
   return std::make_unique<LuminanceCpu>(layout);
+}
+
+void reduce_to_8_bits_cpu(Device&, const SamplePlane& in, View<std::uint8_t> out) {
+  Bands(out.height).for_each([&](const Band& band) {
+    for (int y = band.begin; y < band.end; ++y)
+      reduce_row(in.rows.row(y), in.width, in.shift, (1u << in.bits) - 1, in.bits - 8, out.row(y));
+  });
 }
 
 }  // namespace cudavision

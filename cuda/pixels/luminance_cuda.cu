@@ -4,6 +4,7 @@
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/pixels/pixel_pack.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision {
 namespace {
@@ -57,18 +58,18 @@ Kernel kernel_for(Rows rows) {
                               : luminance_kernel<Pack, std::uint8_t, Rows::whole>;
 }
 
-Kernel kernel_for(const Picture& picture) {
-  switch (picture.kind) {
+Kernel kernel_for(const AccessPlan& plan) {
+  switch (plan.kind) {
     case AccessPattern::luma_bytes_2_0:
-      return kernel_for<LumaBytes<2, 0>>(picture.rows);
+      return kernel_for<LumaBytes<2, 0>>(plan.rows);
     case AccessPattern::luma_bytes_2_1:
-      return kernel_for<LumaBytes<2, 1>>(picture.rows);
+      return kernel_for<LumaBytes<2, 1>>(plan.rows);
     case AccessPattern::packed_colour_3:
-      return kernel_for<PackedColour<3>>(picture.rows);
+      return kernel_for<PackedColour<3>>(plan.rows);
     case AccessPattern::packed_colour_4:
-      return kernel_for<PackedColour<4>>(picture.rows);
+      return kernel_for<PackedColour<4>>(plan.rows);
     case AccessPattern::planar_colour:
-      return kernel_for<PlanarColour>(picture.rows);
+      return kernel_for<PlanarColour>(plan.rows);
     case AccessPattern::scattered_luma_1:
       return luminance_kernel<ScatteredLuma<1>, std::uint8_t, Rows::ragged>;
     case AccessPattern::scattered_luma_2:
@@ -81,24 +82,66 @@ Kernel kernel_for(const Picture& picture) {
 class LuminanceCuda final : public Luminance::Backend {
  public:
   LuminanceCuda(Device& device, const FrameLayout& layout)
-      : maker_(layout),
+      : planner_(layout),
         launch_(device.stream(), luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>) {}
 
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
-    const Picture picture = maker_.make(in, Frame{});
-    const LuminanceArguments a{picture.packs, out.data, out.pitch};
-    launch_(kernel_for(picture), (a.picture.count + threads - 1) / threads, threads, 0, a);
+    const AccessPlan plan = planner_.plan(in, Frame{});
+    const LuminanceArguments a{plan.packs, out.data, out.pitch};
+    launch_(kernel_for(plan), (a.picture.count + threads - 1) / threads, threads, 0, a);
   }
 
  private:
-  PictureMaker maker_;
+  AccessPlanner planner_;
   Launcher<LuminanceArguments> launch_;
 };
+
+struct ReductionArguments {
+  const std::uint8_t* in;
+  std::int64_t in_pitch;
+  std::uint8_t* out;
+  std::int64_t out_pitch;
+  int width;
+  int blocks_per_row;
+  int shift, dropped;
+  std::uint32_t largest;
+};
+
+/// Words may lie at odd addresses.
+__global__ void __launch_bounds__(threads)
+    reduce_to_8_bits_kernel(const __grid_constant__ ReductionArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int x = static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x;
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  if (x >= a.width)
+    return;
+  const std::uint8_t* const from = a.in + a.in_pitch * y + 2 * static_cast<std::int64_t>(x);
+  const std::uint32_t word = from[0] | static_cast<std::uint32_t>(from[1]) << 8;
+  a.out[a.out_pitch * y + x] =
+      static_cast<std::uint8_t>(sample_value(word, a.shift, a.largest) >> a.dropped);
+}
 
 }  // namespace
 
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout) {
   return std::make_unique<LuminanceCuda>(device, layout);
+}
+
+void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint8_t> out) {
+  ReductionArguments a{};
+  a.in = in.rows.data;
+  a.in_pitch = in.rows.pitch;
+  a.out = out.data;
+  a.out_pitch = out.pitch;
+  a.width = in.width;
+  a.blocks_per_row = (in.width + threads - 1) / threads;
+  a.shift = in.shift;
+  a.dropped = in.bits - 8;
+  a.largest = (1u << in.bits) - 1;
+  const Launcher<ReductionArguments> launch(device.stream(), reduce_to_8_bits_kernel);
+  launch(reduce_to_8_bits_kernel, static_cast<unsigned>(a.blocks_per_row) * out.height, threads, 0,
+         a);
 }
 
 }  // namespace cudavision

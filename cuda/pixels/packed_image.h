@@ -26,7 +26,7 @@ struct PlanePair {
   }
 };
 
-/// The picture as packs: row y holds the packs y·per_row to (y + 1)·per_row − 1.
+/// A packed image: row y holds the packs y·per_row to (y + 1)·per_row − 1.
 struct PackedImage {
   PlanePair planes[3];             ///< one for all, or one each for red, green and blue
   std::uint32_t count = 0;         ///< packs in the picture, below 2^30

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/regions/regionblend.h"
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/regions/backend.h"
 #include "cuda/regions/planebytes.h"
@@ -15,8 +16,7 @@ constexpr char operation[] = "blend of regions";
 RegionBlend::RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout) {
   check_plane_bytes(operation, layout);
-  backend_ = device.kind() == DeviceKind::cuda ? make_region_blend_cuda(device, layout)
-                                               : make_region_blend_cpu(device, layout);
+  backend_ = dispatch<make_region_blend_cuda, make_region_blend_cpu>(device, layout);
   use(parameters);
 }
 

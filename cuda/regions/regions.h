@@ -149,8 +149,8 @@ inline Region region_of(const Box& box, int margin) {
 /// Returns the weight of a pixel at `at` along one axis of the rectangle [first, end). A pixel's
 /// weight is the smaller one of both axes, because w(d) does not rise with d.
 CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feather, int at) {
-  const int before = first - at, behind = at - end + 1;
-  const int distance = before > behind ? before : behind;
+  const int before = first - at, after = at - end + 1;
+  const int distance = before > after ? before : after;
   if (distance <= 0)
     return full_weight;
   if (distance >= feather)

@@ -21,7 +21,7 @@ int segments_in_row(int width) {
 /// Reads the places of a map, for pictures of one size.
 class Places {
  public:
-  Places(const ImageSize& picture, const Map& map)
+  Places(const PlaneSize& picture, const Map& map)
       : map_(map), last_x_(32 * (picture.width - 1)), last_y_(32 * (picture.height - 1)) {}
 
   int width() const { return map_.fractions.width; }
@@ -142,7 +142,7 @@ Buffer upload(Device& device, const Buffer& host, int rows) {
 
 }  // namespace
 
-PackedMap::PackedMap(Device& device, const ImageSize& picture, const Map& map)
+PackedMap::PackedMap(Device& device, const PlaneSize& picture, const Map& map)
     : width_(map.fractions.width),
       height_(map.fractions.height),
       segments_per_row_(segments_in_row(width_)) {

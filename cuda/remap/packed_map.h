@@ -6,7 +6,7 @@
 //
 // Most of what a frame reads is the map: OpenCV's form has 6 bytes for each pixel, where a picture
 // of 8 bits and its output have one each. But neighbours in a row lie close together in the
-// picture, so 2 bytes for each coordinate suffice if they count from the least coordinate of a
+// picture, so 2 bytes for each coordinate suffice if they count from the smallest coordinate of a
 // segment of the row. This holds every map of a picture of up to 2046 pixels each way, and every
 // map of a larger one whose segments do not jump further than that. Other maps take 8 bytes for
 // each pixel.
@@ -22,7 +22,7 @@ namespace cudavision::remap {
 constexpr int segment_pixels = 128;
 
 struct alignas(16) Segment {
-  std::int32_t x, y;     ///< the least coordinates of its places, in 1/32 pixel
+  std::int32_t x, y;     ///< the smallest coordinates of its places, in 1/32 pixel
   std::uint32_t inside;  ///< 1 if all four samples of each pixel are in the picture
 };
 
@@ -58,7 +58,7 @@ CUDAVISION_HOST_DEVICE inline int blend(const Place& place, int top_left, int to
 class PackedMap {
  public:
   /// The arguments are valid. Waits until the device has the map.
-  PackedMap(Device& device, const ImageSize& picture, const Map& map);
+  PackedMap(Device& device, const PlaneSize& picture, const Map& map);
 
   int width() const { return width_; }
   int height() const { return height_; }

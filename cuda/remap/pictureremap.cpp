@@ -2,10 +2,10 @@
 #include "cuda/remap/pictureremap.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/remap/pictureremap_backend.h"
 
@@ -62,33 +62,6 @@ int border_of(Role role, int bits, int black) {
   }
 }
 
-/// A group and the size of its channels.
-struct SizedGroup {
-  ChannelGroup channels;
-  bool full;
-};
-
-std::vector<SizedGroup> groups_of(const FrameLayout& layout, int black) {
-  std::vector<SizedGroup> groups;
-  for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    const bool full = is_full(layout, channel);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const SizedGroup& other) {
-      return other.channels.plane == channel.plane && other.channels.step == channel.step &&
-             other.full == full;
-    });
-    if (group == groups.end()) {
-      group = groups.insert(group, {{}, full});
-      group->channels.plane = channel.plane;
-      group->channels.step = channel.step;
-    }
-    ChannelGroup& channels = group->channels;
-    channels.offset[channels.count] = channel.offset;
-    channels.border[channels.count++] = border_of(channel.role, layout.bits, black);
-  }
-  return groups;
-}
-
 /// Returns true if the plane has samples that belong to no channel.
 bool has_padding(const FrameLayout& layout, int plane) {
   const PlaneShape& shape = layout.planes[plane];
@@ -99,65 +72,65 @@ bool has_padding(const FrameLayout& layout, int plane) {
   return samples * layout.sample_bytes() < std::int64_t{shape.row_bytes} * shape.rows;
 }
 
-std::optional<PackedMap> packed(Device& device, const FrameLayout& layout, const Map& map) {
+std::unique_ptr<const PackedMap> packed(Device& device, const FrameLayout& layout, const Map& map) {
   if (!map.fractions)
-    return std::nullopt;
-  return std::optional<PackedMap>(std::in_place, device,
-                                  ImageSize{map.fractions.width, map.fractions.height, layout.bits},
-                                  map);
+    return nullptr;
+  return std::make_unique<PackedMap>(
+      device, PlaneSize{map.fractions.width, map.fractions.height, layout.bits}, map);
 }
 
 }  // namespace
 
-class PictureRemap::State {
- public:
-  State(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black)
-      : layout_(layout),
-        groups_(groups_of(layout, black)),
-        full_(packed(device, layout, maps.full)),
-        reduced_(packed(device, layout, maps.reduced)) {
-    const SampleCoding coding{layout.bits, layout.shift};
-    backend_ = device.kind() == DeviceKind::cuda ? make_picture_remap_cuda(device, coding)
-                                                 : make_picture_remap_cpu(coding);
-    for (int p = 0; p < layout.plane_count; ++p)
-      if (has_padding(layout, p))
-        padded_planes_.push_back(p);
-  }
-
-  void run(const ConstFrame& in, const Frame& out) {
-    check_frame(operation, layout_, in, "input");
-    check_frame(operation, layout_, out, "output");
-    for (int p = 0; p < layout_.plane_count; ++p) {
-      kernel_pitch(operation, in.planes[p].pitch);
-      kernel_pitch(operation, out.planes[p].pitch);
-    }
-    for (const int plane : padded_planes_)
-      backend_->fill(out.planes[plane]);
-    for (const SizedGroup& group : groups_) {
-      const int plane = group.channels.plane;
-      backend_->run(group.channels, group.full ? *full_ : *reduced_, in.planes[plane],
-                    out.planes[plane]);
-    }
-  }
-
- private:
-  FrameLayout layout_;
-  std::vector<SizedGroup> groups_;
-  std::optional<PackedMap> full_, reduced_;
-  std::unique_ptr<Backend> backend_;
-  std::vector<int> padded_planes_;
+/// The channels that one launch resamples.
+struct PictureRemap::Launch {
+  ChannelGroup channels;
+  const PackedMap* map;
 };
 
 PictureRemap::PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps,
-                           int black) {
+                           int black)
+    : layout_(layout) {
   check(layout, maps, black);
-  state_ = std::make_unique<State>(device, layout, maps, black);
+  full_ = packed(device, layout, maps.full);
+  reduced_ = packed(device, layout, maps.reduced);
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    const PackedMap* const map = (is_full(layout, channel) ? full_ : reduced_).get();
+    auto launch = std::find_if(launches_.begin(), launches_.end(), [&](const Launch& other) {
+      return other.channels.plane == channel.plane && other.channels.step == channel.step &&
+             other.map == map;
+    });
+    if (launch == launches_.end()) {
+      launch = launches_.insert(launch, {{}, map});
+      launch->channels.plane = channel.plane;
+      launch->channels.step = channel.step;
+    }
+    ChannelGroup& channels = launch->channels;
+    channels.offset[channels.count] = channel.offset;
+    channels.border[channels.count++] = border_of(channel.role, layout.bits, black);
+  }
+  for (int p = 0; p < layout.plane_count; ++p)
+    if (has_padding(layout, p))
+      padded_planes_.push_back(p);
+  backend_ = dispatch<make_picture_remap_cuda, make_picture_remap_cpu>(
+      device, SampleCoding{layout.bits, layout.shift});
 }
 
 PictureRemap::~PictureRemap() = default;
 
 void PictureRemap::run(const ConstFrame& in, const Frame& out) {
-  state_->run(in, out);
+  check_frame(operation, layout_, in, "input");
+  check_frame(operation, layout_, out, "output");
+  for (int p = 0; p < layout_.plane_count; ++p) {
+    kernel_pitch(operation, in.planes[p].pitch);
+    kernel_pitch(operation, out.planes[p].pitch);
+  }
+  for (const int plane : padded_planes_)
+    backend_->fill(out.planes[plane]);
+  for (const Launch& launch : launches_) {
+    const int plane = launch.channels.plane;
+    backend_->run(launch.channels, *launch.map, in.planes[plane], out.planes[plane]);
+  }
 }
 
 }  // namespace cudavision::remap

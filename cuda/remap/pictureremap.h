@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -37,8 +38,13 @@ class PictureRemap {
   class Backend;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  struct Launch;
+
+  FrameLayout layout_;
+  std::unique_ptr<const PackedMap> full_, reduced_;  ///< none where no channel needs it
+  std::vector<Launch> launches_;
+  std::vector<int> padded_planes_;  ///< with samples that belong to no channel
+  std::unique_ptr<Backend> backend_;
 };
 
 }  // namespace cudavision::remap

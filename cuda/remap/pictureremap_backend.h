@@ -44,7 +44,8 @@ class PictureRemap::Backend {
                    View<std::uint8_t> out) = 0;
 };
 
-std::unique_ptr<PictureRemap::Backend> make_picture_remap_cpu(const SampleCoding& coding);
+std::unique_ptr<PictureRemap::Backend> make_picture_remap_cpu(Device& device,
+                                                              const SampleCoding& coding);
 std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device& device,
                                                                const SampleCoding& coding);
 

@@ -121,7 +121,7 @@ class PictureRemapCpu final : public PictureRemap::Backend {
 
 }  // namespace
 
-std::unique_ptr<PictureRemap::Backend> make_picture_remap_cpu(const SampleCoding& coding) {
+std::unique_ptr<PictureRemap::Backend> make_picture_remap_cpu(Device&, const SampleCoding& coding) {
   return std::make_unique<PictureRemapCpu>(coding);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/remap/backend.h"
 
@@ -21,7 +22,7 @@ std::string text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);
 }
 
-void check_picture(const ImageSize& picture) {
+void check_picture(const PlaneSize& picture) {
   if (picture.width < 1 || picture.width > largest_picture || picture.height < 1 ||
       picture.height > largest_picture)
     refuse("a picture of " + text(picture.width, picture.height) +
@@ -43,74 +44,55 @@ void check_map(const Map& map) {
            " numbers of places; each pixel needs two of them");
 }
 
+int sample_bytes(const PlaneSize& picture) {
+  return picture.bits > 8 ? 2 : 1;
+}
+
 /// Room for whole segments of samples.
-View<std::uint8_t> output_rows(int width, int height, int sample_bytes, int segments) {
-  return {nullptr, width * sample_bytes, height,
-          static_cast<std::ptrdiff_t>(segments) * segment_pixels * sample_bytes};
+View<std::uint8_t> output_rows(const PackedMap& map, int bytes) {
+  return {nullptr, map.width() * bytes, map.height(),
+          static_cast<std::ptrdiff_t>(map.segments_per_row()) * segment_pixels * bytes};
 }
 
 }  // namespace
 
-class Remap::State {
- public:
-  State(Device& device, const ImageSize& picture, const Map& map)
-      : picture_(picture),
-        sample_bytes_(picture.bits > 8 ? 2 : 1),
-        map_(device, picture, map),
-        rows_(output_rows(map_.width(), map_.height(), sample_bytes_, map_.segments_per_row())),
-        memory_(device.allocate(static_cast<std::size_t>(rows_.pitch) * rows_.height)),
-        backend_(device.kind() == DeviceKind::cuda ? make_remap_cuda(device, map_)
-                                                   : make_remap_cpu(device, map_)) {
-    rows_.data = memory_.as<std::uint8_t>();
-  }
-
-  SamplePlane run(const SamplePlane& in) {
-    check(in);
-    backend_->run(in, rows_);
-    return {rows_, map_.width(), picture_.bits, 0};
-  }
-
-  const PackedMap& map() const { return map_; }
-
- private:
-  void check(const SamplePlane& in) const {
-    if (!in.rows || in.width != picture_.width || in.height() != picture_.height ||
-        in.bits != picture_.bits || in.rows.width != picture_.width * sample_bytes_ ||
-        in.shift < 0 || in.shift > (sample_bytes_ == 1 ? 0 : 16 - in.bits))
-      refuse("the input must have " + std::to_string(picture_.height) + " rows of " +
-             std::to_string(picture_.width) + " samples of " + std::to_string(picture_.bits) +
-             " bits");
-    if (in.rows.pitch != static_cast<std::int32_t>(in.rows.pitch))
-      refuse("the rows of the input lie " + std::to_string(in.rows.pitch) +
-             " bytes apart; the pitch must be less than 2 GiB");
-  }
-
-  ImageSize picture_;
-  int sample_bytes_;
-  PackedMap map_;
-  View<std::uint8_t> rows_;
-  Buffer memory_;
-  std::unique_ptr<Backend> backend_;
-};
-
-Remap::Remap(Device& device, const ImageSize& picture, const Map& map) {
+Remap::Remap(Device& device, const PlaneSize& picture, const Map& map) : picture_(picture) {
   check_picture(picture);
   check_map(map);
-  state_ = std::make_unique<State>(device, picture, map);
+  map_ = std::make_unique<PackedMap>(device, picture, map);
+  rows_ = output_rows(*map_, sample_bytes(picture));
+  memory_ = device.allocate(static_cast<std::size_t>(rows_.pitch) * rows_.height);
+  rows_.data = memory_.as<std::uint8_t>();
+  backend_ = dispatch<make_remap_cuda, make_remap_cpu>(device, *map_);
 }
 
 Remap::~Remap() = default;
 
+void Remap::check(const SamplePlane& in) const {
+  const int bytes = sample_bytes(picture_);
+  if (!in.rows || in.width != picture_.width || in.height() != picture_.height ||
+      in.bits != picture_.bits || in.rows.width != picture_.width * bytes || in.shift < 0 ||
+      in.shift > (bytes == 1 ? 0 : 16 - in.bits))
+    refuse("the input must have " + std::to_string(picture_.height) + " rows of " +
+           std::to_string(picture_.width) + " samples of " + std::to_string(picture_.bits) +
+           " bits");
+  if (in.rows.pitch != static_cast<std::int32_t>(in.rows.pitch))
+    refuse("the rows of the input lie " + std::to_string(in.rows.pitch) +
+           " bytes apart; the pitch must be less than 2 GiB");
+}
+
 SamplePlane Remap::run(const SamplePlane& in) {
-  return state_->run(in);
+  check(in);
+  backend_->run(in, rows_);
+  return {rows_, map_->width(), picture_.bits, 0};
 }
 
 View<const std::uint32_t> Remap::outside() const noexcept {
-  return state_->map().outside();
+  return map_->outside();
 }
 
 bool Remap::any_outside() const noexcept {
-  return state_->map().any_outside();
+  return map_->any_outside();
 }
 
 }  // namespace cudavision::remap

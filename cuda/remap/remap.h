@@ -29,13 +29,15 @@ struct Map {
   View<const std::uint16_t> fractions;
 };
 
+class PackedMap;
+
 class Remap {
  public:
   /// picture is the size and depth of the input: 1 to 32767 pixels each way, because a map reaches
   /// no further, and 8 to 16 bits. Reads the map and waits until the device has it: 4 bytes for
   /// each pixel of the output, or 8 where neighbours lie more than 2000 pixels apart. Allocates
   /// the output, too. Throws invalid_argument, or out_of_memory.
-  Remap(Device& device, const ImageSize& picture, const Map& map);
+  Remap(Device& device, const PlaneSize& picture, const Map& map);
   ~Remap();
 
   /// Returns the output, which has the map's size, the input's depth and a shift of 0. It is memory
@@ -56,8 +58,13 @@ class Remap {
   class Backend;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  void check(const SamplePlane& in) const;
+
+  PlaneSize picture_;
+  std::unique_ptr<const PackedMap> map_;
+  Buffer memory_;
+  View<std::uint8_t> rows_;  ///< in memory_
+  std::unique_ptr<Backend> backend_;
 };
 
 }  // namespace cudavision::remap

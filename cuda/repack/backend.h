@@ -17,10 +17,11 @@ class Repack::Backend {
 
 /// Returns true if the planes of unpacked frames are channels of the stored frame, and false if the
 /// first one is the luminance.
-bool unpacks_channels(const Storage& storage, Form form) noexcept;
+bool unpacks_channels(const StoredLayout& storage, UnpackedForm form) noexcept;
 
-std::unique_ptr<Repack::Backend> make_repack_cpu(Device& device, const Storage& storage, Form form);
-std::unique_ptr<Repack::Backend> make_repack_cuda(Device& device, const Storage& storage,
-                                                  Form form);
+std::unique_ptr<Repack::Backend> make_repack_cpu(Device& device, const StoredLayout& storage,
+                                                 UnpackedForm form);
+std::unique_ptr<Repack::Backend> make_repack_cuda(Device& device, const StoredLayout& storage,
+                                                  UnpackedForm form);
 
 }  // namespace cudavision::repack

@@ -39,7 +39,8 @@ __attribute__((always_inline)) inline void with_constant_step(int step, const Lo
     loop(static_cast<std::ptrdiff_t>(step));
 }
 
-// The functions below take the field by value: stores of bytes might change one behind a reference.
+// The functions below take the field by value: stores of bytes might change one that is a
+// reference.
 
 /// Reads samples, of which `from` is the first. `scale` is the table of their values, or nullptr if
 /// they are their own values.
@@ -129,11 +130,11 @@ class Scale {
 template <Words kWords>
 class RepackCpu final : public Repack::Backend {
  public:
-  RepackCpu(const Storage& storage, Form form)
+  RepackCpu(const StoredLayout& storage, UnpackedForm form)
       : layout_(storage.frame),
         fields_(fields_of(storage)),
         channels_(unpacks_channels(storage, form)),
-        keeps_planes_(form == Form::adjustable_luminance && !channels_),
+        keeps_planes_(form == UnpackedForm::adjustable_luminance && !channels_),
         bands_(layout_.height) {
     for (int c = 0; c < fields_.count; ++c)
       scales_.emplace_back(fields_.field[c], fields_.largest);
@@ -300,7 +301,8 @@ class RepackCpu final : public Repack::Backend {
 
 }  // namespace
 
-std::unique_ptr<Repack::Backend> make_repack_cpu(Device&, const Storage& storage, Form form) {
+std::unique_ptr<Repack::Backend> make_repack_cpu(Device&, const StoredLayout& storage,
+                                                 UnpackedForm form) {
   switch (storage.words) {
     case Words::native:
       return std::make_unique<RepackCpu<Words::native>>(storage, form);

@@ -210,13 +210,13 @@ bool is_aligned(const ConstFrame& frame) {
 
 class RepackCuda final : public Repack::Backend {
  public:
-  RepackCuda(Device& device, const Storage& storage, Form form)
+  RepackCuda(Device& device, const StoredLayout& storage, UnpackedForm form)
       : device_(device),
         layout_(storage.frame),
         words_(storage.words),
         fields_(fields_of(storage)),
         channels_(unpacks_channels(storage, form)),
-        keeps_planes_(form == Form::adjustable_luminance && !channels_),
+        keeps_planes_(form == UnpackedForm::adjustable_luminance && !channels_),
         launch_(device.stream(), kernels_for<Words::native, false>.unpack_channels) {}
 
   void unpack(const ConstFrame& stored, const Frame& unpacked) override {
@@ -259,8 +259,8 @@ class RepackCuda final : public Repack::Backend {
 
 }  // namespace
 
-std::unique_ptr<Repack::Backend> make_repack_cuda(Device& device, const Storage& storage,
-                                                  Form form) {
+std::unique_ptr<Repack::Backend> make_repack_cuda(Device& device, const StoredLayout& storage,
+                                                  UnpackedForm form) {
   return std::make_unique<RepackCuda>(device, storage, form);
 }
 

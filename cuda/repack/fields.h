@@ -30,7 +30,7 @@ struct Fields {
   std::uint32_t largest;  ///< unpacked value
 };
 
-inline Fields fields_of(const Storage& storage) {
+inline Fields fields_of(const StoredLayout& storage) {
   const FrameLayout& frame = storage.frame;
   const bool packed = storage.words == Words::packed;
   const int word_bytes = packed ? 4 : 2;
@@ -117,7 +117,7 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t va
   }
 }
 
-/// Returns the sample in its word, from 0 to field.most.
+/// Returns the sample in its word, from 0 to field.maximum.
 template <Words kWords>
 CUDAVISION_HOST_DEVICE inline std::uint32_t sample_of(const Field& field, std::uint32_t word) {
   if (kWords == Words::swapped)
@@ -126,7 +126,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t sample_of(const Field& field, std::u
   return value < field.maximum ? value : field.maximum;
 }
 
-/// Returns the word of a sample from 0 to field.most, or its share in the word of its pixel.
+/// Returns the word of a sample from 0 to field.maximum, or its share in the word of its pixel.
 template <Words kWords>
 CUDAVISION_HOST_DEVICE inline std::uint32_t word_of(const Field& field, std::uint32_t sample) {
   const std::uint32_t word = sample << field.low_bit;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/repack/backend.h"
 
@@ -32,7 +33,7 @@ Channel luminance_channel(const FrameLayout& layout) {
 }
 
 /// The words of four bytes have only channels that share no bit.
-void check_packed(const Storage& storage) {
+void check_packed(const StoredLayout& storage) {
   const FrameLayout& frame = storage.frame;
   if (frame.plane_count != 1 || frame.shift != 0 || frame.planes[0].rows != frame.height ||
       frame.planes[0].row_bytes != 4 * frame.width)
@@ -65,7 +66,7 @@ void check_words(const FrameLayout& frame) {
   }
 }
 
-void check_storage(const Storage& storage) {
+void check_storage(const StoredLayout& storage) {
   const FrameLayout& frame = storage.frame;
   check_layout(operation, frame);
   if (frame.bits == 8)
@@ -95,18 +96,18 @@ void check_storage(const Storage& storage) {
 
 }  // namespace
 
-bool unpacks_channels(const Storage& storage, Form form) noexcept {
-  return form == Form::channels ||
-         (form == Form::adjustable_luminance && storage.frame.find(Role::luma) >= 0);
+bool unpacks_channels(const StoredLayout& storage, UnpackedForm form) noexcept {
+  return form == UnpackedForm::channels ||
+         (form == UnpackedForm::adjustable_luminance && storage.frame.find(Role::luma) >= 0);
 }
 
-bool is_needed(const Storage& storage, Form form) noexcept {
+bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept {
   const FrameLayout& frame = storage.frame;
   return storage.words != Words::native ||
-         (form != Form::channels && frame.bits > 8 && frame.find(Role::luma) < 0);
+         (form != UnpackedForm::channels && frame.bits > 8 && frame.find(Role::luma) < 0);
 }
 
-FrameLayout unpacked_layout(const Storage& storage, Form form) noexcept {
+FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept {
   const FrameLayout& frame = storage.frame;
   if (!is_needed(storage, form))
     return frame;
@@ -120,23 +121,23 @@ FrameLayout unpacked_layout(const Storage& storage, Form form) noexcept {
     return layout;
   }
   add_channel(layout, luminance_channel(frame));
-  if (form == Form::adjustable_luminance)
+  if (form == UnpackedForm::adjustable_luminance)
     for (int p = 0; p < frame.plane_count; ++p)
       layout.planes[layout.plane_count++] = frame.planes[p];
   return layout;
 }
 
-Repack::Repack(Device& device, const Storage& storage, Form form) : storage_(storage), form_(form) {
+Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
+    : storage_(storage), form_(form) {
   check_storage(storage);
   if (!is_needed(storage, form))
     refuse("operations read such frames themselves");
   // With alpha in a plane of its own, luminance and colours would take five planes.
-  if (form == Form::adjustable_luminance && !unpacks_channels(storage, form) &&
+  if (form == UnpackedForm::adjustable_luminance && !unpacks_channels(storage, form) &&
       storage.frame.plane_count == FrameLayout::max_planes)
     refuse("four planes leave no room for the luminance");
   unpacked_ = unpacked_layout(storage, form);
-  backend_ = device.kind() == DeviceKind::cuda ? make_repack_cuda(device, storage, form)
-                                               : make_repack_cpu(device, storage, form);
+  backend_ = dispatch<make_repack_cuda, make_repack_cpu>(device, storage, form);
 }
 
 Repack::~Repack() = default;
@@ -148,7 +149,7 @@ void Repack::unpack(const ConstFrame& stored, const Frame& unpacked) {
 }
 
 void Repack::pack(const ConstFrame& unpacked, const Frame& stored) {
-  if (form_ == Form::luminance)
+  if (form_ == UnpackedForm::luminance)
     refuse("luminance alone cannot be packed");
   check_frame(operation, unpacked_, unpacked, "input");
   check_frame(operation, storage_.frame, stored, "output");

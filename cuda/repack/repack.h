@@ -13,7 +13,7 @@
 /// bits. A frame as it lies in buffers is called stored, a converted one unpacked.
 ///
 /// The samples of unpacked frames are words of two bytes in the machine's byte order, without a
-/// shift. In `Storage::packed` frames, a sample may have fewer bits than the frame, as alpha has.
+/// shift. In `Words::packed` frames, a sample may have fewer bits than the frame, as alpha has.
 /// With L = 2^bits − 1 and l = 2^depth − 1, its value v becomes (v·L + l div 2) div l, and an
 /// unpacked value w goes back as (w·l + L div 2) div L. Unpacking and packing gives back every v.
 namespace cudavision::repack {
@@ -26,7 +26,7 @@ enum class Words : std::uint8_t {
 };
 
 /// The shape of stored frames.
-struct Storage {
+struct StoredLayout {
   /// Everything that frame.h says, except that with Words::packed there is one plane, rows are
   /// rows of words of four bytes, all channels have an offset of 0 and a step of 1, and the shift
   /// is 0.
@@ -38,8 +38,8 @@ struct Storage {
   std::array<int, FrameLayout::max_channels> depth{};
 };
 
-/// What the channels of an unpacked frame are.
-enum class Form : std::uint8_t {
+/// The channels of an unpacked frame.
+enum class UnpackedForm : std::uint8_t {
   /// Those of the stored frame.
   channels,
   /// A single one, the luminance: luma, or `u = (299·red + 587·green + 114·blue) div 1000`. Such
@@ -53,30 +53,30 @@ enum class Form : std::uint8_t {
 };
 
 /// Returns false if operations that work on frames of this form can read stored frames themselves.
-bool is_needed(const Storage& storage, Form form) noexcept;
+bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 /// Returns the layout that frames have when they are unpacked, or that of the stored frame if
 /// unpacking is not needed. The storage must be one that Repack accepts.
-FrameLayout unpacked_layout(const Storage& storage, Form form) noexcept;
+FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 class Repack {
  public:
   /// The stored frames must have more than 8 bits, and either one channel of luma or red, green and
   /// blue ones, those of the picture's size. Every byte of a plane must belong to a sample. Throws
   /// invalid_argument if not, or if is_needed() returns false.
-  Repack(Device& device, const Storage& storage, Form form);
+  Repack(Device& device, const StoredLayout& storage, UnpackedForm form);
   ~Repack();
 
   /// Both only enqueue work on the device. Frames do not overlap. pack() throws invalid_argument
-  /// with Form::luminance.
+  /// with UnpackedForm::luminance.
   void unpack(const ConstFrame& stored, const Frame& unpacked);
   void pack(const ConstFrame& unpacked, const Frame& stored);
 
   class Backend;
 
  private:
-  Storage storage_;
-  Form form_;
+  StoredLayout storage_;
+  UnpackedForm form_;
   FrameLayout unpacked_;
   std::unique_ptr<Backend> backend_;
 };

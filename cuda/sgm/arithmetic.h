@@ -11,8 +11,8 @@
 namespace cudavision::sgm {
 
 /// Returns true if no disparity apart from the best and its neighbours is about as good as the
-/// best. second is the least sum of those disparities. A rounded product is monotone in its factor,
-/// so the other sums need no test.
+/// best. second is the smallest sum of those disparities. A rounded product is monotone in its
+/// factor, so the other sums need no test.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__

@@ -6,10 +6,9 @@
 // per backend (README.md lists them).
 //
 // Callers have validated all arguments, and pass pictures of the size and depth of the StageConfig.
-// Pointers are the device's. "In compatibility" means
-// Compatibility::libsgm. Features, sums and maps are dense: entry (x, y) is number y·width + x.
-// Sums begin at a multiple of 16 bytes, everything else at a multiple of its own size. All calls
-// only enqueue.
+// Pointers are the device's. "In compatibility" means Compatibility::libsgm. Features, sums and
+// maps are dense: entry (x, y) is number y·width + x. Sums begin at a multiple of 16 bytes,
+// everything else at a multiple of its own size. All calls only enqueue.
 
 #include <array>
 #include <cstdint>
@@ -21,11 +20,11 @@
 namespace cudavision::sgm {
 
 /// The stages are built for the size of the pictures and a Config without automatic values.
-struct StageConfig : ImageSize, Config {
+struct StageConfig : PlaneSize, Config {
   StageConfig() : Config(resolved(Config())) {}
   /// layout is that of the left pictures.
   StageConfig(const FrameLayout& layout, const Config& config)
-      : ImageSize{layout.width, layout.height, layout.bits}, Config(resolved(config)) {}
+      : PlaneSize{layout.width, layout.height, layout.bits}, Config(resolved(config)) {}
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   /// The number of sums of all pixels.
@@ -130,7 +129,7 @@ class Stages {
   /// feature (x − d − minimum, y) of the right. Outside the picture, this is 0 or, with
   /// replicates_features(), the feature at the nearest column. Paths run along (0, 1), (0, −1),
   /// (1, 0), (−1, 0) and, if there are 8, the diagonals. With L' the costs of the previous pixel of
-  /// the path and m the least of them,
+  /// the path and m the smallest of them,
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 counts only within the range of disparities, and L = C if the previous pixel lies
   /// outside the picture. L is at most the bits of a feature + P2, which fits a byte, and m is at
@@ -153,7 +152,7 @@ class Stages {
   /// x = r + d + minimum, 0 ≤ x < width. It is unknown if there is no such d. In compatibility, the
   /// minimum does not count: x = r + d.
   ///
-  /// With c1 = S(best) and c2 the least S(d) where |d − best| > 1, confidence is
+  /// With c1 = S(best) and c2 the smallest S(d) where |d − best| > 1, confidence is
   /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const Winners& winners) = 0;
@@ -216,7 +215,7 @@ class Stages {
   /// map without known pixels stays as it is.
   virtual void fill_holes(std::uint16_t* map) = 0;
 
-  /// Replaces each known number by the least v with 2·Σ w(q), summed over the samples q whose
+  /// Replaces each known number by the smallest v with 2·Σ w(q), summed over the samples q whose
   /// number is at most v, ≥ Σ w(q), summed over all samples. Samples are the pixels at (x + i, y +
   /// j), i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture and known. With I = `luminance >> (bits
   /// − 8)` of the left picture, `w(q) = 64 >> (|I(p) − I(q)| >> 3)`. Unknown pixels stay unknown.
@@ -258,6 +257,7 @@ std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& confi
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config);
 /// Likewise stages that match in bands of band_rows rows or few more, instead of those that fit the
 /// memory budget.
-std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config, int band_rows);
+std::unique_ptr<Stages> make_stages_in_bands_cuda(Device& device, const StageConfig& config,
+                                                  int band_rows);
 
 }  // namespace cudavision::sgm

@@ -223,7 +223,8 @@ std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& conf
   return std::make_unique<StagesCuda>(device, config, bands_within_budget(config));
 }
 
-std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config, int band_rows) {
+std::unique_ptr<Stages> make_stages_in_bands_cuda(Device& device, const StageConfig& config,
+                                                  int band_rows) {
   return std::make_unique<StagesCuda>(device, config, bands_of(config, band_rows));
 }
 

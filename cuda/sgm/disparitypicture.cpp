@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 
@@ -65,15 +66,14 @@ void check_parameters(const PictureParameters& picture) {
 
 std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
                                                         Kind kind, Quantity quantity) {
-  PictureShape shape;
-  shape.width = out.width;
-  shape.height = out.height;
-  shape.kind = kind;
-  shape.reads_bytes = quantity == Quantity::confidence;
+  PictureConfig config;
+  config.width = out.width;
+  config.height = out.height;
+  config.kind = kind;
+  config.reads_bytes = quantity == Quantity::confidence;
   if (kind == Kind::color)
-    shape.pixel = PackedPixel(out);
-  return device.kind() == DeviceKind::cuda ? make_disparity_picture_cuda(device, shape)
-                                           : make_disparity_picture_cpu(device, shape);
+    config.pixel = PackedPixel(out);
+  return dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
 }
 
 RangeBins bins_of(const Parameters& parameters, Quantity quantity) {

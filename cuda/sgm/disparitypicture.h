@@ -35,7 +35,8 @@ struct PictureParameters {
     full,
     /// From the 2nd to the 98th percentile of the picture, smoothed over time; see below.
     automatic,
-    /// From `least` to `most`, in pixels of disparity, in depths, or in levels of confidence. Both
+    /// From `minimum` to `maximum`, in pixels of disparity, in depths, or in levels of confidence.
+    /// Both
     /// are rounded to whole numbers (disparities times s), and high is low + 1 at least.
     fixed,
   };
@@ -46,7 +47,7 @@ struct PictureParameters {
   double baseline = 0;                      ///< mm
   double unit = 1;                          ///< mm per count of depth
   Range range = Range::full;
-  double minimum = 0, maximum = 1;  ///< for Range::fixed; least < most
+  double minimum = 0, maximum = 1;  ///< for Range::fixed; minimum < maximum
 
   auto tie() const noexcept {
     return std::tie(kind, quantity, focal_length, baseline, unit, range, minimum, maximum);
@@ -59,10 +60,10 @@ struct PictureParameters {
 using ColorTable = std::array<std::array<std::uint8_t, 3>, 256>;
 
 /// Range::automatic is defined in integers. The known numbers v of a map, or of confidence, from
-/// `first` to `last` are counted in bins of 2^k neighbours, where k is the least for which 1024
+/// `first` to `last` are counted in bins of 2^k neighbours, where k is the smallest for which 1024
 /// bins suffice. first is s·minimum, for depth 1 if that is more, and last s·(minimum +
 /// disparities − 1); of confidence, 1 and 255. A percentile p is the first bin b for which 100
-/// times the count of bins up to b reaches p times the count of all; low' is the least number of
+/// times the count of bins up to b reaches p times the count of all; low' is the smallest number of
 /// the bin of the 2nd, and high' the largest of the bin of the 98th, at most last.
 ///
 /// S_low = 65536·low' for the first frame with a known number after the construction or restart(),

@@ -74,8 +74,8 @@ struct PackedPixel {
   int red = 0, green = 0, blue = 0;
 };
 
-/// The shape of the pictures, which never changes.
-struct PictureShape {
+/// The configuration of the pictures, which never changes.
+struct PictureConfig {
   int width = 0, height = 0;
   DisparityPicture::Kind kind = DisparityPicture::Kind::gray;
   bool reads_bytes = false;  ///< the values are confidence
@@ -96,8 +96,8 @@ class DisparityPicture::Backend {
 };
 
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device,
-                                                                      const PictureShape& shape);
+                                                                      const PictureConfig& config);
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device& device,
-                                                                       const PictureShape& shape);
+                                                                       const PictureConfig& config);
 
 }  // namespace cudavision::sgm

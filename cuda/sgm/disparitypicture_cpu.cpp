@@ -15,10 +15,10 @@ namespace {
 
 class DisparityPictureCpu final : public DisparityPicture::Backend {
  public:
-  explicit DisparityPictureCpu(const PictureShape& shape)
-      : shape_(shape),
-        bands_(shape.height),
-        counts_(static_cast<std::size_t>(shape.kind == Kind::depth ? 0 : bands_.count())) {}
+  explicit DisparityPictureCpu(const PictureConfig& config)
+      : config_(config),
+        bands_(config.height),
+        counts_(static_cast<std::size_t>(config.kind == Kind::depth ? 0 : bands_.count())) {}
 
   void set(const DisparityNumbers& numbers) override {
     if (numbers.bins != numbers_.bins)
@@ -32,7 +32,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
 
   void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) override {
     LevelRange range = numbers_.range;
-    if (numbers_.automatic && shape_.kind != Kind::depth) {
+    if (numbers_.automatic && config_.kind != Kind::depth) {
       take_percentiles(histogram(values), weight);
       range = numbers_.automatic_range(state_);
     }
@@ -47,7 +47,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
   using Histogram = std::array<std::uint32_t, RangeBins::maximum>;
 
   std::uint16_t number(const std::uint8_t* values, int x) const {
-    return shape_.reads_bytes ? values[x] : load16(values + 2 * std::ptrdiff_t{x});
+    return config_.reads_bytes ? values[x] : load16(values + 2 * std::ptrdiff_t{x});
   }
 
   const Histogram& histogram(View<const std::uint8_t> values) {
@@ -55,7 +55,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
       Histogram& counts = counts_[static_cast<std::size_t>(band.number)];
       counts.fill(0);
       for (int y = band.begin; y < band.end; ++y)
-        for (int x = 0; x < shape_.width; ++x)
+        for (int x = 0; x < config_.width; ++x)
           if (const int bin = numbers_.bin(number(values.row(y), x)); bin >= 0)
             ++counts[static_cast<std::size_t>(bin)];
     });
@@ -86,31 +86,31 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
   }
 
   void draw(const std::uint8_t* values, const LevelRange& range, std::uint8_t* out) const {
-    for (int x = 0; x < shape_.width; ++x) {
+    for (int x = 0; x < config_.width; ++x) {
       const std::uint16_t number_here = number(values, x);
-      if (shape_.kind == Kind::depth) {
+      if (config_.kind == Kind::depth) {
         const std::uint16_t counts = numbers_.counts(number_here);
         std::memcpy(out + 2 * std::ptrdiff_t{x}, &counts, sizeof counts);
         continue;
       }
       const std::uint8_t level = numbers_.level(number_here, range);
-      if (shape_.kind == Kind::gray)
+      if (config_.kind == Kind::gray)
         out[x] = level;
       else
-        put_color(level, out + shape_.pixel.bytes * std::ptrdiff_t{x});
+        put_color(level, out + config_.pixel.bytes * std::ptrdiff_t{x});
     }
   }
 
   void put_color(std::uint8_t level, std::uint8_t* pixel) const {
     constexpr std::array<std::uint8_t, 3> black{};
     const auto& [red, green, blue] = level == 0 ? black : colors_[level];
-    std::memset(pixel, 0xff, static_cast<std::size_t>(shape_.pixel.bytes));
-    pixel[shape_.pixel.red] = red;
-    pixel[shape_.pixel.green] = green;
-    pixel[shape_.pixel.blue] = blue;
+    std::memset(pixel, 0xff, static_cast<std::size_t>(config_.pixel.bytes));
+    pixel[config_.pixel.red] = red;
+    pixel[config_.pixel.green] = green;
+    pixel[config_.pixel.blue] = blue;
   }
 
-  PictureShape shape_;
+  PictureConfig config_;
   Bands bands_;
   std::vector<Histogram> counts_;  // one for each band
   DisparityNumbers numbers_;
@@ -121,8 +121,8 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
 }  // namespace
 
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device&,
-                                                                      const PictureShape& shape) {
-  return std::make_unique<DisparityPictureCpu>(shape);
+                                                                      const PictureConfig& config) {
+  return std::make_unique<DisparityPictureCpu>(config);
 }
 
 }  // namespace cudavision::sgm

@@ -192,23 +192,23 @@ Kernel kernel_for(Kind kind) {
 
 class DisparityPictureCuda final : public DisparityPicture::Backend {
  public:
-  DisparityPictureCuda(Device& device, const PictureShape& shape)
-      : shape_(shape),
-        kernel_(kernel_for(shape.kind)),
+  DisparityPictureCuda(Device& device, const PictureConfig& config)
+      : config_(config),
+        kernel_(kernel_for(config.kind)),
         launch_(device.stream(), kernel_),
         launch_range_(device.stream(), count_kernel) {
-    a_.width = shape.width;
-    a_.blocks_per_row = (shape.width + threads - 1) / threads;
-    a_.pixel_bytes = shape.pixel.bytes;
-    a_.red = shape.pixel.red;
-    a_.green = shape.pixel.green;
-    a_.blue = shape.pixel.blue;
-    if (shape.kind == Kind::depth)
+    a_.width = config.width;
+    a_.blocks_per_row = (config.width + threads - 1) / threads;
+    a_.pixel_bytes = config.pixel.bytes;
+    a_.red = config.pixel.red;
+    a_.green = config.pixel.green;
+    a_.blue = config.pixel.blue;
+    if (config.kind == Kind::depth)
       return;
     memory_ = device.allocate(sizeof(RangeMemory));
     constexpr int bytes = sizeof(RangeMemory);
     device.fill({memory_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
-    if (shape.kind != Kind::color)
+    if (config.kind != Kind::color)
       return;
     uploader_ = std::make_unique<TableUploader>(device, std::tuple_size_v<ColorTable>);
     a_.colors = uploader_->tables();
@@ -232,7 +232,7 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
 
   void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) override {
     DisparityPictureArguments a = a_;
-    a.values = {values.data, values.pitch, shape_.reads_bytes};
+    a.values = {values.data, values.pitch, config_.reads_bytes};
     a.out = out.data;
     a.out_pitch = out.pitch;
     if (a.numbers.automatic && memory_.data()) {
@@ -246,22 +246,22 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
   void find_range(const Values& values, int weight) {
     RangeArguments a{};
     a.values = values;
-    a.width = shape_.width;
-    a.height = shape_.height;
+    a.width = config_.width;
+    a.height = config_.height;
     a.numbers = a_.numbers;
     a.memory = memory_.as<RangeMemory>();
     a.weight = weight;
     a.restart = restart_;
     restart_ = false;
     constexpr int block_pixels = threads * run_pixels;
-    const std::int64_t pixels = static_cast<std::int64_t>(shape_.width) * shape_.height;
+    const std::int64_t pixels = static_cast<std::int64_t>(config_.width) * config_.height;
     const auto blocks = static_cast<unsigned>(
         std::min<std::int64_t>((pixels + block_pixels - 1) / block_pixels, max_count_blocks));
     launch_range_(count_kernel, blocks, threads, 0, a);
     launch_range_(range_kernel, 1, RangeBins::maximum, 0, a);
   }
 
-  PictureShape shape_;
+  PictureConfig config_;
   Kernel kernel_;
   DisparityPictureArguments a_{};
   Buffer memory_;  // a RangeMemory; none for Kind::depth
@@ -273,9 +273,9 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
 
 }  // namespace
 
-std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device& device,
-                                                                       const PictureShape& shape) {
-  return std::make_unique<DisparityPictureCuda>(device, shape);
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(
+    Device& device, const PictureConfig& config) {
+  return std::make_unique<DisparityPictureCuda>(device, config);
 }
 
 }  // namespace cudavision::sgm

@@ -62,7 +62,7 @@ void compare_along_row(const Byte* block, const Byte* from, int pitch, int count
   }
 }
 
-/// Returns the least number, or the largest possible one if there is none.
+/// Returns the smallest number, or the largest possible one if there is none.
 CUDAVISION_TARGET_CLONES
 std::uint16_t min_of(const std::uint16_t* numbers, int count) {
   std::uint16_t lowest = std::numeric_limits<std::uint16_t>::max();
@@ -75,7 +75,7 @@ std::uint16_t min_of(const std::uint16_t* numbers, int count) {
 struct Best {
   int dx = 0, dy = 0;
   double offset = 0;  ///< dy, with a fraction
-  double ratio = 1;   ///< its sum, relative to the least of those that are another match
+  double ratio = 1;   ///< its sum, relative to the smallest of those that are another match
   bool exists = false;
 };
 
@@ -115,7 +115,7 @@ class Sums {
 
   int min_in(int j) const { return min_of(row(j), columns_); }
 
-  /// Returns the least sum of those that are not at (x, y) or near it.
+  /// Returns the smallest sum of those that are not at (x, y) or near it.
   int min_elsewhere(int x, int y) const {
     int lowest = no_sum;
     for (int j = 0; j < rows_; ++j) {
@@ -146,7 +146,7 @@ Number quantile(const std::vector<Number>& sorted, double part) {
   return sorted[std::min(place, sorted.size() - 1)];
 }
 
-/// Returns the least eigenvalue of the structure tensor of a block, per pixel.
+/// Returns the smallest eigenvalue of the structure tensor of a block, per pixel.
 double texture(const SamplePlane& picture, int left, int top) {
   constexpr int wide = block_width + 2, high = block_height + 2;
   Byte levels[high][wide];
@@ -238,7 +238,7 @@ struct PairInspector::Match {
   bool is_clear() const { return agrees && best.ratio < far_better; }
 };
 
-PairInspector::PairInspector(const ImageSize& size, const Config& config)
+PairInspector::PairInspector(const PlaneSize& size, const Config& config)
     : size_(size), minimum_(config.minimum), largest_(config.minimum + config.disparities - 1) {}
 
 void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) {

@@ -62,12 +62,12 @@ struct PairFigures {
 class PairInspector {
  public:
   /// The pictures have this size and depth, and are matched with this range of disparities.
-  PairInspector(const ImageSize& size, const Config& config);
+  PairInspector(const PlaneSize& size, const Config& config);
 
   /// All arguments are in host memory. map holds disparities as disparity_scale(parameters) says,
   /// in rows of 2·width bytes, best before holes are filled.
   ///
-  /// Blocks are 16×9 pixels, the one of nine with the least eigenvalue of the structure tensor
+  /// Blocks are 16×9 pixels, the one of nine with the smallest eigenvalue of the structure tensor
   /// largest in each cell of a grid over the left picture, if that is at least 25 per pixel. They
   /// are compared by the sum of absolute differences, after the mean of the 7×7 pixels around each
   /// pixel has been subtracted and the rest clipped to ±40 levels of 8 bits. If the contrasts of
@@ -97,7 +97,7 @@ class PairInspector {
                                         int row) const;
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
-  const ImageSize size_;
+  const PlaneSize size_;
   const int minimum_;  ///< disparity searched
   const int largest_;  ///< disparity searched
   std::vector<Place> blocks_;

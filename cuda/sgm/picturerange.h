@@ -19,7 +19,7 @@ struct LevelRange {
     const int n = clamped(value) - low, span = high - low;
     return static_cast<std::uint8_t>(1 + (254 * n + span / 2) / span);
   }
-  /// Returns the level if the least value is to become 255.
+  /// Returns the level if the smallest value is to become 255.
   CUDAVISION_HOST_DEVICE std::uint8_t reversed_level(int value) const {
     const int n = high - clamped(value), span = high - low;
     return static_cast<std::uint8_t>(1 + (254 * n + span / 2) / span);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/points_backend.h"
 
@@ -54,8 +55,7 @@ Points::Points(Device& device, int width, int height, const Parameters& paramete
                const Reprojection& reprojection)
     : width_(width), height_(height) {
   check_size(width, height);
-  backend_ = device.kind() == DeviceKind::cuda ? make_points_cuda(device, width)
-                                               : make_points_cpu(device, width);
+  backend_ = dispatch<make_points_cuda, make_points_cpu>(device, width);
   set(parameters, reprojection);
 }
 

@@ -126,7 +126,7 @@ struct Samples {
   }
 }
 
-/// Finds the medians of some neighbouring pixels by bisection, from the least to the largest of
+/// Finds the medians of some neighbouring pixels by bisection, from the smallest to the largest of
 /// their samples. One weight of a pixel whose number is known is not 0: its own.
 [[gnu::always_inline]] inline void find_medians(const Samples& samples, const std::int16_t* totals,
                                                 std::int16_t* medians) {

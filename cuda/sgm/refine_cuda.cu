@@ -9,7 +9,7 @@
 // as if their bits were floats: floats that are not negative have the order of their bits.
 //
 // The medians are found by bisection, of which a step costs two instructions for each sample. A
-// tile has many fewer numbers than lie between its least and its largest one, above all at the
+// tile has many fewer numbers than lie between its smallest and its largest one, above all at the
 // edges of objects. So a block first makes a sorted list of them, and the bisection is in this
 // list.
 

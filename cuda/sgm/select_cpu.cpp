@@ -25,14 +25,14 @@ constexpr std::array<std::uint16_t, max_disparities> count_up() {
 }
 constexpr auto numbers = count_up();
 
-/// The least sum so far of each pixel of the right map, and its disparity.
+/// The smallest sum so far of each pixel of the right map, and its disparity.
 struct RightBest {
   std::uint16_t* sums;
   std::uint16_t* disparities;
 };
 
-/// Returns the least of a pixel's sums, and updates the right map's bests with all of them. count
-/// is a multiple of 32.
+/// Returns the smallest of a pixel's sums, and updates the right map's bests with all of them.
+/// count is a multiple of 32.
 [[gnu::always_inline]] inline std::uint16_t min_sum(const std::uint16_t* sums, int count,
                                                     std::uint16_t* __restrict right_sums,
                                                     std::uint16_t* __restrict right_disparities) {
@@ -58,7 +58,7 @@ struct RightBest {
   return first;
 }
 
-/// Returns the least sum among the disparities that are more than one away from the best.
+/// Returns the smallest sum among the disparities that are more than one away from the best.
 [[gnu::always_inline]] inline std::uint16_t second_sum(const std::uint16_t* sums, int count,
                                                        std::uint16_t best) {
   const auto before = static_cast<std::uint16_t>(best - 1);

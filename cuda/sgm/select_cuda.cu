@@ -6,7 +6,7 @@
 // being loaded; shared memory keeps the best so far of each pixel of the right map.
 //
 // Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits, and two of these a
-// word. The least of such numbers is the least sum with the lowest index.
+// word. The smallest of such numbers is the smallest sum with the lowest index.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -74,14 +74,14 @@ struct RowPlan {
       sizeof(uint4) * numbers + sizeof(std::uint32_t) * (columns + 2 * ring);
 };
 
-/// Combines a sum and its disparity into one number. The least of these numbers belongs to the
+/// Combines a sum and its disparity into one number. The smallest of these numbers belongs to the
 /// lowest disparity of the smallest sum. indexed is 32·sum + index, where the disparity is first +
 /// index.
 __device__ std::uint32_t key_of(std::uint32_t indexed, int first) {
   return 32 * indexed - 31 * (indexed & 31) + static_cast<std::uint32_t>(first);
 }
 
-/// Returns the least value of kLanes neighbouring lanes.
+/// Returns the smallest value of kLanes neighbouring lanes.
 template <int kLanes>
 __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 #pragma unroll
@@ -95,7 +95,7 @@ struct LeftBest {
   std::uint32_t key;  ///< of the best, equal in all lanes
   int word;           ///< the best and its neighbours are in this word of the column and the next
   int near;           ///< the lane's vector that holds one of these words, or any if none does
-  std::uint32_t minimum;  ///< the least sums of the lane's other vectors, in both halves
+  std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
 
 /// Finds the best of a column. vectors are the vectors part, part + kLanes, part + 2·kLanes… of the
@@ -111,7 +111,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
     minima[i] = __vminu2(minima[i], vectors[i].w * 32 + index + 0x00030003u);
   }
   const std::uint32_t both = __vminu2(__vimin3_u16x2(minima[0], minima[1], minima[2]), minima[3]);
-  // One more bit holds the half that the least is from.
+  // One more bit holds the half that the smallest is from.
   const std::uint32_t one = min((both & 0xffff) * 2, both >> 15 | 1);
   const std::uint32_t vector = static_cast<std::uint32_t>(part) + (one >> 3 & 7) * kLanes;
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
@@ -132,8 +132,8 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   return best;
 }
 
-/// Returns the least sum of all words except the two that hold the best and its neighbours. near is
-/// the vector best.near.
+/// Returns the smallest sum of all words except the two that hold the best and its neighbours. near
+/// is the vector best.near.
 template <int kLanes>
 __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -147,7 +147,7 @@ __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) 
 }
 
 /// Writes a pixel of the left map. sums are those of the column, two per word. found holds the
-/// best's key and, from bit 21 on, the least sum of the other words.
+/// best's key and, from bit 21 on, the smallest sum of the other words.
 __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);

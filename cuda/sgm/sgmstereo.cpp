@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/backend.h"
 
@@ -87,8 +88,7 @@ class Workspace {
 }  // namespace
 
 std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config) {
-  return device.kind() == DeviceKind::cuda ? make_stages_cuda(device, config)
-                                           : make_stages_cpu(device, config);
+  return dispatch<make_stages_cuda, make_stages_cpu>(device, config);
 }
 
 class SgmStereo::State {

@@ -12,7 +12,9 @@
 
 namespace cudavision {
 
-/// Relaxed atomic operations on words in device memory, at device scope.
+/// Relaxed atomic operations on words in device memory, at device scope. They are written in PTX,
+/// because cuda::atomic_ref does not compile to the same code (CUDA 13.0): it addresses the generic
+/// space instead of global memory, add() would return a value, and load4() would be four loads.
 template <class Number>
 struct RelaxedAtomics;
 

@@ -66,7 +66,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
       gst_buffer_unref(in);
       return flow;
     }
-    // New caps and a new pool are negotiated behind the frames in flight.
+    // New caps and a new pool are negotiated after the frames in flight.
     if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
       wait_for_frames(trans);
     // GstBaseTransform marks the first frame after one that QoS has dropped when it pushes it.
@@ -141,10 +141,10 @@ const char* description(FrameWork work, GstBuffer* in, GstBuffer* out) {
   switch (work) {
     case FrameWork::nothing:
       if (is_missing_frame(in))
-        return "a gap, handed on";
-      return in == out ? "handed on unchanged" : "copied unchanged";
+        return "a gap, pushed unchanged";
+      return in == out ? "pushed unchanged" : "copied unchanged";
     case FrameWork::inspect:
-      return in == out ? "inspected and handed on" : "inspected and copied";
+      return in == out ? "inspected and pushed unchanged" : "inspected and copied";
     case FrameWork::transform:
       break;
   }

@@ -271,8 +271,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
   });
 }
 
-repack::Form form_of_channels(GstCudaVisionFilter*) {
-  return repack::Form::channels;
+repack::UnpackedForm form_of_channels(GstCudaVisionFilter*) {
+  return repack::UnpackedForm::channels;
 }
 
 FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {

@@ -54,8 +54,8 @@ struct GstCudaVisionFilterClass {
   GstDebugCategory* debug_category;
 
   /// Returns the form in which process() takes frames that the operation cannot read as they lie in
-  /// buffers. The default is Form::channels. Frames of video output have the same form.
-  cudavision::repack::Form (*unpacked_form)(GstCudaVisionFilter* self);
+  /// buffers. The default is UnpackedForm::channels. Frames of video output have the same form.
+  cudavision::repack::UnpackedForm (*unpacked_form)(GstCudaVisionFilter* self);
   /// Reads fixed output caps. The default reads video/x-raw.
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,
                                            const cudavision::FrameFormat& in,

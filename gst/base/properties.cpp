@@ -6,7 +6,7 @@
 namespace cudavision {
 namespace {
 
-// A type of specifications like GObject's, but without its check: GObject would not pass on a
+// A type of specifications like GObject's, but without its check: GObject would not set a
 // number out of range, but print a warning on the terminal that applications do not see, so that
 // the element could not refuse it and name the remedy. Wider ranges would be the plain way, but
 // gst-inspect-1.0 and applications show the ranges of these specifications.

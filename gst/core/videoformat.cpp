@@ -122,8 +122,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   return layout;
 }
 
-repack::Storage storage_of(const GstVideoInfo& info, const SupportedFormat& format) {
-  repack::Storage storage;
+repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat& format) {
+  repack::StoredLayout storage;
   storage.frame = layout_of(info);
   storage.words = format.words;
   if (format.words != repack::Words::packed)
@@ -194,7 +194,7 @@ std::string FrameFormat::description() const {
          size_text(layout.width, layout.height);
 }
 
-FrameFormat frame_format_from_caps(const GstCaps* caps, repack::Form form) {
+FrameFormat frame_format_from_caps(const GstCaps* caps, repack::UnpackedForm form) {
   require_raw_video(caps);
   FrameFormat format;
   if (!gst_video_info_from_caps(&format.info, caps))

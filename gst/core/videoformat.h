@@ -22,9 +22,9 @@ std::string size_text(int width, int height);
 /// GstVideoMeta, and the memory that the caps announce. For caps other than video/x-raw, only the
 /// planes of layout and storage, offset, stride and size are set, and info has no format.
 struct FrameFormat {
-  FrameLayout layout;       ///< of frames as operations get them: unpacked where that is needed
-  repack::Storage storage;  ///< how frames lie in buffers
-  repack::Form form = repack::Form::channels;  ///< of unpacked frames
+  FrameLayout layout;  ///< of frames as operations get them: unpacked where that is needed
+  repack::StoredLayout storage;                                ///< how frames lie in buffers
+  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< of unpacked frames
   std::array<gsize, FrameLayout::max_planes> offset{};
   std::array<gint, FrameLayout::max_planes> stride{};
   gsize size = 0;
@@ -43,7 +43,8 @@ struct FrameFormat {
 /// Reads fixed video/x-raw caps. form is the one in which an operation takes frames that it cannot
 /// read as they are. Throws ElementError if the elements do not support the memory, format, size or
 /// interlace mode of the caps, or if they are caps of something else.
-FrameFormat frame_format_from_caps(const GstCaps* caps, repack::Form form = repack::Form::channels);
+FrameFormat frame_format_from_caps(const GstCaps* caps,
+                                   repack::UnpackedForm form = repack::UnpackedForm::channels);
 
 /// True if gray or luma samples range from 16 to 235 (scaled to the depth), as the colorimetry says
 /// or, without one, as is usual for the format.

@@ -170,7 +170,7 @@ bool DeviceWork::done() noexcept {
 void DeviceWork::when_done(std::function<void()> call) {
   const CudaScope scope(lane_->lanes.context_);
   Device& notices = lane_->lanes.notices();
-  lane_->for_each_completion([&](auto& mapped) { mapped.completion().hold_back(notices); });
+  lane_->for_each_completion([&](auto& mapped) { notices.wait_event(mapped.completion()); });
   notify_when_passed(notices, std::move(call));
 }
 

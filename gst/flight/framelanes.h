@@ -113,7 +113,7 @@ class FrameLanes {
   friend class MappedFrames;
   friend class DeviceWork;
 
-  /// A stream that only waits for others, so that notices hold back no work.
+  /// A stream that only waits for others, so that no work waits for notices.
   struct Notices {
     SharedStream stream;
     std::unique_ptr<Device> device;

@@ -209,8 +209,8 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
 
 /* Frames */
 
-repack::Form unpacked_form(GstCudaVisionFilter*) {
-  return repack::Form::adjustable_luminance;
+repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
+  return repack::UnpackedForm::adjustable_luminance;
 }
 
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,

@@ -260,9 +260,9 @@ gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
   }
 }
 
-repack::Form unpacked_form(GstCudaVisionFilter* self) {
-  return form_of(self).output == IntegralOutput::denoise ? repack::Form::channels
-                                                         : repack::Form::luminance;
+repack::UnpackedForm unpacked_form(GstCudaVisionFilter* self) {
+  return form_of(self).output == IntegralOutput::denoise ? repack::UnpackedForm::channels
+                                                         : repack::UnpackedForm::luminance;
 }
 
 FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, const GstCaps* caps) {

@@ -104,28 +104,6 @@ SharedStream::SharedStream(const CudaContext& context) {
   });
 }
 
-void carry_stream(GstStructure*, const SharedStream&) {}
-
-SharedStream stream_of_pool(GstBufferPool*) {
-  return {};
-}
-
-void copy_stream(const GstStructure*, GstStructure*) {}
-
-CudaStream stream_of_cuda_memory(GstMemory*) {
-  return nullptr;
-}
-
-void mark_unfinished(GstMemory*) {}
-
-void mark_finished(GstMemory*) {}
-
-bool is_marked_unfinished(GstMemory*) {
-  return false;
-}
-
-void synchronize_cuda_memory(GstMemory*) {}
-
 #endif
 
 }  // namespace cudavision

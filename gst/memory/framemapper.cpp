@@ -8,11 +8,11 @@ namespace cudavision {
 namespace {
 
 // Lets later work on `next` wait for all that is enqueued on `queue`.
-void wait_for_queue(Event& event, const Device& queue, const Device& next) {
+void wait_for_queue(Event& event, const Device& queue, Device& next) {
   if (&queue == &next)
     return;
   event.record();
-  event.hold_back(next);
+  next.wait_event(event);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The functions of libgstcuda.h and cudastream.h in a build without CUDA. probe_cuda() never allows
-// the CUDA backend, so no context exists, and the functions that need one are never called.
+// The functions of libgstcuda.h in a build without CUDA, and the streams of cudastream.h.
+// probe_cuda() never allows the CUDA backend, so no context exists, and the functions that need one
+// are never called.
 #include "gst/memory/cudastream.h"
 #include "gst/memory/libgstcuda.h"
 
@@ -78,27 +79,5 @@ void free_page_locked(void*) noexcept {}
 SharedStream::SharedStream(const CudaContext&) {
   create_cuda_stream();
 }
-
-void carry_stream(GstStructure*, const SharedStream&) {}
-
-SharedStream stream_of_pool(GstBufferPool*) {
-  return {};
-}
-
-void copy_stream(const GstStructure*, GstStructure*) {}
-
-CudaStream stream_of_cuda_memory(GstMemory*) {
-  return nullptr;
-}
-
-void mark_unfinished(GstMemory*) {}
-
-void mark_finished(GstMemory*) {}
-
-bool is_marked_unfinished(GstMemory*) {
-  return false;
-}
-
-void synchronize_cuda_memory(GstMemory*) {}
 
 }  // namespace cudavision

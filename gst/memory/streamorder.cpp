@@ -56,7 +56,7 @@ void StreamOrder::begin(GstBuffer* buffer) {
       return;
     Event& event = *neighbour(stream).event;
     event.record();
-    event.hold_back(device_);
+    device_.wait_event(event);
   });
 }
 
@@ -70,7 +70,7 @@ void StreamOrder::end(GstBuffer* buffer) {
     if (!recorded)
       event_->record();
     recorded = true;
-    event_->hold_back(*neighbour(stream).device);
+    neighbour(stream).device->wait_event(*event_);
   });
 }
 

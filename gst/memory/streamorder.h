@@ -20,8 +20,8 @@ void mark_unfinished(GstBuffer* buffer);
 void mark_finished(GstBuffer* buffer);
 
 /// Lets a device work on buffers in the order of the streams that their CUDA memory carries
-/// (cudastream.h), without letting the host wait. The device works on a stream of its own, and
-/// events hold it back behind the memory's stream, and that stream behind the device.
+/// (cudastream.h), without letting the host wait. The device works on a stream of its own, which
+/// waits for an event of the memory's stream, and that stream for an event of the device.
 ///
 /// All calls, the destructor included, are made in the context of the device, to which the memory
 /// belongs, too.
@@ -29,12 +29,11 @@ class StreamOrder {
  public:
   explicit StreamOrder(Device& device) : device_(device) {}
 
-  /// Holds the device back until the work is done that other elements have enqueued on the buffer,
-  /// which must be mapped. Only memory that is marked unfinished counts, and mapping
-  /// for writing marks it: what others read must not be overwritten. Memory without a stream is
-  /// left alone.
+  /// Lets the device wait until the work is done that other elements have enqueued on the buffer,
+  /// which must be mapped. Only memory that is marked unfinished counts, and mapping for writing
+  /// marks it: what others read must not be overwritten. Memory without a stream is left alone.
   void begin(GstBuffer* buffer);
-  /// Holds the streams of the buffer back until the device has done the work that is enqueued on it
+  /// Lets the streams of the buffer wait until the device has done the work that is enqueued on it
   /// now. Other elements use the buffer in the order of these streams.
   void end(GstBuffer* buffer);
 

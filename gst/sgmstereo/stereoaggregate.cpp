@@ -229,7 +229,7 @@ GstFlowReturn aggregate_packed(StereoStream& stream) {
 }
 
 // Holds the frame so that the next one can arrive.
-GstFlowReturn look_behind(HeadFrame& frame) {
+GstFlowReturn look_ahead(HeadFrame& frame) {
   if (!frame.is_held())
     frame.hold();
   return GST_AGGREGATOR_FLOW_NEED_DATA;
@@ -263,9 +263,9 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
       drop_unpaired(stream, stream.right, right, left.stream(), max_skew);
       return GST_FLOW_OK;
     case PairingStep::look_left:
-      return look_behind(left);
+      return look_ahead(left);
     case PairingStep::look_right:
-      return look_behind(right);
+      return look_ahead(right);
     case PairingStep::end:
       // If packed frames follow, the end of sink_right is the element's own doing.
       if (!stream.state.arrived_packed)
@@ -323,7 +323,7 @@ void stereo_drop_held(StereoStream& stream, StereoInput& input) {
   discard_flushed(input);
   if (!input.held)
     return;
-  GST_LOG_OBJECT(input.pad(), "drop the held frame, behind which the stream changes");
+  GST_LOG_OBJECT(input.pad(), "drop the held frame, after which the stream changes");
   count_drop(stream, input, input.held->waiting);
   input.held.reset();
 }

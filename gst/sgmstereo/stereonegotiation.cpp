@@ -111,7 +111,7 @@ void stereo_apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* cap
   // If this refuses the left caps, they have no format, and the right caps need no second error.
   if (stream.packing.packed() && (stream.state.is_left(pad) || stream.left.format))
     require_unlinked(GST_PAD_CAST(stream.right.pad()));
-  input.format = frame_format_from_caps(caps, repack::Form::luminance);
+  input.format = frame_format_from_caps(caps, repack::UnpackedForm::luminance);
   stereo_update_latency(stream);
   gst_pad_mark_reconfigure(stream.self->srcpad);
 }

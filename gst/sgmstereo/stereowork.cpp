@@ -223,7 +223,7 @@ DeviceWork StereoWork::start(GstBuffer* left, GstBuffer* right, const Buffers& o
                              bool inspect) {
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
-    snapshot_.emplace(device_, ImageSize{layout.width, layout.height, layout.bits}, settings_);
+    snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits}, settings_);
   }
   MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out, true);
   Frames frames;

@@ -57,7 +57,7 @@ class Reader:
         return Gst.PadProbeReturn.OK
 
     def wait(self, kinds):
-        """Whether one of these messages comes before an error."""
+        """Returns True if one of these messages comes before an error."""
         message = self.bus.timed_pop_filtered(hang, kinds | Gst.MessageType.EOS | Gst.MessageType.ERROR)
         return bool(message and message.type & kinds)
 

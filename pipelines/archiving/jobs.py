@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What archive.py has to do: the films, the names of their results, and what earlier runs left."""
+"""The work of archive.py: the films, the names of their results, and the files that earlier runs left."""
 import collections
 import fcntl
 import fnmatch
@@ -81,7 +81,7 @@ class Marker:
             sys.exit(f"{out}: another archive.py writes there; wait for its end, or name another folder")
 
     def complete(self, job):
-        """Whether the result is there, and neither the film nor the pipeline is younger."""
+        """Returns True if the result is there, and neither the film nor the pipeline is younger."""
         try:
             made = os.stat(job.output)
         except FileNotFoundError:
@@ -104,7 +104,7 @@ class Marker:
 
 
 def remove_leftovers(jobs):
-    """What runs left behind that were killed."""
+    """Lists the files that runs left behind when they were killed."""
     for folder in {os.path.dirname(job.output) for job in jobs}:
         if os.path.isdir(folder):
             for name in os.listdir(folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What becomes of each film, for the terminal and as JSON."""
+"""Reports the outcome of each film, for the terminal and as JSON."""
 import json
 import os
 import statistics

@@ -25,7 +25,7 @@ placeholders = {
     "backend": "cuda if the pipeline has a GPU, else cpu",
     "device": "the number of this GPU in the pipeline's process, always 0, because the process sees no other; without a GPU -1"}
 placeholder = re.compile("{(" + "|".join(placeholders) + ")}")
-# What a pipeline writes has this before its name until it is complete.
+# The name of a file that a pipeline writes begins with this until the file is complete.
 unfinished_prefix = ".archive-unfinished-"
 # A pipeline that has failed has so many seconds to end: GStreamer's elements may hang when they are stopped after an error.
 seconds_to_end = 5
@@ -35,7 +35,7 @@ no_space = re.compile("No space left on (the resource|device)|Disk quota exceede
 
 # A film, its result, and what the result is called if it is damaged.
 Job = collections.namedtuple("Job", "input output damaged")
-# What all tasks of a run share. The measure is the text of filmlength.py.
+# Shared by all tasks of a run. The measure is the text of filmlength.py.
 Settings = collections.namedtuple("Settings", "pipeline backend variables timeout may_be_shorter measure")
 
 
@@ -61,7 +61,7 @@ def words_of(description, values):
 
 
 def explain(status, log):
-    """What gst-launch-1.0 says of a pipeline that failed, in one line."""
+    """Returns the error of gst-launch-1.0 about a pipeline that failed, in one line."""
     error = re.search(r"^(?:ERROR: (?:from element \S+: )?|WARNING: (?=erroneous pipeline))(.+)", log, re.M)
     if error:
         return error[1]
@@ -71,7 +71,7 @@ def explain(status, log):
 
 
 def has_failed(messages):
-    """Whether gst-launch-1.0 has printed an error. Its position in the file, which it shares, stays as it is."""
+    """Returns True if gst-launch-1.0 has printed an error. Its position in the file, which it shares, stays as it is."""
     return re.search(rb"^ERROR: ", os.pread(messages.fileno(), 1 << 20, 0), re.M) is not None
 
 
@@ -119,7 +119,7 @@ def full_disk(path, log=""):
 
 
 def lengths(files, measure, header_only=False):
-    """What filmlength.py finds out about each file."""
+    """Returns the findings of filmlength.py about each file."""
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
     done = subprocess.run([python, "-", *(["--header"] if header_only else []), *files], input=measure, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)

@@ -57,7 +57,7 @@ class Charuco:
 
 
 class Pair:
-    """What both cameras see of the board: points of the board, and their places in both pictures."""
+    """The view that both cameras have of the board: points of the board, and their places in both pictures."""
 
     def __init__(self, name, board, left, right):
         self.name, self.pictures = name, (left, right)
@@ -82,7 +82,7 @@ class Pair:
                    for mine, theirs in zip(self.corners, other.corners))
 
     def moved_from(self, other):
-        """Whether the board is at another place than in the other pair."""
+        """Returns True if the board is at another place than in the other pair."""
         centers = [pair.places[0].mean(axis=0) for pair in (self, other)]
         sizes = [numpy.ptp(pair.places[0], axis=0) for pair in (self, other)]
         far = self.pictures[0].shape[1] / 12

@@ -69,7 +69,7 @@ def stream_pairs(sources):
 
         while True:
             pair = [pull(sink) for sink in sinks]
-            # Of two cameras, the older frame waits for the one that was taken at the same time.
+            # The older of two frames gives way until both were taken at the same time.
             while len(pair) == 2 and all(pair) and abs(pair[0][0] - pair[1][0]) > 20 * Gst.MSECOND:
                 older = 0 if pair[0][0] < pair[1][0] else 1
                 pair[older] = pull(sinks[older])

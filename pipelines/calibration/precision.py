@@ -78,7 +78,7 @@ class Precision:
             by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
             rest = seen - model.places(model.values, pose, pair.points)
             by_model = derivatives(lambda one: model.places(one, pose, pair.points), model.values)
-            # What a board that may lie anywhere leaves to be known about the cameras.
+            # The board may lie anywhere, so only the part that its pose cannot explain tells about the cameras.
             base = numpy.linalg.qr(by_pose)[0]
             by_model = by_model - base @ (base.T @ by_model)
             slope = by_model.T @ rest

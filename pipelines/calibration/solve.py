@@ -179,7 +179,7 @@ class Outcome:
         self.exchanged = self.explain(board, poses, pose)
 
     def explain(self, board, poses, pose):
-        """Which pictures would have to be exchanged so that the pairs that were dropped fit."""
+        """Returns the pictures that would have to be exchanged so that the pairs that were dropped fit."""
         def fits(left, right):
             right = board.aligned(left, right)
             numbers = sorted(set(left) & set(right))

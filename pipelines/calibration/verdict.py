@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What to think of a calibration, and what would make it better."""
+"""Judges a calibration, and says how it could be better."""
 import cv2
 import numpy
 
@@ -53,7 +53,7 @@ def advice_for(result, precision):
 
 
 def verdict(result, precision, check=None):
-    """Whether the calibration is of use, and a text. The check is how long a square measured that took no part in the
+    """Returns True if the calibration is of use, and a text. The check is how long a square measured that took no part in the
     calibration, as a share of its true length."""
     if text := wrong_cameras(result):
         return False, text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is explored: cameras, films, photographs, or pairs of these."""
+"""The inputs to explore: cameras, films, photographs, or pairs of these."""
 import os
 import pathlib
 
@@ -32,7 +32,7 @@ class Input:
         self.is_photograph = not self.is_live and self.discover()
 
     def discover(self):
-        """Whether it is a photograph."""
+        """True if it is a photograph."""
         uri = self.name if frames.is_uri(self.name) else pathlib.Path(self.name).as_uri()
         try:
             streams = GstPbutils.Discoverer.new(10 * Gst.SECOND).discover_uri(uri).get_video_streams()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a page is sent of a frame: pictures, files, points and figures. Small pipelines of their own make them from single
+"""Makes what a page gets from a frame: pictures, files, points and figures. Small pipelines of their own make them from single
 frames, away from the pipeline that is explored."""
 import array
 import importlib
@@ -73,7 +73,7 @@ def info_of(sample):
 
 
 def message_of(header, *parts):
-    """What the page's socket takes: the length of the header, the header in JSON, and the parts."""
+    """Returns a message for the page's socket: the length of the header, the header in JSON, and the parts."""
     text = json.dumps({**header, "lengths": [len(part) for part in parts]}).encode()
     return struct.pack("<I", len(text)) + text + b"".join(parts)
 

@@ -44,11 +44,11 @@ class Exploration:
     # --- Its description ---
 
     def output_caps(self):
-        """What downstream has to ask for to see a picture."""
+        """The caps that downstream has to ask for to see a picture."""
         return {"cudasgmstereo": "video/x-raw,format=RGB", "cudaintegral": "video/x-raw"}.get(self.properties.factory)
 
     def on_card(self):
-        """Whether frames stay in CUDA memory until a tap's frame is looked at. GStreamer's own CUDA elements must know the
+        """True if frames stay in CUDA memory until a tap's frame is looked at. GStreamer's own CUDA elements must know the
         formats of both sides, which are one only where pictures are changed in place."""
         if self.properties.factory not in ("cudagaussblur", "cudahistequalize") or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
             return False
@@ -147,7 +147,7 @@ class Exploration:
             self.restart()
 
     def is_settled(self):
-        """Whether the newest frame shows the newest change: one frame, or several in flight, had begun before it."""
+        """True if the newest frame shows the newest change: one frame, or several in flight, had begun before it."""
         return not self.changed_at or self.rendered() > self.changed_at + max(3, int(self.texts().get("frames-in-flight", 0)))
 
     # --- The taps ---
@@ -188,7 +188,7 @@ class Exploration:
             self.latest.pop(name, None)
 
     def is_calibrated(self):
-        """Whether places are in millimetres."""
+        """True if places are in millimetres."""
         given = [float(self.settings.get(name, 0)) > 0 for name in ("focal-length", "baseline")]
         return all(given) or any(self.settings.get(name) for name in ("calibration", "calibration-left"))
 
@@ -204,7 +204,7 @@ class Exploration:
         return self.element.get_property("focal-length") * self.element.get_property("baseline"), self.is_calibrated()
 
     def samples(self, *names):
-        """Of each of these taps, the newest frame that belongs to one of the first tap; None where there is none."""
+        """Returns the newest frame of each of these taps that belongs to one of the first tap; None where there is none."""
         for name in names:
             sink = self.linked.get(name)
             while sink and (sample := sink.emit("try-pull-sample", 0)):

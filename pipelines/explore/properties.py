@@ -95,12 +95,12 @@ class Properties:
         return "Basics" if name in others[:first_basics] else "More" if name in others else "Read only"
 
     def describe(self):
-        """What the page shows of each, in the order of the documentation, which is that in which they are declared."""
+        """Describes each for the page, in the order of the documentation, which is that in which they are declared."""
         return [{"name": name, "title": spec.nick, "blurb": spec.blurb, "default": self.defaults[name], "group": self.group(name),
                  "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
 
     def control(self, name, spec):
-        """What it is changed with."""
+        """Describes the control that changes it."""
         if not self.is_writable(name):
             return {"kind": "read-only"}
         if spec.value_type == GObject.TYPE_BOOLEAN:

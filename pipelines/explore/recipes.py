@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is seen, as lines to copy: for a terminal, in Python and in C++. Photographs become a picture, all else is shown."""
+"""Turns the view into lines to copy: for a terminal, in Python and in C++. Photographs become a picture, all else is shown."""
 import shlex
 
 import frames

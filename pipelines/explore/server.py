@@ -26,8 +26,8 @@ pictures = "before", "after", "depth", "confidence", "rectified"
 taps = *pictures, "points"
 
 
-def some_of(fits, most, value):
-    return isinstance(value, list) and 0 < len(value) <= most and all(map(fits, value))
+def some_of(fits, maximum, value):
+    return isinstance(value, list) and 0 < len(value) <= maximum and all(map(fits, value))
 
 
 def is_text(value):
@@ -42,7 +42,7 @@ def is_length(value):
     return type(value) in (int, float) and 0 <= value < 1e6
 
 
-# What a page may say, and what its parts must be.
+# The requests that a page may make, and the condition for each of their parts.
 known = {
     "show": {"pictures": lambda value: some_of(pictures.__contains__, 2, value) and len(set(value)) == len(value),
              "width": is_length, "height": is_length, "values": is_flag, "cloud": is_flag},
@@ -109,7 +109,7 @@ class Browser:
             self.refuse("These are too many messages at once.")
 
     async def do(self, do, said):
-        """What the page asks for, one after the other."""
+        """Answers the requests of the page, one after the other."""
         async with self.turn:
             try:
                 await getattr(self, "do_" + do)(**said)

@@ -70,7 +70,7 @@ class Session:
                 self.tell({"is": "message", **numbers_of(message.get_structure())})
 
     def banner(self, level, text):
-        """What a message says, in the terminal and on the page."""
+        """Shows a message in the terminal and on the page."""
         if {"level": level, "text": text} not in self.banners:
             print(f"{level}: {text}", file=sys.stderr, flush=True)
             self.banners.append({"level": level, "text": text})
@@ -81,7 +81,7 @@ class Session:
             browser.post(what)
 
     def hello(self):
-        """What a page shows of the element."""
+        """Describes the element for a page."""
         properties = self.exploration.properties
         return {"is": "hello", "element": properties.factory, "elements": elements() if self.inputs_of else [properties.factory],
                 "inputs": [one.name for one in self.exploration.inputs], "stereo": self.exploration.is_stereo, "properties": properties.describe()}

@@ -146,12 +146,6 @@ void measure(const Subject& subject) {
       });
 }
 
-struct TableSubject {
-  const char* layout;
-  int width, height;
-  integral::Parameters parameters;
-};
-
 const TableSubject tables[] = {
     {"GRAY8", 640, 480, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
     {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
@@ -199,8 +193,8 @@ constexpr MeanSubject means[] = {
 void measure(const MeanSubject& subject) {
   const test::LocalStatisticsCase test = test::plain_localstatistics_case(
       test::layout_named(subject.layout, subject.width, subject.height),
-      statistics(localstatistics::Parameters::Output::mean, subject.radius), test::Content::natural,
-      3);
+      test::statistics(localstatistics::Parameters::Output::mean, subject.radius),
+      test::Content::natural, 3);
   std::vector<std::uint8_t> input = test::input_block(test);
   std::vector<std::uint8_t> ours_block(test.out.bytes), opencv_block(test.out.bytes);
   const cv::Mat in = matrix(test.layout, input);

@@ -10,13 +10,8 @@ namespace {
 
 using test::Content;
 using test::DeviceBlock;
+using test::statistics;
 using Output = localstatistics::Parameters::Output;
-
-struct TableSubject {
-  const char* layout;
-  int width, height;
-  integral::Parameters parameters;
-};
 
 const TableSubject tables[] = {
     {"GRAY8", 640, 480, table_of(integral::TableKind::sum, integral::TableElement::uint32)},

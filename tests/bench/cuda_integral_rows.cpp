@@ -15,16 +15,8 @@ namespace {
 using test::Content;
 using test::CudaTestDevice;
 using test::DeviceBlock;
+using test::statistics;
 using Output = localstatistics::Parameters::Output;
-
-/// A table to measure. `required` is the time in µs that the project requires on an NVIDIA H200, or
-/// 0 if there is none.
-struct TableSubject {
-  const char* layout;
-  int width, height;
-  integral::Parameters parameters;
-  double required;
-};
 
 const TableSubject tables[] = {
     {"GRAY8", 640, 480, table_of(integral::TableKind::sum, integral::TableElement::uint32), 3.5},

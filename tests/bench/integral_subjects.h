@@ -12,13 +12,14 @@ inline integral::Parameters table_of(integral::TableKind kind, integral::TableEl
   return {kind, element, false};
 }
 
-inline localstatistics::Parameters statistics(localstatistics::Parameters::Output output,
-                                              int radius) {
-  localstatistics::Parameters parameters;
-  parameters.output = output;
-  parameters.radius = radius;
-  return parameters;
-}
+/// A table to measure. `required` is the time in µs that the project requires of an NVIDIA H200, or
+/// 0 if there is none.
+struct TableSubject {
+  const char* layout;
+  int width, height;
+  integral::Parameters parameters;
+  double required = 0;
+};
 
 /// Names a table, such as "sum uint32" or "tilted sum float32".
 inline std::string table_name(const integral::Parameters& parameters) {

@@ -20,7 +20,7 @@ struct UnrefBuffer {
   void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
 };
 
-/// What elements of this project get besides what their subject says.
+/// The settings of elements of this project besides those that their subject names.
 struct ElementSettings {
   std::string backend = "auto";  ///< auto, cpu or cuda
   int frames_in_flight = 0;      ///< unless the subject says how many

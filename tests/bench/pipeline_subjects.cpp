@@ -89,7 +89,7 @@ std::string blur_with_frames_in_flight(const char* number) {
   return std::string("cudagaussblur sigma=0 kernel-size=5 frames-in-flight=") + number;
 }
 
-/// What frames in flight bring, and how many are enough; 0 is the automatic number.
+/// Shows the gain of frames in flight, and how many are enough; 0 is the automatic number.
 void add_frames_in_flight(Group group) {
   for (const char* format : {"GRAY8", "NV12"})
     for (const FrameMemory memory : all_memories)
@@ -103,7 +103,7 @@ void add_frames_in_flight(Group group) {
                 format, full_hd, FrameMemory::system, video_caps(FrameMemory::system, "GRAY16_LE"));
 }
 
-/// What the memory of a source costs.
+/// Shows the cost of the memory of a source.
 void add_sources(Group group) {
   for (const Size size : {full_hd, ultra_hd})
     for (const char* format : {"GRAY8", "NV12"})

@@ -10,7 +10,7 @@ namespace cudavision::bench {
 /// A conversion to measure.
 struct RepackSubject {
   const char* storage;
-  repack::Form form;
+  repack::UnpackedForm form;
   bool packs;
   int width, height;
 
@@ -22,14 +22,14 @@ struct RepackSubject {
 };
 
 constexpr RepackSubject repack_subjects[] = {
-    {"RGB10A2", repack::Form::channels, false, 1920, 1080},
-    {"RGB10A2", repack::Form::channels, true, 1920, 1080},
-    {"GRAY16_BE", repack::Form::channels, false, 1920, 1080},
-    {"GBR_12", repack::Form::luminance, false, 1920, 1080},
-    {"RGBA64", repack::Form::adjustable_luminance, false, 1920, 1080},
-    {"RGBA64", repack::Form::adjustable_luminance, true, 1920, 1080},
-    {"RGB10A2", repack::Form::adjustable_luminance, false, 3840, 2160},
-    {"RGB10A2", repack::Form::adjustable_luminance, true, 3840, 2160},
+    {"RGB10A2", repack::UnpackedForm::channels, false, 1920, 1080},
+    {"RGB10A2", repack::UnpackedForm::channels, true, 1920, 1080},
+    {"GRAY16_BE", repack::UnpackedForm::channels, false, 1920, 1080},
+    {"GBR_12", repack::UnpackedForm::luminance, false, 1920, 1080},
+    {"RGBA64", repack::UnpackedForm::adjustable_luminance, false, 1920, 1080},
+    {"RGBA64", repack::UnpackedForm::adjustable_luminance, true, 1920, 1080},
+    {"RGB10A2", repack::UnpackedForm::adjustable_luminance, false, 3840, 2160},
+    {"RGB10A2", repack::UnpackedForm::adjustable_luminance, true, 3840, 2160},
 };
 
 }  // namespace cudavision::bench

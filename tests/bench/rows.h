@@ -42,7 +42,7 @@ struct PipelineRow {
   /// The time of the frame's transfers in the direction that takes longer; 0 without transfers.
   double bus_microseconds = 0;
 
-  /// What one frame asks of the GPU.
+  /// The requests of one frame to the GPU.
   struct Calls {
     double uploads, downloads, device_copies, launches, allocations;
   };

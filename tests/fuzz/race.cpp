@@ -45,13 +45,13 @@ void Race::act_as_application() {
       {"pause and go on", 4, &Race::pause},
       {"seek with a flush", 12, &Race::flushing_seek},
       {"relink before the element", 4, &Race::relink_before},
-      {"relink behind the element", 4, &Race::relink_behind},
-      {"unlink behind the element for a moment", 2, &Race::unlink_for_a_moment}};
+      {"relink downstream", 4, &Race::relink_downstream},
+      {"unlink downstream for a moment", 2, &Race::unlink_for_a_moment}};
   static const Action<Race> others[] = {
       {"set a property to an extreme", 4, &Race::change_property},
       {"set the properties' defaults", 8, &Race::mend_properties},
       {"read all properties", 3, &Race::read},
-      {"query from behind", 3, &Race::query},
+      {"query from downstream", 3, &Race::query},
       {"seek without a flush", 2, &Race::plain_seek},
       {"reconfigure", 2, &Race::reconfigure},
       {"restart from another thread", 2, &Race::restart_elsewhere},
@@ -64,7 +64,7 @@ void Race::start() {
   play();
   const bool linked = below(4) != 0;
   downstream_ = std::make_unique<Downstream>(source_, linked, [this] {
-    return frame_leaves([this](Random& random) { act_behind(random); });
+    return frame_leaves([this](Random& random) { act_downstream(random); });
   });
   const bool live = below(2) == 0;
   for (const auto& upstream : upstreams_)
@@ -182,7 +182,7 @@ bool Race::relink_before() {
 }
 
 // The usual way to exchange what is behind an element: block it, unlink, link, unblock.
-bool Race::relink_behind() {
+bool Race::relink_downstream() {
   const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
   return gate && while_blocked(source_, [this] { downstream_->relink(); });
 }
@@ -191,7 +191,7 @@ bool Race::relink_behind() {
 bool Race::unlink_for_a_moment() {
   downstream_->unlink();
   rest();
-  return relink_behind();
+  return relink_downstream();
 }
 
 bool Race::relink_here() {

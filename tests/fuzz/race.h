@@ -31,7 +31,7 @@ class Race : public Life {
  protected:
   GstElement* element() const { return element_; }
   /// Acts behind the element, in the thread that pushes a frame on src.
-  virtual void act_behind(check::Random& random) = 0;
+  virtual void act_downstream(check::Random& random) = 0;
   /// Sets properties with which the element must start.
   virtual void set_good_properties();
   /// Are called in each round, after the start and before the stop.
@@ -50,7 +50,7 @@ class Race : public Life {
   bool flushing_seek();
   void plain_seek();
   bool relink_before();
-  bool relink_behind();
+  bool relink_downstream();
   bool unlink_for_a_moment();
   bool relink_here();  ///< in the thread that pushes
   void change_property();

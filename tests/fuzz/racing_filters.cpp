@@ -13,7 +13,7 @@ class FilterRace final : public fuzz::Race {
       : Race(seed, buffers, make_element(tested().element), {"sink"}) {}
 
  private:
-  void act_behind(Random& random) override {
+  void act_downstream(Random& random) override {
     static const fuzz::Action<FilterRace, bool> actions[] = {
         {"restart in the thread that pushes", 4, &FilterRace::restart},
         {"pause and go on in the thread that pushes", 4, &FilterRace::pause},

@@ -61,7 +61,7 @@ class StereoRace final : public fuzz::Race {
 
   // A thread cannot wait for itself to end, so that GstAggregator can be neither stopped nor
   // flushed in the thread that pushes.
-  void act_behind(Random& random) override {
+  void act_downstream(Random& random) override {
     static const fuzz::Action<StereoRace, bool> exclusive[] = {
         {"pause and go on in the thread that pushes", 2, &StereoRace::pause},
         {"relink in the thread that pushes", 2, &StereoRace::relink_here}};
@@ -137,7 +137,7 @@ void StereoRace::Requester::request() {
         shared->release();
         fuzz::count_action("release a pad in the thread that pushes");
       } else {
-        owner.act_behind(draws);
+        owner.act_downstream(draws);
       }
     };
     return owner.frame_leaves(acts);

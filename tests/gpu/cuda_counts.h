@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-/// What a process has asked of the GPU while its calls were counted.
+/// The requests of a process to the GPU while its calls were counted.
 struct CudaCounts {
   std::uint64_t uploads, downloads, device_copies;  ///< copies, whatever their size
   std::uint64_t launches;                           ///< of kernels; that of a graph counts once

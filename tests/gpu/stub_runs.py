@@ -349,7 +349,7 @@ def main():
         check_short_runs(bundle)
         expect("exit status of a complete run", full.end(), 0)
         check_proof_of(full)
-        # What is stopped replaces results of the same sources that an earlier run has proven.
+        # A run that is stopped replaces the results that an earlier run has proven from the same sources.
         shutil.copy(full.results / "proof.json", bundle / "proof.json")
         ways = [(stage, how) for stage in STAGES for how in (signal.SIGKILL, signal.SIGTERM)]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the guards share: a list of them, the tree that they look at, and a build of it to run."""
+"""Shared by the guards: a list of them, the tree that they look at, and a build of it to run."""
 import functools
 import json
 import os
@@ -105,7 +105,7 @@ class Build:
 
     @functools.cached_property
     def features(self):
-        """What gst-inspect-1.0 shows of the plug-in. With a registry of its own and empty paths, it uses neither a
+        """Returns the output of gst-inspect-1.0 about the plug-in. With a registry of its own and empty paths, it uses neither a
         cache nor an installed copy."""
         return self.run("gst-inspect-1.0", self.folder / "gst/libgstcudavision.so", GST_PLUGIN_PATH="",
                         GST_PLUGIN_SYSTEM_PATH="", GST_REGISTRY=str(self.scratch / "registry-alone"))

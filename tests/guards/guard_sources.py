@@ -12,7 +12,7 @@ ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/
            "cuda/regions": ("cuda/core/", "cuda/pixels/"),
            "cuda/localstatistics": (*OPERATION, "cuda/integral/"),
            "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/"),
-           "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/"), "cuda/without_cuda.cpp": ("cuda/",),
+           "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
 
 

@@ -69,7 +69,7 @@ class Scene:
         return numpy.array([*angles, -95 + 85 * column, -60 + 60 * row, self.random.uniform(420, 600)])
 
     def pictures(self, place):
-        """What both cameras see of the board there."""
+        """Returns the views that both cameras have of the board there."""
         rotation = cv2.Rodrigues(place[:3])[0]
         translation = place[3:] - rotation @ numpy.array([4.5 * square, 3.5 * square, 0])
         left = seen(self.texture, self.rays[0], rotation, translation)

@@ -108,7 +108,7 @@ class Page:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **more)["data"]))
 
     def problems(self):
-        """What went wrong in the page's scripts so far."""
+        """Lists the errors of the page's scripts so far."""
         return [event["params"] for event in self.browser.events if event["method"] == "Runtime.exceptionThrown" and event["sessionId"] == self.session]
 
     def close(self):
@@ -172,7 +172,7 @@ def put(page, name, value):
 
 
 def value(page, name):
-    """What the page shows of a property."""
+    """Returns the value of a property that the page shows."""
     return page.run(f"""(e => e.type === 'checkbox' ? String(e.checked) : e.value ?? e.textContent)(
         document.querySelector('[data-name="{name}"] .value').lastChild)""")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of pipelines/ share: a list of tests, a folder for each, and running commands there."""
+"""Shared by the tests of pipelines/: a list of tests, a folder for each, and running commands there."""
 import os
 import pathlib
 import random

@@ -19,7 +19,7 @@ import harness
 sys.path.insert(0, str(harness.top / "tests"))
 import changed  # noqa: E402  pylint: disable=wrong-import-position
 
-# What every test reads: the scripts and the programs, and what the tests share.
+# Every test reads these: the scripts and the programs, and the modules that the tests share.
 SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "browser", "harness", "play", "run")),
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
@@ -30,7 +30,7 @@ for source in sorted(pathlib.Path(__file__).parent.glob("test_*.py")):
 
 
 def reads_of(module):
-    """What the tests of a module read. Only those that import harness.top can find the rest of the tree, and they name
+    """Lists the files that the tests of a module read. Only those that import harness.top can find the rest of the tree, and they name
     what they read there in `reads`, or else may read all of it."""
     modules = {module}
     while True:
@@ -45,7 +45,7 @@ def reads_of(module):
 
 
 def select(build, chosen, only_changed):
-    """Of the chosen tests, those that must run, with their digests, and the record of those that pass."""
+    """Returns those of the chosen tests that must run, with their digests, and the record of those that pass."""
     tree, passed = changed.Tree(build), changed.Passed(build / "passed-pipelines.json", not only_changed)
     digests = {name: changed.digest_of(changed.conditions(), [tree.of(room) for room in reads_of(function.__module__)])
                for name, function in chosen}

@@ -96,7 +96,7 @@ def unfinished(place):
 
 def alive(pid):
     with contextlib.suppress(FileNotFoundError):
-        # What has ended, but nobody has waited for, is no longer alive either.
+        # A process that has ended without being waited for is no longer alive either.
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     return False
 

@@ -48,7 +48,7 @@ def commands_of(page):
 
 
 def unavailable(place, command):
-    """What a command must say because this machine lacks what it needs; None if it must succeed."""
+    """Returns the words that a command must print because this machine lacks what it needs; None if it must succeed."""
     for element in re.findall(r"\b(nvh26\w+|nvv4l2\w+|nvvidconv)", command):
         if place.run("gst-inspect-1.0", element).status != 0:
             return f'no element "{element}"'
@@ -72,7 +72,7 @@ def as_it_can_run(command):
 
 
 def plays(place, text):
-    """Whether a command's frames have come to the end of its pipeline."""
+    """Returns True if a command's frames have come to the end of its pipeline."""
     file = re.search(r"Writing (\S+)", text)
     if file:
         file = place.folder / file.group(1)

@@ -138,10 +138,10 @@ def _(place):
     place.play(f"filesrc location=frame.raw blocksize={92 * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "plane-strides='<92>' ! pngenc snapshot=true ! filesink location=frame.png")
     sums = {(x, y): sum(sum(row[x:x + 16]) for row in rows[y:y + 16]) for y in range(height - 15) for x in range(width - 15)}
-    (x, y), most = max(sums.items(), key=lambda item: item[1])
+    (x, y), maximum = max(sums.items(), key=lambda item: item[1])
     whole = sum(map(sum, rows)) / (width * height)
     result = place.run(python, pipelines / "integral.py", place.folder / "frame.png", "--size", "16")
-    expect(f"brightest at ({x}, {y}), mean {most / 256:.2f}; the whole frame {whole:.2f}" in result.out, result.last())
+    expect(f"brightest at ({x}, {y}), mean {maximum / 256:.2f}; the whole frame {whole:.2f}" in result.out, result.last())
 
 
 @test("pipelines/table-to-array.py finds the same square as integral.py")

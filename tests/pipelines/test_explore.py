@@ -40,7 +40,7 @@ def _(place):
             expect(value(page, name) == shown, f"{name} is {value(page, name)}")
         page.run("document.querySelector('[data-name=border] button').click()")
         page.wait("!document.querySelector('[data-name=border]').classList.contains('changed')", "the reset")
-        # What the element or the page does not take is said, and the value stays.
+        # The page reports a value that it or the element does not take, and the old one stays.
         put(page, "sigma", "1000")
         page.wait("document.getElementById('banners').textContent.includes('sigma takes a number from -127 to 127')", "the refusal")
         put(page, "kernel-size", "4")

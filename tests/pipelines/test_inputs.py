@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the scripts and examples read: films that lie on their side, films with several tracks of sound, and URIs."""
+"""Tests the inputs of scripts and examples: films that lie on their side, films with several tracks of sound, and URIs."""
 import functools
 import http.server
 import threading

@@ -27,7 +27,7 @@ def _(place):
 
 @test("the other scripts explain themselves with --help, too")
 def _(place):
-    # What the scripts would begin with if they did not know --help.
+    # The scripts would begin with these programs if they did not know --help.
     for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
         place.stand_in(name, "exit 1\n")
     found = [path for folder in ("docs", "tests", "pipelines/packaging") for path in sorted((top / folder).glob("**/*.sh"))
@@ -37,7 +37,7 @@ def _(place):
         result = place.run(path, "--help")
         expect(result.status == 0 and result.out.startswith("usage: ") and path.name in result.out.splitlines()[0] and not result.err,
                f"{path.name}: {result.last()}")
-        # tests/debian13.sh passes on to tests/run.sh what it does not know.
+        # tests/debian13.sh gives unknown arguments to tests/run.sh.
         if path.name != "debian13.sh":
             result = place.run(path, "--nonsense")
             expect(result.status == 2 and "usage: " in result.err, f"{path.name}: {result.last()}")
@@ -186,7 +186,7 @@ def _(place):
 
 
 def on_terminal(place, *command):
-    """What a command prints on a terminal."""
+    """Returns the output of a command on a terminal."""
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(place.folder)
@@ -247,7 +247,7 @@ def _(place):
         expect((b"A_PCM" in (place.folder / "out.mkv").read_bytes()) == sound, f"{name}: {'no sound' if sound else 'sound'}")
 
 
-# What is in the films, and how Matroska calls this sound. Some demuxers give packets that matroskamux refuses until a
+# The streams of the films, and the name of their sound in Matroska. Some demuxers give packets that matroskamux refuses until a
 # parser has looked at them.
 for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flacenc ! flacparse", "matroskamux", b"A_FLAC"),
                                        ("mp3.mkv", "x264enc ! h264parse", "lamemp3enc ! mpegaudioparse", "matroskamux", b"A_MPEG/L3"),

@@ -56,7 +56,8 @@ struct HorizontalLanes : NeighbouringLanes {
         unit * threads + (lane == lanes - 1 ? 0 : lane + 1));
   }
 
-  /// Returns the least cost of a path, in both halves. least holds the least costs of the lane.
+  /// Returns the smallest cost of a path, in both halves. minimum holds the smallest costs of the
+  /// lane.
   __device__ std::uint32_t min_cost(std::uint32_t minimum) const {
     // With equal halves, words compare like their halves.
     minimum = __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));

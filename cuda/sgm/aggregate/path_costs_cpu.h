@@ -50,12 +50,12 @@ class PathCosts {
 struct PathStep {
   const std::uint8_t* before;  ///< costs of the previous pixel
   std::uint8_t* costs;         ///< receives the costs of this pixel
-  std::uint8_t minimum;        ///< least cost of the previous pixel; becomes that of this pixel
+  std::uint8_t minimum;        ///< smallest cost of the previous pixel; becomes that of this pixel
   std::uint8_t p2;
 };
 
 /// Returns the path cost of one disparity from the previous pixel's costs at d − 1, d and d + 1 and
-/// their least, m. bound is m + P2 − P1. Nothing exceeds a byte: m is at most the bits of a
+/// their smallest, m. bound is m + P2 − P1. Nothing exceeds a byte: m is at most the bits of a
 /// feature, and L' at most that + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,

@@ -89,7 +89,7 @@ struct PathLanes : NeighbouringLanes {
     set(lane, lanes, used ? place_before : number, ahead[0]);
   }
 
-  /// Returns the least word of the pixel's lanes, for each half separately.
+  /// Returns the smallest word of the pixel's lanes, for each half separately.
   __device__ std::uint32_t minimum(std::uint32_t word) const {
     // Lanes that are counted twice in the circle do not change the minimum.
 #pragma unroll
@@ -99,7 +99,7 @@ struct PathLanes : NeighbouringLanes {
   }
 };
 
-/// Returns the least of a lane's words, for each half separately.
+/// Returns the smallest of a lane's words, for each half separately.
 template <int kWords>
 __device__ std::uint32_t min_of(const std::uint32_t (&words)[kWords]) {
   std::uint32_t minimum = words[0];
@@ -109,14 +109,15 @@ __device__ std::uint32_t min_of(const std::uint32_t (&words)[kWords]) {
   return __vminu2(minimum, words[kWords - 1]);
 }
 
-/// Returns the least cost of a path, in both halves. least is the least of the lane's words.
+/// Returns the smallest cost of a path, in both halves. minimum is the smallest of the lane's
+/// words.
 template <int kSteps>
 __device__ std::uint32_t min_cost(const PathLanes<kSteps>& lanes, std::uint32_t minimum) {
   minimum = lanes.minimum(minimum);
   return __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 }
 
-/// Finds the least costs of two paths, with as many shuffles as for one.
+/// Finds the smallest costs of two paths, with as many shuffles as for one.
 template <int kSteps>
 __device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                           std::uint32_t& second) {
@@ -127,7 +128,7 @@ __device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
 }
 
 /// Takes one step of a path: L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2). path holds L' and
-/// receives L, and least is m. p1, p2 and least are in both halves.
+/// receives L, and minimum is m. p1, p2 and minimum are in both halves.
 template <int kWords, int kSteps>
 __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t p2, std::uint32_t minimum,

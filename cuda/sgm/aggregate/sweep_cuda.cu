@@ -190,7 +190,7 @@ std::size_t SweepPlan::shared_bytes() const {
   return plan_.words == 8 ? shared_bytes_of<8>() : shared_bytes_of<16>();
 }
 
-/// Chooses the tile with the least estimated time among all that fit shared memory.
+/// Chooses the tile with the smallest estimated time among all that fit shared memory.
 void SweepPlan::choose_tile() {
   const int max_shared_bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");

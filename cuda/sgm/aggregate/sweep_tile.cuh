@@ -24,7 +24,7 @@ struct SweepArguments {
   const void* right;
   const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
   std::uint16_t* sums;
-  // [sweep][path][column][lane], as bytes, the least cost subtracted; not read if begin is 0
+  // [sweep][path][column][lane], as bytes, the smallest cost subtracted; not read if begin is 0
   const uint4* from;
   uint4* to;
   int width, height, disparities, minimum;
@@ -43,7 +43,7 @@ struct SweepArguments {
 /// The layout of a row's data in shared memory. The right picture's features come first, from right
 /// to left. There are several copies, each shifted by one more than the previous one, so that every
 /// window begins at a whole vector in one of them. The two diagonal paths follow, as vectors of
-/// [path][number][lane][slot], and then their least costs.
+/// [path][number][lane][slot], and then their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);

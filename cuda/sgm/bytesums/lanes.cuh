@@ -97,7 +97,7 @@ struct GroupLanes : NeighbouringLanes {
     }
   }
 
-  /// Replaces the least of a lane's words by the least of the group, in both halves.
+  /// Replaces the smallest of a lane's words by the smallest of the group, in both halves.
   template <int kPixels>
   __device__ void reduce(std::uint32_t (&minimum)[kPixels]) const {
 #pragma unroll
@@ -135,9 +135,9 @@ struct GroupLanes : NeighbouringLanes {
   unsigned take_before_of[2], take_after_of[2];
 };
 
-/// A lane's part of the paths at some pixels: path costs plus P1, and the least path cost in both
-/// halves. A step with P2 = 0 forgets the path: afterwards L = C. Such steps lead into the picture
-/// from outside, and go on from pixel to pixel there.
+/// A lane's part of the paths at some pixels: path costs plus P1, and the smallest path cost in
+/// both halves. A step with P2 = 0 forgets the path: afterwards L = C. Such steps lead into the
+/// picture from outside, and go on from pixel to pixel there.
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
@@ -174,7 +174,7 @@ __device__ inline void unpack(const uint2& bytes, std::uint32_t (&words)[words_p
   words[3] = __byte_perm(bytes.y, 0, 0x4342);
 }
 
-/// The least of a lane's words, in both halves.
+/// The smallest of a lane's words, in both halves.
 __device__ inline std::uint32_t min_of(const std::uint32_t (&words)[words_per_lane]) {
   return __vminu2(__vimin3_u16x2(words[0], words[1], words[2]), words[3]);
 }

@@ -3,7 +3,7 @@
 // Winner takes all, from sums in bytes. A block takes a row. Each group of lanes walks along a
 // segment of the row; a lane has 16 of a pixel's disparities.
 //
-// A key is a sum and, in its lowest bits, a disparity. The least key is that of the smallest sum
+// A key is a sum and, in its lowest bits, a disparity. The smallest key is that of the smallest sum
 // with the lowest disparity. Halves of a word hold the keys of d and of d + disparities/2.
 
 #include "cuda/sgm/arithmetic.h"
@@ -104,8 +104,9 @@ __device__ std::uint32_t min_of_eight(const std::uint32_t (&keys)[words]) {
                         __vimin3_u16x2(keys[3], keys[4], keys[5]), __vminu2(keys[6], keys[7]));
 }
 
-/// Writes a pixel of the left map. found holds its best key and, from bit second_at on, the least
-/// sum that is more than one disparity away. The pixel's sums begin at byte `at` of the volumes.
+/// Writes a pixel of the left map. found holds its best key and, from bit second_at on, the
+/// smallest sum that is more than one disparity away. The pixel's sums begin at byte `at` of the
+/// volumes.
 template <int kDisparities, int kVolumes>
 __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::int64_t at,
                            std::int64_t pixel) {

@@ -36,21 +36,21 @@ RectifiedPicture::RectifiedPicture(Device& device, const FramePacking& packing,
     : device_(device),
       packing_(packing),
       layout_(out.layout),
-      unpacked_layout_(repack::unpacked_layout(frames.storage, repack::Form::channels)) {
-  if (GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8) {
-    gray_.emplace(device);
+      gray_(GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8),
+      unpacked_layout_(repack::unpacked_layout(frames.storage, repack::UnpackedForm::channels)) {
+  if (gray_)
     return;
-  }
   if (camera)
     remap_ = make_remap(device, layout_, frames.low, *camera);
-  if (repack::is_needed(frames.storage, repack::Form::channels))
-    unpack_ = std::make_unique<repack::Repack>(device, frames.storage, repack::Form::channels);
+  if (repack::is_needed(frames.storage, repack::UnpackedForm::channels))
+    unpack_ =
+        std::make_unique<repack::Repack>(device, frames.storage, repack::UnpackedForm::channels);
 }
 
 void RectifiedPicture::run(const ConstFrame& stored, const SamplePlane& luminance,
                            const Frame& out) {
   if (gray_) {
-    gray_->run(luminance, out.planes[0]);
+    reduce_to_8_bits(device_, luminance, out.planes[0]);
     return;
   }
   ConstFrame picture = stored;

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
-#include "cuda/remap/eightbits.h"
+#include "cuda/pixels/luminance.h"
 #include "cuda/remap/pictureremap.h"
 #include "cuda/repack/repack.h"
 #include "gst/core/videoformat.h"
@@ -32,7 +31,7 @@ class RectifiedPicture {
   const FramePacking packing_;
   const FrameLayout layout_;  ///< of the pictures
   // GRAY8 follows from the luminance. Of other pictures, those that are not remapped are copied.
-  std::optional<remap::EightBits> gray_;
+  const bool gray_;
   std::unique_ptr<remap::PictureRemap> remap_;
   std::unique_ptr<repack::Repack> unpack_;  ///< none if a stored frame has the layout already
   const FrameLayout unpacked_layout_;

@@ -4,18 +4,18 @@
 namespace cudavision {
 namespace {
 
-std::size_t map_bytes(const ImageSize& size) {
+std::size_t map_bytes(const PlaneSize& size) {
   return static_cast<std::size_t>(2) * static_cast<std::size_t>(size.width) *
          static_cast<std::size_t>(size.height);
 }
 
-View<std::uint8_t> map_in(const Buffer& memory, const ImageSize& size) {
+View<std::uint8_t> map_in(const Buffer& memory, const PlaneSize& size) {
   return {memory.as<std::uint8_t>(), 2 * size.width, size.height, 2 * size.width};
 }
 
 }  // namespace
 
-PairSnapshot::PairSnapshot(Device& device, const ImageSize& size, const sgm::Config& config)
+PairSnapshot::PairSnapshot(Device& device, const PlaneSize& size, const sgm::Config& config)
     : device_(device),
       size_(size),
       inspector_(size, config),
@@ -28,7 +28,7 @@ View<std::uint8_t> PairSnapshot::unfilled() {
   return map_in(unfilled_memory_, size_);
 }
 
-void PairSnapshot::Picture::copy(Device& device, const SamplePlane& from) {
+void PairSnapshot::PlaneCopy::copy(Device& device, const SamplePlane& from) {
   const int row_bytes = from.rows.width;
   if (!memory.data())
     memory = device.allocate_host(static_cast<std::size_t>(row_bytes) *

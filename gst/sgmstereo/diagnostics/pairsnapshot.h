@@ -11,7 +11,7 @@ namespace cudavision {
 /// destructor included, are made in the context of the device, except for those that say otherwise.
 class PairSnapshot {
  public:
-  PairSnapshot(Device& device, const ImageSize& size, const sgm::Config& config);
+  PairSnapshot(Device& device, const PlaneSize& size, const sgm::Config& config);
 
   /// Returns room on the device for the map before its holes are filled.
   View<std::uint8_t> unfilled();
@@ -22,19 +22,19 @@ class PairSnapshot {
   /// parameters are those that the pair was matched with.
   sgm::PairFigures figures(const sgm::Parameters& parameters);
   View<const std::uint8_t> map() const { return map_; }
-  const ImageSize& size() const { return size_; }
+  const PlaneSize& size() const { return size_; }
 
  private:
-  struct Picture {
+  struct PlaneCopy {
     Buffer memory;
     SamplePlane plane;
     void copy(Device& device, const SamplePlane& from);
   };
 
   Device& device_;
-  const ImageSize size_;
+  const PlaneSize size_;
   sgm::PairInspector inspector_;
-  Picture left_, right_;
+  PlaneCopy left_, right_;
   Buffer map_memory_;
   View<std::uint8_t> map_;
   Buffer unfilled_memory_;  ///< allocated when it is needed first

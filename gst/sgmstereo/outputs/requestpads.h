@@ -12,9 +12,8 @@
 ///    src's sticky events that the pad lacks: STREAM_START with an id of the pad's own, CAPS of the
 ///    pad's own, SEGMENT and TAG.
 ///  - A probe on src repeats EOS and flushes on the pad, in whatever thread they are sent.
-///  - Queries and upstream events are handled as if they came to src, but CAPS queries get an
-///  answer
-///    of the pad's own, and QoS events are ignored: a frame is skipped if it is late on src.
+///  - Queries and upstream events are handled as if they came to src, but a CAPS query gets the
+///    pad's own answer, and QoS events are ignored: a frame is skipped if it is late on src.
 ///
 /// A pad that is not linked, or whose branch has ended, gets no buffers and causes no work.
 namespace cudavision {

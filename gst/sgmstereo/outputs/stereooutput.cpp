@@ -52,7 +52,7 @@ OpenPads open_pads(StereoStream& stream) {
   return pads;
 }
 
-// Negotiates a request pad behind the pairs in flight. Closes it if it alone can get no buffer.
+// Negotiates a request pad after the pairs in flight. Closes it if it alone can get no buffer.
 GstFlowReturn negotiate(StereoStream& stream, std::shared_ptr<StereoRequestPad>& pad) {
   GstFlowReturn flow = stereo_push_pairs(stream, 0);
   if (flow != GST_FLOW_OK)

@@ -31,7 +31,7 @@ struct Candidates {
     const std::int64_t next = *older.next->time, newer_time = *newer.frame->time;
     if (time_between(next, newer_time) >= apart())
       return false;
-    // The successor itself may be nearer to the frame behind the newer one.
+    // The successor itself may be nearer to the frame after the newer one.
     const GstClockTime interval = newer.frame->interval;
     if (next <= newer_time || !GST_CLOCK_TIME_IS_VALID(interval))
       return true;

@@ -12,7 +12,7 @@
 
 namespace cudavision {
 
-/// A frame that was taken out of a pad's queue so that the one behind it can arrive: the queue of a
+/// A frame that was taken out of a pad's queue so that the one after it can arrive: the queue of a
 /// GstAggregatorPad has room for one.
 struct HeldFrame {
   OwnedBuffer buffer;

@@ -204,7 +204,7 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   const long made_before = things_made(Calls::cuda);
   receiver.close();
   Feeder feeder(filter, 0, 10, copy);
-  const bool overlap = frames_in_flight > 1 && !(in_cuda && hands_frames_on);
+  const bool overlap = frames_in_flight > 1 && !(in_cuda && pushes_in_stream_order);
   const guint64 accepted = overlap ? static_cast<guint64>(frames_in_flight) : 0;
   wait_until([&] { return receiver.holds_frame() && feeder.pushed() == accepted; }, "full queues");
   receiver.open();

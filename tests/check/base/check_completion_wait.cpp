@@ -59,6 +59,16 @@ struct Frames {
   }
 };
 
+/// The frames come when the thread already waits for the device.
+std::thread send_frames_when_asked(const FakeWork& work, Frames& frames, CompletionWait& wait) {
+  return std::thread([&] {
+    while (!work.asked)
+      std::this_thread::yield();
+    frames.here = true;
+    wait.notify();
+  });
+}
+
 }  // namespace
 
 TEST(test_frames_that_are_here) {
@@ -121,12 +131,7 @@ TEST(test_a_late_answer_is_not_the_next_one) {
   CompletionWait wait;
   FakeWork first, second;
   Frames frames;
-  std::thread upstream([&] {
-    while (!first.asked)
-      std::this_thread::yield();
-    frames.here = true;
-    wait.notify();
-  });
+  std::thread upstream = send_frames_when_asked(first, frames, wait);
   fail_unless(wait.wait(first, frames.ready()));
   upstream.join();
   frames.here = false;
@@ -157,12 +162,7 @@ TEST(test_an_answer_that_nobody_awaits) {
   {
     CompletionWait wait;
     Frames frames;
-    std::thread upstream([&] {
-      while (!work.asked)
-        std::this_thread::yield();
-      frames.here = true;
-      wait.notify();
-    });
+    std::thread upstream = send_frames_when_asked(work, frames, wait);
     fail_unless(wait.wait(work, frames.ready()));
     upstream.join();
   }

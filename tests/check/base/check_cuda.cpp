@@ -125,7 +125,7 @@ TEST(test_idle_hands_on_cuda_memory,
 
 // From GStreamer 1.24 on, the host does not wait for frames that come and go in CUDA memory, unless
 // a message is posted about them.
-TEST(test_frames_are_handed_on, .for_each_element().unless(unless_testing_cuda())) {
+TEST(test_frames_in_stream_order, .for_each_element().unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
   CudaUploader uploader;
@@ -138,14 +138,14 @@ TEST(test_frames_are_handed_on, .for_each_element().unless(unless_testing_cuda()
       const Owned<GstBuffer> in = uploader.upload(picture);
       fail_unless(!is_marked_unfinished(in), "the uploader has waited for the device");
       const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
-      fail_unless(is_marked_unfinished(out) == (hands_frames_on && !waits));
-      expect_picture(from_buffer(out, format, 35, 21), result(picture), "handed on");
+      fail_unless(is_marked_unfinished(out) == (pushes_in_stream_order && !waits));
+      expect_picture(from_buffer(out, format, 35, 21), result(picture), "in stream order");
     }
   }
 }
 
-// Many frames are handed on before the first of them is looked at, and memory is used again.
-TEST(test_frames_are_handed_on_in_order, .for_each_element().unless(unless_testing_cuda())) {
+// Many frames are pushed before the first of them is looked at, and memory is used again.
+TEST(test_many_frames_in_stream_order, .for_each_element().unless(unless_testing_cuda())) {
   constexpr int frames = 40;
   const FormatSpec& format = format_named("I420_10LE");
   CudaUploader uploader;
@@ -261,7 +261,7 @@ TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_
   expect_output(filter, buffer.release(), result(picture), "after the maker was freed");
 }
 
-// cudadownload may pass on CUDA memory with the caps of system memory.
+// cudadownload may push CUDA memory with the caps of system memory.
 TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
   CudaUploader uploader;
   for (const Property& property : {tested().working, tested().idle})

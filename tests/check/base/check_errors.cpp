@@ -71,7 +71,7 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& forma
   expect_picture(filter.process(picture), idle ? picture : result(picture), "after: " + what);
 }
 
-/// Lets downstream support GstVideoMeta, so that unchanged frames are passed on in their own
+/// Lets downstream support GstVideoMeta, so that unchanged frames are pushed in their own
 /// buffers.
 void accept_video_meta(FilterHarness& filter) {
   gst_harness_add_propose_allocation_meta(filter.harness(), GST_VIDEO_META_API_TYPE, nullptr);
@@ -102,7 +102,7 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
   }
 }
 
-// An element that changes nothing does not pass on a buffer beyond whose end the next element would
+// An element that changes nothing does not push a buffer beyond whose end the next element would
 // read.
 TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
   FilterHarness filter{tested().idle};

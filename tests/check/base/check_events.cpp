@@ -130,7 +130,7 @@ TEST(test_other_segment_formats, .for_each_element()) {
   }
 }
 
-// Flow returns of downstream are passed on to upstream.
+// Flow returns of downstream reach upstream.
 TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {

@@ -28,7 +28,7 @@ class Subject {
   /// The number of outputs if nothing fails.
   virtual std::size_t frames() const = 0;
   virtual void expect_right(const Outputs& outputs, const std::string& what) = 0;
-  /// What the advice of an error about memory must name, besides smaller frames.
+  /// The words that the advice of an error about memory must have, besides smaller frames.
   virtual std::string advice() const = 0;
 
   bool start() {
@@ -38,7 +38,7 @@ class Subject {
   bool failed() { return messages().count(GST_MESSAGE_ERROR) > 0; }
 };
 
-/// Whose memory frames lie in.
+/// The memory that frames lie in.
 enum class Memory {
   system,
   recurring,  ///< system memory, the same in each frame, which is page-locked for CUDA
@@ -259,7 +259,7 @@ void expect_untroubled(Subject& subject, const std::string& what) {
 void expect_recovery(Subject& subject, Calls calls, int min_errors,
                      Duration duration = Duration::once) {
   find_plugin_code();
-  // What lasts for the process is made now.
+  // Everything that lasts for the process is made now.
   expect_untroubled(subject, "at first");
   long alive = things_alive(calls);
   int errors = 0;
@@ -455,7 +455,7 @@ TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
     fail_unless_equals_int(things_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
     if (allocated != 0)
       continue;
-    // What is to be freed is freed, even if the call fails.
+    // Memory is freed even if the call fails.
     Fault at_the_end(Calls::cuda, number == 0 ? 0 : 1);
     fail_unless_equals_int(release(memory), number == 0 ? 0 : 304);
     fail_unless_equals_int(things_alive(Calls::cuda) - alive, 0);

@@ -154,7 +154,7 @@ TEST(test_pool_for_upstream, .for_each_element()) {
   }
 }
 
-// An element that changes nothing and has the same caps on both sides passes on the input buffer.
+// An element that changes nothing and has the same caps on both sides pushes the input buffer.
 TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter{tested().idle};

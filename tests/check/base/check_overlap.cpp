@@ -196,7 +196,7 @@ TEST(test_events, .for_each_element().times(std::size(overlaps))) {
       "custom-downstream eos");
 }
 
-// New caps come behind the frames of the old ones; no picture is made with the wrong ones.
+// New caps come after the frames of the old ones; no picture is made with the wrong ones.
 TEST(test_new_caps, .for_each_element().times(std::size(overlaps))) {
   struct Part {
     const char* format;
@@ -234,7 +234,7 @@ TEST(test_new_caps, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Downstream asks for another negotiation, which comes behind the frames in flight.
+// Downstream asks for another negotiation, which comes after the frames in flight.
 TEST(test_reconfiguration, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(2000);

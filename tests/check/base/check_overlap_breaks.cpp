@@ -133,7 +133,7 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// The handler of a message may seek. The frame of the message then stays out, like those behind it.
+// The handler of a message may seek. The frame of the message then stays out, like those after it.
 TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::atomic<Feeder*> feeder{nullptr};
@@ -200,8 +200,8 @@ TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   overlap.expect("stream-start caps allocation segment 0 1 2 drain");
 }
 
-// An error of downstream reaches upstream with a later frame. The frames behind are dropped. After
-// a flush, or if upstream tries again, all goes on.
+// An error of downstream reaches upstream with a later frame. The frames after it are dropped.
+// After a flush, or if upstream tries again, all goes on.
 TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_FLUSHING, GST_FLOW_ERROR,

@@ -114,7 +114,7 @@ TEST(test_flush_at_change_of_context,
   const auto limit = static_cast<guint64>(overlaps[index]);
   CudaUploader first, second;
   for_each_kind([&](const char* format, bool to_cuda) {
-    if (to_cuda && hands_frames_on && tested().messages == 0)
+    if (to_cuda && pushes_in_stream_order && tested().messages == 0)
       return;
     CudaOverlap overlap(overlaps[index], format, to_cuda);
     BufferCount buffers;

@@ -64,7 +64,7 @@ Owned<GstBuffer> take(GstBufferPool* pool) {
   return Owned<GstBuffer>(buffer);
 }
 
-/// What an element has for the frames of two pads.
+/// The objects of an element for the frames of two pads.
 class TestElement {
  public:
   explicit TestElement(const CudaContext& context,
@@ -243,7 +243,7 @@ TEST(test_failed_locks) {
   fail_unless_equals_int(fake_transfers().pageable, 0);
 }
 
-// What others have a say in is not locked.
+// Memory that others may free or lock is not locked.
 TEST(test_memory_of_others_is_not_locked) {
   reset_fake_transfers();
   TestElement element(new_fake_context());

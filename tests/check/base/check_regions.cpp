@@ -179,7 +179,7 @@ TEST(test_as_many_regions_as_possible, .for_each_element()) {
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"1024", "region-types"});
 }
 
-// The metas go on with the frame, whether it is new or handed on.
+// The metas stay with the frame, whether it is a new one or the input buffer.
 TEST(test_metas_survive, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = random_picture(format, 7);

@@ -165,7 +165,7 @@ TEST(test_frames_without_times, .for_each_element()) {
   stream.filter.expect(untimed(100 * GST_MSECOND), frame.in, "a long frame");
 }
 
-// What another film, or another part of it, has shown says nothing about the next frame.
+// The regions of another film, or of another part of it, say nothing about the next frame.
 TEST(test_what_resets_persistence, .for_each_element()) {
   Detected stream({{"region-persistence", "1000000000"}});
   const Frame& frame = stream.frame;

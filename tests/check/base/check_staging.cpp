@@ -45,6 +45,7 @@ class HookedDevice final : public Device {
   std::unique_ptr<Event> make_event() override {
     return std::make_unique<HookedEvent>(*this, events_++);
   }
+  void wait_event(const Event&) override {}
   void finish() override {}
 
  private:
@@ -57,7 +58,6 @@ class HookedDevice final : public Device {
       fail_unless(recorded_, "an event that nobody has recorded");
       device_.on_wait(number_);
     }
-    void hold_back(const Device&) override {}
 
    private:
     HookedDevice& device_;

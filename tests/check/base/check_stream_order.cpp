@@ -110,7 +110,7 @@ constexpr int carried[][4] = {
     {1, 2, 0, 0}, {0, 0, 1, 2}, {1, 2, 1, 2}, {1, 2, 2, 1}, {0, 1, 2, 0},
 };
 constexpr int carried_count = static_cast<int>(std::size(carried));
-/// Which stream is fast, by its number; after the last one, none is.
+/// One stream after the other is fast, and at last none.
 constexpr int fast_count = 4;
 
 /// Enqueues a copy, in the place of an operation's kernels.
@@ -221,7 +221,7 @@ TEST(test_writing_waits_for_readers) {
   fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
 }
 
-// Whoever waits for a frame takes the mark away: others would wait for the frames behind it.
+// Whoever waits for a frame takes the mark away: others would wait for the frames after it.
 TEST(test_completed_frames_are_not_marked) {
   Element element;
   const CudaContext& context = element.context;

@@ -19,7 +19,7 @@ struct ElementUnderTest {
   Properties always;      ///< gives output frames the format of input frames
   Properties everything;  ///< enables every optional extra
   Property working;       ///< makes the element process every frame
-  Property idle;          ///< makes the element pass on every frame unchanged
+  Property idle;          ///< makes the element push every frame unchanged
   Property halfway;       ///< a third valid value
   Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB)
   Property mended;        ///< undoes `wrong`

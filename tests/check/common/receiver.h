@@ -40,7 +40,7 @@ class Receiver {
   /// From now on, frames are only noted.
   void keep_no_frames();
 
-  /// What an element does that goes to READY and back.
+  /// Together do the same as an element that goes to READY and back.
   void stop();
   void start();
 

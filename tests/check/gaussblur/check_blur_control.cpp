@@ -138,7 +138,7 @@ TEST(test_sweep) {
                          0);
 }
 
-// Sigma goes from sharpening to blurring. At sigma 0 the element passes on the input buffers.
+// Sigma goes from sharpening to blurring. At sigma 0 the element pushes the input buffers.
 TEST(test_crossing_zero) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");

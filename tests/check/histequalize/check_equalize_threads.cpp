@@ -153,7 +153,7 @@ TEST(test_handler_that_waits) {
   other.join();
 }
 
-// What follows, such as EOS, must not overtake a message that another thread is posting.
+// An event such as EOS must not overtake a message that another thread is posting.
 TEST(test_drain_waits_for_the_other_thread) {
   std::promise<void> posting_now;
   Posting posting([&](guint64) {

@@ -227,7 +227,7 @@ TEST(test_faults_of_opencv_files) {
       {"T", with("T", -cameras.t), {"T", "to the left", "exchange"}},
       {"T", with("T", number(cameras.t, 1, 0, 500)), {"T", "above the other", "videoflip"}},
       {"T", with("T", cv::Mat::zeros(3, 1, CV_64F)), {"T", "the same place", "stereo pair"}},
-      // What OpenCV gives for the pictures of one camera.
+      // OpenCV gives this for the pictures of one camera.
       {"T", with("T", cv::Mat(1e-13 * cameras.t)), {"T", "the same place", "stereo pair"}},
       {"image_size",
        text("image_size", "640x480"),

@@ -113,7 +113,7 @@ TEST(test_texts_that_end_early) {
   }
 }
 
-// What programs write is far from the limit, however much it is.
+// Even long files of programs are far from the limit.
 TEST(test_texts_of_programs) {
   Folder folder;
   for (const char* name : {"stereo.yml", "stereo.xml", "stereo.json"}) {

@@ -116,7 +116,7 @@ TEST(test_interval_while_playing) {
   fail_unless((message_times(stereo) == std::vector<guint64>{0, 540 * ms, 0}));
 }
 
-// Of pairs without running times, every 30th is inspected.
+// Every 30th pair is inspected if pairs have no running times.
 TEST(test_without_times) {
   StereoHarness stereo(inspecting());
   stereo.accept_gray();

@@ -169,7 +169,7 @@ TEST(test_description) {
       gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
 }
 
-// Flow returns of downstream are passed on to upstream.
+// Flow returns of downstream reach upstream.
 TEST(test_flow_returns) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
     StereoHarness stereo;

@@ -16,9 +16,9 @@ namespace {
 
 constexpr int pair_count = 24;
 
-/// What two cameras have pushed.
+/// The frames that two cameras have pushed.
 struct Cameras {
-  std::atomic<int> left{0}, right{0};  ///< frames that are in the element or behind it
+  std::atomic<int> left{0}, right{0};  ///< frames that are in the element or downstream
   std::atomic<bool> done{false};
 };
 
@@ -248,7 +248,7 @@ TEST(test_events_keep_their_place, .times(std::size(limits))) {
               arrivals.c_str());
 }
 
-// New caps and segments are behind the pairs in flight, and those that follow overlap again.
+// New caps and segments come after the pairs in flight, and those that follow overlap again.
 TEST(test_new_caps_and_segments, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   overlap.stereo().accept_gray();
@@ -317,7 +317,7 @@ TEST(test_requested_pads, .times(std::size(limits))) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// The pairs in flight behind one that downstream has refused are dropped.
+// The pairs in flight after one that downstream has refused are dropped.
 TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2];
   const GstFlowReturn answer = index % 2 == 0 ? GST_FLOW_EOS : GST_FLOW_ERROR;

@@ -247,7 +247,7 @@ TEST(test_gap) {
   fail_unless_equals_int(stereo.take_events(GST_EVENT_GAP).size(), 1);
 }
 
-// The element passes on flushes of sink_left with their seqnum, and processes frames after them.
+// The element forwards flushes of sink_left with their seqnum, and processes frames after them.
 TEST(test_flushes) {
   for (const Arrangement& how : arrangements) {
     const Picture left = left_picture(), right = shifted(left, 5);

@@ -16,6 +16,13 @@ std::string stream_id_of(GstEvent* event) {
   return id;
 }
 
+void open_all(PadsHarness& stereo, bool src_linked) {
+  stereo.open_all();
+  if (!src_linked)
+    stereo.unlink_src();
+  stereo.accept_gray();
+}
+
 }  // namespace
 
 // All pads have the mandatory events once, in order, with a stream of their own, and the same
@@ -23,10 +30,7 @@ std::string stream_id_of(GstEvent* event) {
 TEST(test_order_of_events_on_all_pads) {
   for (bool src_linked : {true, false}) {
     PadsHarness stereo;
-    stereo.open_all();
-    if (!src_linked)
-      stereo.unlink_src();
-    stereo.accept_gray();
+    open_all(stereo, src_linked);
     GstSegment segment = new_segment();
     segment.start = segment.time = segment.position = 2 * GST_SECOND;
     segment.base = 7 * GST_SECOND;
@@ -99,10 +103,7 @@ TEST(test_equal_descriptions) {
 TEST(test_flush_on_all_pads) {
   for (bool src_linked : {true, false}) {
     PadsHarness stereo;
-    stereo.open_all();
-    if (!src_linked)
-      stereo.unlink_src();
-    stereo.accept_gray();
+    open_all(stereo, src_linked);
     for (int i = 0; i < 10; ++i) {
       stereo.process_all(0);
       for (const Map& map : stereo.process_all(40 * ms))
@@ -181,10 +182,7 @@ TEST(test_end_on_all_pads) {
   for (bool src_linked : {true, false}) {
     for (int frames : {2, 0}) {
       PadsHarness stereo;
-      stereo.open_all();
-      if (!src_linked)
-        stereo.unlink_src();
-      stereo.accept_gray();
+      open_all(stereo, src_linked);
       for (int i = 0; i < frames; ++i)
         stereo.process_all(static_cast<GstClockTime>(i) * 40 * ms);
       const guint32 seqnum = stereo.send_to_all(gst_event_new_eos);

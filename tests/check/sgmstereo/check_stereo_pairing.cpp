@@ -95,7 +95,7 @@ TEST(test_rule_of_the_nearest) {
   expect(waiting_with_next(100, 143), waiting(121), PairingStep::pair, PairingStep::pair);
   // The next frame but one may be nearer still.
   expect(waiting_with_next(40, 80), waiting(121), PairingStep::drop_left, PairingStep::drop_right);
-  // The next frame is nearer to the frame behind the other one.
+  // The next frame is nearer to the frame after the other one.
   expect(waiting_with_next(60, 130), waiting(100), PairingStep::pair, PairingStep::pair);
   expect(waiting_with_next(60, 120), waiting(100), PairingStep::drop_left, PairingStep::drop_right);
   // No next frame comes, or not in time.

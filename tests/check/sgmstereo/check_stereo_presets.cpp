@@ -129,7 +129,7 @@ TEST(test_presets_are_their_properties) {
   expect_picture(maps[1], map_of({}, pair), "balanced is the default");
 }
 
-// What is set after a preset counts, and then the values are those of no preset.
+// A property that is set after a preset counts, and then the values are those of no preset.
 TEST(test_properties_after_a_preset) {
   const Owned<GstElement> element = make_element("cudasgmstereo");
   set_property(element, "preset", "dense");

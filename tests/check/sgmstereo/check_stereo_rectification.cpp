@@ -142,7 +142,7 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-// What a camera does not see is unknown, even when holes are filled.
+// Pixels that a camera does not see are unknown, even when holes are filled.
 TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
   const bool fisheye = index == 1;
   // Rectified pictures that show more than the cameras see.

@@ -57,11 +57,11 @@ TEST(ClaheCells, HaveTheTilesOnBothSides) {
   const TiledAxis axis = make_tiling(640, 480, {8, 8}).x;
   EXPECT_EQ(axis.cells(), 9);
   EXPECT_EQ(axis.tile_before(0), 0);
-  EXPECT_EQ(axis.tile_behind(0), 0);
+  EXPECT_EQ(axis.tile_after(0), 0);
   EXPECT_EQ(axis.tile_before(3), 2);
-  EXPECT_EQ(axis.tile_behind(3), 3);
+  EXPECT_EQ(axis.tile_after(3), 3);
   EXPECT_EQ(axis.tile_before(8), 7);
-  EXPECT_EQ(axis.tile_behind(8), 7);
+  EXPECT_EQ(axis.tile_after(8), 7);
   EXPECT_EQ(axis.cell_begin(1), 40);
   EXPECT_EQ(axis.cell_begin(8), 600);
   EXPECT_EQ(axis.cell_begin(9), 640);

@@ -89,7 +89,7 @@ TEST_P(ClaheUse, RefusesGridsWithWords) {
 }
 
 /// A grid of one tile whose clip limit is unlimited is the global equalisation that begins at the
-/// first bin instead of behind it.
+/// first bin instead of after it.
 TEST_P(ClaheUse, OneUnlimitedTileHasOneTableForThePicture) {
   on_device([](Device& device) {
     const ClaheCase test = plain_clahe_case(gray_layout(256, 10), {1, 1}, 0, Content::gradient, 5);

@@ -40,6 +40,7 @@ class WatchedDevice final : public Device {
   }
   void fill(View<std::uint8_t> to, std::uint8_t value) override { device_.fill(to, value); }
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
+  void wait_event(const Event& event) override { device_.wait_event(event); }
   void finish() override { device_.finish(); }
 
   /// The number of allocations of device and host memory.

@@ -83,9 +83,8 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 ///   std::pair<Case, Case> neighbours()      two small dense cases that differ in everything
 ///   std::pair<Case, Case> streams()         two larger ones
 ///   std::vector<Case> changing()            dense cases whose parameters change
-///   std::vector<Parameters> sets(const Case&)    a sequence of valid sets, in which successive
-///   sets
-///                                                differ in varying members
+///   std::vector<Parameters> sets(const Case&)
+///       a sequence of valid sets, in which successive ones differ in varying members
 ///   std::vector<std::function<void(Parameters&)>> members()   each changes one member
 ///
 /// An operation whose parameters cannot change needs neither changing() nor sets(). It needs

@@ -230,7 +230,7 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   EXPECT_TRUE(event->done());
 }
 
-// On a device that only waits for others, so that it holds back no work.
+// On a device that only waits for others, so that no work waits for the notice.
 TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
@@ -239,7 +239,7 @@ TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   std::atomic<int> calls{0};
   worker.spin(1, 100);
   first->record();
-  first->hold_back(*notices);
+  notices->wait_event(*first);
   notify_when_passed(*notices, [&] { ++calls; });
   worker.spin(1, 200);
   second->record();
@@ -248,14 +248,14 @@ TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   notices->finish();
   EXPECT_EQ(calls, 1);
   EXPECT_FALSE(second->done()) << "the notice has waited for later work";
-  second->hold_back(*notices);
+  notices->wait_event(*second);
   notify_when_passed(*notices, [&] { ++calls; });
   notices->finish();
   EXPECT_TRUE(second->done());
   EXPECT_EQ(calls, 2);
 }
 
-TEST(CudaDevice, EventsHoldBackOtherDevices) {
+TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice first, second;
   const Buffer memory = first->allocate(1 << 20), copy = first->allocate(1 << 20);
@@ -264,10 +264,10 @@ TEST(CudaDevice, EventsHoldBackOtherDevices) {
     first.spin(1, 5);
     first->fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
     written->record();
-    written->hold_back(*second);
+    second->wait_event(*written);
     second->copy(row(memory.data(), memory.size()), row(copy.data(), copy.size()));
     copied->record();
-    copied->hold_back(*first);  // or else the next round would overwrite what is being copied
+    first->wait_event(*copied);  // or else the next round would overwrite what is being copied
     if (!settings().small) {
       EXPECT_FALSE(copied->done()) << "the host has waited";
     }

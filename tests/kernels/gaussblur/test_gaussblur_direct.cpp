@@ -76,7 +76,7 @@ std::vector<std::uint32_t> sums_by_words(const DirectPlane& direct,
   std::vector<std::uint32_t> words{permuted(word_at(row, 4), word_at(row, 0), direct.before_row)};
   for (int i = 0; i < bytes; i += 4)
     words.push_back(word_at(row, i));
-  words.push_back(permuted(word_at(row, bytes - 8), word_at(row, bytes - 4), direct.behind_row));
+  words.push_back(permuted(word_at(row, bytes - 8), word_at(row, bytes - 4), direct.after_row));
   std::vector<std::uint32_t> sums;
   for (std::size_t i = 0; i < row.size(); ++i) {
     sums.push_back(0);

@@ -188,8 +188,8 @@ def last_write(lines, register):
 
 
 def of_unsigned_conversion(lines, instruction):
-    """Whether a fused multiply-add of x86 is GCC's conversion of 32-bit unsigned numbers to float, which
-    has no instruction before AVX-512: the upper 16 bits as a float, times 65536, plus the lower 16. The
+    """Returns True if a fused multiply-add of x86 is GCC's conversion of 32-bit unsigned numbers to float,
+    which has no instruction before AVX-512: the upper 16 bits as a float, times 65536, plus the lower 16. The
     product is exact, so that the result is the same as without fusing."""
     match = re.search(r"vfmadd(\d)(\d)\dps\s+(\S+)$", instruction.strip())
     if not match:
@@ -218,7 +218,7 @@ def fused_on_host(path, objdump, folder):
 
 
 def asks_for_fma(path, build):
-    """Whether the source of an object calls std::fma, which is exact by its definition."""
+    """Returns True if the source of an object calls std::fma, which is exact by its definition."""
     command = command_of(build, path.relative_to(build))
     return "std::fma(" in (build / command[command.index("-c") + 1]).read_text(encoding="utf-8")
 

@@ -31,7 +31,7 @@ HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int ma
 
 std::string describe(const HistogramSequence& sequence);
 
-/// What one frame leaves in device memory.
+/// The results of one frame in device memory.
 struct HistogramOutput {
   std::vector<std::uint32_t> averages;
   std::vector<std::uint16_t> tables;

@@ -55,12 +55,12 @@ void for_each_defined_window(
   // All windows of a row cover the same rows of the picture. `columns` holds each column's sums
   // over these rows, so that a window is the sum of its columns.
   std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
-  int first = 0, behind = 0;  // the columns hold rows `first` to `behind` − 1
+  int first = 0, end = 0;  // the columns hold rows `first` to `end` − 1
   for (int y = 0; y < height; ++y) {
-    for (; behind < height && behind <= y + radius; ++behind)
+    for (; end < height && end <= y + radius; ++end)
       for (int x = 0; x < width; ++x) {
         DefinedWindow& column = columns[static_cast<std::size_t>(x)];
-        const std::uint64_t level = picture.at(x, behind);
+        const std::uint64_t level = picture.at(x, end);
         column = {column.area + 1, column.sum + level, column.squared_sum + level * level};
       }
     for (; first < y - radius; ++first)

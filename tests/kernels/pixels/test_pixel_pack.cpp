@@ -227,7 +227,7 @@ TEST(PixelPack, SelectBytes) {
 
 /* The tests below are about the access patterns of the formats. */
 
-Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
+AccessPlan plan_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];
   ConstFrame in;
   Frame out;
@@ -236,10 +236,10 @@ Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
     in.planes[p] = {memory, plane.row_bytes, plane.rows, pitch};
     out.planes[p] = {memory + misalignment, plane.row_bytes, plane.rows, pitch};
   }
-  return PictureMaker(layout).make(in, out);
+  return AccessPlanner(layout).plan(in, out);
 }
 
-TEST(PictureMaker, FindsDensePacksWhereRowsAreAligned) {
+TEST(AccessPlanner, FindsDensePacksWhereRowsAreAligned) {
   const struct {
     const char* layout;
     AccessPattern dense, scattered;
@@ -256,21 +256,21 @@ TEST(PictureMaker, FindsDensePacksWhereRowsAreAligned) {
   for (const auto& expected : expectations) {
     const FrameLayout layout = layout_named(expected.layout, 64, 4);
     const int pitch = 512;
-    EXPECT_EQ(picture_of(layout, pitch, 0).kind, expected.dense) << expected.layout;
-    EXPECT_EQ(picture_of(layout, pitch, 0).rows, Rows::whole) << expected.layout;
-    EXPECT_EQ(picture_of(layout, pitch, 1).kind, expected.scattered) << expected.layout;
-    EXPECT_EQ(picture_of(layout, pitch + 8, 0).kind, expected.scattered) << expected.layout;
+    EXPECT_EQ(plan_of(layout, pitch, 0).kind, expected.dense) << expected.layout;
+    EXPECT_EQ(plan_of(layout, pitch, 0).rows, Rows::whole) << expected.layout;
+    EXPECT_EQ(plan_of(layout, pitch, 1).kind, expected.scattered) << expected.layout;
+    EXPECT_EQ(plan_of(layout, pitch + 8, 0).kind, expected.scattered) << expected.layout;
   }
-  EXPECT_EQ(picture_of(layout_named("GRAY8", 64, 4), 64, 0).rows, Rows::linear);
-  EXPECT_EQ(picture_of(layout_named("GRAY8", 63, 4), 64, 0).rows, Rows::ragged);
-  EXPECT_EQ(picture_of(layout_named("YUY2", 63, 4), 128, 0).rows, Rows::ragged);
+  EXPECT_EQ(plan_of(layout_named("GRAY8", 64, 4), 64, 0).rows, Rows::linear);
+  EXPECT_EQ(plan_of(layout_named("GRAY8", 63, 4), 64, 0).rows, Rows::ragged);
+  EXPECT_EQ(plan_of(layout_named("YUY2", 63, 4), 128, 0).rows, Rows::ragged);
 }
 
-TEST(PictureMaker, RefusesPitchesBeyondTwoGigabytes) {
+TEST(AccessPlanner, RefusesPitchesBeyondTwoGigabytes) {
   std::uint8_t byte = 0;
   ConstFrame in;
   in.planes[0] = {&byte, 1, 2, std::ptrdiff_t{1} << 32};
-  EXPECT_THROW(PictureMaker(gray_layout(1, 2)).make(in, Frame{}), Error);
+  EXPECT_THROW(AccessPlanner(gray_layout(1, 2)).plan(in, Frame{}), Error);
 }
 
 }  // namespace

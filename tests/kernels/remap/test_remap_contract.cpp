@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests the contract of all operations for Remap, behind the luminance of frames, and for
+// Tests the contract of all operations for Remap, of the luminance of frames, and for
 // PictureRemap.
 
 #include "tests/kernels/contract/contract.h"

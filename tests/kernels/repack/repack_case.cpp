@@ -8,8 +8,8 @@
 namespace cudavision::test {
 namespace {
 
-using repack::Form;
-using repack::Storage;
+using repack::StoredLayout;
+using repack::UnpackedForm;
 using repack::Words;
 
 constexpr Role luma_and_chroma[] = {Role::luma, Role::chroma, Role::chroma};
@@ -41,8 +41,8 @@ int add_plane(FrameLayout& layout, int row_words, int rows) {
   return layout.plane_count++;
 }
 
-Storage planar_rgb(int width, int height, int bits, Words words = Words::native) {
-  Storage storage{empty(width, height, bits, 0), words, {}, {}};
+StoredLayout planar_rgb(int width, int height, int bits, Words words = Words::native) {
+  StoredLayout storage{empty(width, height, bits, 0), words, {}, {}};
   // The order of the channels is that of the components, not that of the planes.
   for (const auto& [role, plane] :
        {std::pair(Role::red, 2), std::pair(Role::green, 0), std::pair(Role::blue, 1)})
@@ -52,8 +52,8 @@ Storage planar_rgb(int width, int height, int bits, Words words = Words::native)
   return storage;
 }
 
-Storage interleaved_rgba(int width, int height, int first_colour, int alpha, Words words) {
-  Storage storage{empty(width, height, 16, 0), words, {}, {}};
+StoredLayout interleaved_rgba(int width, int height, int first_colour, int alpha, Words words) {
+  StoredLayout storage{empty(width, height, 16, 0), words, {}, {}};
   const int plane = add_plane(storage.frame, 4 * width, height);
   for (int c = 0; c < 3; ++c)
     add_channel(storage.frame, rgb_roles[c], plane, first_colour + c, 4);
@@ -61,12 +61,12 @@ Storage interleaved_rgba(int width, int height, int first_colour, int alpha, Wor
   return storage;
 }
 
-Storage swapped_gray(int width, int height, int bits, int shift) {
+StoredLayout swapped_gray(int width, int height, int bits, int shift) {
   return {gray_layout(width, height, bits, shift), Words::swapped, {}, {}};
 }
 
-Storage swapped_planar_420(int width, int height) {
-  Storage storage{empty(width, height, 10, 0), Words::swapped, {}, {}};
+StoredLayout swapped_planar_420(int width, int height) {
+  StoredLayout storage{empty(width, height, 10, 0), Words::swapped, {}, {}};
   for (int c = 0; c < 3; ++c) {
     add_channel(storage.frame, luma_and_chroma[c], c, 0, 1, c == 0 ? 1 : 2);
     const Channel& channel = storage.frame.channels[static_cast<std::size_t>(c)];
@@ -75,8 +75,8 @@ Storage swapped_planar_420(int width, int height) {
   return storage;
 }
 
-Storage swapped_semiplanar_420(int width, int height) {
-  Storage storage{empty(width, height, 10, 6), Words::swapped, {}, {}};
+StoredLayout swapped_semiplanar_420(int width, int height) {
+  StoredLayout storage{empty(width, height, 10, 6), Words::swapped, {}, {}};
   add_channel(storage.frame, Role::luma, add_plane(storage.frame, width, height), 0, 1);
   const int plane = add_plane(storage.frame, 2 * ((width + 1) / 2), (height + 1) / 2);
   for (int c = 0; c < 2; ++c)
@@ -85,8 +85,9 @@ Storage swapped_semiplanar_420(int width, int height) {
 }
 
 /// The channels are red, green, blue and, if there is a fourth depth, alpha.
-Storage packed_rgb(int width, int height, std::array<int, 4> low_bit, std::array<int, 4> depth) {
-  Storage storage{empty(width, height, 10, 0), Words::packed, low_bit, depth};
+StoredLayout packed_rgb(int width, int height, std::array<int, 4> low_bit,
+                        std::array<int, 4> depth) {
+  StoredLayout storage{empty(width, height, 10, 0), Words::packed, low_bit, depth};
   add_plane(storage.frame, 2 * width, height);
   for (const Role role : rgb_roles)
     add_channel(storage.frame, role, 0, 0, 1);
@@ -95,14 +96,14 @@ Storage packed_rgb(int width, int height, std::array<int, 4> low_bit, std::array
   return storage;
 }
 
-const char* name(Form form) {
+const char* name(UnpackedForm form) {
   constexpr const char* names[] = {"channels", "luminance", "adjustable luminance"};
   return names[static_cast<int>(form)];
 }
 
 /// Sets the layouts of both frames.
 void set_layouts(RepackCase& test, int width, int height) {
-  const Storage storage = storage_named(test.parameters.storage, width, height);
+  const StoredLayout storage = storage_named(test.parameters.storage, width, height);
   const FrameLayout unpacked = unpacked_layout(storage, test.parameters.form);
   test.layout = test.parameters.packs ? unpacked : storage.frame;
   test.out_layout = test.parameters.packs ? storage.frame : unpacked;
@@ -139,7 +140,7 @@ const std::vector<StorageKind>& storage_kinds() {
   return kinds;
 }
 
-Storage storage_named(const std::string& name, int width, int height) {
+StoredLayout storage_named(const std::string& name, int width, int height) {
   for (const StorageKind& kind : storage_kinds())
     if (kind.name == name)
       return kind.make(width, height);
@@ -150,9 +151,10 @@ const std::vector<RepackParameters>& all_conversions() {
   static const std::vector<RepackParameters> conversions = [] {
     std::vector<RepackParameters> all;
     for (const StorageKind& kind : storage_kinds())
-      for (const Form form : {Form::channels, Form::luminance, Form::adjustable_luminance})
+      for (const UnpackedForm form :
+           {UnpackedForm::channels, UnpackedForm::luminance, UnpackedForm::adjustable_luminance})
         for (const bool packs : {false, true})
-          if (is_needed(kind.make(2, 2), form) && !(packs && form == Form::luminance))
+          if (is_needed(kind.make(2, 2), form) && !(packs && form == UnpackedForm::luminance))
             all.push_back({kind.name, form, packs});
     return all;
   }();

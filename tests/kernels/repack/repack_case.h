@@ -14,7 +14,7 @@ namespace cudavision::test {
 /// A storage for pictures of any size.
 struct StorageKind {
   std::string name;
-  repack::Storage (*make)(int width, int height);
+  repack::StoredLayout (*make)(int width, int height);
 };
 
 /// The storages of video formats, named after the formats, and some that no format has but that the
@@ -22,11 +22,11 @@ struct StorageKind {
 const std::vector<StorageKind>& storage_kinds();
 
 /// Returns the storage with the given name. Throws if there is none.
-repack::Storage storage_named(const std::string& name, int width, int height);
+repack::StoredLayout storage_named(const std::string& name, int width, int height);
 
 struct RepackParameters {
   std::string storage = "RGB10A2";
-  repack::Form form = repack::Form::channels;
+  repack::UnpackedForm form = repack::UnpackedForm::channels;
   bool packs = false;  ///< else it unpacks
 
   auto tie() const noexcept { return std::tie(storage, form, packs); }
@@ -40,7 +40,8 @@ const std::vector<RepackParameters>& all_conversions();
 /// Converts frames one way.
 class FrameRepack {
  public:
-  FrameRepack(Device& device, const repack::Storage& storage, const RepackParameters& parameters)
+  FrameRepack(Device& device, const repack::StoredLayout& storage,
+              const RepackParameters& parameters)
       : repack_(device, storage, parameters.form), packs_(parameters.packs) {}
 
   void run(const ConstFrame& in, const Frame& out) {
@@ -56,7 +57,7 @@ class FrameRepack {
 };
 
 struct RepackCase : FilterCase<RepackCase, FrameRepack, RepackParameters> {
-  repack::Storage storage() const {
+  repack::StoredLayout storage() const {
     return storage_named(parameters.storage, layout.width, layout.height);
   }
   Operation make(Device& device, const Parameters& set) const { return {device, storage(), set}; }

@@ -9,8 +9,8 @@
 namespace cudavision::test {
 namespace {
 
-using repack::Form;
-using repack::Storage;
+using repack::StoredLayout;
+using repack::UnpackedForm;
 using repack::Words;
 
 bool is_colour(Role role) {
@@ -26,7 +26,7 @@ int scaled(int value, int largest, int new_largest) {
 template <class Byte>
 class Stored {
  public:
-  Stored(const Storage& storage, const BasicFrame<Byte>& frame)
+  Stored(const StoredLayout& storage, const BasicFrame<Byte>& frame)
       : storage_(storage), frame_(frame) {}
 
   int largest() const { return (1 << storage_.frame.bits) - 1; }
@@ -81,7 +81,7 @@ class Stored {
            bytes * (channel.offset + std::ptrdiff_t{channel.step} * x);
   }
 
-  const Storage& storage_;
+  const StoredLayout& storage_;
   const BasicFrame<Byte>& frame_;
 };
 
@@ -95,8 +95,9 @@ void put_word(const View<std::uint8_t>& plane, int x, int y, int value) {
 }
 
 /// Returns true if the unpacked frame is the luminance, with or without the stored planes.
-bool begins_with_luminance(const Storage& storage, Form form) {
-  return form == Form::luminance || (form == Form::adjustable_luminance && is_rgb(storage.frame));
+bool begins_with_luminance(const StoredLayout& storage, UnpackedForm form) {
+  return form == UnpackedForm::luminance ||
+         (form == UnpackedForm::adjustable_luminance && is_rgb(storage.frame));
 }
 
 /// Calls visit(c, x, y) for every sample of every channel.
@@ -110,7 +111,7 @@ void for_samples(const FrameLayout& layout, const Visit& visit) {
 
 }  // namespace
 
-void defined_unpacking(const Storage& storage, Form form, const ConstFrame& stored,
+void defined_unpacking(const StoredLayout& storage, UnpackedForm form, const ConstFrame& stored,
                        const Frame& unpacked) {
   const FrameLayout& layout = storage.frame;
   const Stored<const std::uint8_t> from(storage, stored);
@@ -123,7 +124,7 @@ void defined_unpacking(const Storage& storage, Form form, const ConstFrame& stor
   for (int y = 0; y < layout.height; ++y)
     for (int x = 0; x < layout.width; ++x)
       put_word(unpacked.planes[0], x, y, from.luminance(x, y));
-  if (form == Form::luminance)
+  if (form == UnpackedForm::luminance)
     return;
   for (std::size_t p = 0; p < static_cast<std::size_t>(layout.plane_count); ++p)
     for (int y = 0; y < layout.planes[p].rows; ++y)
@@ -131,7 +132,7 @@ void defined_unpacking(const Storage& storage, Form form, const ConstFrame& stor
                   static_cast<std::size_t>(layout.planes[p].row_bytes));
 }
 
-void defined_packing(const Storage& storage, Form form, const ConstFrame& unpacked,
+void defined_packing(const StoredLayout& storage, UnpackedForm form, const ConstFrame& unpacked,
                      const Frame& stored) {
   const FrameLayout& layout = storage.frame;
   for (std::size_t p = 0; p < static_cast<std::size_t>(layout.plane_count); ++p)

@@ -7,10 +7,10 @@
 /// The conversions of repack.h, written down plainly and one sample at a time.
 namespace cudavision::test {
 
-void defined_unpacking(const repack::Storage& storage, repack::Form form, const ConstFrame& stored,
-                       const Frame& unpacked);
+void defined_unpacking(const repack::StoredLayout& storage, repack::UnpackedForm form,
+                       const ConstFrame& stored, const Frame& unpacked);
 
-void defined_packing(const repack::Storage& storage, repack::Form form, const ConstFrame& unpacked,
-                     const Frame& stored);
+void defined_packing(const repack::StoredLayout& storage, repack::UnpackedForm form,
+                     const ConstFrame& unpacked, const Frame& stored);
 
 }  // namespace cudavision::test

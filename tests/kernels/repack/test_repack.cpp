@@ -10,9 +10,9 @@
 namespace cudavision::test {
 namespace {
 
-using repack::Form;
 using repack::Repack;
-using repack::Storage;
+using repack::StoredLayout;
+using repack::UnpackedForm;
 using repack::Words;
 
 CUDAVISION_RANDOM_CASES(RepackCases, make_repack_case);
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, RepackUse, both_devices(), device_name);
 TEST_P(RepackUse, GivesBackTheFrame) {
   on_device([](Device& device) {
     for (const char* name : {"RGB10A2", "BGR10A2", "GRAY16_BE", "ARGB64_BE", "GBR_16", "RGBA64"})
-      for (const Form form : {Form::channels, Form::adjustable_luminance}) {
+      for (const UnpackedForm form : {UnpackedForm::channels, UnpackedForm::adjustable_luminance}) {
         const RepackCase unpacks =
             plain_repack_case(301, 57, {name, form, false}, Content::random, 5);
         if (!is_needed(unpacks.storage(), form))
@@ -80,43 +80,43 @@ TEST_P(RepackUse, GivesBackTheFrame) {
 /// A storage, and words that the error must contain.
 struct Refusal {
   const char* words;
-  std::function<void(Storage&)> spoil;
+  std::function<void(StoredLayout&)> spoil;
 };
 
 TEST_P(RepackUse, RefusesStoragesWithWords) {
   const std::pair<const char*, std::vector<Refusal>> refusals[] = {
       {"RGB10A2",
-       {{"in one plane", [](Storage& s) { s.frame.plane_count = 2; }},
-        {"in one plane", [](Storage& s) { s.frame.shift = 1; }},
-        {"in one plane", [](Storage& s) { s.frame.planes[0].row_bytes += 1; }},
-        {"in one plane", [](Storage& s) { s.frame.planes[0].rows += 1; }},
-        {"one sample in each word", [](Storage& s) { s.frame.channels[1].step = 2; }},
-        {"one sample in each word", [](Storage& s) { s.frame.channels[3].width -= 1; }},
-        {"takes bits 0 to -1", [](Storage& s) { s.depth[0] = 0; }},
-        {"takes bits 0 to 10", [](Storage& s) { s.depth[0] = 11; }},
-        {"takes bits -1 to 8", [](Storage& s) { s.low_bit[0] = -1; }},
-        {"takes bits 31 to 32", [](Storage& s) { s.low_bit[3] = 31; }},
-        {"bits of another channel", [](Storage& s) { s.low_bit[0] = 1; }},
-        {"either one luma", [](Storage& s) { s.frame.channels[0].role = Role::luma; }},
-        {"either one luma", [](Storage& s) { s.frame.channels[0].role = Role::green; }}}},
+       {{"in one plane", [](StoredLayout& s) { s.frame.plane_count = 2; }},
+        {"in one plane", [](StoredLayout& s) { s.frame.shift = 1; }},
+        {"in one plane", [](StoredLayout& s) { s.frame.planes[0].row_bytes += 1; }},
+        {"in one plane", [](StoredLayout& s) { s.frame.planes[0].rows += 1; }},
+        {"one sample in each word", [](StoredLayout& s) { s.frame.channels[1].step = 2; }},
+        {"one sample in each word", [](StoredLayout& s) { s.frame.channels[3].width -= 1; }},
+        {"takes bits 0 to -1", [](StoredLayout& s) { s.depth[0] = 0; }},
+        {"takes bits 0 to 10", [](StoredLayout& s) { s.depth[0] = 11; }},
+        {"takes bits -1 to 8", [](StoredLayout& s) { s.low_bit[0] = -1; }},
+        {"takes bits 31 to 32", [](StoredLayout& s) { s.low_bit[3] = 31; }},
+        {"bits of another channel", [](StoredLayout& s) { s.low_bit[0] = 1; }},
+        {"either one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::luma; }},
+        {"either one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::green; }}}},
       {"GRAY16_BE",
-       {{"belong to no sample", [](Storage& s) { s.frame.planes[0].row_bytes += 2; }},
-        {"either one luma", [](Storage& s) { s.frame.channels[0].role = Role::chroma; }},
-        {"read such frames themselves", [](Storage& s) { s.words = Words::native; }}}},
+       {{"belong to no sample", [](StoredLayout& s) { s.frame.planes[0].row_bytes += 2; }},
+        {"either one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::chroma; }},
+        {"read such frames themselves", [](StoredLayout& s) { s.words = Words::native; }}}},
       {"I420_10BE",
        {{"not as large as the picture",
-         [](Storage& s) {
+         [](StoredLayout& s) {
            s.frame.channels[0].width -= 1;
            s.frame.planes[0].row_bytes -= 2;
          }}}},
-      {"GBR_10", {{"read such frames themselves", [](Storage&) {}}}},
+      {"GBR_10", {{"read such frames themselves", [](StoredLayout&) {}}}},
   };
   on_device([&](Device& device) {
     for (const auto& [name, list] : refusals)
       for (const Refusal& refusal : list) {
-        Storage storage = storage_named(name, 34, 10);
+        StoredLayout storage = storage_named(name, 34, 10);
         refusal.spoil(storage);
-        CUDAVISION_EXPECT_ERROR(Repack(device, storage, Form::channels), invalid_argument,
+        CUDAVISION_EXPECT_ERROR(Repack(device, storage, UnpackedForm::channels), invalid_argument,
                                 refusal.words);
       }
   });
@@ -125,9 +125,9 @@ TEST_P(RepackUse, RefusesStoragesWithWords) {
 TEST_P(RepackUse, RefusesToPackLuminanceAlone) {
   on_device([](Device& device) {
     const RepackCase test =
-        plain_repack_case(33, 9, {"GBR_10", Form::luminance, false}, Content::random, 1);
+        plain_repack_case(33, 9, {"GBR_10", UnpackedForm::luminance, false}, Content::random, 1);
     CaseFrames<RepackCase> frames(device, test);
-    Repack repack(device, test.storage(), Form::luminance);
+    Repack repack(device, test.storage(), UnpackedForm::luminance);
     CUDAVISION_EXPECT_ERROR(repack.pack(frames.in, frames.out), invalid_argument,
                             "luminance alone cannot be packed");
   });
@@ -135,10 +135,11 @@ TEST_P(RepackUse, RefusesToPackLuminanceAlone) {
 
 /// A frame that operations read themselves keeps its layout.
 TEST(RepackLayout, IsThatOfTheStoredFrameWhereNothingIsNeeded) {
-  const Storage gray{gray_layout(33, 9, 16), Words::native, {}, {}};
-  const Storage rgb{layout_named("GBR", 33, 9), Words::native, {}, {}};
-  for (const Form form : {Form::channels, Form::luminance, Form::adjustable_luminance})
-    for (const Storage& storage : {gray, rgb}) {
+  const StoredLayout gray{gray_layout(33, 9, 16), Words::native, {}, {}};
+  const StoredLayout rgb{layout_named("GBR", 33, 9), Words::native, {}, {}};
+  for (const UnpackedForm form :
+       {UnpackedForm::channels, UnpackedForm::luminance, UnpackedForm::adjustable_luminance})
+    for (const StoredLayout& storage : {gray, rgb}) {
       EXPECT_FALSE(is_needed(storage, form));
       EXPECT_EQ(unpacked_layout(storage, form).plane_count, storage.frame.plane_count);
       EXPECT_EQ(unpacked_layout(storage, form).bits, storage.frame.bits);

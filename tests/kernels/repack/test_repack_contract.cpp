@@ -6,7 +6,7 @@
 namespace cudavision::test {
 namespace {
 
-using repack::Form;
+using repack::UnpackedForm;
 using repack::Words;
 
 struct RepackContract : ContractTraits<RepackCase> {
@@ -18,12 +18,13 @@ struct RepackContract : ContractTraits<RepackCase> {
 
   static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
     return {[](Device& device, const FrameLayout& layout) {
-      repack::Repack(device, {layout, Words::swapped, {}, {}}, Form::channels);
+      repack::Repack(device, {layout, Words::swapped, {}, {}}, UnpackedForm::channels);
     }};
   }
 
   static Case refused_case() {
-    return plain_repack_case(34, 10, {"GBR_10BE", Form::channels, true}, Content::random, 1);
+    return plain_repack_case(34, 10, {"GBR_10BE", UnpackedForm::channels, true}, Content::random,
+                             1);
   }
 
   static std::vector<Case> representatives(int width, int height) {
@@ -34,19 +35,22 @@ struct RepackContract : ContractTraits<RepackCase> {
   }
 
   static std::pair<Case, Case> neighbours() {
-    return {plain_repack_case(333, 177, {"RGB10A2", Form::adjustable_luminance, true},
+    return {plain_repack_case(333, 177, {"RGB10A2", UnpackedForm::adjustable_luminance, true},
                               Content::random, 3),
-            plain_repack_case(97, 155, {"P010_10BE", Form::channels, false}, Content::random, 4)};
+            plain_repack_case(97, 155, {"P010_10BE", UnpackedForm::channels, false},
+                              Content::random, 4)};
   }
   static std::pair<Case, Case> streams() {
-    return {plain_repack_case(1280, 720, {"RGBA64", Form::adjustable_luminance, false},
-                              Content::random, 5),
-            plain_repack_case(640, 360, {"BGR10A2", Form::channels, true}, Content::random, 6)};
+    return {
+        plain_repack_case(1280, 720, {"RGBA64", UnpackedForm::adjustable_luminance, false},
+                          Content::random, 5),
+        plain_repack_case(640, 360, {"BGR10A2", UnpackedForm::channels, true}, Content::random, 6)};
   }
 
   static std::vector<std::function<void(Parameters&)>> members() {
     return {[](Parameters& p) { p.storage = "GBR_16"; },
-            [](Parameters& p) { p.form = Form::luminance; }, [](Parameters& p) { p.packs = true; }};
+            [](Parameters& p) { p.form = UnpackedForm::luminance; },
+            [](Parameters& p) { p.packs = true; }};
   }
 };
 

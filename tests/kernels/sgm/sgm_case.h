@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,12 @@ sgm::Parameters random_search(Random& random);
 
 /// The defaults, but with 32 disparities, for tests that must be quick.
 sgm::Parameters few_disparities();
+
+/// Calls body(parameters, numbers) for searches from several minimums, in sixteenths and in whole
+/// disparities. numbers are all that a map of them can hold.
+void for_every_number(
+    const std::vector<int>& disparities,
+    const std::function<void(const sgm::Parameters&, const std::vector<std::uint16_t>&)>& body);
 
 /// Parameters that together cover every path through the stages.
 std::vector<sgm::Parameters> representative_sgm_parameters();

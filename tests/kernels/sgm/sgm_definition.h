@@ -49,7 +49,7 @@ std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, con
 /// returns; theirs becomes 0.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
-/// What is known of the frames before. Without ages, there have been none.
+/// The history of the frames before. Without ages, there have been none.
 struct DefinedHistory {
   Map numbers;
   std::vector<int> ages;

@@ -18,7 +18,6 @@ namespace {
 using namespace sgm;
 
 using Kind = sgm::PictureParameters::Kind;
-using Compatibility = sgm::Parameters::Compatibility;
 
 constexpr std::uint8_t poison = 0xcd;
 constexpr const char* colour_layouts[] = {"RGB",  "BGR",  "RGBx", "BGRx", "xRGB",
@@ -149,30 +148,18 @@ TEST_P(DisparityPictures, AreTheDefinition) {
 TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
   on_device([](Device& device) {
     Random random(4);
-    for (const int disparities : {32, 64, 1024})
-      for (const int minimum : {0, -2047, 2047 - disparities, -31})
-        for (const bool whole : {false, true}) {
-          sgm::Parameters parameters;
-          parameters.disparities = disparities;
-          parameters.minimum = minimum;
-          parameters.subpixel = !whole;
-          if (whole)
-            parameters.compatibility = Compatibility::libsgm;
-          SCOPED_TRACE(describe(parameters));
-          const DisparityScale scale = disparity_scale(parameters);
-          const int count = scale.per_pixel * (disparities - 1) + 2;
-          for (const Kind kind : {Kind::gray, Kind::depth}) {
-            PictureCase test(kind, gray_layout(count, 1, kind == Kind::gray ? 8 : 16), parameters,
-                             random);
-            // With these values, some depths do not fit 16 bits and some are 0.
-            test.look.focal_length = 700.25, test.look.baseline = 120.5, test.look.unit = 0.1;
-            for (int i = 0; i + 1 < count; ++i)
-              test.numbers[static_cast<std::size_t>(i)] =
-                  static_cast<std::uint16_t>(scale.per_pixel * minimum + i);
-            test.numbers.back() = scale.invalid;
-            EXPECT_TRUE(test.drawn(device) == test.expected());
-          }
-        }
+    for_every_number({32, 64, 1024}, [&](const auto& parameters, const auto& numbers) {
+      SCOPED_TRACE(describe(parameters));
+      for (const Kind kind : {Kind::gray, Kind::depth}) {
+        const int count = static_cast<int>(numbers.size());
+        PictureCase test(kind, gray_layout(count, 1, kind == Kind::gray ? 8 : 16), parameters,
+                         random);
+        // With these values, some depths do not fit 16 bits and some are 0.
+        test.look.focal_length = 700.25, test.look.baseline = 120.5, test.look.unit = 0.1;
+        test.numbers = numbers;
+        EXPECT_TRUE(test.drawn(device) == test.expected());
+      }
+    });
   });
 }
 

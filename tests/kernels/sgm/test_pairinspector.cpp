@@ -245,7 +245,7 @@ TEST(PairInspector, MapAtItsEnd) {
   }
 }
 
-/// What there is nothing to compare in gives no conclusions.
+/// Pictures in which there is nothing to compare give no conclusions.
 TEST(PairInspector, SaysNothingWithoutTexture) {
   const auto expect_silence = [](const PairFigures& figures) {
     EXPECT_FALSE(figures.vertical_known() || figures.is_swapped() || figures.is_unrectified() ||

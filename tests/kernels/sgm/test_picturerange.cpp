@@ -344,7 +344,7 @@ TEST_P(PictureRanges, KnownOnes) {
               Levels({1, 255, 255, 1, 0, 0}));
     EXPECT_EQ(first_row(device, look_of(Quantity::confidence, Range::full), {0, 1, 77, 255}),
               Levels({0, 1, 77, 255}));
-    // Of 50 numbers, the first one is the 2nd percentile and the 49th the 98th.
+    // The 2nd percentile of 50 numbers is the first one, and the 98th is the 49th.
     std::vector<std::uint16_t> numbers(50, 400);
     numbers[7] = 320, numbers[20] = 480, numbers[21] = 1600;
     const Levels levels =

@@ -154,25 +154,13 @@ TEST_P(PointClouds, AreTheDefinition) {
 TEST_P(PointClouds, EveryNumberHasItsPoint) {
   on_device([](Device& device) {
     Random random(4);
-    for (const int disparities : {32, 1024})
-      for (const int minimum : {0, -2047, 2047 - disparities, -31})
-        for (const bool whole : {false, true}) {
-          Parameters parameters;
-          parameters.disparities = disparities;
-          parameters.minimum = minimum;
-          parameters.subpixel = !whole;
-          if (whole)
-            parameters.compatibility = Config::Compatibility::libsgm;
-          SCOPED_TRACE(describe(parameters));
-          const DisparityScale scale = disparity_scale(parameters);
-          const int count = scale.per_pixel * (disparities - 1) + 2;
-          PointsCase test(count, 1, parameters, reprojection_of(700.25, 120.5, count, 1), random);
-          for (int i = 0; i + 1 < count; ++i)
-            test.numbers[static_cast<std::size_t>(i)] =
-                static_cast<std::uint16_t>(scale.per_pixel * minimum + i);
-          test.numbers.back() = scale.invalid;
-          EXPECT_TRUE(test.computed(device) == test.expected());
-        }
+    for_every_number({32, 1024}, [&](const auto& parameters, const auto& numbers) {
+      SCOPED_TRACE(describe(parameters));
+      const int count = static_cast<int>(numbers.size());
+      PointsCase test(count, 1, parameters, reprojection_of(700.25, 120.5, count, 1), random);
+      test.numbers = numbers;
+      EXPECT_TRUE(test.computed(device) == test.expected());
+    });
   });
 }
 

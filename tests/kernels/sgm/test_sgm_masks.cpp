@@ -78,7 +78,7 @@ TEST_P(SgmMasks, MakeMarkedNumbersUnknown) {
   });
 }
 
-/// What SgmStereo must write with these masks, from the definitions of the stages.
+/// Returns the output of SgmStereo with these masks, by the definitions of the stages.
 SgmOutput masked_output(const SgmCase& test, const SgmInput& input, const Mask* left_mask,
                         const Mask* right_mask) {
   const StageConfig config(test.layout, test.parameters);

@@ -151,7 +151,7 @@ TEST_P(StereoPresets, AreAsTrueAsTheyWere) {
   });
 }
 
-/// What changes from frame to frame in a scene where nothing moves.
+/// The changes from frame to frame in a scene where nothing moves.
 struct Unrest {
   double moved = 0;      ///< share of the pixels whose disparity is another one
   double came_gone = 0;  ///< share of those that became known or unknown
@@ -210,7 +210,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
       bool fill;
       double max_moved, max_came_gone;
     };
-    // Of the last row in which the filter is off, these shares may remain.
+    // These shares of the last row in which the filter is off may remain.
     const Setting settings[] = {
         {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001},
         {0.4, 1, 4, false, 0.6, 0.25}, {0.1, 3, 10, false, 0.2, 0.1},

@@ -83,7 +83,6 @@ class FakeEvent final : public Event {
   void record() override { require_context(); }
   bool done() override { return true; }
   void wait() override { require_context(); }
-  void hold_back(const Device&) override { require_context(); }
 };
 
 }  // namespace
@@ -147,6 +146,10 @@ void FakeDevice::fill(View<std::uint8_t> to, std::uint8_t value) {
 
 std::unique_ptr<Event> FakeDevice::make_event() {
   return std::make_unique<FakeEvent>();
+}
+
+void FakeDevice::wait_event(const Event&) {
+  require_context();
 }
 
 Buffer FakeDevice::do_allocate(std::size_t bytes) {

@@ -7,7 +7,7 @@
 
 namespace check {
 
-/// What the fake CUDA devices have done.
+/// The transfers and locks of all fake CUDA devices.
 struct FakeTransfers {
   int locks = 0;         ///< memory that was page-locked
   int failed_locks = 0;  ///< attempts that failed
@@ -41,6 +41,7 @@ class FakeDevice final : public cudavision::Device {
   void copy(cudavision::View<const std::uint8_t> from, cudavision::View<std::uint8_t> to) override;
   void fill(cudavision::View<std::uint8_t> to, std::uint8_t value) override;
   std::unique_ptr<cudavision::Event> make_event() override;
+  void wait_event(const cudavision::Event& event) override;
   void finish() override {}
 
  private:

@@ -40,7 +40,7 @@ Stream& stream_of(CudaStream handle) {
   return *reinterpret_cast<Stream*>(handle);
 }
 
-bool is_held_back(const Stream& stream) {
+bool waits_for_mark(const Stream& stream) {
   const std::shared_ptr<Mark>& awaited = stream.tasks.front().awaited;
   return awaited && !awaited->passed;
 }
@@ -55,7 +55,7 @@ void do_next(Stream& stream) {
 // Does work until the mark is passed, in its stream and in those for which that one waits.
 void pass(const Mark& mark) {
   while (!mark.passed) {
-    if (is_held_back(mark.stream))
+    if (waits_for_mark(mark.stream))
       pass(*mark.stream.tasks.front().awaited);
     do_next(mark.stream);
   }
@@ -74,9 +74,7 @@ class StreamEvent final : public Event {
     if (mark_)
       pass(*mark_);
   }
-  void hold_back(const Device& other) override {
-    stream_of(other.stream()).tasks.push_back({nullptr, mark_});
-  }
+  const std::shared_ptr<Mark>& mark() const { return mark_; }
 
  private:
   Stream& stream_;
@@ -106,6 +104,9 @@ class StreamDevice final : public Device {
 
   std::unique_ptr<Event> make_event() override {
     return std::make_unique<StreamEvent>(stream_of(handle_));
+  }
+  void wait_event(const Event& event) override {
+    stream_of(handle_).tasks.push_back({nullptr, static_cast<const StreamEvent&>(event).mark()});
   }
   void finish() override { finish_fake_stream(handle_); }
 
@@ -140,7 +141,7 @@ std::unique_ptr<Device> new_stream_device(CudaStream stream) {
 void finish_fake_stream(CudaStream handle) {
   Stream& stream = stream_of(handle);
   while (!stream.tasks.empty()) {
-    if (is_held_back(stream))
+    if (waits_for_mark(stream))
       pass(*stream.tasks.front().awaited);
     do_next(stream);
   }
@@ -148,7 +149,7 @@ void finish_fake_stream(CudaStream handle) {
 
 void advance_fake_stream(CudaStream handle) {
   Stream& stream = stream_of(handle);
-  while (!stream.tasks.empty() && !is_held_back(stream))
+  while (!stream.tasks.empty() && !waits_for_mark(stream))
     do_next(stream);
 }
 

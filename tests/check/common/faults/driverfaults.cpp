@@ -21,7 +21,7 @@ namespace {
 
 using check::Calls;
 
-/// What a function of the driver does, as far as it matters here.
+/// The effect of a function of the driver, as far as it matters here.
 enum class Role {
   enter,  ///< enters a context, which is possible even if all work in it fails
   use,    ///< enqueues, waits, or asks for something

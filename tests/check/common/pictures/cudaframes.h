@@ -13,7 +13,7 @@ std::string cuda_caps_of(const Picture& picture);
 
 /// True if tested() hands frames in CUDA memory on to CUDA memory without waiting for the device,
 /// unless a message is posted about them: GStreamer 1.24 and later. They are never in flight.
-constexpr bool hands_frames_on = GST_CHECK_VERSION(1, 24, 0);
+constexpr bool pushes_in_stream_order = GST_CHECK_VERSION(1, 24, 0);
 
 /// Copies frames to CUDA memory, in a context of its own.
 class CudaUploader {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares EightBits on both devices with the definition, for every depth and for planes at any
-// address. Also tests which planes it refuses.
+// Compares reduce_to_8_bits() on both devices with the definition, for every depth and for planes
+// at any address. Also tests which planes it refuses.
 
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/remap/eightbits.h"
+#include "cuda/pixels/luminance.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint8_t poison = 0xcd;
 
 /// A plane of random words, among them some beyond the depth, and room for its bytes.
-struct EightBitsCase {
-  EightBitsCase(int w, int h, int bits_asked, int shift_asked, Random& random)
+struct ReductionCase {
+  ReductionCase(int w, int h, int bits_asked, int shift_asked, Random& random)
       : width(w),
         height(h),
         bits(bits_asked),
@@ -52,8 +52,8 @@ struct EightBitsCase {
     const DeviceBlock<std::uint8_t> from(device, input);
     const DeviceBlock<std::uint8_t> to(device, std::vector<std::uint8_t>(out.bytes, poison));
     const std::uint8_t* const begin = from.data();
-    remap::EightBits(device).run({frame_in(in_layout, in, begin).planes[0], width, bits, shift},
-                                 frame_in(out_layout, out, to.data()).planes[0]);
+    reduce_to_8_bits(device, {frame_in(in_layout, in, begin).planes[0], width, bits, shift},
+                     frame_in(out_layout, out, to.data()).planes[0]);
     device.finish();
     EXPECT_EQ(from.values(), input) << "the operation wrote to its input";
     return to.values();
@@ -77,7 +77,7 @@ TEST_P(EightBitPlanes, AreTheDefinition) {
           random_picture_size(random, std::min(settings().max_pixels, 20000));
       const int bits = 8 + i % 9;
       const int shift = bits == 8 ? 0 : random.between(0, 16 - bits);
-      const EightBitsCase test(width, height, bits, shift, random);
+      const ReductionCase test(width, height, bits, shift, random);
       SCOPED_TRACE("case " + std::to_string(i) + ", " + std::to_string(width) + "×" +
                    std::to_string(height) + " of " + std::to_string(bits) + " bits << " +
                    std::to_string(shift));
@@ -88,13 +88,12 @@ TEST_P(EightBitPlanes, AreTheDefinition) {
 
 TEST_P(EightBitPlanes, RefuseWithWords) {
   on_device([](Device& device) {
-    remap::EightBits operation(device);
     const DeviceBlock<std::uint8_t> memory(device, std::vector<std::uint8_t>(1000));
     const SamplePlane good = {{memory.data(), 20, 7, 20}, 10, 10, 6};
     const View<std::uint8_t> out = {memory.data() + 500, 10, 7, 10};
     const auto expect_refusal = [&](const SamplePlane& in, const View<std::uint8_t>& to,
                                     const char* words) {
-      CUDAVISION_EXPECT_ERROR(operation.run(in, to), invalid_argument, words);
+      CUDAVISION_EXPECT_ERROR(reduce_to_8_bits(device, in, to), invalid_argument, words);
     };
     SamplePlane wrong = good;
     wrong.bits = 17;
@@ -111,7 +110,7 @@ TEST_P(EightBitPlanes, RefuseWithWords) {
     expect_refusal(good, {}, "7 rows of 10 bytes");
     expect_refusal(good, {memory.data() + 500, 11, 7, 11}, "7 rows of 10 bytes");
     expect_refusal(good, {memory.data() + 500, 10, 6, 10}, "7 rows of 10 bytes");
-    operation.run(good, out);
+    reduce_to_8_bits(device, good, out);
   });
 }
 

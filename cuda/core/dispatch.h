@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cuda/core/device.h"
+
+namespace cudavision {
+
+/// Calls cuda(device, arguments…) on a CUDA device, and cpu(device, arguments…) on the CPU. A build
+/// without CUDA has no function cuda, and must not refer to it.
+template <auto cuda, auto cpu, class... Arguments>
+auto dispatch(Device& device, const Arguments&... arguments) {
+  if constexpr (built_with_cuda())
+    if (device.kind() == DeviceKind::cuda)
+      return cuda(device, arguments...);
+  return cpu(device, arguments...);
+}
+
+}  // namespace cudavision

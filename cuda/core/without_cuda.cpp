@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Builds without the CUDA toolkit compile this file in place of device_cuda.cu and notify_cuda.cu.
+// Without a CUDA device, no operation reaches a CUDA backend (dispatch.h).
+
+#include "cuda/core/device.h"
+#include "cuda/core/notify.h"
+
+namespace cudavision {
+namespace {
+
+[[noreturn]] void refuse_cuda() {
+  throw Error(Error::Kind::device,
+              "this build has no CUDA kernels: rebuild with the CUDA toolkit (nvcc) installed");
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(CudaStream) {
+  refuse_cuda();
+}
+
+void notify_when_passed(Device&, std::function<void()>) {
+  refuse_cuda();
+}
+
+}  // namespace cudavision

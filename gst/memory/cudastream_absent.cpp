@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The functions of cudastream.h where CUDA memory carries no stream: with GStreamer before 1.24,
+// and in a build without CUDA.
+#include "gst/memory/cudastream.h"
+
+namespace cudavision {
+
+void carry_stream(GstStructure*, const SharedStream&) {}
+
+SharedStream stream_of_pool(GstBufferPool*) {
+  return {};
+}
+
+void copy_stream(const GstStructure*, GstStructure*) {}
+
+CudaStream stream_of_cuda_memory(GstMemory*) {
+  return nullptr;
+}
+
+void mark_unfinished(GstMemory*) {}
+
+void mark_finished(GstMemory*) {}
+
+bool is_marked_unfinished(GstMemory*) {
+  return false;
+}
+
+void synchronize_cuda_memory(GstMemory*) {}
+
+}  // namespace cudavision
