@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/gst.h>
 
-#include "gst/gaussblur/gstcudagaussblur.h"
-#include "gst/histequalize/gstcudahistequalize.h"
-#include "gst/integral/gstcudaintegral.h"
-#include "gst/sgmstereo/gstcudasgmstereo.h"
+GST_ELEMENT_REGISTER_DECLARE(cudagaussblur)
+GST_ELEMENT_REGISTER_DECLARE(cudahistequalize)
+GST_ELEMENT_REGISTER_DECLARE(cudaintegral)
+GST_ELEMENT_REGISTER_DECLARE(cudasgmstereo)
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = FALSE;

@@ -15,6 +15,10 @@ never ran will run again.
 
 A test program's digest is that of the file that the linker wrote, with the libraries of the build that the test needs:
 ninja knows from what each of them is made and makes it again, and one that comes out as it was has nothing new to show.
+
+Some test programs can use only the elements that CUDAVISION_TEST_ELEMENTS names in their environment. Of the plug-in,
+their digest covers only the objects of these elements, of what elements share, and of the operations whose headers
+these include.
 """
 import argparse
 import functools
@@ -22,6 +26,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -33,6 +38,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 # the build. A script that is not listed here is assumed to read all of the tree and all of the build.
 READS = {"proof_hashes": ("cuda/", "tests/kernels/", "tests/digests.py"), "proof_tree": ("cuda/", "gst/", "tests/"),
          "machine_code": ("cuda/", "BUILD/cuda/")}
+PLUGIN = "gst/libgstcudavision.so"
 VARIABLES = ("CUDAVISION_", "CK_", "GST_", "G_", "ASAN_", "UBSAN_", "TSAN_", "CUDA_VISIBLE_")
 
 
@@ -98,6 +104,43 @@ class Tree:
         lines = output_of("ninja", "-C", str(self.build), "-t", "targets", "all").splitlines()
         return [line.rsplit(":", 1)[0] for line in lines if line.endswith(("LINKER", "CUSTOM_COMMAND", "COMPILER"))]
 
+    @functools.lru_cache(maxsize=None)
+    def of_plugin(self, elements):
+        """The digest of the part of the plug-in that is there for these elements."""
+        of_element = {element: room_of(name) for name in self._sources() if name.startswith("gst/") and name.endswith(".cpp")
+                      for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\w+, "(\w+)"', (TOP / name).read_text(encoding="utf-8"), re.M)}
+        others = {room for element, room in of_element.items() if element not in elements}
+        objects, more = self._plugin_parts()
+        headers = {}
+        for room, names in objects.values():
+            headers.setdefault(room, set()).update(names)
+        needed, left = set(), {room for room in headers if room.startswith("gst/")} - others
+        while left:
+            needed |= left
+            left = {name for room in left for name in headers.get(room, ())} - needed
+        # Files outside of rooms register elements and stand for what a build lacks.
+        parts = [name for name, (room, _) in objects.items() if room in needed or "." in room]
+        return digest_of([(name, digest_of_file(self.build / name)) for name in sorted(parts + more)],
+                         [self.of(name) for name in ("meson.build", "cuda/meson.build", "gst/meson.build")])
+
+    @functools.lru_cache(maxsize=None)
+    def _plugin_parts(self):
+        """The plug-in's objects, each with its room and the rooms whose headers it includes, and what else is linked."""
+        inputs, left = set(), [PLUGIN]
+        while left:
+            lines = output_of("ninja", "-C", str(self.build), "-t", "query", left.pop()).split("  outputs:")[0].splitlines()
+            new = {line.strip(" |") for line in lines if line.startswith("    ") and "||" not in line} - inputs
+            inputs |= new
+            left += [name for name in new if name.endswith(".a")]
+        files = {}
+        for block in output_of("ninja", "-C", str(self.build), "-t", "deps").split("\n\n"):
+            first, *lines = block.splitlines() or [""]
+            files[first.split(":")[0]] = [os.path.relpath(self.build / line.strip(), TOP) for line in lines]
+        objects = {name: (next(map(room_of, (file for file in files[name] if file.endswith((".cpp", ".cu")))), ""),
+                          {room_of(file) for file in files[name] if file.startswith(("cuda/", "gst/"))})
+                   for name in inputs if name.endswith(".o") and name in files}
+        return objects, [name for name in inputs if name not in objects and not name.endswith(".a") and (self.build / name).is_file()]
+
     def _built(self, room):
         return sorted(name for name in self._outputs() if name.startswith(room) and (self.build / name).is_file())
 
@@ -139,10 +182,17 @@ def passed_tests(build, every=False):
     return Passed(build / f"passed-tests{backend and '-' + backend}.json", every)
 
 
+def room_of(name):
+    """The folder of gst/ or cuda/ to which a file belongs; a file outside of such folders is a room of its own."""
+    return "/".join(name.split("/")[:2])
+
+
 def digest_of_test(test, outputs, tree):
+    elements = test["env"].get("CUDAVISION_TEST_ELEMENTS", "").split()
     name, script = test["name"], not str(test["cmd"][0]).startswith(str(tree.build))
     # A build for some suites lacks what only other tests need; a test that misses a part of its own fails or skips.
-    needed = [digest_of_file(path) if os.path.exists(path) else "not built" for target in test["depends"] for path in outputs[target]]
+    needed = [tree.of_plugin(tuple(elements)) if elements and path == str(tree.build / PLUGIN) and os.path.exists(path) else
+              digest_of_file(path) if os.path.exists(path) else "not built" for target in test["depends"] for path in outputs[target]]
     named = [digest_of_file(path) for path in (os.path.join(tree.build, word) for word in test["cmd"][1:]) if os.path.isfile(path)]
     reads = [tree.of(room) for room in READS.get(name, ("", "BUILD/"))] if script else []
     return digest_of(conditions(), test["cmd"], test["env"], needed, named, reads)

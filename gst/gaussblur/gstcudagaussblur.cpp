@@ -48,14 +48,13 @@
  *
  * Since: 0.1.0
  */
-#include "gst/gaussblur/gstcudagaussblur.h"
-
 #include <cmath>
 #include <memory>
 
 #include "cuda/gaussblur/gaussblur.h"
 #include "cuda/gaussblur/gausskernel.h"
 #include "cuda/mosaic/mosaic.h"
+#include "gst/base/elementdescription.h"
 #include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
@@ -187,7 +186,8 @@ struct GstCudaGaussBlurClass {
 };
 
 G_DEFINE_TYPE(GstCudaGaussBlur, gst_cuda_gauss_blur, GST_TYPE_CUDA_VISION_FILTER)
-GST_ELEMENT_REGISTER_DEFINE(cudagaussblur, "cudagaussblur", GST_RANK_NONE, GST_TYPE_CUDA_GAUSS_BLUR)
+GST_ELEMENT_REGISTER_DEFINE(cudagaussblur, "cudagaussblur", GST_RANK_NONE,
+                            gst_cuda_gauss_blur_get_type())
 
 namespace {
 
@@ -324,14 +324,11 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
   object_class->finalize = finalize;
   install_properties(object_class);
 
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "CUDA Gaussian blur",
-                                        "Filter/Effect/Video/Hardware",
-                                        "Blurs with a Gaussian, sharpens, or hides under a mosaic "
-                                        "or one colour, exactly, on an NVIDIA "
-                                        "GPU or the CPU",
-                                        "The gst-cudavision developers");
-  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
-                                        DOC_URI "/elements/cudagaussblur.md");
+  describe_element(GST_ELEMENT_CLASS(klass), "cudagaussblur", "CUDA Gaussian blur",
+                   "Filter/Effect/Video/Hardware",
+                   "Blurs with a Gaussian, sharpens, or hides under a mosaic "
+                   "or one colour, exactly, on an NVIDIA "
+                   "GPU or the CPU");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());

@@ -44,12 +44,11 @@
  *
  * Since: 0.1.0
  */
-#include "gst/histequalize/gstcudahistequalize.h"
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "gst/base/elementdescription.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/core/caps.h"
@@ -134,7 +133,7 @@ struct GstCudaHistEqualizeClass {
 
 G_DEFINE_TYPE(GstCudaHistEqualize, gst_cuda_hist_equalize, GST_TYPE_CUDA_VISION_FILTER)
 GST_ELEMENT_REGISTER_DEFINE(cudahistequalize, "cudahistequalize", GST_RANK_NONE,
-                            GST_TYPE_CUDA_HIST_EQUALIZE)
+                            gst_cuda_hist_equalize_get_type())
 
 namespace {
 
@@ -348,13 +347,11 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
   object_class->finalize = finalize;
   install_properties(object_class);
 
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "CUDA histogram equaliser", "Filter/Effect/Video/Hardware",
+  describe_element(
+      GST_ELEMENT_CLASS(klass), "cudahistequalize", "CUDA histogram equaliser",
+      "Filter/Effect/Video/Hardware",
       "Raises contrast by global or adaptive (CLAHE) histogram equalisation and reports luminance "
-      "statistics, on an NVIDIA GPU or the CPU",
-      "The gst-cudavision developers");
-  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
-                                        DOC_URI "/elements/cudahistequalize.md");
+      "statistics, on an NVIDIA GPU or the CPU");
 
   GST_BASE_TRANSFORM_CLASS(klass)->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
 

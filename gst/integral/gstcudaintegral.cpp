@@ -44,11 +44,10 @@
  *
  * Since: 0.1.0
  */
-#include "gst/integral/gstcudaintegral.h"
-
 #include <memory>
 #include <optional>
 
+#include "gst/base/elementdescription.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/core/elementerror.h"
@@ -159,7 +158,8 @@ struct GstCudaIntegralClass {
 };
 
 G_DEFINE_TYPE(GstCudaIntegral, gst_cuda_integral, GST_TYPE_CUDA_VISION_FILTER)
-GST_ELEMENT_REGISTER_DEFINE(cudaintegral, "cudaintegral", GST_RANK_NONE, GST_TYPE_CUDA_INTEGRAL)
+GST_ELEMENT_REGISTER_DEFINE(cudaintegral, "cudaintegral", GST_RANK_NONE,
+                            gst_cuda_integral_get_type())
 
 namespace {
 
@@ -367,14 +367,11 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   object_class->finalize = finalize;
   install_properties(object_class);
 
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "CUDA integral image",
+  describe_element(
+      GST_ELEMENT_CLASS(klass), "cudaintegral", "CUDA integral image",
       "Filter/Analyzer/Effect/Converter/Video/Hardware",
       "Integral images (summed-area tables), local means and deviations, adaptive thresholds and "
-      "denoising by non-local means, on an NVIDIA GPU or the CPU",
-      "The gst-cudavision developers");
-  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
-                                        DOC_URI "/elements/cudaintegral.md");
+      "denoising by non-local means, on an NVIDIA GPU or the CPU");
 
   set_memory_advice(GST_ELEMENT_CLASS(klass), "smaller frames or, for tables, element-type=uint32");
 

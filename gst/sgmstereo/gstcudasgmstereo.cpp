@@ -89,8 +89,7 @@
  *
  * Since: 0.1.0
  */
-#include "gst/sgmstereo/gstcudasgmstereo.h"
-
+#include "gst/base/elementdescription.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/outputs/requestpads.h"
@@ -118,7 +117,8 @@ struct GstCudaSgmStereoClass {
 };
 
 G_DEFINE_TYPE(GstCudaSgmStereo, gst_cuda_sgm_stereo, GST_TYPE_AGGREGATOR)
-GST_ELEMENT_REGISTER_DEFINE(cudasgmstereo, "cudasgmstereo", GST_RANK_NONE, GST_TYPE_CUDA_SGM_STEREO)
+GST_ELEMENT_REGISTER_DEFINE(cudasgmstereo, "cudasgmstereo", GST_RANK_NONE,
+                            gst_cuda_sgm_stereo_get_type())
 
 static GstCudaSgmStereo* element_of(gpointer self) {
   return static_cast<GstCudaSgmStereo*>(self);
@@ -218,13 +218,10 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   element_class->set_context = GST_DEBUG_FUNCPTR(stereo_set_context);
   element_class->request_new_pad = GST_DEBUG_FUNCPTR(stereo_request_new_pad);
   element_class->release_pad = GST_DEBUG_FUNCPTR(stereo_release_pad);
-  gst_element_class_set_static_metadata(
-      element_class, "CUDA stereo matching", "Filter/Analyzer/Video/Hardware",
+  describe_element(
+      element_class, "cudasgmstereo", "CUDA stereo matching", "Filter/Analyzer/Video/Hardware",
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
-      "GPU or the CPU",
-      "The gst-cudavision developers");
-  gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI,
-                                        DOC_URI "/elements/cudasgmstereo.md");
+      "GPU or the CPU");
   set_memory_advice(element_class, "smaller frames, num-disparities or memory-budget");
   add_pad_templates(element_class);
 

@@ -32,7 +32,9 @@ class Exploration:
 
     def __init__(self, factory, inputs, settings):
         self.properties, self.inputs = Properties(factory), inputs
-        self.is_stereo = "sink_left" in [pad.name_template for pad in Gst.ElementFactory.find(factory).get_static_pad_templates()]
+        pads = {pad.name_template: pad.get_caps() for pad in Gst.ElementFactory.find(factory).get_static_pad_templates()}
+        self.is_stereo = "sink_left" in pads
+        self.keeps_format = not self.is_stereo and pads["sink"].is_equal(pads["src"])
         for name, text in settings.items():
             self.properties.value(name, text)
         self.settings = dict(settings)
@@ -49,8 +51,8 @@ class Exploration:
 
     def on_card(self):
         """True if frames stay in CUDA memory until a tap's frame is looked at. GStreamer's own CUDA elements must know the
-        formats of both sides, which are one only where pictures are changed in place."""
-        if self.properties.factory not in ("cudagaussblur", "cudahistequalize") or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
+        formats of both sides."""
+        if not self.keeps_format or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
             return False
         element = make(self.properties.factory)
         for name in ("backend", "cuda-device-id"):

@@ -302,10 +302,10 @@ class Rows {
 };
 
 void require_plugin() {
-  const ObjectPtr<GstElementFactory> ours(gst_element_factory_find("cudagaussblur"));
+  const ObjectPtr<GstPlugin> ours(gst_plugin_load_by_name("cudavision"));
   if (!ours)
     throw std::runtime_error(
-        "bench_pipelines: there is no element cudagaussblur; run this within `meson devenv`, or "
+        "bench_pipelines: there is no plug-in cudavision; run this within `meson devenv`, or "
         "set GST_PLUGIN_PATH");
 }
 

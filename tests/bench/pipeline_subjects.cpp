@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/pipeline_subjects.h"
 
+#include <gst/gst.h>
+
+#include <algorithm>
+
 namespace cudavision::bench {
 namespace {
 
@@ -130,6 +134,31 @@ void add_gstreamer(Group group) {
   group.add("cudagaussblur sigma=1.2", "Y444", full_hd, memory);
 }
 
+/// The plug-in's elements with one input that none of `subjects` begins with, with their defaults.
+std::vector<std::string> other_filters(const std::vector<PipelineSubject>& subjects) {
+  std::vector<std::string> names;
+  GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
+  for (GList* l = features; l != nullptr; l = l->next) {
+    const std::string name = GST_OBJECT_NAME(l->data);
+    const bool is_filter =
+        GST_IS_ELEMENT_FACTORY(l->data) &&
+        gst_element_factory_get_num_pad_templates(GST_ELEMENT_FACTORY(l->data)) == 2;
+    const bool is_known = std::any_of(subjects.begin(), subjects.end(), [&](const auto& subject) {
+      return subject.chain.compare(0, name.size(), name) == 0;
+    });
+    if (is_filter && !is_known)
+      names.push_back(name);
+  }
+  gst_plugin_feature_list_free(features);
+  return names;
+}
+
+void add_others(Group group, const std::vector<std::string>& filters) {
+  for (const std::string& filter : filters)
+    for (const FrameMemory memory : all_memories)
+      group.add(filter, "NV12", full_hd, memory);
+}
+
 }  // namespace
 
 const char* name_of(FrameMemory memory) {
@@ -155,8 +184,8 @@ std::string PipelineSubject::name() const {
 
 const std::vector<std::string>& pipeline_groups() {
   static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral",
-                                               "sgmstereo",    "chains",    "in-flight",
-                                               "sources",      "gstreamer"};
+                                               "sgmstereo",    "others",    "chains",
+                                               "in-flight",    "sources",   "gstreamer"};
   return groups;
 }
 
@@ -168,6 +197,7 @@ std::vector<PipelineSubject> pipeline_subjects() {
                       FrameMemory::cuda, video_caps(FrameMemory::cuda, "NV12"), true});
   add_integral({subjects, "integral"});
   add_stereo({subjects, "sgmstereo"});
+  add_others({subjects, "others"}, other_filters(subjects));
   add_chains({subjects, "chains"});
   add_frames_in_flight({subjects, "in-flight"});
   add_sources({subjects, "sources"});

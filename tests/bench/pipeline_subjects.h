@@ -35,6 +35,8 @@ struct PipelineSubject {
 /// The groups of subjects, in the order in which they are measured.
 const std::vector<std::string>& pipeline_groups();
 
+/// The group "others" holds the plug-in's filters that have no group of their own, so GStreamer
+/// must have been initialised.
 std::vector<PipelineSubject> pipeline_subjects();
 
 }  // namespace cudavision::bench

@@ -321,7 +321,8 @@ stage_transfers() {
     skip "$stage" "the bundle was made without CUPTI"
     return
   fi
-  local elements=(cudahistequalize cudagaussblur cudaintegral cudasgmstereo) element properties format down found
+  local elements element properties format down found
+  mapfile -t elements < <(in_runtime timeout 60 gst-inspect-1.0 cudavision 2>/dev/null | sed -n 's/^  \(cuda[a-z0-9]*\): .*/\1/p')
   # These settings need so little work that the CPU backend finishes in time.
   local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
     [cudasgmstereo]='frame-packing=side-by-side num-disparities=64 diagnostics-interval=0')

@@ -78,6 +78,9 @@ case $0 in
     wait_here "$arguments"
     echo "${0##*/} row 2"
     ;;
+  */gst-inspect-1.0)
+    printf '  %s: stub\n' ${STUB_ELEMENTS-cudahistequalize cudagaussblur cudaintegral cudasgmstereo}
+    ;;
   */gst-launch-1.0)
     wait_here "$@"
     down=0 kernels=0
@@ -250,6 +253,12 @@ def check_stopped_at_once(bundle, full, stage):
     expect(f"{stage}, at once: what has not failed", passed, set())
 
 
+def check_without_elements(bundle):
+    run = Run(bundle, "no-elements", "transfers", STUB_ELEMENTS="")
+    expect("no elements: exit status", run.end(), 1)
+    expect("no elements: the transfers have failed", bool(run.named("transfers")["transfers"]["failed"]), True)
+
+
 def check_proof_of(full):
     parts = full.load("proof.json").get("parts", {})
     for part, record in parts.items():
@@ -356,7 +365,7 @@ def main():
             tasks = [pool.submit(check_stopped, bundle, full, *way) for way in ways]
             tasks += [pool.submit(check_stopped_at_once, bundle, full, stage) for stage in STAGES]
             tasks += [pool.submit(check_full_disk, bundle), pool.submit(check_benchmarks, bundle),
-                      pool.submit(check_other_gstreamer, bundle, full)]
+                      pool.submit(check_other_gstreamer, bundle, full), pool.submit(check_without_elements, bundle)]
             for task in tasks:
                 if task.exception():
                     problems.append(repr(task.exception()))

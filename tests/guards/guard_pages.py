@@ -112,8 +112,23 @@ def quoted_messages(tree):
 
 @guard("docs/troubleshooting.md lists the debug categories", alone=True)
 def debug_categories(tree):
+    # An element's own category has its name.
     made = {category for name, text in tree.sources.items() if name.startswith("gst/")
             for category in re.findall(r'GST_DEBUG_CATEGORY_INIT\(\s*\w+,\s*"(\w+)"', text)}
     table = re.search(r"^\| debug category \|.*\n.*\n((?:\|.*\n)+)", tree.pages["docs/troubleshooting.md"], re.M)
     named = {name for row in (table[1].splitlines() if table else ()) for name in re.findall(r"`(\w+)`", row.split("|")[1])}
-    return ", ".join(sorted(made ^ named)) if made else "no categories were found"
+    others = made - tree.elements.keys()
+    return ", ".join(sorted(others ^ named) + sorted(tree.elements.keys() - made)) if others else "no categories were found"
+
+
+# Lists of the elements, each with the beginning of an element's line.
+LISTS = {"README.md": r"^\| \[`(cuda\w+)`\]\(docs/elements/", "NEWS": r"^- (cuda\w+): ",
+         "pipelines/packaging/debian/control": r"^  \* (cuda\w+): "}
+
+
+@guard("README.md, NEWS and the Debian package name every element, and each has a page", alone=True)
+def listed_elements(tree):
+    wrong = [f"{name}: {element}" for name, line in LISTS.items()
+             for element in sorted(tree.elements.keys() ^ set(re.findall(line, tree.text(name), re.M)))]
+    wrong += [page for page in (f"docs/elements/{element}.md" for element in tree.elements) if page not in tree.pages]
+    return ", ".join(wrong) if tree.elements else "the sources register no elements"

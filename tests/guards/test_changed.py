@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks which parts `tests/run.sh --changed` runs, in a small tree with two kernels, an element, their tests, a guard and
-a script. Each part notes that it ran. Prints what is wrong; nothing if all is well."""
+"""Checks which parts `tests/run.sh --changed` runs, in a small tree with two kernels, two elements, their tests, a
+guard and a script. Each part notes that it ran. Prints what is wrong; nothing if all is well."""
 import os
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ import tempfile
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 
 MESON = """project('gst-cudavision', 'cpp', default_options : ['buildtype=release', 'cpp_std=c++17'])
-kernels = static_library('kernels', 'cuda/blur.cpp', 'cuda/equalize.cpp', pic : true)
+kernels = static_library('kernels', 'cuda/blur/blur.cpp', 'cuda/equalize/equalize.cpp', pic : true)
 subdir('gst')
 subdir('tests')
 summary({'CUDA kernels' : 'NO'}, section : 'gst-cudavision')
@@ -20,7 +20,11 @@ summary({'CUDA kernels' : 'NO'}, section : 'gst-cudavision')
 TESTS = """foreach name : ['blur', 'equalize']
   test(name, executable('test_' + name, 'test_' + name + '.cpp', link_with : kernels), suite : 'kernels')
 endforeach
-test('check_element', executable('check_element', 'check_element.cpp'), suite : 'check', depends : plugin)
+foreach name, used : {'all' : {}, 'blur' : {'CUDAVISION_TEST_ELEMENTS' : 'cudablur'},
+                      'equalize' : {'CUDAVISION_TEST_ELEMENTS' : 'cudaequalize'}}
+  test('check_' + name, executable('check_' + name, 'check.cpp', cpp_args : '-DNAME="check_' + name + '"'),
+    suite : 'check', depends : plugin, env : used)
+endforeach
 test('script', find_program('python3'), args : files('script.py'), suite : 'guards')
 """
 NOTE = '#include <cstdio>\n#include <cstdlib>\nstatic void note(const char* name) {\n' \
@@ -38,15 +42,21 @@ def test(name): return lambda function: tests.append((name, function))
 """
 FILES = {
     "meson.build": MESON,
-    "gst/meson.build": "plugin = shared_module('gstcudavision', 'element.cpp', link_with : kernels)\n",
+    "gst/meson.build": "plugin = shared_module('gstcudavision', 'base/base.cpp', 'blur/blur.cpp', 'equalize/equalize.cpp', "
+                       "link_with : kernels)\n",
     "tests/meson.build": TESTS,
-    "cuda/blur.cpp": "int blur(int x) { return 2 * x; }\n",
-    "cuda/equalize.cpp": "int equalize(int x) { return x + 3; }\n",
-    "gst/element.cpp": "int blur(int);\nint equalize(int);\nextern \"C\" int element(int x) { return blur(x) + equalize(x); }\n",
+    "cuda/meson.build": "",
+    "gst/base/base.cpp": "extern \"C\" int base(int x) { return x + 1; }\n",
+    **{f"cuda/{name}/{name}.h": f"int {name}(int x);\n" for name in ("blur", "equalize")},
+    "cuda/blur/blur.cpp": '#include "blur.h"\nint blur(int x) { return 2 * x; }\n',
+    "cuda/equalize/equalize.cpp": '#include "equalize.h"\nint equalize(int x) { return x + 3; }\n',
+    **{f"gst/{name}/{name}.cpp": f'#include "../../cuda/{name}/{name}.h"\n#define GST_ELEMENT_REGISTER_DEFINE(...)\n'
+                                 f'GST_ELEMENT_REGISTER_DEFINE(cuda{name}, "cuda{name}")\n'
+                                 f'extern "C" int {name}_element(int x) {{ return {name}(x) + 5; }}\n' for name in ("blur", "equalize")},
     "tests/note.h": NOTE,
     "tests/test_blur.cpp": '#include "note.h"\nint blur(int);\nint main() { note("blur"); return blur(0); }\n',
     "tests/test_equalize.cpp": '#include "note.h"\nint equalize(int);\nint main() { note("equalize"); return equalize(-3); }\n',
-    "tests/check_element.cpp": '#include "note.h"\nint main() { note("check_element"); }\n',
+    "tests/check.cpp": '#include "note.h"\nint main() { note(NAME); }\n',
     "tests/script.py": PYTHON_NOTE.format("script"),
     "tests/guards/guard.py": (TOP / "tests/guards/guard.py").read_text(encoding="utf-8"),
     "tests/guards/guard_stub.py": "from guard import guard\n@guard('a guard', alone=True)\ndef look(_):\n    " +
@@ -59,7 +69,7 @@ FILES = {
 }
 COPIED = ("meson_options.txt", "scripts/setup.sh", "tests/run.sh", "tests/tally.py", "tests/changed.py", "tests/digests.py",
           "tests/guards/run.py", "tests/pipelines/run.py")
-KERNELS, CHECK, WHOLE = {"blur", "equalize"}, {"check_element"}, {"script", "guard"}
+KERNELS, CHECK, WHOLE = {"blur", "equalize"}, {"check_all", "check_blur", "check_equalize"}, {"script", "guard"}
 ALL = KERNELS | CHECK | WHOLE | {"pipelines"}
 
 problems = []
@@ -99,28 +109,35 @@ class StandIn:
 def main():
     with tempfile.TemporaryDirectory(prefix="cudavision-changed-") as scratch:
         tree = StandIn(pathlib.Path(scratch))
-        tree.expect("the first run", ALL, "--changed", words="6 passed, 0 failed, 0 skipped")
-        tree.expect("nothing has changed", set(), "--changed", words="0 passed, 0 failed, 0 skipped, 6 unchanged since they passed")
-        tree.expect("everything was asked for", ALL, words="6 passed, 0 failed, 0 skipped")
-        tree.edit("cuda/blur.cpp", "2 * x", "4 * x")
-        tree.expect("a kernel", {"blur", "pipelines"} | CHECK | WHOLE, "--changed", words="5 passed, 0 failed, 0 skipped, 1 unchanged")
-        tree.edit("gst/element.cpp", "blur(x) +", "3 * blur(x) +")
-        tree.expect("an element", {"pipelines"} | CHECK | WHOLE, "--changed", words="2 unchanged")
-        tree.edit("gst/element.cpp", "\nextern", " // A comment.\nextern")
-        tree.expect("a comment", WHOLE, "--changed", words="4 unchanged")
+        tree.expect("the first run", ALL, "--changed", words="8 passed, 0 failed, 0 skipped")
+        tree.expect("nothing has changed", set(), "--changed", words="0 passed, 0 failed, 0 skipped, 8 unchanged since they passed")
+        tree.expect("everything was asked for", ALL, words="8 passed, 0 failed, 0 skipped")
+        tree.edit("cuda/blur/blur.cpp", "2 * x", "4 * x")
+        tree.expect("a kernel", {"blur", "pipelines", "check_all", "check_blur"} | WHOLE, "--changed", words="6 passed, 0 failed, 0 skipped, 2 unchanged")
+        tree.edit("gst/blur/blur.cpp", "x) + 5", "x) + 6")
+        tree.expect("an element", {"pipelines", "check_all", "check_blur"} | WHOLE, "--changed", words="3 unchanged")
+        tree.edit("gst/base/base.cpp", "x + 1", "x + 2")
+        tree.expect("what elements share", {"pipelines"} | CHECK | WHOLE, "--changed", words="2 unchanged")
+        tree.edit("gst/blur/blur.cpp", "#define", "#include \"../../cuda/equalize/equalize.h\"\n#define")
+        tree.expect("another header", WHOLE | {"check_blur"}, "--changed", words="5 unchanged")
+        tree.edit("cuda/equalize/equalize.cpp", "x + 3", "3 + x + 0 * x")
+        tree.edit("cuda/equalize/equalize.cpp", "int equalize", "int more(int x) { return x; }\nint equalize")
+        tree.expect("an operation that is used now", {"equalize", "pipelines"} | CHECK | WHOLE, "--changed", words="1 unchanged")
+        tree.edit("gst/blur/blur.cpp", "\nextern", " // A comment.\nextern")
+        tree.expect("a comment", WHOLE, "--changed", words="6 unchanged")
         tree.edit("pipelines/script.sh", "echo", "echo done")
-        tree.expect("a script", {"pipelines"} | WHOLE, "--changed", words="3 unchanged")
+        tree.expect("a script", {"pipelines"} | WHOLE, "--changed", words="5 unchanged")
         tree.edit("tests/test_equalize.cpp", "equalize(-3)", "equalize(-2)")
-        tree.expect("a test that fails", {"equalize"} | WHOLE, "--changed", status=1, words="2 passed, 1 failed, 0 skipped, 3 unchanged")
-        tree.expect("it has failed", {"equalize"}, "--changed", status=1, words="0 passed, 1 failed, 0 skipped, 5 unchanged")
+        tree.expect("a test that fails", {"equalize"} | WHOLE, "--changed", status=1, words="2 passed, 1 failed, 0 skipped, 5 unchanged")
+        tree.expect("it has failed", {"equalize"}, "--changed", status=1, words="0 passed, 1 failed, 0 skipped, 7 unchanged")
         tree.edit("tests/test_equalize.cpp", "equalize(-2)", "equalize(-3)")
-        tree.expect("it is as it was", {"equalize"} | WHOLE, "--changed", words="3 passed, 0 failed, 0 skipped, 3 unchanged")
-        tree.expect("another variable", ALL, "--changed", words="6 passed", CUDAVISION_TEST_CASES="7")
-        tree.expect("another option", ALL, "--changed", "-Dwerror=true", words="6 passed")
+        tree.expect("it is as it was", {"equalize"} | WHOLE, "--changed", words="3 passed, 0 failed, 0 skipped, 5 unchanged")
+        tree.expect("another variable", ALL, "--changed", words="8 passed", CUDAVISION_TEST_CASES="7")
+        tree.expect("another option", ALL, "--changed", "-Dwerror=true", words="8 passed")
         compiler = tree.top / "build-notes/c++"
         tree.write(compiler, f'#!/bin/sh\nexec {os.environ.get("CXX", "c++")} "$@"\n')
         compiler.chmod(0o755)
-        tree.expect("another compiler", ALL, "--changed", "-Dwerror=true", words="6 passed", CXX=str(compiler))
+        tree.expect("another compiler", ALL, "--changed", "-Dwerror=true", words="8 passed", CXX=str(compiler))
     print("\n".join(problems), end="\n" if problems else "")
     sys.exit(bool(problems))
 

@@ -15,20 +15,22 @@ import guard_sources
 
 SOUND = {
     "meson.build": "project('gst-cudavision', 'cpp',\n  version : '1.2.0',\n",
-    "NEWS": "gst-cudavision 1.2.0 (not released yet)\n",
-    "README.md": "# The blur\n\n[its page](docs/blur.md#the-page), `gst/plugin.cpp`\n\n```c\nblur();\n```\n",
+    "NEWS": "gst-cudavision 1.2.0 (not released yet)\n- cudagaussblur: blurs\n",
+    "README.md": "# The blur\n\n| [`cudagaussblur`](docs/elements/cudagaussblur.md) | blurs |\n\n[a page](docs/blur.md#the-page), `gst/plugin.cpp`\n\n```c\nblur();\n```\n",
     "docs/blur.md": "# The page\n",
+    "docs/elements/cudagaussblur.md": "# The element\n",
     "docs/troubleshooting.md": "**`picture.h is … to blur.`**\n\n| debug category | |\n|---|---|\n| `blur` | the blur |\n",
     "pipelines/program.cpp": "int main() {\nblur();\n}\n",
     "pipelines/packaging/debian/changelog": "gst-cudavision (1.2.0-1) unstable; urgency=low\n",
+    "pipelines/packaging/debian/control": "  * cudagaussblur: blurs\n",
     "cuda/core/error.h": "#pragma once\n",
     "cuda/gaussblur/gaussblur.h": '#include "cuda/core/error.h"\n',
     "gst/plugin.cpp": '#include "gst/gaussblur/blur.h"\n',
     "gst/gaussblur/blur.h": "/**\n * SECTION:element-cudagaussblur\n * @title: cudagaussblur\n * ## Example launch line\n * |[\n"
                             " * gst-launch-1.0 videotestsrc ! cudagaussblur ! fakesink\n * ]|\n * Since: 1.2\n */\n"
                             '#include "gst/base/base.h"\nGST_ELEMENT_REGISTER_DEFINE(blur, "cudagaussblur", 0)\n'
-                            'GST_DEBUG_CATEGORY_INIT(category, "blur", 0)\n"picture.h is too " "large to blur."\n',
-    "gst/base/base.h": '#include "cuda/core/error.h"\n',
+                            'GST_DEBUG_CATEGORY_INIT(category, "cudagaussblur", 0)\n"picture.h is too " "large to blur."\n',
+    "gst/base/base.h": '#include "cuda/core/error.h"\nGST_DEBUG_CATEGORY_INIT(category, "blur", 0)\n',
     **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/guards/test_guards.py",
                                            "tests/guards/test_changed.py")},
 }
@@ -55,7 +57,14 @@ FAULTY_TREES = [
     (guard_pages.named_files, "README.md", ("#the-page", "#a-page"), "README.md: docs/blur.md#a-page"),
     (guard_pages.quoted_messages, "docs/troubleshooting.md", ("to blur", "to sharpen"), "to sharpen"),
     (guard_pages.debug_categories, "docs/troubleshooting.md", ("`blur`", "`sharpen`"), "blur, sharpen"),
-    (guard_pages.debug_categories, "gst/gaussblur/blur.h", ("GST_DEBUG", "DEBUG"), "no categories were found"),
+    (guard_pages.debug_categories, "gst/gaussblur/blur.h", ("GST_DEBUG", "DEBUG"), "cudagaussblur"),
+    (guard_pages.debug_categories, "gst/base/base.h", ("GST_DEBUG", "DEBUG"), "no categories were found"),
+    (guard_pages.listed_elements, "README.md", ("[`cudagaussblur`]", "cudagaussblur"), "README.md: cudagaussblur"),
+    (guard_pages.listed_elements, "README.md", ("[`cudagaussblur`]", "[`cudasharpen`]"), "README.md: cudagaussblur, README.md: cudasharpen"),
+    (guard_pages.listed_elements, "NEWS", ("cudagaussblur", "blur"), "NEWS: cudagaussblur"),
+    (guard_pages.listed_elements, "pipelines/packaging/debian/control", ("cudagaussblur", "blur"), "debian/control: cudagaussblur"),
+    (guard_pages.listed_elements, "gst/gaussblur/blur.h", ('"cudagaussblur", 0)\n', '"cudasharpen", 0)\n'), "docs/elements/cudasharpen.md"),
+    (guard_pages.listed_elements, "gst/gaussblur/blur.h", ("GST_ELEMENT_REGISTER_DEFINE", "REGISTER"), "no elements"),
 ]
 
 INSPECT = """

@@ -62,7 +62,7 @@ class FilterSubject final : public Subject {
                 int frames_in_flight = 1, Size size = small)
       : filter_(factory, properties),
         frames_in_flight_(frames_in_flight),
-        advice_(std::string(factory) == "cudaintegral" ? "element-type" : "smaller frames"),
+        advice_(find_tested(factory)->memory_advice),
         picture_(make_picture(format_named(format), size.width, size.height, Content::natural, 2)) {
     gst_element_set_state(element(), GST_STATE_NULL);
     filter_.set("frames-in-flight", std::to_string(frames_in_flight));

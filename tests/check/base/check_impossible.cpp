@@ -9,126 +9,66 @@ using namespace check;
 
 namespace {
 
-/// Values that contradict each other, and words of the error that name the remedy.
-struct Impossible {
+/// Properties of an element with which it does not start, or refuses caps of these formats.
+struct Refused {
   const char* element;
-  std::vector<const char*> formats;  ///< filters check the values when caps of these formats arrive
-  Properties properties;
-  std::vector<std::string> words;
+  Impossible set;
 };
 
-const std::vector<Impossible>& impossible_sets() {
-  static const std::vector<const char*> no_rgb = {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"};
-  static const std::vector<const char*> deep_rgb = {"GBR_10LE", "RGBA64_LE", "RGB10A2_LE"};
-  static const Property denoise = {"output", "denoise"}, depth = {"output", "depth"};
-  static constexpr char blur[] = "cudagaussblur", integral[] = "cudaintegral",
-                        stereo[] = "cudasgmstereo";
-  static const std::vector<std::string> rectangle = {"regions: \"", "is not a rectangle",
-                                                     "x,y,width,height", "semicolons"};
-  static const std::vector<Impossible> list = {
-      {blur, {"I420"}, {{"regions", "1,2,3"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,2,3,4;5"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,2,3,4,5"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,2,3,"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,,2,3,4"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1 2 3 4"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "a,2,3,4"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,2,-3,4"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,2,3,nan"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "1,2,3px,4"}}, rectangle},
-      {blur, {"I420"}, {{"regions", "100.5,80,200,200"}}, rectangle},
-      {"cudahistequalize", {"I420"}, {{"regions", "0,0,5"}}, {"\"0,0,5\" is not a rectangle"}},
-      {integral, {"I420"}, {denoise, {"regions", "0,0,5"}}, {"\"0,0,5\" is not a rectangle"}},
-      {integral, {"I420"}, {{"regions", "0,0,5,5"}}, {"regions", "output=denoise"}},
-      {integral,
-       {"I420"},
-       {{"output", "mean"}, {"use-roi-meta", "true"}},
-       {"use-roi-meta", "output=denoise"}},
-      {"cudahistequalize", no_rgb, {{"channels", "rgb"}}, {"channels"}},
-      {"cudahistequalize", deep_rgb, {{"channels", "rgb"}}, {"channels", "of 8 bits"}},
-      {"cudahistequalize", no_rgb, {{"method", "clahe"}, {"channels", "rgb"}}, {"channels"}},
-      {"cudahistequalize", {"I420"}, {{"clip-limit", "-1"}}, {"clip-limit=-1", "0 to 65536"}},
-      {"cudahistequalize", {"I420"}, {{"tiles-x", "65"}}, {"tiles-x=65", "1 to 64"}},
-      {blur, {"I420"}, {{"sigma", "500"}}, {"sigma=500", "-127 to 127"}},
-      {blur, {"I420"}, {{"sigma", "nan"}}, {"sigma=nan", "-127 to 127"}},
-      {blur, {"I420"}, {{"kernel-size", "1025"}}, {"kernel-size=1025", "0 to 1023"}},
-      {blur, {"I420"}, {{"kernel-size", "2"}}, {"kernel-size", "1", "3"}},
-      {blur, {"I420"}, {{"kernel-size", "64"}}, {"kernel-size", "63", "65"}},
-      {blur, {"I420"}, {{"kernel-size", "1022"}}, {"kernel-size", "1021", "1023"}},
-      {blur, {"I420"}, {{"kernel-size-y", "2"}}, {"kernel-size-y", "1", "3"}},
-      {blur, {"I420"}, {{"kernel-size-y", "64"}}, {"kernel-size-y", "63", "65"}},
-      {blur, {"I420"}, {{"kernel-size-y", "1022"}}, {"kernel-size-y", "1021", "1023"}},
-      {integral, {"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}},
-      {integral, {"I420"}, {denoise, {"search-size", "6"}}, {"search-size=5", "search-size=7"}},
-      {integral, {"I420"}, {denoise, {"patch-size", "6"}}, {"patch-size=5", "patch-size=7"}},
-      {stereo, {}, {{"p1", "50"}, {"p2", "50"}}, {"p1", "p2", "50"}},
-      {stereo, {}, {{"p1", "230"}}, {"p1", "p2", "223"}},
-      {stereo, {}, {{"p2", "224"}}, {"p2", "223"}},
-      {stereo, {}, {{"p2", "1"}}, {"p2", "2 to 223", "or 0"}},
-      {stereo, {}, {{"census", "symmetric-9x7"}, {"p2", "225"}}, {"p2", "224"}},
-      {stereo, {}, {{"census", "neighbours-9x7"}, {"p2", "194"}}, {"p2", "193"}},
-      {stereo, {}, {{"census", "neighbours-5x5"}, {"p2", "232"}}, {"p2", "231"}},
-      {stereo, {}, {{"num-disparities", "100"}}, {"num-disparities", "32"}},
-      {stereo, {}, {{"num-disparities", "2048"}}, {"num-disparities", "2048", "32 to 1024"}},
-      {stereo, {}, {{"max-skew", "-2"}}, {"max-skew=-2", "at least -1"}},
-      {stereo, {}, {{"min-disparity", "2000"}}, {"min-disparity", "num-disparities"}},
-      {stereo, {}, {{"paths", "6"}}, {"paths", "4", "8"}},
-      {stereo, {}, {{"memory-budget", "0"}}, {"memory-budget", "share", "bytes"}},
-      {stereo,
-       {},
-       {{"compatibility", "libsgm"}, {"census", "neighbours-5x5"}},
-       {"census", "symmetric-9x7"}},
-      {stereo,
-       {},
-       {{"census", "census-gradient"}, {"compatibility", "libsgm"}},
-       {"census", "symmetric-9x7"}},
-      {stereo, {}, {{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
-      {stereo, {}, {{"colormap-range", "9,2"}}, {"colormap-range", "the larger one"}},
-      {stereo, {}, {depth}, {"focal-length", "baseline", "calibration"}},
-      {stereo, {}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
-      {stereo, {}, {depth, {"baseline", "100"}}, {"focal-length", "pixels"}},
-  };
+/// Every filter reads regions, and refuses these. Its error quotes what follows the semicolon.
+const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
+                                      "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
+                                      "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
+
+const std::vector<Refused>& impossible_sets() {
+  static const std::vector<Refused> list = [] {
+    std::vector<Refused> sets;
+    for (const ElementSpec& spec : element_specs())
+      for (const Impossible& set : spec.impossible)
+        sets.push_back({spec.element, set});
+    for (const ElementUnderTest& filter : tested_elements())
+      for (const std::string& text : not_rectangles) {
+        Properties properties = filter.always;
+        properties.emplace_back("regions", text);
+        const std::string refused =
+            "regions: \"" + text.substr(text.rfind(';') + 1) + "\" is not a rectangle";
+        sets.push_back(
+            {filter.element, {{"I420"}, properties, {refused, "x,y,width,height", "semicolons"}}});
+      }
+    return sets;
+  }();
   return list;
 }
 
 /// Sets of one property each, just beyond either end of its range.
-std::vector<Impossible> sets_out_of_range() {
-  std::vector<Impossible> list;
+std::vector<Refused> sets_out_of_range() {
+  std::vector<Refused> list;
   for (const ElementSpec& spec : element_specs()) {
-    const bool filter = is_filter(spec.element);
-    const auto add = [&](const PropertySpec& row, double number, bool at_start) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.10g", number);
-      list.push_back({spec.element,
-                      at_start ? std::vector<const char*>{} : std::vector<const char*>{"I420"},
-                      {{row.name, text}},
-                      {row.name, text}});
+    const bool filter = find_tested(spec.element) != nullptr;
+    const auto add_ends = [&](const std::vector<PropertySpec>& rows, bool at_start) {
+      for (const PropertySpec& row : rows)
+        for (const double number : row.out_of_range()) {
+          char text[32];
+          std::snprintf(text, sizeof text, "%.10g", number);
+          list.push_back({spec.element,
+                          {at_start ? std::vector<const char*>{} : std::vector<const char*>{"I420"},
+                           {{row.name, text}},
+                           {row.name, text}}});
+        }
     };
-    const auto add_ends = [&](const PropertySpec& row, bool at_start) {
-      // Other types of numbers hold nothing beyond these ends.
-      const bool is_unsigned = row.minimum == 0 && row.maximum > max_int;
-      if (row.change == Change::never || row.minimum == row.maximum || is_unsigned)
-        return;
-      add(row, row.minimum - 1, at_start);
-      if (row.maximum < max_int)
-        add(row, row.maximum + 1, at_start);
-    };
-    for (const PropertySpec& row : spec.properties)
-      add_ends(row, !filter);
-    for (const PropertySpec& row : region_properties())
-      if (filter)
-        add_ends(row, false);
-    for (const PropertySpec& row : filter_properties())
-      if (filter)
-        add_ends(row, true);
-    for (const PropertySpec& row : device_properties())
-      add_ends(row, true);
+    add_ends(spec.properties, !filter);
+    if (filter) {
+      add_ends(region_properties(), false);
+      add_ends(filter_properties(), true);
+    }
+    add_ends(device_properties(), true);
   }
   return list;
 }
 
-void expect_refused_caps(const Impossible& set, const FormatSpec& format) {
-  FilterHarness filter(set.element, set.properties);
+void expect_refused_caps(const Refused& refused, const FormatSpec& format) {
+  const auto& [element, set] = refused;
+  FilterHarness filter(element, set.properties);
   filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
   const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
   fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
@@ -139,11 +79,12 @@ void expect_refused_caps(const Impossible& set, const FormatSpec& format) {
   fail_unless(filter.pull() == nullptr);
 }
 
-void expect_refusal(const Impossible& set) {
+void expect_refusal(const Refused& refused) {
+  const auto& [element, set] = refused;
   if (set.formats.empty())
-    expect_words(expect_failed_start(make_element(set.element, set.properties).get()), set.words);
+    expect_words(expect_failed_start(make_element(element, set.properties).get()), set.words);
   for (const char* format : set.formats)
-    expect_refused_caps(set, format_named(format));
+    expect_refused_caps(refused, format_named(format));
 }
 
 }  // namespace
@@ -153,12 +94,12 @@ TEST(test_impossible_at_start, .times(impossible_sets().size())) {
 }
 
 TEST(test_out_of_range_at_start) {
-  const std::vector<Impossible> sets = sets_out_of_range();
+  const std::vector<Refused> sets = sets_out_of_range();
   fail_unless(sets.size() > 50, "only %d numbers", static_cast<int>(sets.size()));
-  for (const Impossible& set : sets) {
-    const Owned<GstElement> element = new_element(set.element);
-    const Property& property = set.properties[0];
+  for (const Refused& refused : sets) {
+    const Owned<GstElement> element = new_element(refused.element);
+    const Property& property = refused.set.properties[0];
     expect_read_back(element, property.first, property.second.c_str());
-    expect_refusal(set);
+    expect_refusal(refused);
   }
 }

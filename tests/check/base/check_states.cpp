@@ -9,9 +9,9 @@ using namespace check;
 
 namespace {
 
-// check_properties fails if the plug-in has other elements.
-constexpr const char* factories[] = {"cudahistequalize", "cudagaussblur", "cudaintegral",
-                                     "cudasgmstereo"};
+const char* factory(int number) {
+  return element_specs()[static_cast<std::size_t>(number)].element;
+}
 
 void to_state(GstElement* element, GstState state) {
   const GstStateChangeReturn change = gst_element_set_state(element, state);
@@ -66,20 +66,20 @@ constexpr long long mebibyte = 1 << 20;
 
 // Goes through the states back and forth, with and without NULL in between, as GStreamer's own test
 // generic/states does.
-TEST(test_state_changes, .times(std::size(factories))) {
-  const Owned<GstElement> element = make_element(factories[index]);
+TEST(test_state_changes, .times(element_specs().size())) {
+  const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
                          GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED,
                          GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
                          GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
     to_state(element, state);
   // An element may also be freed without ever being started.
-  make_element(factories[index]);
+  make_element(factory(index));
 }
 
 // Every property can be read and set in every state.
-TEST(test_properties_in_all_states, .times(std::size(factories))) {
-  const Owned<GstElement> element = make_element(factories[index]);
+TEST(test_properties_in_all_states, .times(element_specs().size())) {
+  const Owned<GstElement> element = make_element(factory(index));
   for (GstState state :
        {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_NULL}) {
     to_state(element, state);
@@ -134,8 +134,8 @@ TEST(test_backend_changed_between_runs, .for_each_element()) {
   }
 }
 
-TEST(test_active_backend, .times(std::size(factories))) {
-  const Owned<GstElement> element = make_element(factories[index]);
+TEST(test_active_backend, .times(element_specs().size())) {
+  const Owned<GstElement> element = make_element(factory(index));
   std::vector<std::string> seen;
   const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
     static_cast<std::vector<std::string>*>(list)->push_back(active_backend(self));
@@ -156,8 +156,8 @@ TEST(test_active_backend, .times(std::size(factories))) {
 
 // With backend=cuda and no GPU, the element does not start. Its error names the remedy, which works
 // on the same element.
-TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_gpu())) {
-  const Owned<GstElement> element = make_element(factories[index], {{"backend", "cuda"}});
+TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without_gpu())) {
+  const Owned<GstElement> element = make_element(factory(index), {{"backend", "cuda"}});
   MessageLog messages(element);
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
   const std::string text = messages.text(GST_MESSAGE_ERROR);
@@ -201,9 +201,9 @@ TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
 }
 
 TEST(test_no_such_gpu,
-     .times(std::size(factories)).unless(unless_testing_cuda()).unless(unless_with_gpu())) {
+     .times(element_specs().size()).unless(unless_testing_cuda()).unless(unless_with_gpu())) {
   expect_failed_start(
-      make_element(factories[index], {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
+      make_element(factory(index), {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
 
 // Runs many pipelines, whose elements make a CUDA context each when CUDA is tested, and then one

@@ -3,42 +3,19 @@
 
 #include <gst/gst.h>
 
-#include <string>
 #include <vector>
 
-/// The properties that the elements must have, and values of properties.
+#include "tests/check/common/elementundertest.h"
+
+/// The properties that several elements must have, and values of properties.
 namespace check {
 
-/// The states in which a property may change.
-enum class Change { ready, playing, never };
-
-struct PropertySpec {
-  const char* name;
-  Change change;
-  const char* initial;              ///< the default, written as in a launch line
-  const char* other = nullptr;      ///< another value, which must read back
-  double minimum = 0, maximum = 0;  ///< the range of a number
-  std::string nicks = {};           ///< the nicks of an enum; empty for GStreamer's own enums
-};
-
-struct ElementSpec {
-  const char* element;
-  std::vector<PropertySpec> properties;
-};
-
-inline constexpr double max_int = G_MAXINT32;
-
-/// The elements of the plug-in, with the properties that no other element has.
-const std::vector<ElementSpec>& element_specs();
 /// The properties that every filter has besides those of its regions.
 const std::vector<PropertySpec>& filter_properties();
 /// The properties for regions of a frame, which every filter has.
 const std::vector<PropertySpec>& region_properties();
 /// The properties that every element has.
 const std::vector<PropertySpec>& device_properties();
-
-/// True for the elements with one input.
-bool is_filter(const char* element);
 
 /// A value of a property, read from the text that a launch line would contain.
 class Value {

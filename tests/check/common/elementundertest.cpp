@@ -1,76 +1,93 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/elementundertest.h"
 
-#include "tests/check/common/definitions/blurdefinition.h"
-#include "tests/check/common/definitions/equalizedefinition.h"
-#include "tests/check/common/definitions/integraldefinition.h"
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace check {
-
 namespace {
 
-std::size_t current = 0;
+struct Table {
+  std::vector<ElementSpec> all;
+  std::vector<ElementUnderTest> filters;
+};
 
-// The functions of a check fixture have no parameters, so there is one for each element.
-template <std::size_t number>
-void choose() {
-  current = number;
+/// Rows enter themselves before main() begins, so no order of static objects may matter.
+Table& table() {
+  static Table rows;
+  return rows;
 }
-constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
+
+template <class Row>
+void enter(std::vector<Row>& rows, Row row) {
+  const auto place = std::upper_bound(
+      rows.begin(), rows.end(), row,
+      [](const Row& one, const Row& other) { return g_strcmp0(one.element, other.element) < 0; });
+  rows.insert(place, std::move(row));
+}
 
 }  // namespace
 
-const std::vector<ElementUnderTest>& tested_elements() {
-  static const std::vector<ElementUnderTest> list = {
-      {"cudahistequalize",
-       {},
-       // With this threshold, smoothing changes no output; see fuzz_filters.cpp.
-       {{"post-messages", "true"}, {"smoothing-time", "1000000000"}, {"scene-cut-threshold", "0"}},
-       {"strength", "1"},
-       {"strength", "0"},
-       {"strength", "0.5"},
-       {"channels", "rgb"},
-       {"channels", "luma"},
-       1,
-       +[](const Picture& picture, bool limited) {
-         return equalized(picture, {false, 1, limited});
-       }},
-      {"cudagaussblur",
-       {},
-       {},
-       {"sigma", "1.2"},
-       {"sigma", "0"},
-       {"sigma", "-3"},
-       {"kernel-size", "4"},
-       {"kernel-size", "0"},
-       0,
-       +[](const Picture& picture, bool) { return blurred(picture, {}); }},
-      // Denoising is the only output that has the format of its input. A small search saves time,
-      // and the strength is large enough to change every picture of these tests.
-      {"cudaintegral",
-       {{"output", "denoise"},
-        {"search-size", "5"},
-        {"patch-size", "3"},
-        {"denoise-strength", "60"}},
-       {},
-       {"denoise-strength", "60"},
-       {"denoise-strength", "0"},
-       {"denoise-strength", "20"},
-       {"search-size", "4"},
-       {"search-size", "5"},
-       0,
-       +[](const Picture& picture, bool) { return denoised(picture, denoising()); }},
-  };
-  static_assert(G_N_ELEMENTS(choosers) == 3, "each element needs a chooser");
-  return list;
+RegisteredElement::RegisteredElement(ElementSpec row) {
+  enter(table().all, std::move(row));
 }
 
+RegisteredElement::RegisteredElement(ElementUnderTest row) {
+  enter(table().all, ElementSpec(row));
+  enter(table().filters, std::move(row));
+}
+
+const std::vector<ElementSpec>& element_specs() {
+  return table().all;
+}
+
+const std::vector<ElementUnderTest>& tested_elements() {
+  return table().filters;
+}
+
+const ElementUnderTest* find_tested(const std::string& element) {
+  for (const ElementUnderTest& row : tested_elements())
+    if (row.element == element)
+      return &row;
+  return nullptr;
+}
+
+namespace {
+
+const ElementUnderTest* current = nullptr;
+
+// The functions of a check fixture have no parameters, so there is one for each number.
+template <std::size_t number>
+void choose() {
+  current = &tested_elements()[number];
+}
+
+template <std::size_t... numbers>
+constexpr std::array<SFun, sizeof...(numbers)> make_choosers(std::index_sequence<numbers...>) {
+  return {choose<numbers>...};
+}
+
+constexpr auto choosers = make_choosers(std::make_index_sequence<16>());
+
+}  // namespace
+
 const ElementUnderTest& tested() {
-  return tested_elements()[current];
+  return current != nullptr ? *current : *find_tested("cudahistequalize");
 }
 
 SFun fixture_for_element(std::size_t number) {
-  return choosers[number];
+  return choosers.at(number);
+}
+
+std::vector<double> PropertySpec::out_of_range() const {
+  // Other types of numbers hold nothing beyond these ends.
+  const bool is_unsigned = minimum == 0 && maximum > G_MAXINT32;
+  if (change == Change::never || minimum == maximum || is_unsigned)
+    return {};
+  if (maximum < G_MAXINT32)
+    return {minimum - 1, maximum + 1};
+  return {minimum - 1};
 }
 
 std::string text_of(double value) {

@@ -8,14 +8,42 @@
 
 #include "tests/check/common/pictures/picture.h"
 
-/// The elements with one input and one output, described for the tests of their common behaviour.
+/// A table of the elements of the plug-in, for the tests of what they have in common.
 namespace check {
 
 using Property = std::pair<const char*, std::string>;
 using Properties = std::vector<Property>;
 
-struct ElementUnderTest {
+/// The states in which a property may change.
+enum class Change { ready, playing, never };
+
+struct PropertySpec {
+  const char* name;
+  Change change;
+  const char* initial;              ///< the default, written as in a launch line
+  const char* other = nullptr;      ///< another value, which must read back
+  double minimum = 0, maximum = 0;  ///< the range of a number
+  std::string nicks = {};           ///< the nicks of an enum; empty for GStreamer's own enums
+
+  /// Returns the numbers just beyond either end of the range, unless the type holds none.
+  std::vector<double> out_of_range() const;
+};
+
+/// Values that contradict each other, and words of the error that name the remedy.
+struct Impossible {
+  std::vector<const char*> formats;  ///< filters check the values when caps of these formats arrive
+  Properties properties;
+  std::vector<std::string> words;
+};
+
+struct ElementSpec {
   const char* element;
+  std::vector<PropertySpec> properties;  ///< those that no other element has
+  std::vector<Impossible> impossible;
+};
+
+/// An element with one input and one output.
+struct ElementUnderTest : ElementSpec {
   Properties always;      ///< gives output frames the format of input frames
   Properties everything;  ///< enables every optional extra
   Property working;       ///< makes the element process every frame
@@ -27,9 +55,28 @@ struct ElementUnderTest {
   /// The expected output of a new element, with `always` set, for a picture in full or limited
   /// range.
   Picture (*result)(const Picture& picture, bool limited);
+  /// True if RGB of more than 8 bits is processed by its luminance.
+  bool equalizes = false;
+  /// What an error about memory advises.
+  const char* memory_advice = "smaller frames";
 };
 
+/// Enters a row into the table. The row of each element is such an object in element.cpp, in the
+/// folder with its tests.
+class RegisteredElement {
+ public:
+  explicit RegisteredElement(ElementSpec row);
+  explicit RegisteredElement(ElementUnderTest row);
+};
+
+/// All elements of the plug-in, in the order of their names.
+const std::vector<ElementSpec>& element_specs();
+
+/// Those with one input and one output.
 const std::vector<ElementUnderTest>& tested_elements();
+
+/// Returns one of tested_elements(), or nullptr if there is none of that name.
+const ElementUnderTest* find_tested(const std::string& element);
 
 /// The current element of a test that runs for_each_element(). In other tests it is
 /// cudahistequalize.

@@ -38,6 +38,22 @@ void add_to(TCase* tcase, const Test& test, const Options& options, const std::s
   std::fflush(stdout);
 }
 
+/// Takes those elements out of the registry that CUDAVISION_TEST_ELEMENTS, if it is set, does not
+/// name. tests/changed.py relies on it: these tests need not run again after an edit of others.
+void keep_named_elements() {
+  const char* names = g_getenv("CUDAVISION_TEST_ELEMENTS");
+  if (names == nullptr)
+    return;
+  gchar** const kept = g_strsplit(names, " ", -1);
+  GstRegistry* const registry = gst_registry_get();
+  GList* const features = gst_registry_get_feature_list_by_plugin(registry, "cudavision");
+  for (GList* l = features; l != nullptr; l = l->next)
+    if (!g_strv_contains(kept, GST_OBJECT_NAME(l->data)))
+      gst_registry_remove_feature(registry, GST_PLUGIN_FEATURE(l->data));
+  gst_plugin_feature_list_free(features);
+  g_strfreev(kept);
+}
+
 TCase* new_case(Suite* suite, const char* name) {
   TCase* tcase = tcase_create(name);
   tcase_set_timeout(tcase, time_limit);
@@ -97,6 +113,7 @@ int main(int argc, char** argv) {
   // one has them. Programs that have the sources under test in themselves may have no plug-in.
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
+  keep_named_elements();
   Suite* suite = suite_create(name);
   TCase* general = new_case(suite, name);
   std::vector<TCase*> by_element;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Fuzzes cudagaussblur; see life.h and episode.h.
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/fuzz/episode.h"
+
+using namespace check;
+
+namespace {
+
+class BlurEpisode final : public fuzz::Episode {
+ public:
+  BlurEpisode(unsigned seed, BufferCount& buffers) : Episode("cudagaussblur", seed, buffers) {}
+
+ private:
+  bool possible(const FormatSpec&) const override {
+    const auto even = [](int size) { return size != 0 && size % 2 == 0; };
+    return !even(how_.kernel_size) && !even(how_.kernel_size_y);
+  }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {
+    Blur how = how_;
+    how.limited = kind.limited;
+    how.fields = kind.interlaced;
+    return in_regions(
+        picture, [&](const Picture& part) { return blurred(part, how); },
+        difference(blurred(picture, how), picture).empty());
+  }
+
+  void change_properties() override {
+    if (below(2) == 0)
+      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, 127.0, -0.7, -6.0});
+    if (below(3) == 0)
+      how_.sigma_y = one_of({0.0, 0.0, 0.5, 9.0});
+    if (below(3) == 0)
+      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, 1023, 8});
+    if (below(3) == 0)
+      how_.kernel_size_y = one_of({0, 0, 0, 1, 5, 21, 2});
+    if (below(2) == 0)
+      how_.edge = one_of(all_edges);
+    if (below(2) == 0)
+      how_.color = static_cast<std::uint32_t>(any_number());
+    if (below(3) == 0)
+      how_.blur_alpha = below(2) == 0;
+    if (below(3) == 0)
+      how_.fine = below(2) == 0;
+    if (below(3) == 0)
+      how_.method = one_of({Method::gaussian, Method::mosaic, Method::solid});
+    if (below(3) == 0)
+      how_.block_size = one_of({2, 3, 16, 17, 64, 256});
+    if (below(3) == 0)
+      how_.solid_color = static_cast<std::uint32_t>(any_number());
+    filter().set(how_.properties());
+    if (below(2) == 0)
+      change_regions();
+  }
+
+  void mend() override {
+    how_.kernel_size = how_.kernel_size_y = 0;
+    filter().set(how_.properties());
+  }
+
+  Blur how_;
+};
+
+}  // namespace
+
+TEST(fuzz_gaussblur) {
+  fuzz::run_episodes<BlurEpisode>();
+}

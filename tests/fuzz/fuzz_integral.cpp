@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Fuzzes cudaintegral; see life.h and episode.h.
+#include "tests/check/common/pictures/tensors.h"
+#include "tests/fuzz/episode.h"
+
+using namespace check;
+
+namespace {
+
+/// Goes through all outputs, layouts and types with successive seeds.
+Integral first_form(unsigned seed) {
+  Integral how;
+  how.output = all_outputs[seed % std::size(all_outputs)];
+  how.same_size = seed / std::size(all_outputs) % 2 == 1;
+  how.type = all_element_types[seed % std::size(all_element_types)];
+  how.search = 5;  // the definition is slow
+  how.patch = 3;
+  return how;
+}
+
+class IntegralEpisode final : public fuzz::Episode {
+ public:
+  IntegralEpisode(unsigned seed, BufferCount& buffers)
+      : Episode("cudaintegral", seed, buffers, first_form(seed).properties()),
+        how_(first_form(seed)),
+        form_(how_) {}
+
+ private:
+  /// Returns the settings in effect: output, layout and type are those of the last start, and all
+  /// others are the current ones.
+  Integral in_force() const {
+    Integral how = how_;
+    how.output = form_.output;
+    how.same_size = form_.same_size;
+    how.type = form_.type;
+    return how;
+  }
+
+  bool possible(const FormatSpec&) const override {
+    return form_.output != Output::denoise || (how_.search % 2 == 1 && how_.patch % 2 == 1);
+  }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
+    const Integral how = in_force();
+    return in_regions(
+        picture, [&](const Picture& part) { return denoised(part, how); },
+        how.strength == 0 || how.search == 1);
+  }
+
+  void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
+    const Integral how = in_force();
+    if (how.output == Output::denoise)
+      return Episode::judge(out, picture, kind);
+    const Owned<GstCaps> caps = current_caps(filter().sink_pad());
+    const GstStructure* structure = gst_caps_get_structure(caps, 0);
+    if (gst_structure_has_name(structure, "other/tensors")) {
+      expect_tensor(out, caps, tensor_of(picture, how), how.description());
+    } else {
+      const FormatSpec& gray = format_named(gst_structure_get_string(structure, "format"));
+      const Picture right = gray_picture_of(picture, how, gray);
+      expect_picture(from_buffer(out, gray, right.width, right.height), right, how.description());
+    }
+  }
+
+  void change_properties() override {
+    if (below(3) == 0)
+      how_.output = one_of(all_outputs);
+    if (below(3) == 0)
+      how_.same_size = below(2) == 0;
+    if (below(3) == 0)
+      how_.type = one_of(all_element_types);
+    if (below(2) == 0)
+      how_.radius = one_of({0, 1, 2, 7, 30, 1000, 65535});
+    if (below(2) == 0)
+      how_.sauvola = below(2) == 0;
+    if (below(2) == 0)
+      how_.ratio = one_of({0.0, 0.05, 0.15, 0.5, 1.0});
+    if (below(2) == 0)
+      how_.k = one_of({0.0, 0.05, 0.2, 1.0});
+    if (below(2) == 0)
+      how_.range = one_of({0.0, 0.5, 64.0, 65535.0});
+    if (below(3) == 0)
+      how_.search = one_of({1, 3, 5, 7, 4});
+    if (below(3) == 0)
+      how_.patch = one_of({1, 3, 5, 2});
+    if (below(2) == 0)
+      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, 255.0});
+    filter().set(how_.properties());
+    if (form_.output == Output::denoise && below(2) == 0)
+      change_regions();
+  }
+
+  void restarted() override { form_ = how_; }
+
+  void mend() override {
+    how_.search = 5;
+    how_.patch = 3;
+    filter().set(how_.properties());
+    clear_regions();  // the new output may not support them
+    // Downstream may accept only tables, but the output may no longer be one.
+    filter().accept_downstream("ANY");
+  }
+
+  const char* open_downstream() override {
+    if (is_table(form_.output))
+      return one_of({"ANY", "video/x-raw", "other/tensors", "video/x-raw; other/tensors",
+                     "other/tensors(memory:CUDAMemory); other/tensors",
+                     "video/x-raw, format=GRAY16_LE"});
+    return one_of({"ANY", "video/x-raw"});
+  }
+
+  Integral how_;
+  Integral form_;
+};
+
+}  // namespace
+
+TEST(fuzz_integral) {
+  fuzz::run_episodes<IntegralEpisode>();
+}
