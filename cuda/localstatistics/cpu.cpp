@@ -5,11 +5,12 @@
 // kernels must give the same bytes.
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
-#include "cuda/core/parallel.h"
-#include "cuda/localstatistics/arithmetic.h"
 #include "cuda/localstatistics/backend.h"
+#include "cuda/localstatistics/cpu_rows.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::localstatistics {
@@ -17,177 +18,122 @@ namespace {
 
 using Output = Parameters::Output;
 
-/// Adds a row to the columns, or subtracts it with a sign of −1.
-template <class Value>
-CUDAVISION_TARGET_CLONES void add_sums(const Value* row, int width, int sign,
-                                       std::uint32_t* columns) {
-  for (int x = 0; x < width; ++x)
-    columns[x] += static_cast<std::uint32_t>(sign * row[x]);
-}
-template <class Value>
-CUDAVISION_TARGET_CLONES void add_squares(const Value* row, int width, bool subtract,
-                                          std::uint64_t* columns) {
-  if (subtract)
-    for (int x = 0; x < width; ++x)
-      columns[x] -= std::uint32_t{row[x]} * row[x];
-  else
-    for (int x = 0; x < width; ++x)
-      columns[x] += std::uint32_t{row[x]} * row[x];
-}
+/// The running sums of a row's columns. They go on for `reach` columns beyond both ends of the row,
+/// as if these columns were 0, so that windows at the edges are like all others.
+class RunningSums {
+ public:
+  RunningSums() = default;
+  RunningSums(Device& device, int width, std::size_t sum_bytes)
+      : sums_(device.allocate(sum_bytes * 3 * static_cast<std::size_t>(width))) {}
 
-/// Makes running[x] the sum of columns 0 to x − 1.
-template <class Column, class Sum>
-void add_up(const Column* columns, int width, Sum* running) {
-  Sum sum = 0;
-  running[0] = 0;
-  for (int x = 0; x < width; ++x)
-    running[x + 1] = sum += columns[x];
-}
+  /// reach must be less than width.
+  template <class Sum, class Column>
+  void add_up(const Column* columns, int width, int reach) const {
+    Sum* const running = sums_.as<Sum>() + reach;
+    std::fill_n(sums_.as<Sum>(), reach, Sum{0});
+    localstatistics::add_up(columns, width, running);
+    std::fill_n(running + width + 1, reach, running[width]);
+  }
+
+  /// Element x is the sum of all columns to the left of the window of pixel x.
+  template <class Sum>
+  const Sum* before() const {
+    return sums_.as<Sum>();
+  }
+  /// Element x is the sum of these columns and of those of the window.
+  template <class Sum>
+  const Sum* after(int reach) const {
+    return sums_.as<Sum>() + 2 * std::ptrdiff_t{reach} + 1;
+  }
+
+ private:
+  Buffer sums_;
+};
 
 /// The working memory of one band.
 template <class Value>
 struct Scratch {
-  Scratch(Device& device, int width, bool squares)
-      : values(device.allocate(sizeof(Value) * width)),
+  /// sum_bytes is the size of the largest window's sum.
+  Scratch(Device& device, std::size_t width, std::size_t sum_bytes, bool needs_squares)
+      : added(device.allocate(sizeof(Value) * width)),
+        removed(device.allocate(sizeof(Value) * width)),
         columns(device.allocate(sizeof(std::uint32_t) * width)),
-        running(device.allocate(sizeof(std::uint64_t) * (width + 1))) {
-    if (!squares)
+        areas(device.allocate(sizeof(std::uint32_t) * width)),
+        inverses(device.allocate(sum_bytes * width)),
+        sums(device, static_cast<int>(width), sum_bytes) {
+    if (!needs_squares)
       return;
     square_columns = device.allocate(sizeof(std::uint64_t) * width);
-    running_squares = device.allocate(sizeof(std::uint64_t) * (width + 1));
+    squares = RunningSums(device, static_cast<int>(width), sizeof(std::uint64_t));
   }
 
-  Buffer values;
-  Buffer columns, running;
-  Buffer square_columns, running_squares;
+  Buffer added, removed;  // rows of values
+  Buffer columns, square_columns;
+  Buffer areas, inverses;
+  RunningSums sums, squares;
 };
 
-/// A window's columns, begin to end − 1, its area, and 1 / area.
-template <class Real>
-struct Place {
-  int begin, end;
-  std::uint32_t area;
-  Real inverse;
-};
-
-/// Writes level(x, place of the window) for each x of a row. The windows have `rows` rows. Between
-/// the edges all are equally wide, which lets the compiler vectorise.
-template <class Sample, class Real, class Level>
-CUDAVISION_TARGET_CLONES void write_row(int width, int radius, std::uint32_t rows,
-                                        std::uint8_t* __restrict out, const Level& level) {
-  const auto write = [&](int x, const Place<Real>& place) __attribute__((always_inline)) {
-    const auto sample = static_cast<Sample>(level(x, place));
-    std::memcpy(out + sizeof sample * static_cast<std::size_t>(x), &sample, sizeof sample);
-  };
-  const auto place = [&](int begin, int end) __attribute__((always_inline)) {
-    const std::uint32_t area = rows * static_cast<std::uint32_t>(end - begin);
-    return Place<Real>{begin, end, area, Real{1} / static_cast<Real>(area)};
-  };
-  const int inner_begin = std::min(radius, width);
-  const int inner_end = std::max(inner_begin, width - radius);
-  for (int x = 0; x < inner_begin; ++x)
-    write(x, place(0, std::min(x + radius, width - 1) + 1));
-  const Place<Real> inner = place(0, 2 * radius + 1);
-  for (int x = inner_begin; x < inner_end; ++x)
-    write(x, Place<Real>{x - radius, x + radius + 1, inner.area, inner.inverse});
-  for (int x = inner_end; x < width; ++x)
-    write(x, place(std::max(x - radius, 0), width));
+constexpr bool reads_values(Output output) {
+  return output == Output::bradley || output == Output::sauvola;
 }
 
-/// Computes one row of the output. Window is NarrowWindow or WideWindow.
-template <class Value, class Window>
-class OutputRow {
-  using Sum = typename Window::Sum;
-  using Real = typename Window::Real;
-
- public:
-  OutputRow(const PlaneSize& size, int output_bits, const Parameters& parameters,
-            const Scratch<Value>& scratch, int rows)
-      : size_(size),
-        output_bits_(output_bits),
-        parameters_(parameters),
-        sums_(scratch.running.template as<Sum>()),
-        squares_(scratch.running_squares.template as<std::uint64_t>()),
-        rows_(static_cast<std::uint32_t>(rows)) {
-    add_up(scratch.columns.template as<std::uint32_t>(), size.width, sums_);
-    if (needs_squares(parameters.output))
-      add_up(scratch.square_columns.template as<std::uint64_t>(), size.width, squares_);
-  }
-
-  /// values holds the pixels' own values, which only thresholds read.
-  void write(const Value* values, std::uint8_t* out) const {
-    if (output_bits_ == 8)
-      write_as<std::uint8_t>(values, out);
-    else
-      write_as<std::uint16_t>(values, out);
-  }
-
- private:
-  // Holds the pointers by value, so that the compiler sees that no store changes them.
-  struct Windows {
-    const Sum* sums;
-    const std::uint64_t* squares;
-
-    Sum sum(const Place<Real>& p) const { return sums[p.end] - sums[p.begin]; }
-    typename Window::Variance variance(const Place<Real>& p) const {
-      return scaled_variance<Window>(squares[p.end] - squares[p.begin], sum(p), p.area);
+/// Writes one row of the output. values holds the pixels' own values, for outputs that read them.
+template <class Sample, class Value, class Window>
+void write_row(const PlaneSize& size, const Parameters& parameters, const Value* values,
+               const RowWindows<Window>& windows, std::uint8_t* out) {
+  constexpr std::uint32_t largest = std::numeric_limits<Sample>::max();
+  const std::uint32_t black = parameters.invert ? largest : 0, white = largest - black;
+  const int shift = std::numeric_limits<Sample>::digits - size.bits;
+  // The loops hold copies, so that the compiler sees that no store changes them.
+  const RowWindows<Window> w = windows;
+  switch (parameters.output) {
+    case Output::mean:
+      write_levels<Sample>(size.width, out, [=](int x) {
+        return rounded_mean<Window>(w.sum(x), w.areas[x], w.inverses[x]) << shift;
+      });
+      break;
+    case Output::stddev:
+      write_levels<Sample>(size.width, out, [=](int x) {
+        return rounded_stddev<Window>(w.variance(x), w.areas[x], w.inverses[x]) << shift;
+      });
+      break;
+    case Output::bradley: {
+      const std::uint32_t factor = bradley_factor(parameters.ratio);
+      write_levels<Sample>(size.width, out, [=](int x) {
+        return is_black_by_bradley(values[x], w.sum(x), w.areas[x], factor) ? black : white;
+      });
+      break;
     }
-  };
-
-  template <class Sample>
-  void write_as(const Value* values, std::uint8_t* out) const {
-    constexpr std::uint32_t largest = std::numeric_limits<Sample>::max();
-    const std::uint32_t black = parameters_.invert ? largest : 0, white = largest - black;
-    const int shift = output_bits_ - size_.bits;
-    const Windows w{sums_, squares_};
-    const int radius = parameters_.radius;
-    switch (parameters_.output) {
-      case Output::mean:
-        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int, const Place<Real>& p) {
-          return rounded_mean<Window>(w.sum(p), p.area, p.inverse) << shift;
-        });
-        break;
-      case Output::stddev:
-        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int, const Place<Real>& p) {
-          return rounded_stddev<Window>(w.variance(p), p.area, p.inverse) << shift;
-        });
-        break;
-      case Output::bradley: {
-        const std::uint32_t factor = bradley_factor(parameters_.ratio);
-        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int x, const Place<Real>& p) {
-          return is_black_by_bradley(values[x], w.sum(p), p.area, factor) ? black : white;
-        });
-        break;
-      }
-      case Output::sauvola: {
-        const double k = parameters_.k, range = parameters_.range;
-        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int x, const Place<Real>& p) {
-          return is_black_by_sauvola(values[x], w.sum(p), w.variance(p), p.area, k, range) ? black
-                                                                                           : white;
-        });
-        break;
-      }
+    case Output::sauvola: {
+      const double k = parameters.k, range = parameters.range;
+      write_levels<Sample>(size.width, out, [=](int x) {
+        return is_black_by_sauvola(values[x], w.sum(x), w.variance(x), w.areas[x], k, range)
+                   ? black
+                   : white;
+      });
+      break;
     }
   }
-
-  PlaneSize size_;
-  int output_bits_;
-  const Parameters& parameters_;
-  Sum* sums_;
-  std::uint64_t* squares_;
-  std::uint32_t rows_;
-};
+}
 
 template <class Value>
 class LocalStatisticsCpu final : public LocalStatistics::Backend {
  public:
   LocalStatisticsCpu(Device& device, const PlaneSize& size, int output_bits, bool squares)
       : size_(size), output_bits_(output_bits), bands_(size.height) {
+    const auto width = static_cast<std::size_t>(size.width);
+    zeros_ = device.allocate(sizeof(Value) * width);
+    std::memset(zeros_.data(), 0, zeros_.size());
+    const std::size_t sum_bytes =
+        narrow(size.height, size.width) ? sizeof(NarrowWindow::Sum) : sizeof(WideWindow::Sum);
     for (int band = 0; band < bands_.count(); ++band)
-      scratch_.emplace_back(device, size.width, squares);
+      scratch_.emplace_back(device, width, sum_bytes, squares);
   }
 
-  void set(const Parameters& parameters) override { parameters_ = parameters; }
+  void set(const Parameters& parameters) override {
+    parameters_ = parameters;
+    reach_ = std::min(parameters.radius, size_.width - 1);
+  }
 
   void run(const SamplePlane& in, View<std::uint8_t> out) override {
     const PlaneRows<Value> rows(in);
@@ -195,53 +141,80 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
   }
 
  private:
+  /// Returns true if all windows of at most so many pixels are narrow.
+  bool narrow(int rows, int columns) const {
+    return is_narrow(static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns),
+                     size_.bits);
+  }
+
   void run_band(const PlaneRows<Value>& rows, View<std::uint8_t> out, const Band& band) const {
     const Scratch<Value>& scratch = scratch_[static_cast<std::size_t>(band.number)];
-    const bool squares = needs_squares(parameters_.output);
-    auto* columns = scratch.columns.template as<std::uint32_t>();
-    auto* square_columns = scratch.square_columns.template as<std::uint64_t>();
-    auto* buffer = scratch.values.template as<Value>();
-    std::fill_n(columns, size_.width, 0u);
-    if (squares)
-      std::fill_n(square_columns, size_.width, std::uint64_t{0});
+    auto* const added = scratch.added.template as<Value>();
+    auto* const removed = scratch.removed.template as<Value>();
+    std::fill_n(scratch.columns.template as<std::uint32_t>(), size_.width, 0u);
+    if (needs_squares(parameters_.output))
+      std::fill_n(scratch.square_columns.template as<std::uint64_t>(), size_.width,
+                  std::uint64_t{0});
 
-    // The window's rows are begin to end − 1.
+    // The columns hold the sums of rows begin to end − 1.
     int begin = std::max(band.begin - parameters_.radius, 0);
     int end = begin;
+    int measured = 0;  // the rows of the windows that were measured last
     for (int y = band.begin; y < band.end; ++y) {
+      const int first = std::max(y - parameters_.radius, 0);
       const int last = std::min(y + parameters_.radius, size_.height - 1);
-      for (; end <= last; ++end) {
-        const Value* row = rows.row(end, buffer);
-        add_sums(row, size_.width, 1, columns);
-        if (squares)
-          add_squares(row, size_.width, false, square_columns);
-      }
-      for (; begin < y - parameters_.radius; ++begin) {
-        const Value* row = rows.row(begin, buffer);
-        add_sums(row, size_.width, -1, columns);
-        if (squares)
-          add_squares(row, size_.width, true, square_columns);
-      }
-      write(rows.row(y, buffer), out.row(y), scratch, end - begin);
+      while (begin < first || end <= last)
+        slide(end <= last ? rows.row(end++, added) : zeros_.as<Value>(),
+              begin < first ? rows.row(begin++, removed) : zeros_.as<Value>(), scratch);
+      const bool is_measured = std::exchange(measured, end - begin) == end - begin;
+      const Value* const values = reads_values(parameters_.output) ? rows.row(y, added) : nullptr;
+      if (narrow(end - begin, std::min(size_.width, 2 * reach_ + 1)))
+        write<NarrowWindow>(scratch, end - begin, is_measured, values, out.row(y));
+      else
+        write<WideWindow>(scratch, end - begin, is_measured, values, out.row(y));
     }
   }
 
-  void write(const Value* values, std::uint8_t* out, const Scratch<Value>& scratch,
-             int rows) const {
-    const int columns = std::min<int>(size_.width, 2 * parameters_.radius + 1);
-    if (is_narrow(static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns),
-                  size_.bits))
-      OutputRow<Value, NarrowWindow>(size_, output_bits_, parameters_, scratch, rows)
-          .write(values, out);
+  void slide(const Value* added, const Value* removed, const Scratch<Value>& scratch) const {
+    slide_sums(added, removed, size_.width, scratch.columns.template as<std::uint32_t>());
+    if (needs_squares(parameters_.output))
+      slide_squares(added, removed, size_.width,
+                    scratch.square_columns.template as<std::uint64_t>());
+  }
+
+  template <class Window>
+  void write(const Scratch<Value>& scratch, int rows, bool is_measured, const Value* values,
+             std::uint8_t* out) const {
+    using Sum = typename Window::Sum;
+    auto* const areas = scratch.areas.template as<std::uint32_t>();
+    auto* const inverses = scratch.inverses.template as<typename Window::Real>();
+    if (!is_measured)
+      measure_windows(size_.width, reach_, static_cast<std::uint32_t>(rows), areas, inverses);
+    scratch.sums.template add_up<Sum>(scratch.columns.template as<std::uint32_t>(), size_.width,
+                                      reach_);
+    RowWindows<Window> windows{};
+    windows.sums_before = scratch.sums.template before<Sum>();
+    windows.sums_after = scratch.sums.template after<Sum>(reach_);
+    windows.areas = areas;
+    windows.inverses = inverses;
+    if (needs_squares(parameters_.output)) {
+      scratch.squares.template add_up<std::uint64_t>(
+          scratch.square_columns.template as<std::uint64_t>(), size_.width, reach_);
+      windows.squares_before = scratch.squares.template before<std::uint64_t>();
+      windows.squares_after = scratch.squares.template after<std::uint64_t>(reach_);
+    }
+    if (output_bits_ == 8)
+      write_row<std::uint8_t>(size_, parameters_, values, windows, out);
     else
-      OutputRow<Value, WideWindow>(size_, output_bits_, parameters_, scratch, rows)
-          .write(values, out);
+      write_row<std::uint16_t>(size_, parameters_, values, windows, out);
   }
 
   PlaneSize size_;
   int output_bits_;
   Parameters parameters_;
+  int reach_ = 0;  // how far windows reach to each side, within the picture
   Bands bands_;
+  Buffer zeros_;  // a row of values
   std::vector<Scratch<Value>> scratch_;
 };
 

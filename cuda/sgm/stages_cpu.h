@@ -115,8 +115,12 @@ class SpecklesCpu {
   void run(int size, int max_step, std::uint16_t* map) const;
 
  private:
+  class Runs;
+
   StageConfig config_;
-  Buffer parents_, counts_;
+  Bands bands_;
+  Buffer ends_, parents_, counts_;  // of the runs
+  std::vector<Buffer> flags_;       // one per band, each for a row of pixels
 };
 
 class HolesCpu {

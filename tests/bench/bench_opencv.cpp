@@ -183,13 +183,14 @@ struct MeanSubject {
 };
 
 constexpr MeanSubject means[] = {
-    {"GRAY8", 1920, 1080, 1},   {"GRAY8", 1920, 1080, 7}, {"GRAY8", 1920, 1080, 50},
-    {"GRAY8", 1920, 1080, 500}, {"GRAY8", 3840, 2160, 7},
+    {"GRAY8", 1920, 1080, 1},    {"GRAY8", 1920, 1080, 7}, {"GRAY8", 1920, 1080, 50},
+    {"GRAY8", 1920, 1080, 500},  {"GRAY8", 3840, 2160, 7}, {"GRAY16", 1920, 1080, 7},
+    {"GRAY16", 1920, 1080, 500},
 };
 
 /// Compares the results only where the window lies within the picture: beyond the edges, OpenCV
-/// continues the picture, while the mean counts only existing pixels. The subjects have 8 bits,
-/// because OpenCV rounds 16-bit results differently.
+/// continues the picture, while the mean counts only existing pixels. Only results of 8 bits are
+/// compared, because OpenCV rounds those of 16 bits differently.
 void measure(const MeanSubject& subject) {
   const test::LocalStatisticsCase test = test::plain_localstatistics_case(
       test::layout_named(subject.layout, subject.width, subject.height),
@@ -213,6 +214,8 @@ void measure(const MeanSubject& subject) {
       [&] {
         cv::boxFilter(in, opencv_out, -1, {size, size});
       });
+  if (test.layout.bits != 8)
+    return;
   const cv::Rect inside(subject.radius, subject.radius, subject.width - size + 1,
                         subject.height - size + 1);
   expect_equal(matrix(test.layout, ours_block)(inside), opencv_out(inside), describe(test));
@@ -274,6 +277,39 @@ void measure(const StereoSubject& subject) {
       stereo_name(parameters).c_str(), "GRAY8", frames.test.layout,
       [&] { stereo.run(frames.left, frames.right, frames.disparity); },
       [&] { opencv->compute(left, right, map); });
+}
+
+/// Removes the speckles of a map as matching finds it. Both work in place, so the times include a
+/// copy of the map.
+void measure_speckles(int width, int height) {
+  constexpr int size = 100, max_step = 16;
+  const auto device = make_cpu_device();
+  const test::SgmFrames frames(
+      *device, test::plain_sgm_case(test::gray_layout(width, height), stereo_of(128, 4),
+                                    test::Content::natural, 3));
+  sgm::SgmStereo(*device, frames.test.layout, frames.test.layout, frames.test.parameters)
+      .run(frames.left, frames.right, frames.disparity);
+  // OpenCV's maps are signed: `unknown`, the largest number, is -1 there.
+  const auto invalid = static_cast<std::uint16_t>(
+      sgm::disparity_scale(sgm::resolved(frames.test.parameters)).invalid);
+  cv::Mat map(height, width, CV_16U, frames.disparity.data,
+              static_cast<std::size_t>(frames.disparity.pitch));
+  map.setTo(sgm::unknown, map == invalid);
+
+  const auto stages =
+      sgm::make_stages_cpu(*device, sgm::StageConfig(frames.test.layout, frames.test.parameters));
+  cv::Mat ours = map.clone(), opencv_map(height, width, CV_16S), buffer;
+  print_best(
+      "speckles", "GRAY16", frames.test.layout,
+      [&] {
+        map.copyTo(ours);
+        stages->remove_speckles(size, max_step, ours.ptr<std::uint16_t>());
+      },
+      [&] {
+        std::memcpy(opencv_map.data, map.data, map.total() * map.elemSize());
+        cv::filterSpeckles(opencv_map, -1, size, max_step, buffer);
+      });
+  expect_equal(ours, cv::Mat(height, width, CV_16U, opencv_map.data), "speckles");
 }
 
 void measure_equalization(int width, int height) {
@@ -359,6 +395,8 @@ void run() {
   measure_denoising(640, 480);
   for (const RemapSubject& subject : remap_subjects)
     measure(subject);
+  measure_speckles(640, 480);
+  measure_speckles(1920, 1080);
   for (const StereoSubject& subject : pairs)
     measure(subject);
   if (json.is_open()) {

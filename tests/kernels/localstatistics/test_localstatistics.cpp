@@ -3,6 +3,8 @@
 // Compares every byte of LocalStatistics' output: on the CPU device with the definition, and on the
 // CUDA device with the CPU device.
 
+#include <tbb/task_arena.h>
+
 #include <cmath>
 
 #include "tests/kernels/common/case_suites.h"
@@ -130,6 +132,43 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 }
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
+
+/// The CPU splits a picture into as many bands as there are threads. A window reaches across a seam
+/// between bands, or over all of them.
+TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
+  struct Picture {
+    const char* layout;
+    int width, height;
+  };
+  const auto device = make_cpu_device();
+  std::uint64_t seed = 0;
+  for (const auto& [layout, width, height] : {Picture{"GRAY8", 37, 29},
+                                              {"GRAY16", 37, 29},
+                                              {"P010", 9, 64},
+                                              {"GRAY8", 1, 40},
+                                              {"GRAY16", 1, 40},
+                                              {"GRAY8", 130, 1},
+                                              {"GRAY16", 350, 200}})
+    for (const Output output : {mean, deviation, bradley, sauvola})
+      for (const int radius : {0, 1, 5, 28, 130, 65535}) {
+        const auto test =
+            plain_localstatistics_case(layout_named(layout, width, height),
+                                       statistics(output, radius), Content::random, ++seed);
+        CUDAVISION_NEEDS_PIXELS(work_in_pixels(test));
+        SCOPED_TRACE(describe(test));
+        const auto input = input_block(test);
+        const auto expected = defined_output(test, input, poison);
+        for (const int bands : {1, 2, 3, 7, 64})
+          tbb::task_arena(bands).execute([&] {
+            ASSERT_EQ(
+                difference(test, expected, LocalStatisticsRunner(*device, test).run(input, poison)),
+                "")
+                << bands << " bands";
+          });
+        if (HasFailure())
+          return;
+      }
+}
 
 /// The thresholds meet the level of a pixel exactly, or miss it by as little as the parameters can
 /// express. An operation that rounds differently changes the result of that pixel.

@@ -3,6 +3,8 @@
 // Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
 // device with the definition, and on the CUDA device with the CPU device.
 
+#include <tbb/task_arena.h>
+
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -110,6 +112,62 @@ struct RandomPicture {
   SamplePlane plane;
   std::unique_ptr<Stages> stages;
 };
+
+/// The CPU splits a map into as many bands as there are threads. Regions touch the seams between
+/// bands, cross them several times, or cross all of them.
+TEST(SgmStages, SpecklesInAnyNumberOfBandsAreTheDefinitions) {
+  using Numbers = std::function<int(int x, int y)>;
+  constexpr int none = unknown;
+  const auto device = make_cpu_device();
+  Random random(4);
+  for (const auto& [width, height] :
+       {std::pair{1, 1}, {1, 40}, {40, 1}, {7, 40}, {8, 23}, {9, 24}, {67, 31}, {300, 20}}) {
+    StageConfig config;
+    config.width = width;
+    config.height = height;
+    const int last_column = width - 1, last_row = height - 1;
+    const std::pair<const char*, Numbers> shapes[] = {
+        {"noise", [&](int, int) { return random.one_in(3) ? none : random.between(0, 12); }},
+        {"patches", [&](int x, int y) { return random.one_in(9) ? none : 6 * (x / 5 + y / 4); }},
+        {"one region", [](int x, int y) { return 5 * x + 5 * y; }},
+        {"columns", [](int x, int y) { return 9 * x + y; }},
+        {"rows", [](int x, int y) { return x + 9 * y; }},
+        {"chessboard", [](int x, int y) { return (x + y) % 2 ? 100 : 106; }},
+        {"nothing", [](int, int) { return none; }},
+        // The teeth become one region only in the last or in the first row.
+        {"comb", [=](int x, int y) { return x % 2 == 0 || y == last_row ? 7 : none; }},
+        {"hanging comb", [=](int x, int y) { return x % 2 == 0 || y == 0 ? 7 : none; }},
+        // A corridor along the even rows, which are joined at their right and left ends in turn.
+        {"corridor",
+         [=](int x, int y) { return y % 2 == 0 || x == (y / 2 % 2 ? 0 : last_column) ? x : none; }},
+    };
+    for (const auto& [name, number] : shapes) {
+      Map map;
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          map.push_back(static_cast<std::uint16_t>(number(x, y)));
+      for (const int size :
+           {1, 2, 9, height - 1, height, width * height / 2, width * height - 1, width * height}) {
+        if (size < 1)
+          continue;
+        const Map expected = defined_without_speckles(config, map, size, 5);
+        for (const int bands : {1, 2, 3, 7, 64})
+          tbb::task_arena(bands).execute([&] {
+            const auto stages = make_stages_cpu(*device, config);
+            // The second time, the scratch memory holds what the first time left there.
+            for (int repetition = 0; repetition < 2; ++repetition) {
+              Map ours = map;
+              stages->remove_speckles(size, 5, ours.data());
+              ASSERT_EQ(ours, expected) << name << ", " << width << "×" << height << ", regions of "
+                                        << size << ", " << bands << " bands";
+            }
+          });
+        if (HasFatalFailure())
+          return;
+      }
+    }
+  }
+}
 
 /// The random cases have few pictures of few levels, in which slopes and curvatures are small.
 TEST(SgmStages, CensusOfFewAndManyLevelsIsTheDefinitions) {
