@@ -323,6 +323,11 @@ stage_transfers() {
   fi
   local elements element properties format down found
   mapfile -t elements < <(in_runtime timeout 60 gst-inspect-1.0 cudavision 2>/dev/null | sed -n 's/^  \(cuda[a-z0-9]*\): .*/\1/p')
+  if [[ ${#elements[@]} -eq 0 ]]; then
+    plan transfers
+    verdict transfers "the elements are found" "gst-inspect-1.0 cudavision shows none"
+    return
+  fi
   # These settings need so little work that the CPU backend finishes in time.
   local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
     [cudasgmstereo]='frame-packing=side-by-side num-disparities=64 diagnostics-interval=0')

@@ -256,7 +256,8 @@ def check_stopped_at_once(bundle, full, stage):
 def check_without_elements(bundle):
     run = Run(bundle, "no-elements", "transfers", STUB_ELEMENTS="")
     expect("no elements: exit status", run.end(), 1)
-    expect("no elements: the transfers have failed", bool(run.named("transfers")["transfers"]["failed"]), True)
+    expect("no elements: what has failed", [name for name, result in run.named("transfers").items() if result["failed"]], ["transfers"])
+    expect("no elements: why", run.named("transfers")["transfers"]["failed"], ["the elements are found: gst-inspect-1.0 cudavision shows none"])
 
 
 def check_proof_of(full):
