@@ -60,7 +60,8 @@ CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
   return __ull2double_rn(value);
 #else
-  return static_cast<double>(value);
+  // Only the addition rounds. Before AVX-512, only conversions of 32 bits are vectorised.
+  return 4294967296.0 * static_cast<std::uint32_t>(value >> 32) + static_cast<std::uint32_t>(value);
 #endif
 }
 CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
@@ -79,7 +80,11 @@ CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
 }
 
 CUDAVISION_HOST_DEVICE inline float estimated_root(std::uint64_t value) {
+#ifdef __CUDA_ARCH__
   return std::sqrt(static_cast<float>(value));
+#else
+  return std::sqrt(static_cast<float>(to_double(value)));
+#endif
 }
 CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
   return std::sqrt(to_double(value));

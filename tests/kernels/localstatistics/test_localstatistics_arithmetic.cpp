@@ -26,8 +26,11 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
       // Also test ties between two numbers, and the integers next to them.
       const Wide half = bits > 53 ? Wide{1} << (bits - 54) : 1;
       const Wide tie = (value & ~(half - 1)) | half;
-      for (const Wide number : {value, tie, tie + 1, tie - 1})
+      for (const Wide number : {value, tie, tie + 1, tie - 1}) {
         ASSERT_EQ(to_double(number), rounded<double>(number)) << bits << " bits";
+        const auto low = static_cast<std::uint64_t>(number);
+        ASSERT_EQ(to_double(low), rounded<double>(Wide{low})) << bits << " bits";
+      }
     }
 }
 
