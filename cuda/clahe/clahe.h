@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -62,11 +61,7 @@ struct Parameters : histequalize::Parameters {
   /// The largest share of a bin, relative to the mean of all bins. 0 and less: unlimited.
   double clip_limit = 2.0;
 
-  auto tie() const noexcept {
-    return std::tuple_cat(histequalize::Parameters::tie(), std::tie(clip_limit));
-  }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 /// Whether an operation has the memory for averages over time.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/border.h"
 #include "cuda/core/device.h"
@@ -40,12 +39,7 @@ struct Parameters {
   bool fields = false;     ///< interlaced video: even and odd rows are blurred apart
   bool fine = false;       ///< 8-bit samples, too, use coefficients of 16 fraction bits
 
-  auto tie() const noexcept {
-    return std::tie(sigma_x, sigma_y, size_x, size_y, sharpen, border, border_values, blur_alpha,
-                    fields, fine);
-  }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class GaussBlur {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -38,9 +37,7 @@ struct Parameters {
                         ///< 0 to 65535, where 0 stands for 2^(bits − 1)
   bool invert = false;  ///< for bradley and sauvola
 
-  auto tie() const noexcept { return std::tie(output, radius, ratio, k, range, invert); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class LocalStatistics {

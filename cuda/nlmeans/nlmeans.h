@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -38,9 +37,7 @@ struct Parameters {
   static constexpr int max_search = 101;
   static constexpr int max_patch = 31;
 
-  auto tie() const noexcept { return std::tie(search, patch, strength); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class NlMeans {

@@ -54,9 +54,7 @@ struct Box {
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 
   CUDAVISION_HOST_DEVICE bool empty() const { return x1 <= x0 || y1 <= y0; }
-  bool operator==(const Box& other) const noexcept {
-    return x0 == other.x0 && y0 == other.y0 && x1 == other.x1 && y1 == other.y1;
-  }
+  bool operator==(const Box&) const = default;
 };
 
 /// Returns the box with `pixels` more on each side.
@@ -130,7 +128,6 @@ struct Parameters {
            invert == other.invert && fields == other.fields && count == other.count &&
            std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin());
   }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 /// A region as the weights need it.

@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -50,11 +49,7 @@ struct Config {
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
 
-  auto tie() const noexcept {
-    return std::tie(disparities, minimum, paths, census, compatibility, memory_budget);
-  }
-  bool operator==(const Config& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Config& other) const noexcept { return !(*this == other); }
+  bool operator==(const Config&) const = default;
 };
 
 /// All parameters: those above, and those that may change from one frame to the next.
@@ -89,15 +84,7 @@ struct Parameters : Config {
   bool refine = true;       ///< smooths the disparities of each surface, at the end
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
 
-  auto tie() const noexcept {
-    return std::tuple_cat(
-        Config::tie(),
-        std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, subpixel_method, median, speckle_size,
-                 speckle_range, confidence_threshold, temporal_alpha, temporal_delta,
-                 temporal_persistence, fill_holes, refine, adaptive_p2));
-  }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 /// Returns the number of bits of a census feature, or 0 if there is no such census.

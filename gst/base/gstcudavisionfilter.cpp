@@ -332,7 +332,8 @@ bool is_streaming(GstPad* sink) {
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK) {
+    if ((gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) &&
+        direction == GST_PAD_SINK) {
       // GstPad refuses buffers and events once the element stops, but lets these queries through,
       // which may negotiate.
       if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))

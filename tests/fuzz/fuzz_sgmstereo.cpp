@@ -266,8 +266,8 @@ class StereoEpisode final : public fuzz::Life {
         return Map(buffer);
       g_usleep(100);
     }
-    fail("episode %u: no map came out: %s", seed(),
-         stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
+    ck_abort_msg("episode %u: no map came out: %s", seed(),
+                 stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
     return Map(nullptr);
   }
 
