@@ -11,13 +11,9 @@ namespace {
 
 constexpr char operation[] = "semi-global matching";
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 void check_parameters(const Parameters& parameters) {
   if (const std::string error = validation_error(parameters); !error.empty())
-    refuse(error);
+    refuse(operation, error);
 }
 
 void check_pair(const FrameLayout& left, const FrameLayout& right) {
@@ -28,8 +24,8 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
            std::to_string(layout.bits) + " bits";
   };
   if (left.width != right.width || left.height != right.height || left.bits != right.bits)
-    refuse("the left picture has " + text(left) + " and the right one " + text(right) +
-           "; they must have the same size and depth");
+    refuse(operation, "the left picture has " + text(left) + " and the right one " + text(right) +
+                          "; they must have the same size and depth");
 }
 
 /// The results that stages pass to later stages, in a single allocation.
@@ -147,15 +143,15 @@ class SgmStereo::State {
  private:
   void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
     if (!out || out.width != bytes * config_.width || out.height != config_.height)
-      refuse(std::string("the ") + name + " need " + std::to_string(config_.height) + " rows of " +
-             std::to_string(bytes * config_.width) + " bytes");
+      refuse(operation, std::string("the ") + name + " need " + std::to_string(config_.height) +
+                            " rows of " + std::to_string(bytes * config_.width) + " bytes");
   }
 
   void check_mask(const View<const std::uint32_t>& mask) const {
     const int words = (config_.width + 31) / 32;
     if (mask && (mask.width != words || mask.height != config_.height))
-      refuse("a mask needs " + std::to_string(config_.height) + " rows of " +
-             std::to_string(words) + " words");
+      refuse(operation, "a mask needs " + std::to_string(config_.height) + " rows of " +
+                            std::to_string(words) + " words");
   }
 
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
@@ -283,9 +279,9 @@ void SgmStereo::set_parameters(const Parameters& given) {
   check_parameters(parameters);
   const Config& fixed = state_->parameters();
   if (fixed != parameters)
-    refuse(
-        "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
-        "change while frames are being matched; set them before the first frame");
+    refuse(operation,
+           "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
+           "change while frames are being matched; set them before the first frame");
   state_->set(parameters);
 }
 
