@@ -6,6 +6,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 
@@ -50,9 +51,9 @@ namespace cudavision::clahe {
 
 /// The grid of tiles.
 struct Tiles {
-  static constexpr int maximum = 64;
-  int columns = 8;  ///< 1 to most
-  int rows = 8;     ///< 1 to most
+  static constexpr Range<int> range{1, 64};  ///< of both
+  int columns = 8;
+  int rows = 8;
 };
 
 /// All parameters may change between frames. With Channels::each, there is a grid of tables each

@@ -10,17 +10,18 @@ namespace cudavision::gaussblur {
 namespace {
 
 constexpr char operation[] = "Gaussian blur";
-constexpr double largest_sigma = 127;
 constexpr int largest_step = 8;  // bytes
 
 void check_axis(double sigma, int size, const char* axis) {
-  if (!(sigma >= 0 && sigma <= largest_sigma))
+  using Ranges = Parameters::Ranges;
+  if (!Ranges::sigma.contains(sigma))
     refuse(operation, "sigma along " + std::string(axis) + " is " + std::to_string(sigma) +
-                          "; it must be between 0 and 127");
-  if (size != 0 && (size < 1 || size > GaussKernel::max_size || size % 2 == 0))
-    refuse(operation,
-           "the kernel's size along " + std::string(axis) + " is " + std::to_string(size) +
-               "; it must be an odd number between 1 and 1023, or 0 to follow from sigma");
+                          "; it must be between " + text_of(Ranges::sigma.min) + " and " +
+                          text_of(Ranges::sigma.max));
+  if (!Ranges::size.contains(size) || (size != 0 && size % 2 == 0))
+    refuse(operation, "the kernel's size along " + std::string(axis) + " is " +
+                          std::to_string(size) + "; it must be an odd number between 1 and " +
+                          text_of(Ranges::size.max) + ", or 0 to follow from sigma");
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {

@@ -12,20 +12,21 @@ namespace {
 using Output = Parameters::Output;
 
 constexpr char operation[] = "local statistics";
-constexpr int largest_radius = 65535;
 
 void check_parameters(const Parameters& parameters) {
-  if (parameters.radius < 0 || parameters.radius > largest_radius)
-    refuse(operation,
-           "a radius of " + std::to_string(parameters.radius) + " is outside 0 to 65535");
-  if (!(parameters.ratio >= 0 && parameters.ratio <= 1))
-    refuse(operation, "a ratio of " + std::to_string(parameters.ratio) + " is outside 0 to 1");
-  if (!(parameters.k >= 0 && parameters.k <= 1))
-    refuse(operation, "k = " + std::to_string(parameters.k) + " is outside 0 to 1");
-  if (!(parameters.range >= 0 && parameters.range <= 65535))
-    refuse(operation,
-           "a range of " + std::to_string(parameters.range) +
-               " is outside 0 to 65535, where 0 stands for half the range of the samples");
+  using Ranges = Parameters::Ranges;
+  if (!Ranges::radius.contains(parameters.radius))
+    refuse(operation, "a radius of " + std::to_string(parameters.radius) + " is outside " +
+                          text_of(Ranges::radius));
+  if (!Ranges::ratio.contains(parameters.ratio))
+    refuse(operation, "a ratio of " + std::to_string(parameters.ratio) + " is outside " +
+                          text_of(Ranges::ratio));
+  if (!Ranges::k.contains(parameters.k))
+    refuse(operation, "k = " + std::to_string(parameters.k) + " is outside " + text_of(Ranges::k));
+  if (!Ranges::range.contains(parameters.range))
+    refuse(operation, "a range of " + std::to_string(parameters.range) + " is outside " +
+                          text_of(Ranges::range) +
+                          ", where 0 stands for half the range of the samples");
 }
 
 void check_bits(const FrameLayout& layout, int output_bits, Output output) {

@@ -5,6 +5,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/regions/activecells.h"
 
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
@@ -30,12 +31,15 @@
 namespace cudavision::nlmeans {
 
 struct Parameters {
-  int search = 21;       ///< odd, 1 to 101: pixels along each side of the area that is searched
-  int patch = 7;         ///< odd, 1 to 31: pixels along each side of the patches compared
-  double strength = 10;  ///< 0 to 255, in levels of 8 bits, whatever the depth
+  struct Ranges {
+    static constexpr Range<int> search{1, 101};
+    static constexpr Range<int> patch{1, 31};
+    static constexpr Range<double> strength{0, 255};
+  };
 
-  static constexpr int max_search = 101;
-  static constexpr int max_patch = 31;
+  int search = 21;       ///< odd: pixels along each side of the area that is searched
+  int patch = 7;         ///< odd: pixels along each side of the patches compared
+  double strength = 10;  ///< in levels of 8 bits, whatever the depth
 
   bool operator==(const Parameters&) const = default;
 };

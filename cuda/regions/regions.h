@@ -39,6 +39,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cuda/core/range.h"
 #include "cuda/core/view.h"
 
 namespace cudavision::regions {
@@ -113,14 +114,17 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
 struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
-  static constexpr int max_extent = 65535;        ///< of margin and feather
+  struct Ranges {
+    static constexpr Range<int> margin{0, 65535};
+    static constexpr Range<int> feather{0, 65535};
+  };
 
   Shape shape = Shape::rectangle;
-  int margin = 0;       ///< 0 to 65535 pixels, added to each side of each box
-  int feather = 0;      ///< 0 to 65535 pixels, over which the weight falls to 0 outside a region
+  int margin = 0;       ///< pixels, added to each side of each box
+  int feather = 0;      ///< pixels, over which the weight falls to 0 outside a region
   bool invert = false;  ///< select everything but the regions
   bool fields = false;  ///< interlaced video: even and odd rows cover pixels of their own field
-  int count = 0;        ///< 0 to 1024
+  int count = 0;        ///< at most max_count
   std::array<Box, max_count> boxes{};  ///< the first `count` count
 
   bool operator==(const Parameters& other) const noexcept {

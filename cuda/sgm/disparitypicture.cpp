@@ -52,9 +52,9 @@ void check_parameters(const PictureParameters& picture) {
       refuse(operation,
              std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
   };
-  check(picture.focal_length, false, "focal-length");
+  check(picture.focal_length, false, "focal_length");
   check(picture.baseline, false, "baseline");
-  check(picture.unit, true, "depth-unit");
+  check(picture.unit, true, "unit");
   if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
     refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
                           std::to_string(picture.maximum) +

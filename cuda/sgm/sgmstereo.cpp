@@ -11,8 +11,8 @@ namespace {
 
 constexpr char operation[] = "semi-global matching";
 
-void check_parameters(const Parameters& parameters) {
-  if (const std::string error = validation_error(parameters); !error.empty())
+void check_parameters(const Parameters& parameters, Wording word) {
+  if (const std::string error = validation_error(parameters, word); !error.empty())
     refuse(operation, error);
 }
 
@@ -90,16 +90,17 @@ std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config) {
 class SgmStereo::State {
  public:
   State(Device& device, const FrameLayout& left, const FrameLayout& right,
-        const Parameters& parameters)
+        const Parameters& parameters, Wording word)
       : left_luminance_(device, left, operation),
         right_luminance_(device, right, operation),
-        config_(left, parameters),
+        config_(left, parameters, word),
         work_(device, config_),
         stages_(make_stages(device, config_)) {
     set(parameters);
   }
 
   const Parameters& parameters() const { return parameters_; }
+  Wording word() const { return config_.word; }
 
   void set(const Parameters& given) {
     const Parameters parameters = resolved(given);
@@ -264,10 +265,10 @@ class SgmStereo::State {
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
-                     const Parameters& parameters) {
+                     const Parameters& parameters, Wording word) {
   check_pair(left, right);
-  check_parameters(parameters);
-  state_ = std::make_unique<State>(device, left, right, parameters);
+  check_parameters(parameters, word);
+  state_ = std::make_unique<State>(device, left, right, parameters, word);
 }
 
 SgmStereo::~SgmStereo() = default;
@@ -276,12 +277,15 @@ void SgmStereo::set_parameters(const Parameters& given) {
   const Parameters parameters = resolved(given);
   if (parameters == state_->parameters())
     return;
-  check_parameters(parameters);
+  const Wording word = state_->word();
+  check_parameters(parameters, word);
   const Config& fixed = state_->parameters();
   if (fixed != parameters)
-    refuse(operation,
-           "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
-           "change while frames are being matched; set them before the first frame");
+    refuse(operation, word("disparities") + ", " + word("minimum") + ", " + word("paths") + ", " +
+                          word("census") + ", " + word("compatibility") + " and " +
+                          word("memory_budget") +
+                          " cannot change while frames are being matched; set them before the "
+                          "first frame");
   state_->set(parameters);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes the elements with one input; see life.h and episode.h.
+#include "cuda/gaussblur/gaussblur.h"
+#include "cuda/localstatistics/localstatistics.h"
+#include "cuda/nlmeans/nlmeans.h"
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/pictures/tensors.h"
@@ -8,6 +11,10 @@
 using namespace check;
 
 namespace {
+
+using BlurRanges = cudavision::gaussblur::Parameters::Ranges;
+using StatisticsRanges = cudavision::localstatistics::Parameters::Ranges;
+using DenoisingRanges = cudavision::nlmeans::Parameters::Ranges;
 
 /// Returns settings with few tiles, because the definition is slow where many have 65536 bins.
 Equalization first_equalization(unsigned seed) {
@@ -111,11 +118,11 @@ class BlurEpisode final : public fuzz::Episode {
 
   void change_properties() override {
     if (below(2) == 0)
-      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, 127.0, -0.7, -6.0});
+      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, BlurRanges::sigma.max, -0.7, -6.0});
     if (below(3) == 0)
       how_.sigma_y = one_of({0.0, 0.0, 0.5, 9.0});
     if (below(3) == 0)
-      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, 1023, 8});
+      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, BlurRanges::size.max, 8});
     if (below(3) == 0)
       how_.kernel_size_y = one_of({0, 0, 0, 1, 5, 21, 2});
     if (below(2) == 0)
@@ -208,7 +215,7 @@ class IntegralEpisode final : public fuzz::Episode {
     if (below(3) == 0)
       how_.type = one_of(all_element_types);
     if (below(2) == 0)
-      how_.radius = one_of({0, 1, 2, 7, 30, 1000, 65535});
+      how_.radius = one_of({0, 1, 2, 7, 30, 1000, StatisticsRanges::radius.max});
     if (below(2) == 0)
       how_.sauvola = below(2) == 0;
     if (below(2) == 0)
@@ -216,13 +223,13 @@ class IntegralEpisode final : public fuzz::Episode {
     if (below(2) == 0)
       how_.k = one_of({0.0, 0.05, 0.2, 1.0});
     if (below(2) == 0)
-      how_.range = one_of({0.0, 0.5, 64.0, 65535.0});
+      how_.range = one_of({0.0, 0.5, 64.0, StatisticsRanges::range.max});
     if (below(3) == 0)
       how_.search = one_of({1, 3, 5, 7, 4});
     if (below(3) == 0)
       how_.patch = one_of({1, 3, 5, 2});
     if (below(2) == 0)
-      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, 255.0});
+      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, DenoisingRanges::strength.max});
     filter().set(how_.properties());
     if (form_.output == Output::denoise && below(2) == 0)
       change_regions();
