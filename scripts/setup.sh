@@ -164,8 +164,10 @@ find_nvcc() {
 configure() {
   local dir=$1 key
   shift
-  # Another compiler under the same name makes other objects.
-  key=$(printf '%s\n' "${nvcc:-no nvcc}" "${nvcc:+$("$nvcc" --version)}" "${CXX:-}" "$(${CXX:-c++} --version 2>&1)" "$PWD" "$@")
+  # Another compiler under the same name makes other objects. Meson reads the default options of meson.build, such as
+  # the version of C++, only when it makes a folder.
+  key=$(printf '%s\n' "${nvcc:-no nvcc}" "${nvcc:+$("$nvcc" --version)}" "${CXX:-}" "$(${CXX:-c++} --version 2>&1)" \
+    "$(grep default_options meson.build)" "$PWD" "$@")
   if [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && ninja -C "$dir" build.ninja >/dev/null 2>&1; then
     return 0
   fi

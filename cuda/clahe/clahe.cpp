@@ -15,11 +15,10 @@ constexpr char operation[] = "adaptive histogram equalisation";
 
 void check_geometry(const FrameLayout& layout, const Tiles& tiles) {
   check_luminance(operation, layout);
-  if (tiles.columns < 1 || tiles.columns > Tiles::maximum || tiles.rows < 1 ||
-      tiles.rows > Tiles::maximum)
+  if (!Tiles::range.contains(tiles.columns) || !Tiles::range.contains(tiles.rows))
     refuse(operation, "a grid of " + std::to_string(tiles.columns) + "×" +
-                          std::to_string(tiles.rows) + " tiles; each dimension must be 1 to " +
-                          std::to_string(Tiles::maximum));
+                          std::to_string(tiles.rows) + " tiles; each dimension must be " +
+                          text_of(Tiles::range));
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {

@@ -3,10 +3,10 @@
 
 #include <memory>
 #include <optional>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 
@@ -51,9 +51,9 @@ namespace cudavision::clahe {
 
 /// The grid of tiles.
 struct Tiles {
-  static constexpr int maximum = 64;
-  int columns = 8;  ///< 1 to most
-  int rows = 8;     ///< 1 to most
+  static constexpr Range<int> range{1, 64};  ///< of both
+  int columns = 8;
+  int rows = 8;
 };
 
 /// All parameters may change between frames. With Channels::each, there is a grid of tables each
@@ -62,11 +62,7 @@ struct Parameters : histequalize::Parameters {
   /// The largest share of a bin, relative to the mean of all bins. 0 and less: unlimited.
   double clip_limit = 2.0;
 
-  auto tie() const noexcept {
-    return std::tuple_cat(histequalize::Parameters::tie(), std::tie(clip_limit));
-  }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 /// An operation may have the memory for averages over time.

@@ -11,20 +11,18 @@ namespace cudavision::gaussblur {
 namespace {
 
 constexpr char operation[] = "Gaussian blur";
-constexpr double largest_sigma = 127;
 constexpr int largest_step = 8;  // bytes
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 void check_axis(double sigma, int size, const char* axis) {
-  if (!(sigma >= 0 && sigma <= largest_sigma))
-    refuse("sigma along " + std::string(axis) + " is " + std::to_string(sigma) +
-           "; it must be between 0 and 127");
-  if (size != 0 && (size < 1 || size > GaussKernel::max_size || size % 2 == 0))
-    refuse("the kernel's size along " + std::string(axis) + " is " + std::to_string(size) +
-           "; it must be an odd number between 1 and 1023, or 0 to follow from sigma");
+  using Ranges = Parameters::Ranges;
+  if (!Ranges::sigma.contains(sigma))
+    refuse(operation, "sigma along " + std::string(axis) + " is " + std::to_string(sigma) +
+                          "; it must be between " + text_of(Ranges::sigma.min) + " and " +
+                          text_of(Ranges::sigma.max));
+  if (!Ranges::size.contains(size) || (size != 0 && size % 2 == 0))
+    refuse(operation, "the kernel's size along " + std::string(axis) + " is " +
+                          std::to_string(size) + "; it must be an odd number between 1 and " +
+                          text_of(Ranges::size.max) + ", or 0 to follow from sigma");
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
@@ -34,9 +32,10 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   if (parameters.border == Border::constant)
     for (int c = 0; c < layout.channel_count; ++c)
       if (parameters.border_values[c] > largest)
-        refuse("the border value of channel " + std::to_string(c) + " is " +
-               std::to_string(parameters.border_values[c]) + "; samples of " +
-               std::to_string(layout.bits) + " bits are at most " + std::to_string(largest));
+        refuse(operation, "the border value of channel " + std::to_string(c) + " is " +
+                              std::to_string(parameters.border_values[c]) + "; samples of " +
+                              std::to_string(layout.bits) + " bits are at most " +
+                              std::to_string(largest));
 }
 
 void check_channels(const FrameLayout& layout) {
@@ -44,8 +43,9 @@ void check_channels(const FrameLayout& layout) {
   const int bytes = layout.sample_bytes();
   for (int c = 0; c < layout.channel_count; ++c)
     if (layout.channels[c].step > largest_step / bytes)
-      refuse("channel " + std::to_string(c) + " has a step of " +
-             std::to_string(layout.channels[c].step) + " samples; it must be at most 8 bytes");
+      refuse(operation, "channel " + std::to_string(c) + " has a step of " +
+                            std::to_string(layout.channels[c].step) +
+                            " samples; it must be at most 8 bytes");
   const auto power_of_two = [](int step) { return step == 1 || step == 2 || step == 4; };
   for (int c = 1; c < layout.channel_count; ++c)
     for (int other = 0; other < c; ++other) {
@@ -54,12 +54,13 @@ void check_channels(const FrameLayout& layout) {
       if (a.plane != b.plane)
         continue;
       if (a.height != b.height || a.subsampling_y != b.subsampling_y)
-        refuse("the channels of plane " + std::to_string(a.plane) + " have different heights");
+        refuse(operation,
+               "the channels of plane " + std::to_string(a.plane) + " have different heights");
       if ((a.step != b.step || a.subsampling_x != b.subsampling_x) &&
           !(power_of_two(a.step * bytes) && power_of_two(b.step * bytes)))
-        refuse("the channels of plane " + std::to_string(a.plane) + " have steps of " +
-               std::to_string(a.step) + " and " + std::to_string(b.step) +
-               " samples; they must be equal, or 1, 2 or 4 bytes");
+        refuse(operation, "the channels of plane " + std::to_string(a.plane) + " have steps of " +
+                              std::to_string(a.step) + " and " + std::to_string(b.step) +
+                              " samples; they must be equal, or 1, 2 or 4 bytes");
     }
 }
 

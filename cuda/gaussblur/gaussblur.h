@@ -4,11 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/border.h"
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
+#include "cuda/gaussblur/gausskernel.h"
 #include "cuda/regions/activecells.h"
 
 /// Gaussian blur, separable and exact (Gonzalez & Woods, Digital Image Processing, section 3.5), in
@@ -28,9 +29,14 @@ namespace cudavision::gaussblur {
 
 /// All of these may change from one frame to the next.
 struct Parameters {
-  double sigma_x = 1.2;  ///< in pixels, 0 to 127; 0: the usual sigma for size_x
+  struct Ranges {
+    static constexpr Range<double> sigma{0, 127};
+    static constexpr Range<int> size{0, GaussKernel::max_size};
+  };
+
+  double sigma_x = 1.2;  ///< in pixels; 0: the usual sigma for size_x
   double sigma_y = 1.2;
-  int size_x = 0;  ///< odd, 1 to 1023; 0: follows from sigma_x; no blur along x if both are 0
+  int size_x = 0;  ///< odd; 0: follows from sigma_x; no blur along x if both are 0
   int size_y = 0;
   bool sharpen = false;
   Border border = Border::reflect_101;
@@ -40,12 +46,7 @@ struct Parameters {
   bool fields = false;     ///< interlaced video: even and odd rows are blurred apart
   bool fine = false;       ///< 8-bit samples, too, use coefficients of 16 fraction bits
 
-  auto tie() const noexcept {
-    return std::tie(sigma_x, sigma_y, size_x, size_y, sharpen, border, border_values, blur_alpha,
-                    fields, fine);
-  }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class GaussBlur {

@@ -41,11 +41,7 @@ class GaussKernel {
     return half_[distance < 0 ? -distance : distance];
   }
 
-  bool operator==(const GaussKernel& other) const noexcept {
-    return fraction_bits_ == other.fraction_bits_ && radius_ == other.radius_ &&
-           half_ == other.half_;
-  }
-  bool operator!=(const GaussKernel& other) const noexcept { return !(*this == other); }
+  bool operator==(const GaussKernel&) const = default;
 
  private:
   int fraction_bits_;

@@ -46,9 +46,10 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
                           std::to_string(largest));
   if (rgb && (parameters.low != 0 || parameters.high != largest))
     refuse(operation, "RGB is equalised to its full range, 0 to " + std::to_string(largest));
-  if (parameters.blend < 0 || parameters.blend > 256)
-    refuse(operation,
-           "a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
+  constexpr Range<int> blend = Parameters::Ranges::blend;
+  if (!blend.contains(parameters.blend))
+    refuse(operation, "a blend of " + std::to_string(parameters.blend) + "/" + text_of(blend.max) +
+                          " is outside " + text_of(blend));
 }
 
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {

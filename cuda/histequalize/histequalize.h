@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 
 /// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
@@ -60,16 +60,18 @@ struct Parameters {
     luminance,  ///< one table from the luminance; red, green and blue keep their differences
     each,       ///< a table each for red, green and blue; refused where the layout has luma
   };
+  struct Ranges {
+    static constexpr Range<int> blend{0, 256};
+  };
+
   Channels channels = Channels::luminance;
   /// The output range of luma, 0 ≤ low < high < 2^bits. RGB takes 0 and 2^bits − 1 only.
   int low = 0;
   int high = 255;
   /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
-  int blend = 256;
+  int blend = Ranges::blend.max;
 
-  auto tie() const noexcept { return std::tie(channels, low, high, blend); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 /// Equalises frames. Luma samples go through the table, and every other byte is copied.

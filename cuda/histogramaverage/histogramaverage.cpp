@@ -46,12 +46,14 @@ int weight_of(std::uint64_t elapsed, std::uint64_t time_constant) {
 }
 
 void check_parameters(const Parameters& parameters) {
-  if (parameters.weight < 0 || parameters.weight > whole_weight)
-    refuse(operation,
-           "a weight of " + std::to_string(parameters.weight) + "/65536 is outside 0 to 65536");
-  if (parameters.cut_threshold < 0 || parameters.cut_threshold > whole_weight)
-    refuse(operation, "a threshold of " + std::to_string(parameters.cut_threshold) +
-                          "/65536 for scene cuts is outside 0 to 65536");
+  using Ranges = Parameters::Ranges;
+  if (!Ranges::weight.contains(parameters.weight))
+    refuse(operation, "a weight of " + std::to_string(parameters.weight) + "/" +
+                          text_of(whole_weight) + " is outside " + text_of(Ranges::weight));
+  if (!Ranges::cut_threshold.contains(parameters.cut_threshold))
+    refuse(operation, "a threshold of " + std::to_string(parameters.cut_threshold) + "/" +
+                          text_of(whole_weight) + " for scene cuts is outside " +
+                          text_of(Ranges::cut_threshold));
 }
 
 HistogramAverage::HistogramAverage(Device& device, int max_histograms, int bits)

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cuda/core/device.h"
+#include "cuda/core/range.h"
 #include "cuda/core/view.h"
 
 /// Averages histograms over time, and makes tables ignore small changes, so that histogram
@@ -28,10 +29,15 @@ int weight_of(std::uint64_t elapsed, std::uint64_t time_constant);
 
 /// Both may change from frame to frame.
 struct Parameters {
-  /// The weight of the frame's counts in the average, in 65536ths: 0 to 65536.
+  struct Ranges {
+    static constexpr Range<int> weight{0, whole_weight};
+    static constexpr Range<int> cut_threshold{0, whole_weight};
+  };
+
+  /// The weight of the frame's counts in the average, in 65536ths.
   int weight = whole_weight;
-  /// The share of the pixels that must have moved to other bins for a scene cut, in 65536ths: 0 to
-  /// 65536. At 65536 there are no scene cuts.
+  /// The share of the pixels that must have moved to other bins for a scene cut, in 65536ths. At
+  /// 65536 there are no scene cuts.
   int cut_threshold = whole_weight;
 };
 

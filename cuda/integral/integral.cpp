@@ -12,18 +12,15 @@ namespace {
 
 constexpr char operation[] = "integral image";
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 void check_table(const Integral& integral, TableElement element, View<std::uint8_t> table) {
   const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(element));
   if (!table || table.width != integral.width() * bytes || table.height != integral.height())
-    refuse("the table must have " + std::to_string(integral.height()) + " rows of " +
-           std::to_string(integral.width()) + " elements of " + std::to_string(bytes) + " bytes");
+    refuse(operation, "the table must have " + std::to_string(integral.height()) + " rows of " +
+                          std::to_string(integral.width()) + " elements of " +
+                          std::to_string(bytes) + " bytes");
   if (reinterpret_cast<std::uintptr_t>(table.data) % bytes != 0 || table.pitch % bytes != 0)
-    refuse("the address and the pitch of the table must be multiples of " + std::to_string(bytes) +
-           ", the size of its elements");
+    refuse(operation, "the address and the pitch of the table must be multiples of " +
+                          std::to_string(bytes) + ", the size of its elements");
 }
 
 Parameters exact_parameters(TableKind kind, bool same_size) {
@@ -63,8 +60,8 @@ IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, Tabl
                                  bool same_size, int bits)
     : integral_(device, layout, exact_parameters(kind, same_size)), bits_(bits) {
   if (bits != 8 && bits != 16)
-    refuse("a picture of the table with " + std::to_string(bits) +
-           " bits per sample; it must be 8 or 16");
+    refuse(operation, "a picture of the table with " + std::to_string(bits) +
+                          " bits per sample; it must be 8 or 16");
   const std::size_t row_bytes = sizeof(std::uint64_t) * integral_.width();
   memory_ = device.allocate(row_bytes * integral_.height());
   table_ = {memory_.as<std::uint64_t>(), integral_.width(), integral_.height(),
@@ -76,8 +73,9 @@ IntegralPicture::~IntegralPicture() = default;
 
 void IntegralPicture::run(const ConstFrame& in, View<std::uint8_t> out) {
   if (!out || out.width != width() * (bits_ / 8) || out.height != height())
-    refuse("the picture of the table must have " + std::to_string(height()) + " rows of " +
-           std::to_string(width()) + " samples of " + std::to_string(bits_) + " bits");
+    refuse(operation, "the picture of the table must have " + std::to_string(height()) +
+                          " rows of " + std::to_string(width()) + " samples of " +
+                          std::to_string(bits_) + " bits");
   integral_.run(
       in, {reinterpret_cast<std::uint8_t*>(table_.data),
            static_cast<int>(sizeof(std::uint64_t)) * table_.width, table_.height, table_.pitch});

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -44,9 +43,7 @@ struct Parameters {
   /// y) is that of X = x + 1, Y = y + 1.
   bool same_size = false;
 
-  auto tie() const noexcept { return std::tie(kind, element, same_size); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class Integral {

@@ -13,31 +13,31 @@ namespace {
 using Output = Parameters::Output;
 
 constexpr char operation[] = "local statistics";
-constexpr int largest_radius = 65535;
-
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
 
 void check_parameters(const Parameters& parameters) {
-  if (parameters.radius < 0 || parameters.radius > largest_radius)
-    refuse("a radius of " + std::to_string(parameters.radius) + " is outside 0 to 65535");
-  if (!(parameters.ratio >= 0 && parameters.ratio <= 1))
-    refuse("a ratio of " + std::to_string(parameters.ratio) + " is outside 0 to 1");
-  if (!(parameters.k >= 0 && parameters.k <= 1))
-    refuse("k = " + std::to_string(parameters.k) + " is outside 0 to 1");
-  if (!(parameters.range >= 0 && parameters.range <= 65535))
-    refuse("a range of " + std::to_string(parameters.range) +
-           " is outside 0 to 65535, where 0 stands for half the range of the samples");
+  using Ranges = Parameters::Ranges;
+  if (!Ranges::radius.contains(parameters.radius))
+    refuse(operation, "a radius of " + std::to_string(parameters.radius) + " is outside " +
+                          text_of(Ranges::radius));
+  if (!Ranges::ratio.contains(parameters.ratio))
+    refuse(operation, "a ratio of " + std::to_string(parameters.ratio) + " is outside " +
+                          text_of(Ranges::ratio));
+  if (!Ranges::k.contains(parameters.k))
+    refuse(operation, "k = " + std::to_string(parameters.k) + " is outside " + text_of(Ranges::k));
+  if (!Ranges::range.contains(parameters.range))
+    refuse(operation, "a range of " + std::to_string(parameters.range) + " is outside " +
+                          text_of(Ranges::range) +
+                          ", where 0 stands for half the range of the samples");
 }
 
 void check_bits(const FrameLayout& layout, int output_bits, Output output) {
   if (output_bits != 8 && output_bits != 16)
-    refuse("the output has " + std::to_string(output_bits) + " bits; it must have 8 or 16 bits");
+    refuse(operation,
+           "the output has " + std::to_string(output_bits) + " bits; it must have 8 or 16 bits");
   const bool levels = output == Output::mean || output == Output::stddev;
   if (levels && output_bits < layout.bits)
-    refuse("mean and stddev of samples of " + std::to_string(layout.bits) +
-           " bits need an output of 16 bits");
+    refuse(operation, "mean and stddev of samples of " + std::to_string(layout.bits) +
+                          " bits need an output of 16 bits");
 }
 
 bool is_threshold(Output output) {
@@ -65,6 +65,7 @@ void LocalStatistics::set_parameters(const Parameters& parameters) {
   if (parameters.output != parameters_.output &&
       !(is_threshold(parameters.output) && is_threshold(parameters_.output)))
     refuse(
+        operation,
         "another output needs another operation; only bradley and sauvola may replace each other");
   set(parameters);
 }
@@ -78,8 +79,9 @@ void LocalStatistics::set(const Parameters& parameters) {
 
 void LocalStatistics::run(const ConstFrame& in, View<std::uint8_t> out) {
   if (!out || out.width != layout_.width * (output_bits_ / 8) || out.height != layout_.height)
-    refuse("the output must have " + std::to_string(layout_.height) + " rows of " +
-           std::to_string(layout_.width) + " samples of " + std::to_string(output_bits_) + " bits");
+    refuse(operation, "the output must have " + std::to_string(layout_.height) + " rows of " +
+                          std::to_string(layout_.width) + " samples of " +
+                          std::to_string(output_bits_) + " bits");
   backend_->run(luminance_.of(in), out);
 }
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/pixels/luminance.h"
 
 /// Mean and standard deviation of the window around each pixel, at a cost that does not depend on
@@ -30,17 +30,22 @@ namespace cudavision::localstatistics {
 /// replace each other.
 struct Parameters {
   enum class Output : std::uint8_t { mean, stddev, bradley, sauvola };
+  struct Ranges {
+    static constexpr Range<int> radius{0, 65535};
+    static constexpr Range<double> ratio{0, 1};
+    static constexpr Range<double> k{0, 1};
+    static constexpr Range<double> range{0, 65535};
+  };
+
   Output output = Output::mean;
-  int radius = 7;       ///< 0 to 65535
-  double ratio = 0.15;  ///< for bradley: how far below the mean black begins; 0 to 1
-  double k = 0.2;       ///< for sauvola; 0 to 1
+  int radius = 7;
+  double ratio = 0.15;  ///< for bradley: how far below the mean black begins
+  double k = 0.2;       ///< for sauvola
   double range = 0;     ///< for sauvola: the standard deviation at which the threshold is the mean;
-                        ///< 0 to 65535, where 0 stands for 2^(bits − 1)
+                        ///< 0 stands for 2^(bits − 1)
   bool invert = false;  ///< for bradley and sauvola
 
-  auto tie() const noexcept { return std::tie(output, radius, ratio, k, range, invert); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class LocalStatistics {

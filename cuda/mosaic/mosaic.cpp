@@ -14,10 +14,10 @@ namespace {
 constexpr char operation[] = "mosaic";
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
-  if (parameters.block_size < Parameters::min_block_size ||
-      parameters.block_size > Parameters::max_block_size)
+  constexpr Range<int> block_size = Parameters::Ranges::block_size;
+  if (!block_size.contains(parameters.block_size))
     refuse(operation, "blocks of " + std::to_string(parameters.block_size) +
-                          " pixels; they must have 2 to 256");
+                          " pixels; they must have " + text_of(block_size));
   const int largest = (1 << layout.bits) - 1;
   if (parameters.solid)
     for (int c = 0; c < layout.channel_count; ++c)

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/regions/activecells.h"
 
 /// Mosaic: hides what a picture shows under blocks of one colour each. Unlike a blur, it cannot be
@@ -29,18 +29,18 @@ namespace cudavision::mosaic {
 
 /// All of these may change from one frame to the next.
 struct Parameters {
-  static constexpr int min_block_size = 2, max_block_size = 256;
+  struct Ranges {
+    static constexpr Range<int> block_size{2, 256};
+  };
 
-  int block_size = 16;  ///< 2 to 256 pixels
+  int block_size = 16;  ///< in pixels
   bool solid = false;   ///< samples become `values` instead of means; block_size is not used
   /// One value per channel of the layout.
   std::array<std::uint16_t, FrameLayout::max_channels> values{};
   bool hide_alpha = true;  ///< false: alpha is copied
   bool fields = false;     ///< interlaced video: even and odd rows are pictures of their own
 
-  auto tie() const noexcept { return std::tie(block_size, solid, values, hide_alpha, fields); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class Mosaic {

@@ -17,7 +17,7 @@ namespace cudavision::nlmeans {
 
 constexpr int any_threads = 256;
 constexpr int any_tile = 32;  ///< pixels along each side; each thread denoises four pixels
-constexpr int max_any_side = any_tile + Parameters::max_patch - 1;
+constexpr int max_any_side = any_tile + Parameters::Ranges::patch.max - 1;
 
 /// A padded picture: channel by channel, row by row.
 template <class Sample>

@@ -43,7 +43,8 @@ struct DenoisedFrame {
 constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
+constexpr int max_halo =
+    denoising_halo({Parameters::Ranges::search.max, Parameters::Ranges::patch.max, 0});
 
 class NlMeans::Backend {
  public:

@@ -55,7 +55,7 @@ class Scratch {
   }
 
  private:
-  static constexpr int max_columns = tile_width + Parameters::max_patch - 1;
+  static constexpr int max_columns = tile_width + Parameters::Ranges::patch.max - 1;
 
   Buffer columns_, indices_, weights_, weight_sums_, weighted_sums_;
 };

@@ -11,11 +11,6 @@ namespace cudavision::nlmeans {
 namespace {
 
 constexpr char operation[] = "non-local means";
-constexpr double largest_strength = 255;
-
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
 
 bool is_colour(Role role) {
   return role == Role::red || role == Role::green || role == Role::blue;
@@ -31,25 +26,28 @@ void check_planes(const FrameLayout& layout) {
   for (const Role role : rgb_roles) {
     const int first = layout.find(role);
     if (first < 0 || colours != 3)
-      refuse("the layout must have one channel each of red, green and blue, or none of them");
+      refuse(operation,
+             "the layout must have one channel each of red, green and blue, or none of them");
     const Channel& red = layout.channels[layout.find(Role::red)];
     const Channel& other = layout.channels[first];
     if (other.width != red.width || other.height != red.height)
-      refuse("red, green and blue have different sizes; they must be equal");
+      refuse(operation, "red, green and blue have different sizes; they must be equal");
   }
 }
 
-void check_side(int pixels, int largest, const char* what) {
-  if (pixels < 1 || pixels > largest || pixels % 2 == 0)
-    refuse(std::string(what) + " of " + std::to_string(pixels) +
-           " pixels; it must be an odd number up to " + std::to_string(largest));
+void check_side(int pixels, const Range<int>& range, const char* what) {
+  if (!range.contains(pixels) || pixels % 2 == 0)
+    refuse(operation, std::string(what) + " of " + std::to_string(pixels) +
+                          " pixels; it must be an odd number up to " + text_of(range.max));
 }
 
 void check_parameters(const Parameters& parameters) {
-  check_side(parameters.search, Parameters::max_search, "a search");
-  check_side(parameters.patch, Parameters::max_patch, "a patch");
-  if (!(parameters.strength >= 0 && parameters.strength <= largest_strength))
-    refuse("a strength of " + std::to_string(parameters.strength) + "; it must be 0 to 255");
+  using Ranges = Parameters::Ranges;
+  check_side(parameters.search, Ranges::search, "a search");
+  check_side(parameters.patch, Ranges::patch, "a patch");
+  if (!Ranges::strength.contains(parameters.strength))
+    refuse(operation, "a strength of " + std::to_string(parameters.strength) + "; it must be " +
+                          text_of(Ranges::strength));
 }
 
 /// Returns true if every byte of the plane belongs to a sample of a denoised channel.

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/regions/activecells.h"
 
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
@@ -31,16 +31,17 @@
 namespace cudavision::nlmeans {
 
 struct Parameters {
-  int search = 21;       ///< odd, 1 to 101: pixels along each side of the area that is searched
-  int patch = 7;         ///< odd, 1 to 31: pixels along each side of the patches compared
-  double strength = 10;  ///< 0 to 255, in levels of 8 bits, whatever the depth
+  struct Ranges {
+    static constexpr Range<int> search{1, 101};
+    static constexpr Range<int> patch{1, 31};
+    static constexpr Range<double> strength{0, 255};
+  };
 
-  static constexpr int max_search = 101;
-  static constexpr int max_patch = 31;
+  int search = 21;       ///< odd: pixels along each side of the area that is searched
+  int patch = 7;         ///< odd: pixels along each side of the patches compared
+  double strength = 10;  ///< in levels of 8 bits, whatever the depth
 
-  auto tie() const noexcept { return std::tie(search, patch, strength); }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 class NlMeans {

@@ -39,6 +39,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cuda/core/range.h"
 #include "cuda/core/view.h"
 
 namespace cudavision::regions {
@@ -54,9 +55,7 @@ struct Box {
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 
   CUDAVISION_HOST_DEVICE bool empty() const { return x1 <= x0 || y1 <= y0; }
-  bool operator==(const Box& other) const noexcept {
-    return x0 == other.x0 && y0 == other.y0 && x1 == other.x1 && y1 == other.y1;
-  }
+  bool operator==(const Box&) const = default;
 };
 
 /// Returns the box with `pixels` more on each side.
@@ -115,14 +114,17 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
 struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
-  static constexpr int max_extent = 65535;        ///< of margin and feather
+  struct Ranges {
+    static constexpr Range<int> margin{0, 65535};
+    static constexpr Range<int> feather{0, 65535};
+  };
 
   Shape shape = Shape::rectangle;
-  int margin = 0;       ///< 0 to 65535 pixels, added to each side of each box
-  int feather = 0;      ///< 0 to 65535 pixels, over which the weight falls to 0 outside a region
+  int margin = 0;       ///< pixels, added to each side of each box
+  int feather = 0;      ///< pixels, over which the weight falls to 0 outside a region
   bool invert = false;  ///< select everything but the regions
   bool fields = false;  ///< interlaced video: even and odd rows cover pixels of their own field
-  int count = 0;        ///< 0 to 1024
+  int count = 0;        ///< at most max_count
   std::array<Box, max_count> boxes{};  ///< the first `count` count
 
   bool operator==(const Parameters& other) const noexcept {
@@ -130,7 +132,6 @@ struct Parameters {
            invert == other.invert && fields == other.fields && count == other.count &&
            std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin());
   }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 /// A region as the weights need it.

@@ -10,24 +10,27 @@
 namespace cudavision::regions {
 namespace {
 
-void check_extent(const char* operation, int pixels, const char* what) {
-  if (pixels < 0 || pixels > Parameters::max_extent)
+void check_extent(const char* operation, int pixels, const Range<int>& range, const char* what) {
+  if (!range.contains(pixels))
     refuse(operation, std::string(what) + " of " + std::to_string(pixels) +
-                          " pixels; it must be between 0 and 65535");
+                          " pixels; it must be between " + text_of(range.min) + " and " +
+                          text_of(range.max));
 }
 
 void check_parameters(const char* operation, const Parameters& parameters) {
-  check_extent(operation, parameters.margin, "a margin");
-  check_extent(operation, parameters.feather, "a feather");
+  check_extent(operation, parameters.margin, Parameters::Ranges::margin, "a margin");
+  check_extent(operation, parameters.feather, Parameters::Ranges::feather, "a feather");
   if (parameters.count < 0 || parameters.count > Parameters::max_count)
-    refuse(operation, std::to_string(parameters.count) + " regions; there may be at most 1024");
+    refuse(operation, std::to_string(parameters.count) + " regions; there may be at most " +
+                          std::to_string(Parameters::max_count));
   for (int i = 0; i < parameters.count; ++i) {
     const Box& box = parameters.boxes[i];
     for (const int coordinate : {box.x0, box.y0, box.x1, box.y1})
       if (std::abs(coordinate) > Parameters::max_coordinate)
         refuse(operation, "region " + std::to_string(i) + " has a coordinate of " +
-                              std::to_string(coordinate) +
-                              "; it must be between -1048576 and 1048576");
+                              std::to_string(coordinate) + "; it must be between -" +
+                              std::to_string(Parameters::max_coordinate) + " and " +
+                              std::to_string(Parameters::max_coordinate));
   }
 }
 

@@ -15,10 +15,6 @@ namespace {
 constexpr char operation[] = "remap of pictures";
 constexpr int largest_picture = 32767;
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 std::string text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);
 }
@@ -29,26 +25,29 @@ bool is_full(const FrameLayout& layout, const Channel& channel) {
 
 void check_map(const Map& map, const Channel& channel) {
   if (!map.places || !map.fractions)
-    refuse("there is no map for channels of " + text(channel.width, channel.height) + " samples");
+    refuse(operation,
+           "there is no map for channels of " + text(channel.width, channel.height) + " samples");
   if (map.fractions.width != channel.width || map.fractions.height != channel.height ||
       map.places.width != 2 * channel.width || map.places.height != channel.height)
-    refuse("a map of " + text(map.fractions.width, map.fractions.height) +
-           " pixels for channels of " + text(channel.width, channel.height) +
-           " samples; they must have the same size");
+    refuse(operation, "a map of " + text(map.fractions.width, map.fractions.height) +
+                          " pixels for channels of " + text(channel.width, channel.height) +
+                          " samples; they must have the same size");
 }
 
 void check(const FrameLayout& layout, const PictureMaps& maps, int black) {
   check_layout(operation, layout);
   if (layout.width > largest_picture || layout.height > largest_picture)
-    refuse("a picture of " + text(layout.width, layout.height) +
-           " pixels; width and height must be 1 to " + std::to_string(largest_picture));
+    refuse(operation, "a picture of " + text(layout.width, layout.height) +
+                          " pixels; width and height must be 1 to " +
+                          std::to_string(largest_picture));
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
     check_map(is_full(layout, channel) ? maps.full : maps.reduced, channel);
   }
   const int largest = (1 << layout.bits) - 1;
   if (black < 0 || black > largest)
-    refuse("black is " + std::to_string(black) + "; it must be 0 to " + std::to_string(largest));
+    refuse(operation,
+           "black is " + std::to_string(black) + "; it must be 0 to " + std::to_string(largest));
 }
 
 int border_of(Role role, int bits, int black) {

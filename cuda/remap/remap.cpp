@@ -14,10 +14,6 @@ constexpr char operation[] = "remap";
 constexpr int largest_picture = 32767;
 constexpr int largest_map = 65535;
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 std::string text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);
 }
@@ -25,23 +21,26 @@ std::string text(int width, int height) {
 void check_picture(const PlaneSize& picture) {
   if (picture.width < 1 || picture.width > largest_picture || picture.height < 1 ||
       picture.height > largest_picture)
-    refuse("a picture of " + text(picture.width, picture.height) +
-           " pixels; width and height must be 1 to " + std::to_string(largest_picture));
+    refuse(operation, "a picture of " + text(picture.width, picture.height) +
+                          " pixels; width and height must be 1 to " +
+                          std::to_string(largest_picture));
   if (picture.bits < 8 || picture.bits > 16)
-    refuse(std::to_string(picture.bits) + " bits per sample; 8 to 16 are supported");
+    refuse(operation, std::to_string(picture.bits) + " bits per sample; 8 to 16 are supported");
 }
 
 void check_map(const Map& map) {
   const int width = map.fractions.width, height = map.fractions.height;
   if (!map.places || !map.fractions)
-    refuse("the map has no numbers; it needs the places and the fractions of all pixels");
+    refuse(operation,
+           "the map has no numbers; it needs the places and the fractions of all pixels");
   if (width < 1 || width > largest_map || height < 1 || height > largest_map)
-    refuse("a map of " + text(width, height) + " pixels; width and height must be 1 to " +
-           std::to_string(largest_map));
+    refuse(operation, "a map of " + text(width, height) +
+                          " pixels; width and height must be 1 to " + std::to_string(largest_map));
   if (map.places.width != 2 * width || map.places.height != height)
-    refuse("a map with fractions for " + text(width, height) + " pixels has " +
-           std::to_string(map.places.height) + " rows of " + std::to_string(map.places.width) +
-           " numbers of places; each pixel needs two of them");
+    refuse(operation, "a map with fractions for " + text(width, height) + " pixels has " +
+                          std::to_string(map.places.height) + " rows of " +
+                          std::to_string(map.places.width) +
+                          " numbers of places; each pixel needs two of them");
 }
 
 int sample_bytes(const PlaneSize& picture) {
@@ -73,12 +72,12 @@ void Remap::check(const SamplePlane& in) const {
   if (!in.rows || in.width != picture_.width || in.height() != picture_.height ||
       in.bits != picture_.bits || in.rows.width != picture_.width * bytes || in.shift < 0 ||
       in.shift > (bytes == 1 ? 0 : 16 - in.bits))
-    refuse("the input must have " + std::to_string(picture_.height) + " rows of " +
-           std::to_string(picture_.width) + " samples of " + std::to_string(picture_.bits) +
-           " bits");
+    refuse(operation, "the input must have " + std::to_string(picture_.height) + " rows of " +
+                          std::to_string(picture_.width) + " samples of " +
+                          std::to_string(picture_.bits) + " bits");
   if (in.rows.pitch != static_cast<std::int32_t>(in.rows.pitch))
-    refuse("the rows of the input lie " + std::to_string(in.rows.pitch) +
-           " bytes apart; the pitch must be less than 2 GiB");
+    refuse(operation, "the rows of the input lie " + std::to_string(in.rows.pitch) +
+                          " bytes apart; the pitch must be less than 2 GiB");
 }
 
 SamplePlane Remap::run(const SamplePlane& in) {

@@ -12,10 +12,6 @@ namespace {
 
 constexpr char operation[] = "repacking";
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 /// Adds a plane of words, and a channel that fills it.
 void add_channel(FrameLayout& layout, Channel channel) {
   channel.plane = layout.plane_count;
@@ -37,20 +33,20 @@ void check_packed(const StoredLayout& storage) {
   const FrameLayout& frame = storage.frame;
   if (frame.plane_count != 1 || frame.shift != 0 || frame.planes[0].rows != frame.height ||
       frame.planes[0].row_bytes != 4 * frame.width)
-    refuse("pixels of one word must be in one plane, without a shift");
+    refuse(operation, "pixels of one word must be in one plane, without a shift");
   std::uint32_t taken = 0;
   for (int c = 0; c < frame.channel_count; ++c) {
     const Channel& channel = frame.channels[c];
     const int low = storage.low_bit[c], depth = storage.depth[c];
     if (channel.offset != 0 || channel.step != 1 || channel.width != frame.width ||
         channel.height != frame.height)
-      refuse("channel " + std::to_string(c) + " does not have one sample in each word");
+      refuse(operation, "channel " + std::to_string(c) + " does not have one sample in each word");
     if (depth < 1 || depth > frame.bits || low < 0 || low + depth > 32)
-      refuse("channel " + std::to_string(c) + " takes bits " + std::to_string(low) + " to " +
-             std::to_string(low + depth - 1) + " of a word of 32");
+      refuse(operation, "channel " + std::to_string(c) + " takes bits " + std::to_string(low) +
+                            " to " + std::to_string(low + depth - 1) + " of a word of 32");
     const std::uint32_t bits = ((1u << depth) - 1) << low;
     if (taken & bits)
-      refuse("channel " + std::to_string(c) + " takes bits of another channel");
+      refuse(operation, "channel " + std::to_string(c) + " takes bits of another channel");
     taken |= bits;
   }
 }
@@ -62,7 +58,7 @@ void check_words(const FrameLayout& frame) {
       if (frame.channels[c].plane == p)
         bytes += 2LL * frame.channels[c].width * frame.channels[c].height;
     if (bytes != static_cast<long long>(frame.planes[p].row_bytes) * frame.planes[p].rows)
-      refuse("plane " + std::to_string(p) + " has bytes that belong to no sample");
+      refuse(operation, "plane " + std::to_string(p) + " has bytes that belong to no sample");
   }
 }
 
@@ -70,7 +66,7 @@ void check_storage(const StoredLayout& storage) {
   const FrameLayout& frame = storage.frame;
   check_layout(operation, frame);
   if (frame.bits == 8)
-    refuse("samples of 8 bits need none");
+    refuse(operation, "samples of 8 bits need none");
   if (storage.words == Words::packed)
     check_packed(storage);
   else
@@ -82,7 +78,7 @@ void check_storage(const StoredLayout& storage) {
     luma += channel.role == Role::luma;
     colours += !chroma && channel.role != Role::luma;
     if (!chroma && (channel.width != frame.width || channel.height != frame.height))
-      refuse("channel " + std::to_string(c) + " is not as large as the picture");
+      refuse(operation, "channel " + std::to_string(c) + " is not as large as the picture");
   }
   bool complete = luma == 1 && colours == 0;
   if (luma == 0 && colours == 3) {
@@ -91,7 +87,7 @@ void check_storage(const StoredLayout& storage) {
       complete = complete && frame.find(role) >= 0;
   }
   if (!complete)
-    refuse("a layout has either one luma channel or red, green and blue ones");
+    refuse(operation, "a layout has either one luma channel or red, green and blue ones");
 }
 
 }  // namespace
@@ -131,11 +127,11 @@ Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
     : storage_(storage), form_(form) {
   check_storage(storage);
   if (!is_needed(storage, form))
-    refuse("operations read such frames themselves");
+    refuse(operation, "operations read such frames themselves");
   // With alpha in a plane of its own, luminance and colours would take five planes.
   if (form == UnpackedForm::adjustable_luminance && !unpacks_channels(storage, form) &&
       storage.frame.plane_count == FrameLayout::max_planes)
-    refuse("four planes leave no room for the luminance");
+    refuse(operation, "four planes leave no room for the luminance");
   unpacked_ = unpacked_layout(storage, form);
   backend_ = dispatch<make_repack_cuda, make_repack_cpu>(device, storage, form);
 }
@@ -150,7 +146,7 @@ void Repack::unpack(const ConstFrame& stored, const Frame& unpacked) {
 
 void Repack::pack(const ConstFrame& unpacked, const Frame& stored) {
   if (form_ == UnpackedForm::luminance)
-    refuse("luminance alone cannot be packed");
+    refuse(operation, "luminance alone cannot be packed");
   check_frame(operation, unpacked_, unpacked, "input");
   check_frame(operation, storage_.frame, stored, "output");
   backend_->pack(unpacked, stored);

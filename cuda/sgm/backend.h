@@ -23,8 +23,12 @@ namespace cudavision::sgm {
 struct StageConfig : PlaneSize, Config {
   StageConfig() : Config(resolved(Config())) {}
   /// layout is that of the left pictures.
-  StageConfig(const FrameLayout& layout, const Config& config)
-      : PlaneSize{layout.width, layout.height, layout.bits}, Config(resolved(config)) {}
+  StageConfig(const FrameLayout& layout, const Config& config, Wording wording = own_words)
+      : PlaneSize{layout.width, layout.height, layout.bits},
+        Config(resolved(config)),
+        word(wording) {}
+
+  Wording word = own_words;  ///< for errors
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   /// The number of sums of all pixels.

@@ -42,9 +42,9 @@ int band_rows_within(double budget, const StageConfig& config, int unit, const B
                   "SgmStereo: the sums of path costs of " + std::to_string(config.width) + "×" +
                       std::to_string(config.height) + " pixels with " +
                       std::to_string(config.disparities) + " disparities take at least " +
-                      std::to_string(minimum) + " bytes, but memory-budget is " +
-                      std::to_string(static_cast<std::uint64_t>(budget)) +
-                      " bytes: raise it, or lower num-disparities");
+                      std::to_string(minimum) + " bytes, but " + config.word("memory_budget") +
+                      " is " + std::to_string(static_cast<std::uint64_t>(budget)) +
+                      " bytes: raise it, or lower " + config.word("disparities"));
   }
 }
 

@@ -18,29 +18,25 @@ using Range = PictureParameters::Range;
 
 constexpr char operation[] = "pictures of disparities";
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 void check_one_channel(const FrameLayout& out, int bits) {
   if (out.plane_count != 1 || out.channel_count != 1 || out.channels[0].step != 1 ||
       out.bits != bits || out.shift != 0 || out.channels[0].width != out.width ||
       out.channels[0].height != out.height)
-    refuse("the output must be one channel of " + std::to_string(bits) + " bits");
+    refuse(operation, "the output must be one channel of " + std::to_string(bits) + " bits");
 }
 
 void check_colors(const FrameLayout& out) {
   const int red = out.find(Role::red);
   if (out.plane_count != 1 || out.bits != 8 || red < 0)
-    refuse("the output must be one plane of packed red, green and blue of 8 bits");
+    refuse(operation, "the output must be one plane of packed red, green and blue of 8 bits");
   for (const Role role : rgb_roles) {
     const int found = out.find(role);
     if (found < 0 || out.channels[found].step != out.channels[red].step ||
         out.channels[found].width != out.width || out.channels[found].height != out.height)
-      refuse("every pixel of the output must have red, green and blue");
+      refuse(operation, "every pixel of the output must have red, green and blue");
   }
   if (out.planes[0].row_bytes < std::int64_t{out.channels[red].step} * out.width)
-    refuse("the rows of the output must hold whole pixels");
+    refuse(operation, "the rows of the output must hold whole pixels");
 }
 
 void check_output_layout(const FrameLayout& out, Kind kind) {
@@ -54,14 +50,16 @@ void check_output_layout(const FrameLayout& out, Kind kind) {
 void check_parameters(const PictureParameters& picture) {
   const auto check = [](double value, bool positive, const char* name) {
     if (!std::isfinite(value) || value < 0 || (positive && value == 0))
-      refuse(std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
+      refuse(operation,
+             std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
   };
-  check(picture.focal_length, false, "focal-length");
+  check(picture.focal_length, false, "focal_length");
   check(picture.baseline, false, "baseline");
-  check(picture.unit, true, "depth-unit");
+  check(picture.unit, true, "unit");
   if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
-    refuse("the range of levels goes from " + std::to_string(picture.minimum) + " to " +
-           std::to_string(picture.maximum) + "; the second number must be the larger one");
+    refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
+                          std::to_string(picture.maximum) +
+                          "; the second number must be the larger one");
 }
 
 std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
@@ -144,7 +142,7 @@ DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
     : layout_(out), kind_(kind), quantity_(quantity) {
   check_output_layout(out, kind);
   if (kind == Kind::depth && quantity == Quantity::confidence)
-    refuse("depth does not follow from confidence");
+    refuse(operation, "depth does not follow from confidence");
   backend_ = make_backend(device, out, kind, quantity);
   PictureParameters picture;
   picture.kind = kind;
@@ -161,9 +159,9 @@ DisparityPicture::~DisparityPicture() = default;
 void DisparityPicture::set_parameters(const Parameters& parameters,
                                       const PictureParameters& picture) {
   if (const std::string error = validation_error(parameters); !error.empty())
-    refuse(error);
+    refuse(operation, error);
   if (picture.kind != kind_ || picture.quantity != quantity_)
-    refuse("the kind of picture is fixed; construct another object for another kind");
+    refuse(operation, "the kind of picture is fixed; construct another object for another kind");
   check_parameters(picture);
   backend_->set(numbers_of(parameters, picture));
 }
@@ -181,9 +179,10 @@ void DisparityPicture::run(View<const std::uint8_t> values, const Frame& out, do
   check_frame(operation, layout_, out, "output");
   const int row_bytes = (quantity_ == Quantity::confidence ? 1 : 2) * layout_.width;
   if (!values || values.width != row_bytes || values.height != layout_.height)
-    refuse(std::string(quantity_ == Quantity::confidence ? "confidence" : "the disparities") +
-           " must be " + std::to_string(layout_.height) + " rows of " + std::to_string(row_bytes) +
-           " bytes");
+    refuse(operation,
+           std::string(quantity_ == Quantity::confidence ? "confidence" : "the disparities") +
+               " must be " + std::to_string(layout_.height) + " rows of " +
+               std::to_string(row_bytes) + " bytes");
   View<std::uint8_t> plane = out.planes[0];
   plane.height = layout_.height;
   backend_->run(values, plane, weight_after(seconds));

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -49,11 +48,7 @@ struct PictureParameters {
   Range range = Range::full;
   double minimum = 0, maximum = 1;  ///< for Range::fixed; minimum < maximum
 
-  auto tie() const noexcept {
-    return std::tie(kind, quantity, focal_length, baseline, unit, range, minimum, maximum);
-  }
-  bool operator==(const PictureParameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const PictureParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const PictureParameters&) const = default;
 };
 
 /// Red, green and blue for each level.

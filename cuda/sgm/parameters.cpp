@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "cuda/sgm/backend.h"
@@ -16,47 +15,44 @@ namespace {
 using Census = Config::Census;
 using Compatibility = Config::Compatibility;
 
-constexpr int disparity_step = 32, max_disparities = 1024;
-constexpr int furthest = 2047;  // pixels; in sixteenths they still fit signed 16 bits
-constexpr int largest_cost = 255;
-constexpr double min_alpha = 1.0 / 256;
-
-std::string text(int number) {
-  return std::to_string(number);
+/// Returns "p1 is 0; make it …". advice: the values that the parameter may have.
+std::string wrong(const std::string& name, const std::string& value, const std::string& advice) {
+  return name + " is " + value + "; make it " + advice;
 }
 
-std::string text(double number) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.10g", number);
-  return digits;
-}
-
-std::string config_error(const Config& config) {
+std::string config_error(const Config& config, Wording word) {
+  using Ranges = Config::Ranges;
+  constexpr int step = Config::disparity_step;
   const int count = config.disparities;
-  if (count < disparity_step || count > max_disparities || count % disparity_step != 0)
-    return "num-disparities is " + text(count) + "; make it a multiple of 32 from 32 to 1024";
-  if (config.minimum < -furthest || config.minimum > furthest - count)
-    return "min-disparity is " + text(config.minimum) + "; with num-disparities " + text(count) +
-           " make it " + text(-furthest) + " to " + text(furthest - count);
-  if (config.paths != 4 && config.paths != 8)
-    return "paths is " + text(config.paths) + "; make it 4 or 8";
+  if (!Ranges::disparities.contains(count) || count % step != 0)
+    return wrong(word("disparities"), text_of(count),
+                 "a multiple of " + text_of(step) + " from " + text_of(Ranges::disparities));
+  const Range<int> minimum{Ranges::minimum.min, Config::max_disparity - count};
+  if (!minimum.contains(config.minimum))
+    return word("minimum") + " is " + text_of(config.minimum) + "; with " + word("disparities") +
+           " " + text_of(count) + " make it " + text_of(minimum);
+  if (config.paths != Ranges::paths.min && config.paths != Ranges::paths.max)
+    return wrong(word("paths"), text_of(config.paths),
+                 text_of(Ranges::paths.min) + " or " + text_of(Ranges::paths.max));
   if (census_bits(config.census) == 0)
-    return "census is unknown; make it census-gradient, symmetric-9x7, neighbours-9x7 or "
-           "neighbours-5x5";
+    return wrong(word("census"), "unknown",
+                 word("census_gradient") + ", " + word("symmetric_9x7") + ", " +
+                     word("neighbours_9x7") + " or " + word("neighbours_5x5"));
   if (config.compatibility != Compatibility::none && config.compatibility != Compatibility::libsgm)
-    return "compatibility is unknown; make it none or libsgm";
+    return wrong(word("compatibility"), "unknown", word("none") + " or " + word("libsgm"));
   if (config.libsgm() && config.census != Census::symmetric_9x7)
-    return "compatibility=libsgm needs census=symmetric-9x7; set that census, or "
-           "compatibility=none";
+    return word("compatibility") + "=" + word("libsgm") + " needs " + word("census") + "=" +
+           word("symmetric_9x7") + "; set that census, or " + word("compatibility") + "=" +
+           word("none");
   if (!(config.memory_budget > 0))
-    return "memory-budget is " + std::to_string(config.memory_budget) +
-           "; make it a share of the free memory, at most 1, or a number of bytes";
+    return wrong(word("memory_budget"), std::to_string(config.memory_budget),
+                 "a share of the free memory, at most 1, or a number of bytes");
   return {};
 }
 
 /// Path costs then fit a byte.
 int largest_p2(const Config& config) {
-  return largest_cost - census_bits(config.census);
+  return Parameters::Ranges::p2.max - census_bits(config.census);
 }
 
 /// Returns the default P1 and P2 of a census. Chosen by the error on pairs with ground truth.
@@ -66,48 +62,60 @@ std::pair<int, int> own_penalties(const Config& config) {
   return config.paths == 8 ? std::pair{10, 50} : std::pair{14, 60};
 }
 
-std::string penalty_error(const Parameters& parameters) {
-  const int bits = census_bits(parameters.census);
-  const int largest = largest_p2(parameters);
-  if (parameters.p2 < 2 || parameters.p2 > largest)
-    return "p2 is " + text(parameters.p2) + "; with a census of " + text(bits) +
-           " bits make it 2 to " + text(largest) + ", or 0 for the default of the census";
+std::string penalty_error(const Parameters& parameters, Wording word) {
+  constexpr char or_automatic[] = ", or 0 for the default of the census";
+  const Range<int> p2{2, largest_p2(parameters)};
+  if (!p2.contains(parameters.p2))
+    return word("p2") + " is " + text_of(parameters.p2) + "; with a census of " +
+           text_of(census_bits(parameters.census)) + " bits make it " + text_of(p2) + or_automatic;
   if (parameters.p1 < 1 || parameters.p1 >= parameters.p2)
-    return "p1 is " + text(parameters.p1) + "; make it at least 1 and less than p2, which is " +
-           text(parameters.p2) + ", or 0 for the default of the census";
+    return wrong(word("p1"), text_of(parameters.p1),
+                 "at least 1 and less than " + word("p2") + ", which is " + text_of(parameters.p2) +
+                     or_automatic);
   return {};
 }
 
-std::string cleaning_error(const Parameters& parameters) {
+std::string cleaning_error(const Parameters& parameters, Wording word) {
   using Method = Parameters::SubpixelMethod;
+  using Ranges = Parameters::Ranges;
   if (parameters.subpixel_method != Method::equiangular &&
       parameters.subpixel_method != Method::parabola)
-    return "subpixel-method is unknown; make it equiangular or parabola";
-  if (!(parameters.uniqueness >= 0 && parameters.uniqueness <= 1))
-    return "uniqueness is " + std::to_string(parameters.uniqueness) + "; make it 0 to 1";
-  if (parameters.lr_max_diff < -1 || parameters.lr_max_diff > 1024)
-    return "lr-max-diff is " + text(parameters.lr_max_diff) +
-           "; make it 0 to 1024, or -1 for no left-right check";
-  if (parameters.speckle_size < 0)
-    return "speckle-size is " + text(parameters.speckle_size) +
-           "; make it a number of pixels, or 0 to keep all speckles";
-  if (parameters.speckle_range < 0 || parameters.speckle_range > 1024)
-    return "speckle-range is " + text(parameters.speckle_range) + "; make it 0 to 1024";
-  if (parameters.confidence_threshold < 0 || parameters.confidence_threshold > 255)
-    return "confidence-threshold is " + text(parameters.confidence_threshold) +
-           "; make it 1 to 255, or 0 to keep all disparities";
+    return wrong(word("subpixel_method"), "unknown",
+                 word("equiangular") + " or " + word("parabola"));
+  if (!Ranges::uniqueness.contains(parameters.uniqueness))
+    return wrong(word("uniqueness"), std::to_string(parameters.uniqueness),
+                 text_of(Ranges::uniqueness));
+  if (!Ranges::lr_max_diff.contains(parameters.lr_max_diff))
+    return wrong(word("lr_max_diff"), text_of(parameters.lr_max_diff),
+                 text_of(Range<int>{0, Ranges::lr_max_diff.max}) + ", or " +
+                     text_of(Ranges::lr_max_diff.min) + " for no left-right check");
+  if (!Ranges::speckle_size.contains(parameters.speckle_size))
+    return wrong(word("speckle_size"), text_of(parameters.speckle_size),
+                 "a number of pixels, or 0 to keep all speckles");
+  if (!Ranges::speckle_range.contains(parameters.speckle_range))
+    return wrong(word("speckle_range"), text_of(parameters.speckle_range),
+                 text_of(Ranges::speckle_range));
+  if (!Ranges::confidence_threshold.contains(parameters.confidence_threshold))
+    return wrong(word("confidence_threshold"), text_of(parameters.confidence_threshold),
+                 text_of(Range<int>{1, Ranges::confidence_threshold.max}) +
+                     ", or 0 to keep all disparities");
   return {};
 }
 
-std::string temporal_error(const Parameters& parameters) {
-  if (!(parameters.temporal_alpha >= min_alpha && parameters.temporal_alpha <= 1))
-    return "temporal-alpha is " + text(parameters.temporal_alpha) +
-           "; make it 1/256 to 1, where 1 is no smoothing";
-  if (parameters.temporal_delta < 0 || parameters.temporal_delta > 1024)
-    return "temporal-delta is " + text(parameters.temporal_delta) + "; make it 0 to 1024";
-  if (parameters.temporal_persistence < 0 || parameters.temporal_persistence > 255)
-    return "temporal-persistence is " + text(parameters.temporal_persistence) +
-           "; make it 1 to 255 frames, or 0 to keep nothing";
+std::string temporal_error(const Parameters& parameters, Wording word) {
+  using Ranges = Parameters::Ranges;
+  constexpr Range<double> alpha = Ranges::temporal_alpha;
+  if (!alpha.contains(parameters.temporal_alpha))
+    return wrong(
+        word("temporal_alpha"), text_of(parameters.temporal_alpha),
+        "1/" + text_of(1 / alpha.min) + " to " + text_of(alpha.max) + ", where 1 is no smoothing");
+  if (!Ranges::temporal_delta.contains(parameters.temporal_delta))
+    return wrong(word("temporal_delta"), text_of(parameters.temporal_delta),
+                 text_of(Ranges::temporal_delta));
+  if (!Ranges::temporal_persistence.contains(parameters.temporal_persistence))
+    return wrong(
+        word("temporal_persistence"), text_of(parameters.temporal_persistence),
+        text_of(Range<int>{1, Ranges::temporal_persistence.max}) + " frames, or 0 to keep nothing");
   return {};
 }
 
@@ -136,15 +144,14 @@ Parameters resolved(Parameters parameters) noexcept {
   return parameters;
 }
 
-std::string validation_error(const Parameters& given) {
+std::string validation_error(const Parameters& given, Wording word) {
   const Parameters parameters = resolved(given);
-  if (std::string error = config_error(parameters); !error.empty())
-    return error;
-  if (std::string error = penalty_error(parameters); !error.empty())
-    return error;
-  if (std::string error = cleaning_error(parameters); !error.empty())
-    return error;
-  return temporal_error(parameters);
+  for (const std::string& error :
+       {config_error(parameters, word), penalty_error(parameters, word),
+        cleaning_error(parameters, word), temporal_error(parameters, word)})
+    if (!error.empty())
+      return error;
+  return {};
 }
 
 Subpixel subpixel_of(const Parameters& parameters) noexcept {

@@ -46,10 +46,7 @@ struct RangeBins {
       ++shift;
   }
 
-  bool operator==(const RangeBins& other) const noexcept {
-    return first == other.first && last == other.last && min_span == other.min_span;
-  }
-  bool operator!=(const RangeBins& other) const noexcept { return !(*this == other); }
+  bool operator==(const RangeBins&) const = default;
 
   /// Returns the bin of a number, or −1 if the number does not count.
   CUDAVISION_HOST_DEVICE int bin(int number) const {

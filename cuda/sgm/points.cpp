@@ -13,22 +13,18 @@ namespace {
 
 constexpr char operation[] = "points";
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
 void check_size(int width, int height) {
   constexpr int largest = 65535;
   if (width < 1 || height < 1 || width > largest || height > largest)
-    refuse("width and height must be 1 to " + std::to_string(largest));
+    refuse(operation, "width and height must be 1 to " + std::to_string(largest));
 }
 
 void check_reprojection(const Reprojection& reprojection) {
   for (const auto& row : reprojection)
     for (double element : row)
       if (!(std::fabs(element) <= 1e30))
-        refuse("an element of the matrix Q is " + std::to_string(element) +
-               "; it must lie between -1e30 and 1e30");
+        refuse(operation, "an element of the matrix Q is " + std::to_string(element) +
+                              "; it must lie between -1e30 and 1e30");
 }
 
 PointNumbers numbers_of(const Parameters& parameters, const Reprojection& reprojection) {
@@ -63,7 +59,7 @@ Points::~Points() = default;
 
 void Points::set(const Parameters& parameters, const Reprojection& reprojection) {
   if (const std::string error = validation_error(parameters); !error.empty())
-    refuse(error);
+    refuse(operation, error);
   check_reprojection(reprojection);
   backend_->set(numbers_of(parameters, reprojection));
 }
@@ -71,8 +67,8 @@ void Points::set(const Parameters& parameters, const Reprojection& reprojection)
 void Points::run(View<const std::uint8_t> disparity, View<std::uint8_t> points) {
   const auto check = [&](const auto& view, int bytes, const char* name) {
     if (!view || view.width != bytes * width_ || view.height != height_)
-      refuse(std::string("the ") + name + " must be " + std::to_string(height_) + " rows of " +
-             std::to_string(bytes * width_) + " bytes");
+      refuse(operation, std::string("the ") + name + " must be " + std::to_string(height_) +
+                            " rows of " + std::to_string(bytes * width_) + " bytes");
   };
   check(disparity, 2, "disparities");
   check(points, bytes_per_point, "points");

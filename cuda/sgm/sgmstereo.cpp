@@ -12,13 +12,9 @@ namespace {
 
 constexpr char operation[] = "semi-global matching";
 
-[[noreturn]] void refuse(const std::string& what) {
-  cudavision::refuse(operation, what);
-}
-
-void check_parameters(const Parameters& parameters) {
-  if (const std::string error = validation_error(parameters); !error.empty())
-    refuse(error);
+void check_parameters(const Parameters& parameters, Wording word) {
+  if (const std::string error = validation_error(parameters, word); !error.empty())
+    refuse(operation, error);
 }
 
 void check_pair(const FrameLayout& left, const FrameLayout& right) {
@@ -29,8 +25,8 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
            std::to_string(layout.bits) + " bits";
   };
   if (left.width != right.width || left.height != right.height || left.bits != right.bits)
-    refuse("the left picture has " + text(left) + " and the right one " + text(right) +
-           "; they must have the same size and depth");
+    refuse(operation, "the left picture has " + text(left) + " and the right one " + text(right) +
+                          "; they must have the same size and depth");
 }
 
 /// The results that stages pass to later stages, in a single allocation.
@@ -94,16 +90,17 @@ std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config) {
 class SgmStereo::State {
  public:
   State(Device& device, const FrameLayout& left, const FrameLayout& right,
-        const Parameters& parameters)
+        const Parameters& parameters, Wording word)
       : left_luminance_(device, left, operation),
         right_luminance_(device, right, operation),
-        config_(left, parameters),
+        config_(left, parameters, word),
         work_(device, config_),
         stages_(make_stages(device, config_)) {
     set(parameters);
   }
 
   const Parameters& parameters() const { return parameters_; }
+  Wording word() const { return config_.word; }
 
   void set(const Parameters& given) {
     const Parameters parameters = resolved(given);
@@ -147,15 +144,15 @@ class SgmStereo::State {
  private:
   void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
     if (!out || out.width != bytes * config_.width || out.height != config_.height)
-      refuse(std::string("the ") + name + " need " + std::to_string(config_.height) + " rows of " +
-             std::to_string(bytes * config_.width) + " bytes");
+      refuse(operation, std::string("the ") + name + " need " + std::to_string(config_.height) +
+                            " rows of " + std::to_string(bytes * config_.width) + " bytes");
   }
 
   void check_mask(const View<const std::uint32_t>& mask) const {
     const int words = (config_.width + 31) / 32;
     if (mask && (mask.width != words || mask.height != config_.height))
-      refuse("a mask needs " + std::to_string(config_.height) + " rows of " +
-             std::to_string(words) + " words");
+      refuse(operation, "a mask needs " + std::to_string(config_.height) + " rows of " +
+                            std::to_string(words) + " words");
   }
 
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
@@ -268,10 +265,10 @@ class SgmStereo::State {
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
-                     const Parameters& parameters) {
+                     const Parameters& parameters, Wording word) {
   check_pair(left, right);
-  check_parameters(parameters);
-  state_ = std::make_unique<State>(device, left, right, parameters);
+  check_parameters(parameters, word);
+  state_ = std::make_unique<State>(device, left, right, parameters, word);
 }
 
 SgmStereo::~SgmStereo() = default;
@@ -280,12 +277,15 @@ void SgmStereo::set_parameters(const Parameters& given) {
   const Parameters parameters = resolved(given);
   if (parameters == state_->parameters())
     return;
-  check_parameters(parameters);
+  const Wording word = state_->word();
+  check_parameters(parameters, word);
   const Config& fixed = state_->parameters();
   if (fixed != parameters)
-    refuse(
-        "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
-        "change while frames are being matched; set them before the first frame");
+    refuse(operation, word("disparities") + ", " + word("minimum") + ", " + word("paths") + ", " +
+                          word("census") + ", " + word("compatibility") + " and " +
+                          word("memory_budget") +
+                          " cannot change while frames are being matched; set them before the "
+                          "first frame");
   state_->set(parameters);
 }
 

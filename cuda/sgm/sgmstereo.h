@@ -5,10 +5,10 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/core/range.h"
 #include "cuda/pixels/luminance.h"
 
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
@@ -35,9 +35,19 @@ struct Config {
   /// adaptive_p2, subpixel_method and refine.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
-  int disparities = 128;  ///< multiple of 32, 32 to 1024
-  int minimum = 0;  ///< least disparity searched; from −2047, minimum + disparities ≤ 2047
-  int paths = automatic;  ///< 4 or 8; automatic: 4, or 8 in compatibility
+  /// In sixteenths of a pixel, disparities up to this many pixels fit signed 16 bits.
+  static constexpr int max_disparity = 2047;
+  static constexpr int disparity_step = 32;
+  struct Ranges {
+    static constexpr Range<int> disparities{disparity_step, 1024};
+    /// minimum + disparities ≤ max_disparity
+    static constexpr Range<int> minimum{-max_disparity, max_disparity - disparity_step};
+    static constexpr Range<int> paths{4, 8};  ///< one of these two
+  };
+
+  int disparities = 128;  ///< a multiple of disparity_step
+  int minimum = 0;        ///< the smallest disparity searched
+  int paths = automatic;  ///< automatic: 4, or 8 in compatibility
   Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
   /// Device memory for the sums of path costs: up to 1, a share of what is free when the object is
@@ -45,16 +55,12 @@ struct Config {
   /// CPU device ignores it.
   double memory_budget = 0.25;
 
-  /// Stands for the value that suits the other parameters. No property of the element can hold it.
+  /// Stands for the value that suits the other parameters. It lies in no range.
   static constexpr int automatic = std::numeric_limits<int>::min();
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
 
-  auto tie() const noexcept {
-    return std::tie(disparities, minimum, paths, census, compatibility, memory_budget);
-  }
-  bool operator==(const Config& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Config& other) const noexcept { return !(*this == other); }
+  bool operator==(const Config&) const = default;
 };
 
 /// All parameters: those above, and those that may change from one frame to the next.
@@ -63,41 +69,46 @@ struct Parameters : Config {
   /// opposite slope, or of a parabola.
   enum class SubpixelMethod : std::uint8_t { equiangular, parabola };
 
-  /// Penalty for a step of one disparity, 1 to p2 − 1. 0: automatic, see resolved().
+  struct Ranges : Config::Ranges {
+    static constexpr Range<int> p2{0, 255};
+    static constexpr Range<int> p1{0, p2.max - 1};
+    static constexpr Range<double> uniqueness{0, 1};
+    static constexpr Range<int> lr_max_diff{-1, 1024};
+    static constexpr Range<int> speckle_size{0, std::numeric_limits<int>::max()};
+    static constexpr Range<int> speckle_range{0, 1024};
+    static constexpr Range<int> confidence_threshold{0, 255};
+    static constexpr Range<double> temporal_alpha{1.0 / 256, 1};
+    static constexpr Range<int> temporal_delta{0, 1024};
+    static constexpr Range<int> temporal_persistence{0, 255};
+  };
+
+  /// Penalty for a step of one disparity, less than p2. 0: automatic, see resolved().
   int p1 = 0;
-  /// Penalty for a larger step, at most 255 − census bits. 0: automatic.
+  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits, so that path costs fit a
+  /// byte. 0: automatic.
   int p2 = 0;
-  double uniqueness = 0.95;  ///< 0 to 1, rounded to binary32; 1 keeps every winner
-  int lr_max_diff = 1;       ///< left-right check: 0 to 1024 pixels, −1 for no check
+  double uniqueness = 0.95;  ///< rounded to binary32; 1 keeps every winner
+  int lr_max_diff = 1;       ///< left-right check, in pixels; −1 for no check
   bool subpixel = true;
   SubpixelMethod subpixel_method = SubpixelMethod::equiangular;
   bool median = true;
-  /// Removes regions of up to this many pixels, 0 to 2^31 − 1; 0: none. automatic: 100, or 0 in
-  /// compatibility.
+  /// Removes regions of up to this many pixels; 0: none. automatic: 100, or 0 in compatibility.
   int speckle_size = automatic;
-  int speckle_range = 1;  ///< disparities between neighbours of one region, 0 to 1024
-  /// Disparities of less confidence become unknown, before holes are filled: 0 to 255. 0 keeps all.
+  int speckle_range = 1;  ///< disparities between neighbours of one region
+  /// Disparities of less confidence become unknown, before holes are filled. 0 keeps all.
   int confidence_threshold = 0;
-  /// The weight of a new disparity against those of the frames before it, 1/256 to 1, rounded to
-  /// 256ths; 1 for no smoothing. Smooths exponentially over time.
+  /// The weight of a new disparity against those of the frames before it, rounded to 256ths; 1 for
+  /// no smoothing. Smooths exponentially over time.
   double temporal_alpha = 1;
-  /// Only disparities that changed by at most this are smoothed, 0 to 1024 pixels.
+  /// Only disparities that changed by at most this are smoothed, in pixels.
   int temporal_delta = 1;
-  /// The number of frames for which a pixel that became unknown keeps its disparity, 0 to 255.
+  /// The number of frames for which a pixel that became unknown keeps its disparity.
   int temporal_persistence = 0;
   bool fill_holes = false;
   bool refine = true;       ///< smooths the disparities of each surface, at the end
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
 
-  auto tie() const noexcept {
-    return std::tuple_cat(
-        Config::tie(),
-        std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, subpixel_method, median, speckle_size,
-                 speckle_range, confidence_threshold, temporal_alpha, temporal_delta,
-                 temporal_persistence, fill_holes, refine, adaptive_p2));
-  }
-  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters&) const = default;
 };
 
 /// Returns the number of bits of a census feature, or 0 if there is no such census.
@@ -123,10 +134,16 @@ CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept
 Config resolved(Config config) noexcept;
 Parameters resolved(Parameters parameters) noexcept;
 
+/// Returns the word by which users know a parameter or a value of one, whose name here is `name`:
+/// "memory_budget", "census_gradient".
+using Wording = std::string (*)(std::string name);
+inline std::string own_words(std::string name) {
+  return name;
+}
+
 /// Returns an empty string for valid parameters. Otherwise returns a sentence without its full
-/// stop, which names the property of the element (p1, num-disparities, min-disparity…) and the
-/// values that it may have.
-std::string validation_error(const Parameters& parameters);
+/// stop, which names the parameter and the values that it may have.
+std::string validation_error(const Parameters& parameters, Wording word = own_words);
 
 /// Describes how a map stores disparities, which are in 16-bit two's complement.
 struct DisparityScale {
@@ -141,9 +158,9 @@ class SgmStereo {
   /// Allocates all the memory that any later parameters need: about 2·width·height·(disparities +
   /// 20) bytes, and on a GPU 16·width·height more, and 2·disparities times height or 6 times width,
   /// whichever is more. Throws invalid_argument, or out_of_memory with the number of bytes asked
-  /// for.
+  /// for. All errors of this object name parameters by `word`.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
-            const Parameters& parameters);
+            const Parameters& parameters, Wording word = own_words);
   ~SgmStereo();
 
   /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last

@@ -18,6 +18,7 @@ enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
 
 constexpr int any_device = -1;
+constexpr Range<int> device_ids{any_device, G_MAXINT};
 
 GType backend_type() {
   static const GEnumValue values[] = {
@@ -83,7 +84,7 @@ void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
       number_spec(
           {"cuda-device-id", "CUDA device ID",
            "Number of the GPU (-1 = the one that the pipeline already uses, else the first)"},
-          any_device, G_MAXINT, any_device, flags));
+          device_ids, any_device, flags));
   g_object_class_install_property(
       klass, first_id + property_active_backend,
       g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
@@ -178,8 +179,7 @@ void DeviceSession::do_without_cuda(const std::string& reason) {
 void DeviceSession::choose_device() {
   fallbacks_.reset();
   chosen_by_ = request();
-  const std::string error =
-      number_error("cuda-device-id", chosen_by_.device_id, any_device, G_MAXINT);
+  const std::string error = number_error("cuda-device-id", chosen_by_.device_id, device_ids);
   if (!error.empty())
     throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
   if (chosen_by_.choice == Choice::cpu) {

@@ -85,9 +85,7 @@ class DeviceSession {
   struct Request {
     Choice choice = Choice::automatic;
     int device_id = -1;
-    bool operator==(const Request& other) const {
-      return choice == other.choice && device_id == other.device_id;
-    }
+    bool operator==(const Request&) const = default;
   };
 
   /// A device that works on a stream of its own. On the CPU it has none.

@@ -225,7 +225,7 @@ void forget_frames(gpointer self) {
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   post_first_exception(trans, false, [&] {
     FramePusher& pusher = *state_of(trans).pusher;
-    if (GST_EVENT_IS_SERIALIZED(event))
+    if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED)
       wait_for_frames(trans);
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_STREAM_START:

@@ -141,7 +141,7 @@ std::size_t requested_frames_in_flight(gpointer self) {
     const ObjectLock lock(self);
     number = state_of(self).frames_in_flight;
   }
-  const std::string error = number_error("frames-in-flight", number, 0, max_frames_in_flight);
+  const std::string error = number_error("frames-in-flight", number, frames_in_flight_range);
   if (!error.empty())
     throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
   return static_cast<std::size_t>(number);
@@ -332,7 +332,8 @@ bool is_streaming(GstPad* sink) {
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK) {
+    if ((gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) &&
+        direction == GST_PAD_SINK) {
       // GstPad refuses buffers and events once the element stops, but lets these queries through,
       // which may negotiate.
       if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
@@ -363,7 +364,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
                    "Number of frames that are transferred and processed at the same time (1 = one "
                    "after the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU and where "
                    "frames are handed on in CUDA memory in the order of a stream)"},
-                  0, max_frames_in_flight, 0,
+                  frames_in_flight_range, 0,
                   static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                            GST_PARAM_MUTABLE_READY)));
 

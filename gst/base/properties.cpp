@@ -26,68 +26,67 @@ GType unchecked_type(GType checked, const char* name) {
 
 // Spec: GObject's struct for the specification of such numbers.
 template <class Spec, class Number>
-GParamSpec* new_spec(GType type, const PropertySpec& spec, Number minimum, Number maximum,
+GParamSpec* new_spec(GType type, const PropertySpec& spec, const Range<Number>& range,
                      Number initial, GParamFlags flags) {
   auto* param =
       static_cast<Spec*>(g_param_spec_internal(type, spec.name, spec.nick, spec.blurb, flags));
-  param->minimum = minimum;
-  param->maximum = maximum;
+  param->minimum = range.min;
+  param->maximum = range.max;
   param->default_value = initial;
   return G_PARAM_SPEC(param);
 }
 
-std::string text_of(gint64 number) {
+std::string digits_of(gint64 number) {
   return std::to_string(number);
 }
 
-std::string text_of(double number) {
+std::string digits_of(double number) {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
 // open: there is no upper limit but that of the type.
 template <class Number>
-std::string out_of_range(const char* property, Number value, Number minimum, Number maximum,
+std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {
-  if (value >= minimum && value <= maximum)
+  if (range.contains(value))
     return {};
-  const std::string range = open ? "of at least " + text_of(minimum)
-                                 : "from " + text_of(minimum) + " to " + text_of(maximum);
-  return std::string(property) + "=" + text_of(value) + " is out of range: set " + property +
-         " to a value " + range + ".";
+  const std::string values = open ? "of at least " + digits_of(range.min)
+                                  : "from " + digits_of(range.min) + " to " + digits_of(range.max);
+  return std::string(property) + "=" + digits_of(value) + " is out of range: set " + property +
+         " to a value " + values + ".";
 }
 
 }  // namespace
 
-GParamSpec* number_spec(const PropertySpec& spec, int minimum, int maximum, int initial,
+GParamSpec* number_spec(const PropertySpec& spec, const Range<int>& range, int initial,
                         GParamFlags flags) {
   static const GType type = unchecked_type(G_TYPE_PARAM_INT, "GstCudaVisionParamInt");
-  return new_spec<GParamSpecInt>(type, spec, minimum, maximum, initial, flags);
+  return new_spec<GParamSpecInt>(type, spec, range, initial, flags);
 }
 
-GParamSpec* number_spec(const PropertySpec& spec, gint64 minimum, gint64 maximum, gint64 initial,
+GParamSpec* number_spec(const PropertySpec& spec, const Range<gint64>& range, gint64 initial,
                         GParamFlags flags) {
   static const GType type = unchecked_type(G_TYPE_PARAM_INT64, "GstCudaVisionParamInt64");
-  return new_spec<GParamSpecInt64>(type, spec, minimum, maximum, initial, flags);
+  return new_spec<GParamSpecInt64>(type, spec, range, initial, flags);
 }
 
-GParamSpec* number_spec(const PropertySpec& spec, double minimum, double maximum, double initial,
+GParamSpec* number_spec(const PropertySpec& spec, const Range<double>& range, double initial,
                         GParamFlags flags) {
   static const GType type = unchecked_type(G_TYPE_PARAM_DOUBLE, "GstCudaVisionParamDouble");
-  return new_spec<GParamSpecDouble>(type, spec, minimum, maximum, initial, flags);
+  return new_spec<GParamSpecDouble>(type, spec, range, initial, flags);
 }
 
-std::string number_error(const char* property, int value, int minimum, int maximum) {
-  return out_of_range<gint64>(property, value, minimum, maximum, maximum == G_MAXINT);
+std::string number_error(const char* property, int value, const Range<int>& range) {
+  return out_of_range<gint64>(property, value, {range.min, range.max}, range.max == G_MAXINT);
 }
 
-std::string number_error(const char* property, gint64 value, gint64 minimum, gint64 maximum) {
-  return out_of_range(property, value, minimum, maximum, maximum == G_MAXINT64);
+std::string number_error(const char* property, gint64 value, const Range<gint64>& range) {
+  return out_of_range(property, value, range, range.max == G_MAXINT64);
 }
 
-// NaN lies in no range.
-std::string number_error(const char* property, double value, double minimum, double maximum) {
-  return out_of_range(property, value, minimum, maximum, false);
+std::string number_error(const char* property, double value, const Range<double>& range) {
+  return out_of_range(property, value, range, false);
 }
 
 GType register_enum(const char* name, const GEnumValue* values) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/core/range.h"
 #include "gst/core/scoped.h"
 
 /// The properties of an element. Each is declared once, as a member of a struct Settings that the
@@ -30,17 +31,17 @@ struct PropertySpec {
 /// out of range, GObject's own would print a warning on the terminal, and the element would run
 /// with the old value. With these, the element refuses the value and names the remedy.
 /// gst-inspect-1.0 shows the range as usual, and a GstControlBinding maps its curve to it.
-GParamSpec* number_spec(const PropertySpec& spec, int minimum, int maximum, int initial,
+GParamSpec* number_spec(const PropertySpec& spec, const Range<int>& range, int initial,
                         GParamFlags flags);
-GParamSpec* number_spec(const PropertySpec& spec, gint64 minimum, gint64 maximum, gint64 initial,
+GParamSpec* number_spec(const PropertySpec& spec, const Range<gint64>& range, gint64 initial,
                         GParamFlags flags);
-GParamSpec* number_spec(const PropertySpec& spec, double minimum, double maximum, double initial,
+GParamSpec* number_spec(const PropertySpec& spec, const Range<double>& range, double initial,
                         GParamFlags flags);
 
 /// Return an empty string or, if the value of a property is out of range, a message with the range.
-std::string number_error(const char* property, int value, int minimum, int maximum);
-std::string number_error(const char* property, gint64 value, gint64 minimum, gint64 maximum);
-std::string number_error(const char* property, double value, double minimum, double maximum);
+std::string number_error(const char* property, int value, const Range<int>& range);
+std::string number_error(const char* property, gint64 value, const Range<gint64>& range);
+std::string number_error(const char* property, double value, const Range<double>& range);
 
 /// Returns a copy of an element's settings.
 template <class Settings>
@@ -61,13 +62,13 @@ class ElementProperties {
   using Shown = Settings (*)(const Settings&);
   static Settings as_they_are(const Settings& settings) { return settings; }
 
-  void add(const PropertySpec& spec, double Settings::*field, double minimum, double maximum,
+  void add(const PropertySpec& spec, double Settings::*field, const Range<double>& range,
            Shown shown = as_they_are) {
-    install_number(spec, field, minimum, maximum, g_value_get_double, g_value_set_double, shown);
+    install_number(spec, field, range, g_value_get_double, g_value_set_double, shown);
   }
-  void add(const PropertySpec& spec, int Settings::*field, int minimum, int maximum,
+  void add(const PropertySpec& spec, int Settings::*field, const Range<int>& range,
            Shown shown = as_they_are) {
-    install_number(spec, field, minimum, maximum, g_value_get_int, g_value_set_int, shown);
+    install_number(spec, field, range, g_value_get_int, g_value_set_int, shown);
   }
   void add(const PropertySpec& spec, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
@@ -79,8 +80,8 @@ class ElementProperties {
             g_param_spec_uint64(spec.name, spec.nick, spec.blurb, 0, G_MAXUINT64, defaults_.*field,
                                 flags_of(spec)));
   }
-  void add(const PropertySpec& spec, gint64 Settings::*field, gint64 minimum) {
-    install_number(spec, field, minimum, gint64{G_MAXINT64}, g_value_get_int64, g_value_set_int64);
+  void add(const PropertySpec& spec, gint64 Settings::*field, const Range<gint64>& range) {
+    install_number(spec, field, range, g_value_get_int64, g_value_set_int64);
   }
   void add(const PropertySpec& spec, bool Settings::*field) {
     install(
@@ -184,13 +185,13 @@ class ElementProperties {
   }
 
   template <class Number>
-  void install_number(const PropertySpec& spec, Number Settings::*field, Number minimum,
-                      Number maximum, Number (*from_value)(const GValue*),
-                      void (*to_value)(GValue*, Number), Shown shown = as_they_are) {
+  void install_number(const PropertySpec& spec, Number Settings::*field, const Range<Number>& range,
+                      Number (*from_value)(const GValue*), void (*to_value)(GValue*, Number),
+                      Shown shown = as_they_are) {
     install(field, from_value, to_value,
-            number_spec(spec, minimum, maximum, shown(defaults_).*field, flags_of(spec)), shown);
+            number_spec(spec, range, shown(defaults_).*field, flags_of(spec)), shown);
     range_errors_.push_back([=, name = spec.name](const Settings& settings) {
-      return number_error(name, shown(settings).*field, minimum, maximum);
+      return number_error(name, shown(settings).*field, range);
     });
   }
 

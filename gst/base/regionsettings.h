@@ -108,10 +108,10 @@ void add_region_properties(ElementProperties<Settings>& all) {
       {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
       &Settings::region_shape, region_shape_type());
   all.add({"region-margin", "Region margin", "Pixels by which each side of a region is extended"},
-          &Settings::region_margin, 0, regions::Parameters::max_extent);
+          &Settings::region_margin, regions::Parameters::Ranges::margin);
   all.add({"region-feather", "Region feather",
            "Pixels outside a region over which the effect fades away (0 = a hard edge)"},
-          &Settings::region_feather, 0, regions::Parameters::max_extent);
+          &Settings::region_feather, regions::Parameters::Ranges::feather);
   all.add({"region-invert", "Region invert", "Apply the effect to everything but the regions"},
           &Settings::region_invert);
   all.template add<RegionsMissing>(

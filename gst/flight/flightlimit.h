@@ -4,11 +4,12 @@
 #include <cstddef>
 
 #include "cuda/core/device.h"
+#include "cuda/core/range.h"
 
 namespace cudavision {
 
-/// The bound of the elements' property frames-in-flight.
-inline constexpr int max_frames_in_flight = 16;
+/// The values of the elements' property frames-in-flight.
+inline constexpr Range<int> frames_in_flight_range{0, 16};
 
 /// The work of which several may be in flight.
 enum class FlightUnit { frame, pair };

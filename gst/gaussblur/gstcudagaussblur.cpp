@@ -52,7 +52,6 @@
 #include <memory>
 
 #include "cuda/gaussblur/gaussblur.h"
-#include "cuda/gaussblur/gausskernel.h"
 #include "cuda/mosaic/mosaic.h"
 #include "gst/base/elementdescription.h"
 #include "gst/base/frameregions.h"
@@ -66,8 +65,6 @@ GST_DEBUG_CATEGORY_STATIC(cuda_gauss_blur_debug);
 using namespace cudavision;
 
 namespace {
-
-constexpr double largest_sigma = 127;
 
 enum class Method { gaussian, mosaic, solid };
 
@@ -98,15 +95,15 @@ GType border_type() {
 /// The values of the properties.
 struct Settings : RegionSettings {
   Method method = Method::gaussian;
-  double sigma = 1.2;
+  double sigma = gaussblur::Parameters().sigma_x;
   double sigma_y = 0;
   int kernel_size = 0;
   int kernel_size_y = 0;
-  Border border = Border::reflect_101;
+  Border border = gaussblur::Parameters().border;
   guint border_color = 0xff000000;  ///< ARGB
-  bool blur_alpha = true;
-  bool fine = false;
-  int block_size = 16;
+  bool blur_alpha = gaussblur::Parameters().blur_alpha;
+  bool fine = gaussblur::Parameters().fine;
+  int block_size = mosaic::Parameters().block_size;
   guint solid_color = 0xff000000;  ///< ARGB
 };
 
@@ -262,6 +259,7 @@ void release(GstCudaVisionFilter* self) {
 }
 
 void install_properties(GObjectClass* klass) {
+  using Ranges = gaussblur::Parameters::Ranges;
   static ElementProperties<Settings> all(klass);
   all.add(
       {"method", "Method",
@@ -271,18 +269,18 @@ void install_properties(GObjectClass* klass) {
       {"sigma", "Sigma",
        "Standard deviation of the Gaussian in pixels; negative values sharpen (0 = follows from "
        "kernel-size, or no blur if that is 0 too)"},
-      &Settings::sigma, -largest_sigma, largest_sigma);
+      &Settings::sigma, {-Ranges::sigma.max, Ranges::sigma.max});
   all.add({"sigma-y", "Vertical sigma",
            "Vertical standard deviation in pixels (0 = the same as sigma)"},
-          &Settings::sigma_y, 0, largest_sigma);
+          &Settings::sigma_y, Ranges::sigma);
   all.add({"kernel-size", "Kernel size",
            "Number of samples in the kernel, odd (0 = follows from sigma)"},
-          &Settings::kernel_size, 0, gaussblur::GaussKernel::max_size);
+          &Settings::kernel_size, Ranges::size);
   all.add(
       {"kernel-size-y", "Vertical kernel size",
        "Number of samples in the kernel vertically, odd (0 = follows from sigma-y, or the same as "
        "kernel-size if both sigmas are 0)"},
-      &Settings::kernel_size_y, 0, gaussblur::GaussKernel::max_size);
+      &Settings::kernel_size_y, Ranges::size);
   all.add({"border", "Border", "How the picture is continued beyond its edges"}, &Settings::border,
           border_type());
   all.add({"border-color", "Border colour",
@@ -303,8 +301,7 @@ void install_properties(GObjectClass* klass) {
       {"block-size", "Block size",
        "Width and height in pixels of the blocks with method=mosaic, which begin in the top left "
        "corner of the frame"},
-      &Settings::block_size, mosaic::Parameters::min_block_size,
-      mosaic::Parameters::max_block_size);
+      &Settings::block_size, mosaic::Parameters::Ranges::block_size);
   all.add(
       {"solid-color", "Solid colour",
        "Colour with method=solid, as 0xAARRGGBB; alpha does not count, the frame keeps its own; "

@@ -6,7 +6,7 @@
 namespace cudavision {
 
 int EqualizeSettings::blend() const noexcept {
-  return static_cast<int>(std::lrint(256 * strength));
+  return static_cast<int>(std::lrint(histequalize::Parameters::Ranges::blend.max * strength));
 }
 
 std::string validation_error(const EqualizeSettings& settings, const FrameFormat& format) {

@@ -18,7 +18,7 @@ enum class StatisticsRegion { frame, regions };
 
 struct EqualizeSettings : RegionSettings {
   EqualizeMethod method = EqualizeMethod::equalize;
-  double clip_limit = 2.0;
+  double clip_limit = clahe::Parameters().clip_limit;
   int tiles_x = clahe::Tiles().columns;
   int tiles_y = clahe::Tiles().rows;
   EqualizeChannels channels = EqualizeChannels::luma;

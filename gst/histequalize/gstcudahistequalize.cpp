@@ -306,14 +306,14 @@ void install_properties(GObjectClass* klass) {
       {"clip-limit", "Clip limit",
        "With method=clahe, the largest rise of the contrast: how many times its mean a bin of a "
        "tile's histogram may hold (0 = unlimited)"},
-      &Settings::clip_limit, 0, 65536);
+      &Settings::clip_limit, {0, 65536});
   all.add({"tiles-x", "Tiles across", "With method=clahe, the number of tiles in a row", ready},
-          &Settings::tiles_x, 1, clahe::Tiles::maximum);
+          &Settings::tiles_x, clahe::Tiles::range);
   all.add({"tiles-y", "Tiles down", "With method=clahe, the number of tiles in a column", ready},
-          &Settings::tiles_y, 1, clahe::Tiles::maximum);
+          &Settings::tiles_y, clahe::Tiles::range);
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
-          &Settings::strength, 0, 1);
+          &Settings::strength, {0, 1});
   all.add({"smoothing-time", "Smoothing time",
            "Time constant of the average of the histograms in ns of running time, against flicker "
            "in videos (0 = each frame by itself)"},
@@ -321,7 +321,7 @@ void install_properties(GObjectClass* klass) {
   all.add({"scene-cut-threshold", "Scene cut threshold",
            "Share of the pixels whose levels must change for a scene cut, where the average begins "
            "anew (1 = there are none)"},
-          &Settings::scene_cut_threshold, 0, 1);
+          &Settings::scene_cut_threshold, {0, 1});
   all.add({"statistics-region", "Statistics region",
            "Pixels whose histogram makes the table and goes into messages: those of the frame, or "
            "those of the regions (with method=clahe, in messages only)"},

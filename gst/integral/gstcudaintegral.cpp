@@ -310,6 +310,8 @@ void release(GstCudaVisionFilter* self) {
 void install_properties(GObjectClass* klass) {
   static ElementProperties<IntegralSettings> all(klass);
   using Settings = IntegralSettings;
+  using Statistics = localstatistics::Parameters::Ranges;
+  using Denoising = nlmeans::Parameters::Ranges;
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"output", "Output", "Table or picture that is made of each frame", ready},
           &Settings::output, output_type());
@@ -321,7 +323,7 @@ void install_properties(GObjectClass* klass) {
           &Settings::element_type, element_type_type());
   all.add({"radius", "Radius",
            "Reach of the window of mean, stddev and threshold, in pixels to each side"},
-          &Settings::radius, 0, 65535);
+          &Settings::radius, Statistics::radius);
   all.add({"threshold-method", "Threshold method",
            "Rule by which output=threshold decides between black and white"},
           &Settings::threshold_method, threshold_method_type());
@@ -329,30 +331,30 @@ void install_properties(GObjectClass* klass) {
       {"threshold-ratio", "Threshold ratio",
        "With threshold-method=bradley: fraction of the mean by which a pixel must be darker than "
        "the mean to become black"},
-      &Settings::threshold_ratio, 0, 1);
+      &Settings::threshold_ratio, Statistics::ratio);
   all.add({"threshold-k", "Threshold k",
            "With threshold-method=sauvola: weight k of the standard deviation in the threshold "
            "mean·(1 + k·(stddev/range − 1))"},
-          &Settings::threshold_k, 0, 1);
+          &Settings::threshold_k, Statistics::k);
   all.add(
       {"threshold-range", "Threshold range",
        "With threshold-method=sauvola: standard deviation at which the threshold equals the mean "
        "(0 = half of the range of the samples, 128 for 8 bits)"},
-      &Settings::threshold_range, 0, 65535);
+      &Settings::threshold_range, Statistics::range);
   all.add(
       {"threshold-invert", "Threshold invert",
        "With output=threshold: white where a pixel is darker than its surroundings, else black"},
       &Settings::threshold_invert);
   all.add({"search-size", "Search size",
            "Side of the square in which denoise looks for similar pixels, in pixels, odd"},
-          &Settings::search_size, 1, 101);
+          &Settings::search_size, Denoising::search);
   all.add({"patch-size", "Patch size",
            "Side of the square around each pixel by which denoise compares pixels, in pixels, odd"},
-          &Settings::patch_size, 1, 31);
+          &Settings::patch_size, Denoising::patch);
   all.add({"denoise-strength", "Denoise strength",
            "How much the surroundings of two pixels may differ for denoise to average them, in "
            "8-bit grey levels (0 = frames stay unchanged)"},
-          &Settings::denoise_strength, 0, 255);
+          &Settings::denoise_strength, Denoising::strength);
   add_region_properties(all);
   properties = &all;
 }

@@ -38,15 +38,15 @@ struct IntegralSettings : RegionSettings {
   TableLayout table_layout = TableLayout::padded;
   ElementType element_type = ElementType::exact;
 
-  int radius = 7;
+  int radius = localstatistics::Parameters().radius;
   ThresholdMethod threshold_method = ThresholdMethod::bradley;
-  double threshold_ratio = 0.15;
-  double threshold_k = 0.2;
-  double threshold_range = 0;
-  bool threshold_invert = false;
-  int search_size = 21;
-  int patch_size = 7;
-  double denoise_strength = 10;
+  double threshold_ratio = localstatistics::Parameters().ratio;
+  double threshold_k = localstatistics::Parameters().k;
+  double threshold_range = localstatistics::Parameters().range;
+  bool threshold_invert = localstatistics::Parameters().invert;
+  int search_size = nlmeans::Parameters().search;
+  int patch_size = nlmeans::Parameters().patch;
+  double denoise_strength = nlmeans::Parameters().strength;
 
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };

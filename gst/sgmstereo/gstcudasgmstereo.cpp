@@ -156,7 +156,7 @@ static gboolean sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
 }
 
 static gboolean sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
-  return GST_QUERY_IS_SERIALIZED(query)
+  return (gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED)
              ? stereo_serialized_sink_query(*element_of(self)->stream, pad, query)
              : stereo_sink_query(self, pad, query);
 }

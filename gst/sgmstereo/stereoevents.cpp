@@ -148,7 +148,7 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
     return stereo_parent_class()->sink_event(stream.self, pad, gst_event_ref(event));
   };
   return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
-    if (GST_EVENT_IS_SERIALIZED(event))
+    if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED)
       stereo_finish_pairs(stream);
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_STREAM_START: {

@@ -13,8 +13,7 @@ namespace cudavision {
 namespace {
 
 using Settings = StereoSettings;
-
-constexpr int min_minimum = -2047, largest_minimum = 2015;
+using Ranges = sgm::Parameters::Ranges;
 
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
@@ -40,17 +39,17 @@ void add_search(ElementProperties<Settings>& all) {
   all.add(
       {"num-disparities", "Number of disparities",
        "Number of disparities to search, a multiple of 32; time and memory grow with it", ready},
-      &Settings::disparities, 32, 1024);
+      &Settings::disparities, Ranges::disparities);
   all.add(
       {"min-disparity", "Minimum disparity",
        "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
        ready},
-      &Settings::minimum, min_minimum, largest_minimum);
+      &Settings::minimum, Ranges::minimum);
   all.add({"paths", "Paths",
            "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
            "unless it is set)",
            ready},
-          &Settings::paths, 4, 8, shown);
+          &Settings::paths, Ranges::paths, shown);
   all.add<sgm::Config::Census>({"census", "Census",
                                 "Census transform that describes the surroundings of a pixel (with "
                                 "compatibility=libsgm, symmetric-9x7 unless it is set)",
@@ -66,7 +65,7 @@ void add_search(ElementProperties<Settings>& all) {
        "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
        "bytes. What does not fit is matched in bands of rows, with the same result in more time",
        ready},
-      &Settings::memory_budget, 0.0, 1e15);
+      &Settings::memory_budget, {0, 1e15});
 }
 
 void add_calibration(ElementProperties<Settings>& all) {
@@ -89,26 +88,26 @@ void add_calibration(ElementProperties<Settings>& all) {
            "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
            "cameras see, to 1, all of them (-1 = as the calibration says)",
            ready},
-          &Settings::alpha, -1, 1);
+          &Settings::alpha, {-1, 1});
 }
 
 void add_matching(ElementProperties<Settings>& all) {
   all.add({"p1", "P1",
            "Penalty for a disparity that changes by one between neighbouring pixels; less than p2 "
            "(0 = automatic: 14; with paths=8 or a census other than census-gradient, 10)"},
-          &Settings::p1, 0, 254);
+          &Settings::p1, Ranges::p1);
   all.add({"p2", "P2",
            "Penalty for a disparity that changes by more than one; at most 255 minus the bits of "
            "the census, which is 223 with census-gradient (0 = automatic: 60; with paths=8, 50; "
            "with another census, 120)"},
-          &Settings::p2, 0, 255);
+          &Settings::p2, Ranges::p2);
   all.add({"adaptive-p2", "Adaptive P2",
            "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
   all.add({"uniqueness", "Uniqueness",
            "A disparity becomes unknown if the cost of another one, times this factor, is below "
            "its own cost (1 = keep all)"},
-          &Settings::uniqueness, 0, 1);
+          &Settings::uniqueness, Ranges::uniqueness);
   all.add({"subpixel", "Subpixel",
            "Compute disparities in sixteenths of a pixel instead of whole pixels"},
           &Settings::subpixel);
@@ -121,17 +120,17 @@ void add_matching(ElementProperties<Settings>& all) {
   all.add({"lr-max-diff", "Left-right difference",
            "A disparity becomes unknown if the right picture's disparity for the same point "
            "differs by more than this, in pixels (-1 = do not compare)"},
-          &Settings::lr_max_diff, -1, 1024);
+          &Settings::lr_max_diff, Ranges::lr_max_diff);
   all.add({"speckle-size", "Speckle size",
            "Disparities of regions of up to this many pixels become unknown (0 = keep all; with "
            "compatibility=libsgm, 0 unless it is set)"},
-          &Settings::speckle_size, 0, G_MAXINT, shown);
+          &Settings::speckle_size, Ranges::speckle_size, shown);
   all.add({"speckle-range", "Speckle range",
            "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
-          &Settings::speckle_range, 0, 1024);
+          &Settings::speckle_range, Ranges::speckle_range);
   all.add({"confidence-threshold", "Confidence threshold",
            "Disparities of less confidence become unknown, before holes are filled (0 = keep all)"},
-          &Settings::confidence_threshold, 0, 255);
+          &Settings::confidence_threshold, Ranges::confidence_threshold);
   all.add({"fill-holes", "Fill holes",
            "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
           &Settings::fill_holes);
@@ -145,27 +144,27 @@ void add_temporal(ElementProperties<Settings>& all) {
   all.add({"temporal-alpha", "Temporal alpha",
            "Weight of a new disparity against those of the frames before it; less is smoother and "
            "slower (1 = no smoothing over time)"},
-          &Settings::temporal_alpha, 1.0 / 256, 1);
+          &Settings::temporal_alpha, Ranges::temporal_alpha);
   all.add({"temporal-delta", "Temporal delta",
            "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
            "effect at once"},
-          &Settings::temporal_delta, 0, 1024);
+          &Settings::temporal_delta, Ranges::temporal_delta);
   all.add({"temporal-persistence", "Temporal persistence",
            "Number of frames for which a pixel that became unknown keeps its disparity (0 = none)"},
-          &Settings::temporal_persistence, 0, 255);
+          &Settings::temporal_persistence, Ranges::temporal_persistence);
 }
 
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
            "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
            "calibration's, if there is one)"},
-          &Settings::focal_length, 0, 1e6, shown);
+          &Settings::focal_length, {0, 1e6}, shown);
   all.add({"baseline", "Baseline",
            "Distance between the cameras in millimetres; depth and points need it (0 = the "
            "calibration's, if there is one)"},
-          &Settings::baseline, 0, 1e6, shown);
+          &Settings::baseline, {0, 1e6}, shown);
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
-          0.001, 1e6);
+          {0.001, 1e6});
   all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
   all.add(
@@ -180,13 +179,13 @@ void add_output(ElementProperties<Settings>& all) {
        "frames within it, the nearest is the partner (-1 = "
        "half the duration of the left frame; if that is unknown or more than 10 s, half of "
        "1/framerate; if that is unknown too, 20 ms); with more than an hour, frames wait forever"},
-      &Settings::max_skew, -1);
+      &Settings::max_skew, {-1, G_MAXINT64});
   all.add({"frames-in-flight", "Frames in flight",
            "Number of pairs that are transferred and processed at the same time (1 = one after the "
            "other, 0 = automatic, at present 2 on CUDA, 1 on the CPU and where pairs are handed on "
            "in CUDA memory in the order of a stream)",
            PropertyChange::when_ready},
-          &Settings::frames_in_flight, 0, max_frames_in_flight);
+          &Settings::frames_in_flight, frames_in_flight_range);
   all.add({"diagnostics-interval", "Diagnostics interval",
            "Running time between two inspections of a pair, in ns: each posts an element message "
            "with figures, and warnings say what is wrong with the cameras or the settings (0 = "
@@ -267,7 +266,7 @@ void install_preset(GObjectClass* klass) {
 
 /// Returns the scale that the properties show. The next start will refuse a minimum out of range.
 sgm::DisparityScale scale_of(StereoSettings settings) {
-  settings.minimum = std::clamp(settings.minimum, min_minimum, largest_minimum);
+  settings.minimum = std::clamp(settings.minimum, Ranges::minimum.min, Ranges::minimum.max);
   return sgm::disparity_scale(settings);
 }
 

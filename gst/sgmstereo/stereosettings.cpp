@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereosettings.h"
 
+#include <algorithm>
+
 #include "gst/sgmstereo/outputs/colormaprange.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
@@ -50,8 +52,17 @@ StereoSettings StereoSettings::with_calibrated_lengths() const {
   return settings;
 }
 
+std::string property_word(std::string name) {
+  if (name == "disparities")
+    return "num-disparities";
+  if (name == "minimum")
+    return "min-disparity";
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 std::string validation_error(const StereoSettings& settings, bool lengths) {
-  std::string error = sgm::validation_error(settings);
+  std::string error = sgm::validation_error(settings, property_word);
   if (!error.empty())
     return error + ".";
   error = stereo_range_error(settings);

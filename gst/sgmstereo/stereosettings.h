@@ -55,7 +55,7 @@ struct StereoSettings : sgm::Parameters {
   // Not properties, but what the calibration gives for the current frames; 0: nothing yet.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
-  double depth_unit = 1;
+  double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
   const char* colormap_range = "";  ///< interned, as CalibrationFiles are
   gint64 max_skew = -1;
@@ -74,6 +74,9 @@ struct StereoSettings : sgm::Parameters {
   /// Returns these settings, with the calibration's focal length and baseline unless they are set.
   StereoSettings with_calibrated_lengths() const;
 };
+
+/// Returns the property of cudasgmstereo, or the value of one, that stands for a name in cuda/sgm/.
+std::string property_word(std::string name);
 
 /// Returns an empty string, or what is wrong with the settings and how to mend it. lengths is true
 /// if a pad that measures_lengths() is in use, whatever settings.output is.

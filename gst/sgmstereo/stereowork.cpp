@@ -69,7 +69,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
       stereo_(device_, left_rectifier_ ? left_rectifier_->layout() : picture_layout(packing, left),
               right_rectifier_ ? right_rectifier_->layout()
                                : picture_layout(packing, packing.packed() ? left : right),
-              settings) {
+              settings, property_word) {
   if (rectification) {
     center_ = {rectification->center_x, rectification->center_y};
     left_camera_ = rectification->left_camera;

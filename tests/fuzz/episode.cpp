@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include "cuda/regions/regions.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/callbackmemory.h"
 #include "tests/fuzz/hostiletimes.h"
@@ -86,7 +87,7 @@ void Episode::change_regions() {
   if (below(3) > 0) {
     regions_.shape = one_of({RegionShape::rectangle, RegionShape::ellipse});
     regions_.margin = one_of({0, 0, 3, 1000});
-    regions_.feather = one_of({0, 0, 5, 65535});
+    regions_.feather = one_of({0, 0, 5, cudavision::regions::Parameters::Ranges::feather.max});
     regions_.invert = below(3) == 0;
     regions_.count = 1 + below(6);
     for (int i = 0; i < regions_.count; ++i) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudagaussblur; see life.h and episode.h.
+#include "cuda/gaussblur/gaussblur.h"
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/fuzz/episode.h"
 
 using namespace check;
 
 namespace {
+
+using Ranges = cudavision::gaussblur::Parameters::Ranges;
 
 class BlurEpisode final : public fuzz::Episode {
  public:
@@ -28,11 +31,11 @@ class BlurEpisode final : public fuzz::Episode {
 
   void change_properties() override {
     if (below(2) == 0)
-      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, 127.0, -0.7, -6.0});
+      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, Ranges::sigma.max, -0.7, -6.0});
     if (below(3) == 0)
       how_.sigma_y = one_of({0.0, 0.0, 0.5, 9.0});
     if (below(3) == 0)
-      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, 1023, 8});
+      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, Ranges::size.max, 8});
     if (below(3) == 0)
       how_.kernel_size_y = one_of({0, 0, 0, 1, 5, 21, 2});
     if (below(2) == 0)

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudaintegral; see life.h and episode.h.
+#include "cuda/localstatistics/localstatistics.h"
+#include "cuda/nlmeans/nlmeans.h"
 #include "tests/check/common/pictures/tensors.h"
 #include "tests/fuzz/episode.h"
 
 using namespace check;
 
 namespace {
+
+using StatisticsRanges = cudavision::localstatistics::Parameters::Ranges;
+using DenoisingRanges = cudavision::nlmeans::Parameters::Ranges;
 
 /// Goes through all outputs, layouts and types with successive seeds.
 Integral first_form(unsigned seed) {
@@ -70,7 +75,7 @@ class IntegralEpisode final : public fuzz::Episode {
     if (below(3) == 0)
       how_.type = one_of(all_element_types);
     if (below(2) == 0)
-      how_.radius = one_of({0, 1, 2, 7, 30, 1000, 65535});
+      how_.radius = one_of({0, 1, 2, 7, 30, 1000, StatisticsRanges::radius.max});
     if (below(2) == 0)
       how_.sauvola = below(2) == 0;
     if (below(2) == 0)
@@ -78,13 +83,13 @@ class IntegralEpisode final : public fuzz::Episode {
     if (below(2) == 0)
       how_.k = one_of({0.0, 0.05, 0.2, 1.0});
     if (below(2) == 0)
-      how_.range = one_of({0.0, 0.5, 64.0, 65535.0});
+      how_.range = one_of({0.0, 0.5, 64.0, StatisticsRanges::range.max});
     if (below(3) == 0)
       how_.search = one_of({1, 3, 5, 7, 4});
     if (below(3) == 0)
       how_.patch = one_of({1, 3, 5, 2});
     if (below(2) == 0)
-      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, 255.0});
+      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, DenoisingRanges::strength.max});
     filter().set(how_.properties());
     if (form_.output == Output::denoise && below(2) == 0)
       change_regions();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cuda/sgm/sgmstereo.h"
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/life.h"
@@ -83,8 +84,8 @@ class StereoEpisode final : public fuzz::Life {
  private:
   // In the order in which they were set, because a preset sets others. The preset custom changes
   // nothing, and so must not take the place of another one.
-  void set(const char* name, const char* value) {
-    if (std::string(value) == "custom")
+  void set(const char* name, const std::string& value) {
+    if (value == "custom")
       return;
     const auto is_it = [=](const Property& property) {
       return std::string(property.first) == name;
@@ -163,23 +164,30 @@ class StereoEpisode final : public fuzz::Life {
     time_ = 0;
   }
 
+  /// Returns one of the range's ends, or a number between them.
+  std::string any_in(const cudavision::Range<int>& range) {
+    const int between = std::min(range.min + below(100), range.max);
+    return std::to_string(one_of({range.min, between, range.max}));
+  }
+
   void change_properties() {
+    using Ranges = cudavision::sgm::Parameters::Ranges;
     for (int i = below(4); i >= 0; --i) {
-      const std::pair<const char*, const char*> choices[] = {
+      const std::pair<const char*, std::string> choices[] = {
           {"p1", one_of({"1", "10", "30"})},
           {"p2", one_of({"40", "120", "190"})},
           {"adaptive-p2", one_of({"true", "false"})},
           {"uniqueness", one_of({"0", "0.7", "0.95", "1"})},
           {"subpixel", one_of({"true", "false"})},
           {"median", one_of({"true", "false"})},
-          {"lr-max-diff", one_of({"-1", "0", "1", "1024"})},
-          {"speckle-size", one_of({"0", "5", "100", "2147483647"})},
-          {"speckle-range", one_of({"0", "1", "1024"})},
+          {"lr-max-diff", any_in(Ranges::lr_max_diff)},
+          {"speckle-size", any_in(Ranges::speckle_size)},
+          {"speckle-range", any_in(Ranges::speckle_range)},
           {"fill-holes", one_of({"true", "false"})},
-          {"confidence-threshold", one_of({"0", "40", "255"})},
+          {"confidence-threshold", any_in(Ranges::confidence_threshold)},
           {"temporal-alpha", one_of({"1", "0.4", "0.01"})},
-          {"temporal-delta", one_of({"0", "1", "1024"})},
-          {"temporal-persistence", one_of({"0", "3", "255"})},
+          {"temporal-delta", any_in(Ranges::temporal_delta)},
+          {"temporal-persistence", any_in(Ranges::temporal_persistence)},
           {"preset", one_of({"custom", "fast", "balanced", "accurate", "dense"})},
           {"colormap", one_of({"turbo", "jet", "gray"})},
           {"colormap-range", one_of({"", "full", "auto", "3.5,20", "depth=100,9000;auto",
@@ -266,8 +274,8 @@ class StereoEpisode final : public fuzz::Life {
         return Map(buffer);
       g_usleep(100);
     }
-    fail("episode %u: no map came out: %s", seed(),
-         stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
+    ck_abort_msg("episode %u: no map came out: %s", seed(),
+                 stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
     return Map(nullptr);
   }
 

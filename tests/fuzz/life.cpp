@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/fuzz/life.h"
 
-#include <gst/check/gstcheck.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstdlib>
 
 #include "tests/check/common/backend.h"
+#include "tests/check/common/gstcheck.h"
 #include "tests/check/common/testcase.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/watchdog.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/fuzz/race.h"
 
-#include <gst/check/gstcheck.h>
-
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/gstcheck.h"
 #include "tests/fuzz/propertyextremes.h"
 #include "tests/fuzz/testpads.h"
 

@@ -110,7 +110,7 @@ for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
   library=$(find -L "$cupti"/lib* -maxdepth 1 -name 'libcupti.so.[0-9]*' | sort -V | tail -n 1)
   [[ -n $library ]] || continue
   mkdir "$folder/transfers"
-  g++ -std=c++17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. \
+  g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. \
     -isystem "$cupti/include" -isystem "$toolkit/include" tests/gpu/count_transfers.cpp "$library" \
     -Wl,-rpath,"\$ORIGIN" -o "$folder/transfers/libcounttransfers.so"
   soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')

@@ -10,6 +10,7 @@ import tempfile
 import guard
 import guard_pages
 import guard_plugin
+import guard_properties
 import guard_scripts
 import guard_sources
 
@@ -18,7 +19,10 @@ SOUND = {
     "NEWS": "gst-cudavision 1.2.0 (not released yet)\n- cudagaussblur: blurs\n",
     "README.md": "# The blur\n\n| [`cudagaussblur`](docs/elements/cudagaussblur.md) | blurs |\n\n[a page](docs/blur.md#the-page), `gst/plugin.cpp`\n\n```c\nblur();\n```\n",
     "docs/blur.md": "# The page\n",
-    "docs/elements/cudagaussblur.md": "# The element\n",
+    "docs/elements/common.md": "# Common\n",
+    "docs/elements/cudagaussblur.md": "# Blur\n\n| property | values | default | live | description |\n|---|---|---|---|---|\n"
+                                      "| `sigma` | 1/4 … 2³¹ − 1 | 1.2 | yes | |\n| `fine` | boolean | `false` | yes | |\n"
+                                      "| `border` | `wrap`, `reflect` | `wrap` | no | |\n",
     "docs/troubleshooting.md": "**`picture.h is … to blur.`**\n\n| debug category | |\n|---|---|\n| `blur` | the blur |\n",
     "pipelines/program.cpp": "int main() {\nblur();\n}\n",
     "pipelines/packaging/debian/changelog": "gst-cudavision (1.2.0-1) unstable; urgency=low\n",
@@ -72,6 +76,24 @@ case $1 in
   */libgstcudavision.so) printf '  Version   1.2.0\\n  Binary package   P\\n  Origin URL   O\\n  cudagaussblur: blurs\\n' ;;
   *) echo '  Documentation  file:///usr/share/doc/blur.md' ;;
 esac"""
+BORDER = """  border  : The border
+      flags: readable, writable, changeable only in NULL or READY state
+      Enum "GstCudaGaussBlurBorder" Default: 0, "wrap"
+          (0): wrap  - The other side
+          (1): reflect  - A mirror
+"""
+PROPERTIES = f"""cat <<'END'
+Element Properties:
+
+  fine    : Fine
+      flags: readable, writable, controllable, changeable in NULL, READY, PAUSED or PLAYING state
+      Boolean. Default: false
+  sigma   : The sigma
+      flags: readable, writable, controllable, changeable in NULL, READY, PAUSED or PLAYING state
+      Double. Range:   0.25 -  2147483647 Default:   1.2 
+{BORDER}
+END
+"""
 MESON = """
 case "$*" in
   *--installed*) echo '{"a": "/usr/lib/gstreamer-1.0/libgstcudavision.so"}' ;;
@@ -105,6 +127,18 @@ FAULTY_BUILDS = [
     (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  O\\", "  Q\\")}, "package-origin"),
     (guard_plugin.installed_pages, {"bin/meson": "exit 0", "bin/gst-inspect-1.0": INSPECT}, "is not installed"),
     (guard_plugin.installed_pages, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT}, "the picture lacking.png"),
+    *((guard_properties.property_tables, {"bin/gst-inspect-1.0": PROPERTIES.replace(old, new)}, words) for old, new, words in (
+        ("", "", ""),
+        ("0.25 -", "0.5 -", "cudagaussblur: sigma: its minimum is 0.5"),
+        ("2147483647", "100", "cudagaussblur: sigma: its maximum is 100"),
+        ("1.2 \n", "1.3 \n", "cudagaussblur: sigma: its default is 1.3"),
+        ("Default: false", "Default: true", "cudagaussblur: fine: its default is true"),
+        ("Boolean. Default: false", "Integer. Range: 0 - 1 Default: 0 ", "cudagaussblur: fine: its default is 0"),
+        ("controllable, ", "", "cudagaussblur: fine: it changes at other times"),
+        ("reflect", "mirror", "cudagaussblur: border: its values are wrap, mirror"),
+        (BORDER, "", "cudagaussblur has no border"),
+        ("  fine  ", "  coarse  ", "cudagaussblur: no row for coarse"),
+        ("flags", "", "an element shows no properties"))),
     (guard_scripts.guards_find_faults, {"tests/guards/test_guards.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.changed_parts, {"tests/guards/test_changed.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "echo a complaint"}, "a complaint"),

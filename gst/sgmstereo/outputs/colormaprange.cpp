@@ -12,7 +12,7 @@ namespace cudavision {
 namespace {
 
 using Quantity = sgm::PictureParameters::Quantity;
-using Range = sgm::PictureParameters::Range;
+using RangeKind = sgm::PictureParameters::Range;
 
 struct QuantityName {
   std::string_view name;
@@ -54,8 +54,8 @@ bool read_range(std::string_view text, ColormapRange& range) {
   range = {};
   if (text == "full")
     return true;
-  range.range = text == "auto" ? Range::automatic : Range::fixed;
-  if (range.range == Range::automatic)
+  range.range = text == "auto" ? RangeKind::automatic : RangeKind::fixed;
+  if (range.range == RangeKind::automatic)
     return true;
   std::string_view rest = text;
   const std::string_view minimum = take_part(rest, ',');
@@ -82,7 +82,8 @@ ItemError read_item(std::string_view text, Item& item) {
   }
   if (!read_range(text, item.range))
     return ItemError::range;
-  const bool ordered = item.range.range != Range::fixed || item.range.minimum < item.range.maximum;
+  const bool ordered =
+      item.range.range != RangeKind::fixed || item.range.minimum < item.range.maximum;
   return ordered ? ItemError::none : ItemError::order;
 }
 
@@ -120,7 +121,7 @@ std::string colormap_range_error(const char* text) {
 ColormapRange colormap_range(const char* text, Quantity quantity) {
   ColormapRange range;
   if (quantity == Quantity::depth)
-    range.range = Range::automatic;
+    range.range = RangeKind::automatic;
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view part = take_part(rest, ';');

@@ -22,10 +22,7 @@ struct FramePacking {
   bool half_aspect = false;  ///< pixels are twice as wide (side by side) or high as the caps say
 
   bool packed() const noexcept { return packing != Packing::none; }
-  bool operator==(const FramePacking& other) const noexcept {
-    return packing == other.packing && right_first == other.right_first &&
-           half_aspect == other.half_aspect;
-  }
+  bool operator==(const FramePacking&) const = default;
 };
 
 /// Returns the packing of frames with fixed caps: the property frame-packing or, if that is none,

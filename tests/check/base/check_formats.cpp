@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares the layouts that the tests assume with those of GStreamer, which cannot be derived from
 // GstVideoFormatInfo alone where several samples share a word.
-#include <gst/check/gstcheck.h>
 #include <gst/video/video.h>
 
+#include "tests/check/common/gstcheck.h"
 #include "tests/check/common/pictures/picture.h"
 #include "tests/check/common/testcase.h"
 

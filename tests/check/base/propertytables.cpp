@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/base/propertytables.h"
 
-#include <gst/check/gstcheck.h>
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 namespace {

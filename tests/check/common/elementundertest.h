@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/check/gstcheck.h>
-
 #include <string>
 #include <vector>
 
+#include "tests/check/common/gstcheck.h"
 #include "tests/check/common/pictures/picture.h"
 
 /// A table of the elements of the plug-in, for the tests of what they have in common.

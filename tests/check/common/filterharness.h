@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
 #include <functional>
@@ -12,6 +11,7 @@
 
 #include "tests/check/common/backend.h"
 #include "tests/check/common/elementundertest.h"
+#include "tests/check/common/gstcheck.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/pictures/picture.h"

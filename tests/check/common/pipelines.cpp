@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/pipelines.h"
 
-#include <gst/check/gstcheck.h>
-
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 
@@ -21,7 +20,7 @@ void run_pipeline(const std::string& description, const Look& feed, const Look& 
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError* error = nullptr;
     gst_message_parse_error(message, &error, nullptr);
-    fail("%s: %s", description.c_str(), error->message);
+    ck_abort_msg("%s: %s", description.c_str(), error->message);
   }
   look(pipeline);
   gst_element_set_state(pipeline, GST_STATE_NULL);

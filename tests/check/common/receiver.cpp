@@ -23,7 +23,7 @@ Receiver::Receiver(FilterHarness& filter) : filter_(filter) {
     auto* self = static_cast<Receiver*>(data);
     if ((info->type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) != 0) {
       const GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-      if (GST_QUERY_IS_SERIALIZED(query))
+      if (gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED)
         self->note(GST_QUERY_TYPE_NAME(query));
       return GST_PAD_PROBE_OK;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/check/gstcheck.h>
-
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "tests/check/common/gstcheck.h"
 
 /// Tests register themselves: TEST(name) { … } or, with options, for example
 /// TEST(name, .for_each_element().times(3).unless(unless_sanitized())) { … }. main() is in the

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/waiting.h"
 
-#include <gst/check/gstcheck.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <string>
+
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 
@@ -37,7 +38,7 @@ bool comes_true(const std::function<bool()>& condition, int seconds) {
 
 void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
   if (!comes_true(condition, seconds))
-    fail("timed out while waiting for %s", what);
+    ck_abort_msg("timed out while waiting for %s", what);
 }
 
 pid_t this_thread() {

@@ -56,7 +56,7 @@ class Pipeline {
   void expect_no_error() {
     const Owned<GstMessage> message(gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR));
     if (message)
-      fail("%s", error_text(message).c_str());
+      ck_abort_msg("%s", error_text(message).c_str());
   }
 
   /// The number of frames with such caps, as "GRAY16_LE 64×32", at an element.

@@ -14,8 +14,8 @@ clahe::Tiles random_tiles(Random& random, int bits) {
     return tiles;
   constexpr int max_entries = 1 << 20;
   do {
-    tiles.columns = random.log_uniform(clahe::Tiles::maximum);
-    tiles.rows = random.log_uniform(clahe::Tiles::maximum);
+    tiles.columns = random.log_uniform(clahe::Tiles::range.max);
+    tiles.rows = random.log_uniform(clahe::Tiles::range.max);
   } while (static_cast<std::int64_t>(tiles.columns) * tiles.rows << bits > max_entries);
   return tiles;
 }

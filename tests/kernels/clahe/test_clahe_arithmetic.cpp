@@ -34,7 +34,7 @@ void for_each_axis(const Check& check) {
   for (int size = 1; size < 150; ++size)
     sizes.push_back(size);
   for (const int size : sizes)
-    for (int tiles = 1; tiles <= Tiles::maximum; tiles += size < 150 ? 1 : 3)
+    for (int tiles = 1; tiles <= Tiles::range.max; tiles += size < 150 ? 1 : 3)
       for (const int other : {tiles, tiles + 1})  // the other dimension is divisible, or not
         check(make_tiling(size, other, Tiles{tiles, tiles}).x);
 }

@@ -99,8 +99,10 @@ TEST_P(MosaicTiles, MakeTheDefinedFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, MosaicTiles, every_layout(), layout_name);
 
+constexpr Range<int> block_size = Parameters::Ranges::block_size;
+
 TEST(MosaicArithmetic, FindsTheBlockOfEveryPixel) {
-  for (int size = Parameters::min_block_size; size <= Parameters::max_block_size; ++size) {
+  for (int size = block_size.min; size <= block_size.max; ++size) {
     const MosaicLaunch launch(gray_layout(65535, 1), blocks_of(size));
     for (int pixel = 0; pixel < 65535 + 16; ++pixel)
       ASSERT_EQ(block_of(launch.arguments, pixel), pixel / size) << pixel << " div " << size;
@@ -110,7 +112,7 @@ TEST(MosaicArithmetic, FindsTheBlockOfEveryPixel) {
 /// With every size of blocks, tiles cover each row once and end where blocks do.
 TEST(MosaicArithmetic, TilesCoverEveryRowOnce) {
   for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "RGBA", "P010", "GRAY16"})
-    for (int size = Parameters::min_block_size; size <= Parameters::max_block_size; ++size) {
+    for (int size = block_size.min; size <= block_size.max; ++size) {
       const MosaicLaunch launch(layout_named(name, 1917, 33), blocks_of(size));
       const MosaicArguments& a = launch.arguments;
       int plane = -1, end = 0;

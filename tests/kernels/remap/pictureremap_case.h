@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 
 #include "cuda/remap/pictureremap.h"
 #include "tests/kernels/remap/remap_case.h"
@@ -15,9 +14,7 @@ struct PictureMapParameters {
   std::uint64_t seed = 0;
   int black = 0;
 
-  auto tie() const noexcept { return std::tie(kind, seed, black); }
-  bool operator==(const PictureMapParameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const PictureMapParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const PictureMapParameters&) const = default;
 };
 
 /// The maps of all channels of a layout, each of the size of its channels.

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "cuda/remap/remap.h"
@@ -30,9 +29,7 @@ struct MapParameters {
   std::uint64_t seed = 0;
   int width = 0, height = 0;  ///< of the output; 0: as large as the picture
 
-  auto tie() const noexcept { return std::tie(kind, seed, width, height); }
-  bool operator==(const MapParameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const MapParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const MapParameters&) const = default;
 };
 
 /// The matrices of a map.

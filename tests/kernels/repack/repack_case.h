@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "cuda/repack/repack.h"
@@ -29,9 +28,7 @@ struct RepackParameters {
   repack::UnpackedForm form = repack::UnpackedForm::channels;
   bool packs = false;  ///< else it unpacks
 
-  auto tie() const noexcept { return std::tie(storage, form, packs); }
-  bool operator==(const RepackParameters& other) const noexcept { return tie() == other.tie(); }
-  bool operator!=(const RepackParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const RepackParameters&) const = default;
 };
 
 /// Every conversion of every storage kind.

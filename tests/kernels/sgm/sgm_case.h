@@ -78,9 +78,7 @@ std::string describe(const SgmCase& test);
 struct SgmInput {
   std::vector<std::uint8_t> left, right;
 
-  bool operator==(const SgmInput& other) const {
-    return left == other.left && right == other.right;
-  }
+  bool operator==(const SgmInput&) const = default;
 };
 SgmInput input_block(const SgmCase& test);
 

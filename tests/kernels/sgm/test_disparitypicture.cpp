@@ -219,7 +219,7 @@ TEST_P(DisparityPictures, RefusesWithWords) {
     sgm::Parameters wrong = sgm;
     wrong.disparities = 33;
     CUDAVISION_EXPECT_ERROR(DisparityPicture(device, gray_layout(33, 9), wrong, Kind::gray),
-                            invalid_argument, "num-disparities");
+                            invalid_argument, "disparities");
   });
 }
 
@@ -233,13 +233,13 @@ TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
   const double nan = std::nan("");
   const Refusal refusals[] = {
       {"another kind", [](Look& look) { look.kind = Kind::gray; }},
-      {"focal-length", [](Look& look) { look.focal_length = -1; }},
-      {"focal-length", [=](Look& look) { look.focal_length = nan; }},
+      {"focal_length", [](Look& look) { look.focal_length = -1; }},
+      {"focal_length", [=](Look& look) { look.focal_length = nan; }},
       {"baseline", [](Look& look) { look.baseline = -1; }},
       {"baseline", [=](Look& look) { look.baseline = infinity; }},
-      {"depth-unit", [](Look& look) { look.unit = 0; }},
-      {"depth-unit", [](Look& look) { look.unit = -1; }},
-      {"depth-unit", [=](Look& look) { look.unit = nan; }},
+      {"unit", [](Look& look) { look.unit = 0; }},
+      {"unit", [](Look& look) { look.unit = -1; }},
+      {"unit", [=](Look& look) { look.unit = nan; }},
   };
   on_device([&](Device& device) {
     Random random(5);

@@ -210,7 +210,7 @@ TEST_P(PointClouds, RefuseWithWordsAndKeepTheLastValidSet) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::nan("");
   const Refusal refusals[] = {
-      {"num-disparities",
+      {"disparities",
        [](Parameters& parameters, Reprojection&) { parameters.disparities = 33; }},
       {"matrix Q", [=](Parameters&, Reprojection& q) { q[3][2] = infinity; }},
       {"matrix Q", [=](Parameters&, Reprojection& q) { q[0][0] = nan; }},

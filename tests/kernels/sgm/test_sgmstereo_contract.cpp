@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <regex>
+#include <string>
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
@@ -72,21 +75,21 @@ struct SgmContract : ContractTraits<SgmCase> {
       Change spoil;
     };
     const Refusal refusals[] = {
-        {"num-disparities is 0", [](Parameters& p) { p.disparities = 0; }},
-        {"num-disparities is -32", [](Parameters& p) { p.disparities = -32; }},
-        {"num-disparities is 16", [](Parameters& p) { p.disparities = 16; }},
-        {"num-disparities is 33", [](Parameters& p) { p.disparities = 33; }},
+        {"disparities is 0", [](Parameters& p) { p.disparities = 0; }},
+        {"disparities is -32", [](Parameters& p) { p.disparities = -32; }},
+        {"disparities is 16", [](Parameters& p) { p.disparities = 16; }},
+        {"disparities is 33", [](Parameters& p) { p.disparities = 33; }},
         {"multiple of 32 from 32 to 1024", [](Parameters& p) { p.disparities = 1056; }},
-        {"num-disparities", [=](Parameters& p) { p.disparities = minimum; }},
-        {"min-disparity is -2048", [](Parameters& p) { p.minimum = -2048; }},
+        {"disparities", [=](Parameters& p) { p.disparities = minimum; }},
+        {"minimum is -2048", [](Parameters& p) { p.minimum = -2048; }},
         {"make it -2047 to 2015", [](Parameters& p) { p.minimum = 2016; }},
         {"make it -2047 to 1023", [](Parameters& p) { p.disparities = 1024, p.minimum = 1024; }},
-        {"min-disparity", [=](Parameters& p) { p.minimum = maximum; }},
-        {"min-disparity", [=](Parameters& p) { p.minimum = minimum; }},
+        {"minimum", [=](Parameters& p) { p.minimum = maximum; }},
+        {"minimum", [=](Parameters& p) { p.minimum = minimum; }},
         {"paths is 5; make it 4 or 8", [](Parameters& p) { p.paths = 5; }},
         {"paths is 3", [](Parameters& p) { p.paths = 3; }},
         {"census", [](Parameters& p) { p.census = static_cast<Census>(5); }},
-        {"subpixel-method",
+        {"subpixel_method",
          [](Parameters& p) { p.subpixel_method = static_cast<Parameters::SubpixelMethod>(2); }},
         {"compatibility", [](Parameters& p) { p.compatibility = static_cast<Compatibility>(2); }},
         {"compatibility=libsgm",
@@ -97,9 +100,9 @@ struct SgmContract : ContractTraits<SgmCase> {
          [](Parameters& p) {
            p.compatibility = Compatibility::libsgm, p.census = Census::census_gradient;
          }},
-        {"memory-budget is 0", [](Parameters& p) { p.memory_budget = 0; }},
-        {"memory-budget is -1", [](Parameters& p) { p.memory_budget = -1; }},
-        {"memory-budget", [=](Parameters& p) { p.memory_budget = nan; }},
+        {"memory_budget is 0", [](Parameters& p) { p.memory_budget = 0; }},
+        {"memory_budget is -1", [](Parameters& p) { p.memory_budget = -1; }},
+        {"memory_budget", [=](Parameters& p) { p.memory_budget = nan; }},
         {"p1 is -1", [](Parameters& p) { p.p1 = -1; }},
         {"less than p2, which is 60", [](Parameters& p) { p.p1 = 60, p.p2 = 60; }},
         {"less than p2, which is 223", [](Parameters& p) { p.p1 = 223; }},
@@ -114,20 +117,20 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"uniqueness", [](Parameters& p) { p.uniqueness = 1.01; }},
         {"uniqueness", [=](Parameters& p) { p.uniqueness = nan; }},
         {"uniqueness", [=](Parameters& p) { p.uniqueness = infinity; }},
-        {"lr-max-diff is -2", [](Parameters& p) { p.lr_max_diff = -2; }},
-        {"lr-max-diff is 1025", [](Parameters& p) { p.lr_max_diff = 1025; }},
-        {"speckle-size is -2", [](Parameters& p) { p.speckle_size = -2; }},
-        {"speckle-range is -1", [](Parameters& p) { p.speckle_range = -1; }},
-        {"speckle-range is 1025", [](Parameters& p) { p.speckle_range = 1025; }},
-        {"confidence-threshold is -1", [](Parameters& p) { p.confidence_threshold = -1; }},
-        {"confidence-threshold is 256", [](Parameters& p) { p.confidence_threshold = 256; }},
-        {"temporal-alpha is 0", [](Parameters& p) { p.temporal_alpha = 0; }},
-        {"temporal-alpha is 1.01", [](Parameters& p) { p.temporal_alpha = 1.01; }},
-        {"temporal-alpha", [=](Parameters& p) { p.temporal_alpha = nan; }},
-        {"temporal-delta is -1", [](Parameters& p) { p.temporal_delta = -1; }},
-        {"temporal-delta is 1025", [](Parameters& p) { p.temporal_delta = 1025; }},
-        {"temporal-persistence is -1", [](Parameters& p) { p.temporal_persistence = -1; }},
-        {"temporal-persistence is 256", [](Parameters& p) { p.temporal_persistence = 256; }},
+        {"lr_max_diff is -2", [](Parameters& p) { p.lr_max_diff = -2; }},
+        {"lr_max_diff is 1025", [](Parameters& p) { p.lr_max_diff = 1025; }},
+        {"speckle_size is -2", [](Parameters& p) { p.speckle_size = -2; }},
+        {"speckle_range is -1", [](Parameters& p) { p.speckle_range = -1; }},
+        {"speckle_range is 1025", [](Parameters& p) { p.speckle_range = 1025; }},
+        {"confidence_threshold is -1", [](Parameters& p) { p.confidence_threshold = -1; }},
+        {"confidence_threshold is 256", [](Parameters& p) { p.confidence_threshold = 256; }},
+        {"temporal_alpha is 0", [](Parameters& p) { p.temporal_alpha = 0; }},
+        {"temporal_alpha is 1.01", [](Parameters& p) { p.temporal_alpha = 1.01; }},
+        {"temporal_alpha", [=](Parameters& p) { p.temporal_alpha = nan; }},
+        {"temporal_delta is -1", [](Parameters& p) { p.temporal_delta = -1; }},
+        {"temporal_delta is 1025", [](Parameters& p) { p.temporal_delta = 1025; }},
+        {"temporal_persistence is -1", [](Parameters& p) { p.temporal_persistence = -1; }},
+        {"temporal_persistence is 256", [](Parameters& p) { p.temporal_persistence = 256; }},
     };
     std::vector<ParametersRefusal<Case>> all;
     for (const Refusal& refusal : refusals)
@@ -428,6 +431,30 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
   Random random(3);
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(validation_error(random_sgm_parameters(random)), "");
+}
+
+/// With names in brackets, a sentence is the same but for the brackets, and has no name outside of
+/// them.
+TEST(SgmParameters, ErrorsNameParametersInTheWordsOfTheUser) {
+  const Wording bracketed = [](std::string name) { return "<" + name + ">"; };
+  for (const auto& refusal : SgmContract::parameters_refusals()) {
+    std::string error = validation_error(refusal.wrong, bracketed);
+    EXPECT_EQ(error.find('<'), 0U) << error;
+    EXPECT_EQ(std::regex_replace(error, std::regex("<[a-z0-9_]+>"), "").find_first_of("_<"),
+              std::string::npos)
+        << error;
+    EXPECT_EQ(std::regex_replace(error, std::regex("[<>]"), ""), validation_error(refusal.wrong));
+  }
+  const FrameLayout layout = gray_layout(40, 10);
+  const std::unique_ptr<Device> device = make_cpu_device();
+  const auto make = [&](const Parameters& parameters) {
+    return SgmStereo(*device, layout, layout, parameters, bracketed);
+  };
+  CUDAVISION_EXPECT_ERROR(make(changed([](Parameters& p) { p.p2 = 224; })), invalid_argument,
+                          "<p2> is 224");
+  SgmStereo stereo(*device, layout, layout, {}, bracketed);
+  CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed([](Parameters& p) { p.paths = 8; })),
+                          invalid_argument, "<minimum>, <paths>");
 }
 
 TEST(SgmParameters, AutomaticValuesFollowTheConfig) {

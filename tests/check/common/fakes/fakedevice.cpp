@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/fakes/fakedevice.h"
 
-#include <gst/check/gstcheck.h>
-
 #include <cstdlib>
 #include <map>
 #include <mutex>
 
 #include "tests/check/common/fakes/fakelibgstcuda.h"
+#include "tests/check/common/gstcheck.h"
 
 using namespace cudavision;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/faults/faults.h"
 
-#include <gst/check/gstcheck.h>
-
 #include <array>
 #include <atomic>
+
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 

@@ -2,12 +2,13 @@
 #include "tests/check/common/faults/memoryuse.h"
 
 #include <dlfcn.h>
-#include <gst/check/gstcheck.h>
 #include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 

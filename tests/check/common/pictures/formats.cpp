@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/pictures/formats.h"
 
-#include <gst/check/gstcheck.h>
-
 #include <cstring>
+
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/pictures/photographs.h"
 
-#include <gst/check/gstcheck.h>
-
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/gstcheck.h"
 
 namespace check {
 
@@ -19,7 +18,8 @@ Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink_name) {
     GError* error = nullptr;
     if (message != nullptr)
       gst_message_parse_error(message, &error, nullptr);
-    fail("the pipeline gives no picture: %s", error != nullptr ? error->message : "it hangs");
+    ck_abort_msg("the pipeline gives no picture: %s",
+                 error != nullptr ? error->message : "it hangs");
   }
   return Owned<GstSample>(sample);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/pictures/picture.h"
 
-#include <gst/check/gstcheck.h>
 #include <gst/video/video.h>
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 
+#include "tests/check/common/gstcheck.h"
 #include "tests/check/common/owned.h"
 
 namespace check {

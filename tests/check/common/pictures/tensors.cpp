@@ -38,8 +38,8 @@ void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expecte
     return;
   const auto size = static_cast<std::ptrdiff_t>(bytes.size()) / expected.columns / expected.rows;
   const auto element = static_cast<int>((got - bytes.begin()) / size);
-  fail("%s: element %d,%d differs (byte %d instead of %d)", what.c_str(),
-       element % expected.columns, element / expected.columns, *got, *want);
+  ck_abort_msg("%s: element %d,%d differs (byte %d instead of %d)", what.c_str(),
+               element % expected.columns, element / expected.columns, *got, *want);
 }
 
 void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral& how,
