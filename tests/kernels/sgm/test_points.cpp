@@ -210,8 +210,7 @@ TEST_P(PointClouds, RefuseWithWordsAndKeepTheLastValidSet) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::nan("");
   const Refusal refusals[] = {
-      {"disparities",
-       [](Parameters& parameters, Reprojection&) { parameters.disparities = 33; }},
+      {"disparities", [](Parameters& parameters, Reprojection&) { parameters.disparities = 33; }},
       {"matrix Q", [=](Parameters&, Reprojection& q) { q[3][2] = infinity; }},
       {"matrix Q", [=](Parameters&, Reprojection& q) { q[0][0] = nan; }},
       {"matrix Q", [](Parameters&, Reprojection& q) { q[2][3] = -2e30; }},
