@@ -190,8 +190,10 @@ TEST(test_pad_is_released_twice, .times(20)) {
   gst_pad_set_active(sink, TRUE);
   fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
   std::atomic<bool> pushed{false};
+  std::atomic<int> released{0};
   const auto release_depth = [&] {
     GST_ELEMENT_GET_CLASS(stereo.element())->release_pad(stereo.element(), depth);
+    ++released;
   };
   std::function<void()> on_push = [&] {
     pushed = true;
@@ -213,6 +215,8 @@ TEST(test_pad_is_released_twice, .times(20)) {
   stereo.process_at(0);
   stereo.process_at(40 * ms);
   other.join();
+  // The thread that pushes may be removing the pad still, and there is only one of this name.
+  wait_until([&] { return released >= 2; }, "the pad is released");
   gst_object_unref(depth);
   stereo.open("depth");
   fail_unless_equals_int(stereo.process_all(80 * ms).size(), 2);
