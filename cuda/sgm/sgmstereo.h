@@ -17,9 +17,11 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
 /// rectified. The stages run in this order: census of both pictures, aggregate, select, median of
-/// both maps, check, remove_speckles, write_confidence or keep_confident, fill_holes, refine,
-/// find_scene_cut, filter_over_time, write. Stages that the parameters switch off are skipped.
-/// backend.h defines what each stage computes.
+/// both maps, refine of the right map, check, remove_speckles, write_confidence or keep_confident,
+/// sharpen, refine, fill_slopes, refine_filled, smooth, find_scene_cut, filter_over_time, write.
+/// Stages that the parameters switch off are skipped. Without slanted_surfaces and in
+/// compatibility, the right map is not refined, and fill_holes and refine, in this order, stand for
+/// the stages from sharpen to smooth. backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
 /// The parameters that an SgmStereo is built for. Memory and kernels depend on them.
@@ -32,7 +34,7 @@ struct Config {
     automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
   /// libsgm gives the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores
-  /// adaptive_p2, subpixel_method and refine.
+  /// adaptive_p2, subpixel_method, refine and slanted_surfaces.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
   int disparities = 128;  ///< multiple of 32, 32 to 1024
@@ -88,13 +90,17 @@ struct Parameters : Config {
   bool fill_holes = false;
   bool refine = true;       ///< smooths the disparities of each surface, at the end
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
+  /// Treats surfaces as planes that slant. The left-right check then compares with a refined right
+  /// map, and holes are filled at the slope of the surface beside them. With refine and subpixel,
+  /// disparities are also sharpened by the pictures and smoothed along planes.
+  bool slanted_surfaces = true;
 
   auto tie() const noexcept {
     return std::tuple_cat(
         Config::tie(),
         std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, subpixel_method, median, speckle_size,
                  speckle_range, confidence_threshold, temporal_alpha, temporal_delta,
-                 temporal_persistence, fill_holes, refine, adaptive_p2));
+                 temporal_persistence, fill_holes, refine, adaptive_p2, slanted_surfaces));
   }
   bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
