@@ -42,8 +42,8 @@ CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSum
   int m = 0;
   for (int k = 1; k < 2 * max_sharpening; k += 2)
     m += magnitude >= k * whole + ((k * rest + 31) >> 5);
-  const int moved = a > 0 ? v - m : v + m;
-  return static_cast<std::uint16_t>(moved < 0 ? 0 : moved > top ? top : moved);
+  const int lower = v > m ? v - m : 0, higher = v + m < top ? v + m : top;
+  return static_cast<std::uint16_t>(a > 0 ? lower : higher);
 }
 
 /// Returns true if fill_slopes() joins the ends of a run by a straight line.
