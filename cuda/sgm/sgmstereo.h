@@ -174,8 +174,8 @@ class SgmStereo {
   /// confidence has width·height bytes: how much worse the second best is, times the share of the
   /// surroundings that agree, up to 255; 0 where this pair of pictures gave no disparity, even if
   /// one was filled in or kept from a frame before. unfilled has the form of disparity, and gets
-  /// the map as it is before fill_holes, refine and the filter over time. Pass a view without data
-  /// to skip either. Only enqueues.
+  /// the map as it is before it is sharpened, filled, refined and filtered over time. Pass a view
+  /// without data to skip either. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 

@@ -176,6 +176,7 @@ class StereoEpisode final : public fuzz::Life {
           {"speckle-size", one_of({"0", "5", "100", "2147483647"})},
           {"speckle-range", one_of({"0", "1", "1024"})},
           {"fill-holes", one_of({"true", "false"})},
+          {"slanted-surfaces", one_of({"true", "false"})},
           {"confidence-threshold", one_of({"0", "40", "255"})},
           {"temporal-alpha", one_of({"1", "0.4", "0.01"})},
           {"temporal-delta", one_of({"0", "1", "1024"})},

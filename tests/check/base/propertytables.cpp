@@ -80,6 +80,7 @@ const std::vector<ElementSpec>& element_specs() {
         {"confidence-threshold", playing, "0", "40", 0, 255},
         {"fill-holes", playing, "false", "true"},
         {"refine", playing, "true", "false"},
+        {"slanted-surfaces", playing, "true", "false"},
         {"temporal-alpha", playing, "1", "0.4", 1.0 / 256, 1},
         {"temporal-delta", playing, "1", "20", 0, 1024},
         {"temporal-persistence", playing, "0", "3", 0, 255},

@@ -314,7 +314,6 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& g
   result.confidence = defined_confidence(config, map, winners.confidence);
   if (parameters.confidence_threshold > 0)
     map = defined_confident(map, parameters.confidence_threshold, result.confidence);
-  result.unfilled = defined_disparities(config, map, scale);
   const Map measured = map;
   if (slants) {
     if (refines && parameters.subpixel)

@@ -97,7 +97,6 @@ struct DefinedMasks {
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;
-  Map unfilled;
 };
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right,

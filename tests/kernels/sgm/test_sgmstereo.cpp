@@ -123,6 +123,7 @@ const Extreme<Change> extremes[] = {
     {"AsBeforeCensusGradient", "P010", 211, 75, Content::natural,
      [](Parameters& p) {
        p.census = Census::symmetric_9x7, p.paths = 8, p.refine = false, p.speckle_size = 0;
+       p.slanted_surfaces = false;
        p.subpixel_method = Parameters::SubpixelMethod::parabola;
      }},
     {"SpecklesFilledRefined", "GRAY8", 211, 75, Content::natural,
