@@ -398,7 +398,8 @@ disparities() {
     filesrc "location=$CUDAVISION_STEREO_PAIRS/$name/right.png" ! pngdec ! videoconvert
     ! "video/x-raw,format=GRAY8" ! queue ! "stereo$pad.sink_right")
 }
-before=(census=symmetric-9x7 paths=8 subpixel-method=parabola refine=false)
+before=(census=symmetric-9x7 paths=8 subpixel-method=parabola refine=false
+  slanted-surfaces=false)
 disparities cones 64 0 "${before[@]}"
 disparities cones 64 1
 disparities aloe 256 2 "${before[@]}"

@@ -193,6 +193,15 @@ class Stages {
                                       std::uint16_t* left_scratch,
                                       std::uint16_t* right_scratch) = 0;
 
+  /// median() of both maps, then refine() of the right one by the right picture, then check() of
+  /// the left one by that. `to` receives the result, and left stays as it is. right and scratch,
+  /// which has room for a map, may change. max_diff is not −1. Only without compatibility. refine()
+  /// chooses from the numbers around a pixel, so the refined right map is still in pixels.
+  virtual void median_refine_and_check(const SamplePlane& left_picture,
+                                       const SamplePlane& right_picture, const std::uint16_t* left,
+                                       std::uint16_t* right, int max_diff, std::uint16_t* to,
+                                       std::uint16_t* scratch) = 0;
+
   /// Makes the pixels unknown that a mask marks, as SgmStereo::set_masks() describes it.
   virtual void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) = 0;
 
@@ -229,6 +238,69 @@ class Stages {
   virtual void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
                                 const DisparityScale& scale, View<std::uint8_t> disparity,
                                 std::uint16_t* scratch) = 0;
+
+  // The stages for slanted surfaces, which run without compatibility only. I is `luminance >> (bits
+  // − 8)` of the left picture and R that of the right one, replicated beyond the edges. Numbers are
+  // at most top = 16·(disparities − 1). >> rounds down, and div towards 0.
+
+  /// Moves each known number by up to 4 sixteenths towards where the pictures fit best: one step of
+  /// Gauss-Newton over the n known pixels of the 3×3 around it, itself included, that are in the
+  /// picture. A pixel at column x with the number v meets the place X = 16(x − minimum) − v of the
+  /// right picture. With u = X >> 4, f = X & 15,
+  ///   e = 16·I(x) − (16 − f)·R(u) − f·R(u + 1) and g = 8(I(x + 1) − I(x − 1)),
+  /// the sums over those pixels are
+  ///   A = n·Σeg − Σe·Σg and B = n·Σgg − (Σg)² + 64n²,
+  /// and v becomes max(0, v − m) if A > 0, else min(top, v + m), with
+  ///   m = min(4, (32·|A| + B) div 2B).
+  /// Unknown pixels stay unknown. from and to differ.
+  virtual void sharpen(const SamplePlane& left_picture, const SamplePlane& right_picture,
+                       const std::uint16_t* from, std::uint16_t* to) = 0;
+
+  /// Fills the unknown pixels of each row along the surface beside them. Let a run of unknown
+  /// pixels have the known pixels l before it and e after it, where those are in the picture, and
+  /// v(x) be the numbers of its row y in `from`.
+  ///
+  /// If both are known and |v(l) − v(e)| ≤ 32, pixel k becomes
+  ///   (2(v(l)·(e − k) + v(e)·(k − l)) + e − l) div 2(e − l).
+  ///
+  /// Otherwise the surface is that of the end with the smaller number, or of the only one, which
+  /// continues at the slope that it has there. Let x be the column of that end, and o = −1 for l
+  /// and 1 for e. For n = 32, 16, 8, Σ sums v0 − v2 over the c rows y + j, j ∈ {−8, −4, 0, 4, 8},
+  /// in which the numbers v0 at x, v1 at x + o·n/2 and v2 at x + o·n are in the picture, known and
+  /// |v0 − 2·v1 + v2| ≤ 8. The first n for which c is not 0 counts. Pixel k, t = |k − x|, becomes
+  /// v(x) plus (2Σ·min(t, 4n) + cn) / 2cn, rounded down, but at least 0 and at most top. It becomes
+  /// v(x) if there is no such n.
+  ///
+  /// Then each row without known pixels becomes a copy of the nearest filled row above it, or else
+  /// below it. A map without known pixels stays as it is. The confidence of all pixels that are
+  /// unknown in `from` becomes 0; that of the others stays as it is. confidence may be null. from
+  /// and to differ.
+  virtual void fill_slopes(const std::uint16_t* from, std::uint16_t* to,
+                           std::uint8_t* confidence) = 0;
+
+  /// refine() of the pixels of `filled` that are unknown in `map`, which is `filled` before it was
+  /// filled. The other pixels keep their numbers. All known pixels of `filled` are samples. All
+  /// three maps differ.
+  virtual void refine_filled(const SamplePlane& picture, const std::uint16_t* map,
+                             const std::uint16_t* filled, std::uint16_t* to) = 0;
+
+  /// Smooths planes, where the match is unsure. This takes three passes, with h = 8, 4 and 2, each
+  /// of which reads the result of the one before it. A pass changes each known number v(p):
+  ///   v(p) + (2S + T) / 2T, rounded down.
+  /// With a the confidence of select(), or 0 for pixels that were filled, cut = max(8, 18 − (a >>
+  /// 4)). S begins at 0 and T at 64, and 12 pairs of pixels q = p + (i, j), r = p − (i, j) add to
+  /// them: i, j ∈ {−2h, −h, 0, h, 2h}, j > 0 or j = 0 and i > 0. A pair counts if both pixels are
+  /// in the picture and known and c = |v(q) + v(r) − 2·v(p)| ≤ 2·cut. It adds w·(v(q) + v(r) −
+  /// 2·v(p)) to S and 2w to T, with
+  ///   w = (64 >> (max(|I(p) − I(q)|, |I(p) − I(r)|) >> 3))·(2·cut + 1 − c) div (2·cut).
+  /// Unknown pixels stay unknown. All three maps differ; scratch has room for a map.
+  virtual void smooth(const SamplePlane& picture, const std::uint8_t* confidence,
+                      const std::uint16_t* from, std::uint16_t* to, std::uint16_t* scratch) = 0;
+  /// smooth(), then write(). Both scratches have room for a map.
+  virtual void smooth_and_write(const SamplePlane& picture, const std::uint8_t* confidence,
+                                const std::uint16_t* map, const DisparityScale& scale,
+                                View<std::uint8_t> disparity, std::uint16_t* scratch,
+                                std::uint16_t* other_scratch) = 0;
 
   /// Samples the left picture in columns·rows places, columns = min(width, 64), rows = min(height,
   /// 64). Sample (i, j) is `luminance >> (bits − 8)` at x = (2i + 1)·width div 2columns, y =

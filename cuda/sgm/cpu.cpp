@@ -18,7 +18,10 @@ class StagesCpu final : public Stages {
         select_(device, config),
         speckles_(device, config),
         holes_(device, config),
-        refine_(device, config) {}
+        refine_(device, config),
+        sharpen_(device, config),
+        slopes_(device, config),
+        smooth_(device, config) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_.run(picture, features);
@@ -61,6 +64,14 @@ class StagesCpu final : public Stages {
     median_and_check(picture, left, right, subpixel, max_diff, left_scratch, right_scratch);
     write(left_scratch, scale, disparity);
   }
+  void median_refine_and_check(const SamplePlane& left_picture, const SamplePlane& right_picture,
+                               const std::uint16_t* left, std::uint16_t* right, int max_diff,
+                               std::uint16_t* to, std::uint16_t* scratch) override {
+    median(left, to);
+    median(right, scratch);
+    refine(right_picture, scratch, right);
+    check(left_picture, right, true, max_diff, to);
+  }
   void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
     apply_mask_cpu(config_, mask, map);
   }
@@ -97,6 +108,29 @@ class StagesCpu final : public Stages {
     refine(picture, map, scratch);
     write(scratch, scale, disparity);
   }
+  void sharpen(const SamplePlane& left_picture, const SamplePlane& right_picture,
+               const std::uint16_t* from, std::uint16_t* to) override {
+    sharpen_.run(left_picture, right_picture, from, to);
+  }
+  void fill_slopes(const std::uint16_t* from, std::uint16_t* to,
+                   std::uint8_t* confidence) override {
+    slopes_.run(from, to, confidence);
+  }
+  void refine_filled(const SamplePlane& picture, const std::uint16_t* map,
+                     const std::uint16_t* filled, std::uint16_t* to) override {
+    refine_.run_filled(picture, map, filled, to);
+  }
+  void smooth(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
+              std::uint16_t* to, std::uint16_t* scratch) override {
+    smooth_.run(picture, confidence, from, to, scratch);
+  }
+  void smooth_and_write(const SamplePlane& picture, const std::uint8_t* confidence,
+                        const std::uint16_t* map, const DisparityScale& scale,
+                        View<std::uint8_t> disparity, std::uint16_t* scratch,
+                        std::uint16_t* other_scratch) override {
+    smooth(picture, confidence, map, scratch, other_scratch);
+    write(scratch, scale, disparity);
+  }
 
  private:
   StageConfig config_;
@@ -107,6 +141,9 @@ class StagesCpu final : public Stages {
   SpecklesCpu speckles_;
   HolesCpu holes_;
   RefineCpu refine_;
+  SharpenCpu sharpen_;
+  SlopesCpu slopes_;
+  SmoothCpu smooth_;
 };
 
 }  // namespace

@@ -29,6 +29,17 @@ bool fill_row(std::uint16_t* row, int width) {
 
 }  // namespace
 
+void fill_empty_rows(const StageConfig& config, const bool* has_known, std::uint16_t* map) {
+  const int width = config.width, height = config.height;
+  const auto row = [=](int y) { return map + std::int64_t{y} * width; };
+  const int first = static_cast<int>(std::find(has_known, has_known + height, true) - has_known);
+  if (first == height)
+    return;
+  for (int y = 0; y < height; ++y)
+    if (!has_known[y])
+      std::copy_n(row(y < first ? first : y - 1), width, row(y));
+}
+
 HolesCpu::HolesCpu(Device& device, const StageConfig& config)
     : config_(config), has_known_(device.allocate(static_cast<std::size_t>(config.height))) {}
 
@@ -40,12 +51,7 @@ void HolesCpu::run(std::uint16_t* map) const {
     for (int y = band.begin; y < band.end; ++y)
       has_known[y] = fill_row(row(y), width);
   });
-  const int first = static_cast<int>(std::find(has_known, has_known + height, true) - has_known);
-  if (first == height)
-    return;
-  for (int y = 0; y < height; ++y)
-    if (!has_known[y])
-      std::copy_n(row(y < first ? first : y - 1), width, row(y));
+  fill_empty_rows(config_, has_known, map);
 }
 
 }  // namespace cudavision::sgm

@@ -1,86 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel: refine, write_confidence and
-// keep_confident. The rows of samples are copied first, with room at both ends, so that the loops
-// need no bounds checks. They work on some neighbouring pixels at once, which the compiler
+// The stages that look at the samples around each pixel: refine, refine_filled, write_confidence
+// and keep_confident. The rows of samples are copied first, with room at both ends, so that the
+// loops need no bounds checks. They work on some neighbouring pixels at once, which the compiler
 // vectorises.
 
 #include <algorithm>
 #include <cstring>
 
 #include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/samplerows_cpu.h"
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {
 
-/// Marks unknown numbers in the copied rows. As a signed number it is larger than all others, and
-/// too far from them to support any.
-constexpr std::int16_t no_number = 0x7fff;
-
-constexpr int lanes = 32;  // pixels at once
-
-/// The rows of samples around a row: of the map and, if needed, of the luminance.
-class SampleRows {
- public:
-  static std::size_t bytes(int width) {
-    return refine_side * pitch(width) * (sizeof(std::int16_t) + 1);
-  }
-
-  SampleRows(int width, int height, std::uint8_t* memory)
-      : width_(width),
-        height_(height),
-        numbers_(reinterpret_cast<std::int16_t*>(memory)),
-        luminances_(reinterpret_cast<std::uint8_t*>(numbers_ + refine_side * pitch(width))) {
-    std::fill_n(numbers_, refine_side * pitch(width), no_number);
-    std::fill_n(luminances_, refine_side * pitch(width), std::uint8_t{0});
-  }
-
-  /// Loads the rows around row y. picture may be null.
-  void load(const std::uint16_t* map, const SamplePlane* picture, int y) {
-    for (int i = 0; i < refine_side; ++i) {
-      const int from = y - refine_radius + refine_step * i;
-      std::int16_t* const to = numbers_ + place_of(i);
-      if (from < 0 || from >= height_) {
-        std::fill_n(to, width_, no_number);
-        continue;
-      }
-      const std::uint16_t* const row = map + std::int64_t{from} * width_;
-      for (int x = 0; x < width_; ++x)
-        to[x] = row[x] == unknown ? no_number : static_cast<std::int16_t>(row[x]);
-      if (picture)
-        read_eight_bits(*picture, from, luminances_ + place_of(i));
-    }
-  }
-
-  const std::int16_t* numbers(int row) const { return numbers_ + place_of(row); }
-  const std::uint8_t* luminances(int row) const { return luminances_ + place_of(row); }
-
- private:
-  static std::size_t pitch(int width) {
-    return (static_cast<std::size_t>(width) + lanes - 1) / lanes * lanes + 2 * refine_radius;
-  }
-  std::size_t place_of(int row) const {
-    return static_cast<std::size_t>(row) * pitch(width_) + refine_radius;
-  }
-
-  int width_, height_;
-  std::int16_t* numbers_;
-  std::uint8_t* luminances_;
-};
-
-constexpr int middle = refine_side / 2;
-
-/// Returns the weight of a sample, 64 >> (difference >> 3), as a sum of comparisons, which
-/// vectorises well.
-[[gnu::always_inline]] inline std::uint8_t weight_of(std::uint8_t pixel, std::uint8_t sample) {
-  const auto difference =
-      static_cast<std::uint8_t>(pixel < sample ? sample - pixel : pixel - sample);
-  return static_cast<std::uint8_t>((difference < 8 ? 32 : 0) + (difference < 16 ? 16 : 0) +
-                                   (difference < 24 ? 8 : 0) + (difference < 32 ? 4 : 0) +
-                                   (difference < 40 ? 2 : 0) + (difference < 48 ? 1 : 0) +
-                                   (difference < 56 ? 1 : 0));
-}
+constexpr int middle = SampleRows::middle;
+static_assert(SampleRows::count == refine_side);
 
 /// A few numbers in a vector of the size that every processor has. Comparisons give −1 where they
 /// hold, else 0. find_medians() uses this extension of GCC and Clang because GCC vectorises neither
@@ -117,7 +53,7 @@ struct Samples {
     samples.numbers[s] = numbers;
     std::uint8_t weights[lanes];
     for (int i = 0; i < lanes; ++i)
-      weights[i] = weight_of(centre[i], luminances[i]);
+      weights[i] = weight_of(difference_of(centre[i], luminances[i]));
     for (int i = 0; i < lanes; ++i) {
       const std::int16_t weight = weights[i] & mask_of<std::int16_t>(numbers[i] != no_number);
       samples.weights[s][i] = weight;
@@ -169,6 +105,26 @@ void refine_row(const SampleRows& rows, int width, std::uint16_t* to) {
   }
 }
 
+/// Copies the row `filled`, which is rows.numbers(middle), and refines the pixels that are unknown
+/// in the row `map`.
+CUDAVISION_TARGET_CLONES
+void refine_filled_row(const SampleRows& rows, const std::uint16_t* map,
+                       const std::uint16_t* filled, int width, std::uint16_t* to) {
+  Samples samples;
+  std::int16_t totals[lanes], medians[lanes];
+  for (int x = 0; x < width; x += lanes) {
+    const int count = std::min(lanes, width - x);
+    std::copy_n(filled + x, count, to + x);
+    if (std::find(map + x, map + x + count, unknown) == map + x + count)
+      continue;
+    load_samples(rows, x, samples, totals);
+    find_medians(samples, totals, medians);
+    for (int i = 0; i < count; ++i)
+      if (map[x + i] == unknown && filled[x + i] != unknown)
+        to[x + i] = static_cast<std::uint16_t>(medians[i]);
+  }
+}
+
 CUDAVISION_TARGET_CLONES
 void confidence_row(const SampleRows& rows, const std::uint8_t* confidence, int width,
                     std::uint8_t* out) {
@@ -212,19 +168,33 @@ void keep_confident_row(const std::uint16_t* map, int threshold, int width,
 RefineCpu::RefineCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(
-        device.allocate(SampleRows::bytes(config.width) + static_cast<std::size_t>(config.width)));
+    scratch_.push_back(device.allocate(SampleRows::bytes(config.width, refine_step) +
+                                       static_cast<std::size_t>(config.width)));
 }
 
 void RefineCpu::run(const SamplePlane& picture, const std::uint16_t* from,
                     std::uint16_t* to) const {
   const int width = config_.width;
   bands_.for_each([&](const Band& band) {
-    SampleRows rows(width, config_.height,
+    SampleRows rows(width, config_.height, refine_step,
                     scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
     for (int y = band.begin; y < band.end; ++y) {
       rows.load(from, &picture, y);
       refine_row(rows, width, to + std::int64_t{y} * width);
+    }
+  });
+}
+
+void RefineCpu::run_filled(const SamplePlane& picture, const std::uint16_t* map,
+                           const std::uint16_t* filled, std::uint16_t* to) const {
+  const int width = config_.width;
+  bands_.for_each([&](const Band& band) {
+    SampleRows rows(width, config_.height, refine_step,
+                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+    for (int y = band.begin; y < band.end; ++y) {
+      const std::int64_t first = std::int64_t{y} * width;
+      rows.load(filled, &picture, y);
+      refine_filled_row(rows, map + first, filled + first, width, to + first);
     }
   });
 }
@@ -236,8 +206,8 @@ void RefineCpu::for_each_confidence_row(const std::uint16_t* map, const std::uin
   const int width = config_.width;
   bands_.for_each([&](const Band& band) {
     auto* const scratch = scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>();
-    auto* const result = scratch + SampleRows::bytes(width);
-    SampleRows rows(width, config_.height, scratch);
+    auto* const result = scratch + SampleRows::bytes(width, refine_step);
+    SampleRows rows(width, config_.height, refine_step, scratch);
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;
       if (config_.libsgm()) {

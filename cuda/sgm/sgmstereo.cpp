@@ -133,9 +133,9 @@ class SgmStereo::State {
     pictures_ = {left_luminance_.of(left), right_luminance_.of(right)};
     work_.reset();
     stages_->begin_frame();
-    const bool counts_confidence = confidence || parameters_.confidence_threshold > 0;
+    const bool counts_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
     match(pictures_.left, pictures_.right, counts_confidence ? work_.confidence : nullptr);
-    finish(pictures_.left, disparity, confidence, unfilled);
+    finish(disparity, confidence, unfilled);
     stages_->end_frame();
   }
 
@@ -165,21 +165,24 @@ class SgmStereo::State {
   // libSGM's check also removes black pixels, even if it compares nothing.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
+  bool slants() const { return parameters_.slanted_surfaces && !config_.libsgm(); }
+  bool smooths() const { return slants() && refines() && parameters_.subpixel; }
   bool cleans() const {
     return parameters_.speckle_size > 0 || parameters_.confidence_threshold > 0 ||
            filter_.is_on() || parameters_.fill_holes || left_mask_;
   }
 
-  void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
-              View<std::uint8_t> confidence, View<std::uint8_t> unfilled) {
+  void finish(View<std::uint8_t> disparity, View<std::uint8_t> confidence,
+              View<std::uint8_t> unfilled) {
     const DisparityScale scale = disparity_scale(parameters_);
-    if (parameters_.median && checks() && !confidence && !unfilled && !cleans() && !refines()) {
-      stages_->median_check_and_write(picture, work_.left, work_.right, parameters_.subpixel,
+    if (parameters_.median && checks() && !confidence && !unfilled && !cleans() && !refines() &&
+        !slants()) {
+      stages_->median_check_and_write(pictures_.left, work_.left, work_.right, parameters_.subpixel,
                                       parameters_.lr_max_diff, scale, disparity, work_.other_left,
                                       work_.other_right);
       return;
     }
-    clean(picture);
+    clean();
     if (parameters_.confidence_threshold > 0) {
       stages_->keep_confident(work_.left, work_.confidence, parameters_.confidence_threshold,
                               confidence, work_.other_left);
@@ -189,41 +192,89 @@ class SgmStereo::State {
     }
     if (unfilled)
       stages_->write(work_.left, scale, unfilled);
-    if (filter_.is_on()) {
-      finish_over_time(picture, scale, disparity);
-      return;
-    }
-    if (parameters_.fill_holes)
-      fill_holes();
-    if (refines())
-      stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
+    if (slants())
+      finish_slanted(scale, disparity);
     else
-      stages_->write(work_.left, scale, disparity);
+      finish_plain(scale, disparity);
   }
 
-  void fill_holes() {
-    stages_->fill_holes(work_.left);
+  // From here on, no stage needs the right map, and its memory is free.
+
+  void finish_plain(const DisparityScale& scale, View<std::uint8_t> disparity) {
+    const std::uint16_t* measured = nullptr;
+    if (parameters_.fill_holes) {
+      if (filter_.is_on()) {
+        measured = work_.right;
+        stages_->write(work_.left, {0, unknown}, view_of(work_.right));
+      }
+      stages_->fill_holes(work_.left);
+      mask_left();
+    }
+    if (filter_.is_on()) {
+      if (refines())
+        refine();
+      write_over_time(work_.left, measured, scale, disparity);
+    } else if (refines()) {
+      stages_->refine_and_write(pictures_.left, work_.left, scale, disparity, work_.other_left);
+    } else {
+      stages_->write(work_.left, scale, disparity);
+    }
+  }
+
+  void finish_slanted(const DisparityScale& scale, View<std::uint8_t> disparity) {
+    if (smooths()) {
+      stages_->sharpen(pictures_.left, pictures_.right, work_.left, work_.other_left);
+      std::swap(work_.left, work_.other_left);
+    }
+    if (refines())
+      refine();
+    const std::uint16_t* measured = nullptr;
+    if (parameters_.fill_holes) {
+      fill_slopes();
+      measured = work_.other_left;
+    }
+    if (filter_.is_on()) {
+      if (smooths())
+        stages_->smooth(pictures_.left, work_.confidence, work_.left, work_.right,
+                        work_.other_right);
+      write_over_time(smooths() ? work_.right : work_.left, measured, scale, disparity);
+    } else if (smooths()) {
+      stages_->smooth_and_write(pictures_.left, work_.confidence, work_.left, scale, disparity,
+                                work_.right, work_.other_right);
+    } else {
+      stages_->write(work_.left, scale, disparity);
+    }
+  }
+
+  // Leaves the map as it was before in other_left.
+  void fill_slopes() {
+    std::uint8_t* const confidence = smooths() ? work_.confidence : nullptr;
+    if (refines()) {
+      stages_->fill_slopes(work_.left, work_.right, confidence);
+      stages_->refine_filled(pictures_.left, work_.left, work_.right, work_.other_left);
+    } else {
+      stages_->fill_slopes(work_.left, work_.other_left, confidence);
+    }
+    std::swap(work_.left, work_.other_left);
+    mask_left();
+  }
+
+  void mask_left() {
     if (left_mask_)
       stages_->apply_mask(left_mask_, work_.left);
   }
 
-  // The filter comes last. The refinement weighs samples by a luminance with noise, so what it
-  // gives for the same numbers changes a little from frame to frame.
-  void finish_over_time(const SamplePlane& picture, const DisparityScale& scale,
-                        View<std::uint8_t> disparity) {
-    const std::uint16_t* measured = nullptr;
-    if (parameters_.fill_holes) {
-      // A copy of the map, where no stage needs the right one any more.
-      measured = work_.right;
-      stages_->write(work_.left, {0, unknown}, view_of(work_.right));
-      fill_holes();
-    }
-    if (refines()) {
-      stages_->refine(picture, work_.left, work_.other_left);
-      std::swap(work_.left, work_.other_left);
-    }
-    stages_->find_scene_cut(picture, std::exchange(first_frame_, false), work_.history);
-    stages_->filter_over_time(work_.left, measured, filter_, work_.history);
+  void refine() {
+    stages_->refine(pictures_.left, work_.left, work_.other_left);
+    std::swap(work_.left, work_.other_left);
+  }
+
+  // The filter comes last. The other stages weigh samples by a luminance with noise, so what they
+  // give for the same numbers changes a little from frame to frame.
+  void write_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                       const DisparityScale& scale, View<std::uint8_t> disparity) {
+    stages_->find_scene_cut(pictures_.left, std::exchange(first_frame_, false), work_.history);
+    stages_->filter_over_time(map, measured, filter_, work_.history);
     stages_->write(work_.history.numbers, scale, disparity);
   }
 
@@ -232,24 +283,37 @@ class SgmStereo::State {
             2 * std::ptrdiff_t{config_.width}};
   }
 
-  void clean(const SamplePlane& picture) {
-    if (parameters_.median) {
-      if (checks())
-        stages_->median_and_check(picture, work_.left, work_.right, parameters_.subpixel,
-                                  parameters_.lr_max_diff, work_.other_left, work_.other_right);
-      else
-        stages_->median(work_.left, work_.other_left);
+  void clean() {
+    if (checks())
+      check();
+    else if (parameters_.median) {
+      stages_->median(work_.left, work_.other_left);
       std::swap(work_.left, work_.other_left);
-    } else if (checks()) {
-      stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
-                     work_.left);
     }
-    if (left_mask_)
-      stages_->apply_mask(left_mask_, work_.left);
+    mask_left();
     if (parameters_.speckle_size > 0)
       stages_->remove_speckles(parameters_.speckle_size,
                                parameters_.speckle_range * disparity_scale(parameters_).per_pixel,
                                work_.left);
+  }
+
+  // With the medians of both maps, if the parameters ask for them.
+  void check() {
+    const int max_diff = parameters_.lr_max_diff;
+    if (!parameters_.median) {
+      if (slants())
+        stages_->refine(pictures_.right, work_.right, work_.other_right);
+      stages_->check(pictures_.left, slants() ? work_.other_right : work_.right,
+                     parameters_.subpixel, max_diff, work_.left);
+      return;
+    }
+    if (slants())
+      stages_->median_refine_and_check(pictures_.left, pictures_.right, work_.left, work_.right,
+                                       max_diff, work_.other_left, work_.other_right);
+    else
+      stages_->median_and_check(pictures_.left, work_.left, work_.right, parameters_.subpixel,
+                                max_diff, work_.other_left, work_.other_right);
+    std::swap(work_.left, work_.other_left);
   }
 
   Luminance left_luminance_, right_luminance_;

@@ -17,9 +17,11 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
 /// rectified. The stages run in this order: census of both pictures, aggregate, select, median of
-/// both maps, check, remove_speckles, write_confidence or keep_confident, fill_holes, refine,
-/// find_scene_cut, filter_over_time, write. Stages that the parameters switch off are skipped.
-/// backend.h defines what each stage computes.
+/// both maps, refine of the right map, check, remove_speckles, write_confidence or keep_confident,
+/// sharpen, refine, fill_slopes, refine_filled, smooth, find_scene_cut, filter_over_time, write.
+/// Stages that the parameters switch off are skipped. Without slanted_surfaces and in
+/// compatibility, the right map is not refined, and fill_holes and refine, in this order, stand for
+/// the stages from sharpen to smooth. backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
 /// The parameters that an SgmStereo is built for. Memory and kernels depend on them.
@@ -32,7 +34,7 @@ struct Config {
     automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
   /// libsgm gives the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores
-  /// adaptive_p2, subpixel_method and refine.
+  /// adaptive_p2, subpixel_method, refine and slanted_surfaces.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
   /// In sixteenths of a pixel, disparities up to this many pixels fit signed 16 bits.
@@ -107,6 +109,10 @@ struct Parameters : Config {
   bool fill_holes = false;
   bool refine = true;       ///< smooths the disparities of each surface, at the end
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
+  /// Treats surfaces as planes that slant. The left-right check then compares with a refined right
+  /// map, and holes are filled at the slope of the surface beside them. With refine and subpixel,
+  /// disparities are also sharpened by the pictures and smoothed along planes.
+  bool slanted_surfaces = true;
 
   bool operator==(const Parameters&) const = default;
 };
@@ -185,8 +191,8 @@ class SgmStereo {
   /// confidence has width·height bytes: how much worse the second best is, times the share of the
   /// surroundings that agree, up to 255; 0 where this pair of pictures gave no disparity, even if
   /// one was filled in or kept from a frame before. unfilled has the form of disparity, and gets
-  /// the map as it is before fill_holes, refine and the filter over time. Pass a view without data
-  /// to skip either. Only enqueues.
+  /// the map as it is before it is sharpened, filled, refined and filtered over time. Pass a view
+  /// without data to skip either. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 

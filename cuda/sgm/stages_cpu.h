@@ -81,12 +81,14 @@ void write_cpu(const StageConfig& config, const std::uint16_t* map, const Dispar
 
 void apply_mask_cpu(const StageConfig& config, View<const std::uint32_t> mask, std::uint16_t* map);
 
-/// The stages that look at the samples around each pixel: refine, write_confidence and
-/// keep_confident.
+/// The stages that look at the samples around each pixel: refine, refine_filled, write_confidence
+/// and keep_confident.
 class RefineCpu {
  public:
   RefineCpu(Device& device, const StageConfig& config);
   void run(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) const;
+  void run_filled(const SamplePlane& picture, const std::uint16_t* map, const std::uint16_t* filled,
+                  std::uint16_t* to) const;
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) const;
   void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
@@ -131,6 +133,47 @@ class HolesCpu {
  private:
   StageConfig config_;
   Buffer has_known_;  // one flag per row
+};
+
+/// Makes the rows without known pixels copies of the nearest others, as fill_holes() does.
+/// has_known has a flag per row.
+void fill_empty_rows(const StageConfig& config, const bool* has_known, std::uint16_t* map);
+
+class SharpenCpu {
+ public:
+  SharpenCpu(Device& device, const StageConfig& config);
+  void run(const SamplePlane& left_picture, const SamplePlane& right_picture,
+           const std::uint16_t* from, std::uint16_t* to) const;
+
+ private:
+  StageConfig config_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;  // one per band
+};
+
+class SlopesCpu {
+ public:
+  SlopesCpu(Device& device, const StageConfig& config);
+  void run(const std::uint16_t* from, std::uint16_t* to, std::uint8_t* confidence) const;
+
+ private:
+  StageConfig config_;
+  Buffer has_known_;  // one flag per row
+};
+
+class SmoothCpu {
+ public:
+  SmoothCpu(Device& device, const StageConfig& config);
+  void run(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
+           std::uint16_t* to, std::uint16_t* scratch) const;
+
+ private:
+  void run_pass(const SamplePlane& picture, const std::uint8_t* confidence, int step,
+                const std::uint16_t* from, std::uint16_t* to) const;
+
+  StageConfig config_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;  // one per band
 };
 
 }  // namespace cudavision::sgm

@@ -16,6 +16,9 @@ struct MapArguments;
 struct SpecklesArguments;
 struct HolesArguments;
 struct RefineArguments;
+struct SharpenArguments;
+struct SlopesArguments;
+struct SmoothArguments;
 struct SceneArguments;
 struct TemporalArguments;
 
@@ -196,12 +199,14 @@ class HolesCuda {
   LaunchQueue& queue_;
 };
 
-/// The stages that look at the samples around each pixel: refine, write_confidence and
-/// keep_confident.
+/// The stages that look at the samples around each pixel: refine, refine_filled, write_confidence
+/// and keep_confident.
 class RefineCuda {
  public:
   RefineCuda(LaunchQueue& queue, const StageConfig& config);
   void run(const SamplePlane& picture, const std::uint16_t* from, const NumbersOut& out) const;
+  void run_filled(const SamplePlane& picture, const std::uint16_t* map, const std::uint16_t* filled,
+                  std::uint16_t* to) const;
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) const;
   /// `to` may be null.
@@ -212,6 +217,42 @@ class RefineCuda {
   RefineArguments arguments(const std::uint16_t* from) const;
   void launch(Kernel<RefineArguments> kernel, int rows_per_block, const RefineArguments& a) const;
 
+  StageConfig config_;
+  LaunchQueue& queue_;
+};
+
+class SharpenCuda {
+ public:
+  SharpenCuda(LaunchQueue& queue, const StageConfig& config);
+  void run(const SamplePlane& left_picture, const SamplePlane& right_picture,
+           const std::uint16_t* from, std::uint16_t* to) const;
+
+ private:
+  StageConfig config_;
+  LaunchQueue& queue_;
+};
+
+class SlopesCuda {
+ public:
+  /// scratch has 8 bytes for each pixel.
+  SlopesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch);
+  /// confidence may be null.
+  void run(const std::uint16_t* from, std::uint16_t* to, std::uint8_t* confidence) const;
+
+ private:
+  StageConfig config_;
+  void* scratch_;
+  LaunchQueue& queue_;
+};
+
+class SmoothCuda {
+ public:
+  SmoothCuda(LaunchQueue& queue, const StageConfig& config);
+  /// Both scratches have room for a map.
+  void run(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
+           const NumbersOut& out, std::uint16_t* scratch, std::uint16_t* other_scratch) const;
+
+ private:
   StageConfig config_;
   LaunchQueue& queue_;
 };

@@ -9,23 +9,23 @@ namespace {
 struct PresetValues {
   StereoPreset preset;
   int speckle_size, confidence_threshold;
-  bool fill_holes, refine;
+  bool fill_holes, refine, slanted_surfaces;
 };
 
 // docs/elements/cudasgmstereo.md has what they were chosen by: their errors on pairs with ground
 // truth. More paths and other values of uniqueness, median and lr-max-diff gained nothing there.
 constexpr PresetValues presets[] = {
-    {StereoPreset::fast, 0, 0, false, false},
-    {StereoPreset::balanced, sgm::Config::automatic, 0, false, true},
-    {StereoPreset::accurate, 100, 60, false, true},
-    {StereoPreset::dense, 100, 20, true, true},
+    {StereoPreset::fast, 0, 0, false, false, false},
+    {StereoPreset::balanced, sgm::Config::automatic, 0, false, true, true},
+    {StereoPreset::accurate, 100, 60, false, true, true},
+    {StereoPreset::dense, 100, 20, true, true, true},
 };
 
 /// Returns the values in force, without automatic ones.
 auto values_of(const StereoSettings& settings) {
   const sgm::Parameters parameters = sgm::resolved(settings);
   return std::make_tuple(parameters.speckle_size, parameters.confidence_threshold,
-                         parameters.fill_holes, parameters.refine);
+                         parameters.fill_holes, parameters.refine, parameters.slanted_surfaces);
 }
 
 }  // namespace
@@ -37,6 +37,7 @@ void apply_preset(StereoPreset preset, StereoSettings& settings) {
       settings.confidence_threshold = values.confidence_threshold;
       settings.fill_holes = values.fill_holes;
       settings.refine = values.refine;
+      settings.slanted_surfaces = values.slanted_surfaces;
     }
 }
 

@@ -4,7 +4,7 @@
 #include "gst/sgmstereo/stereosettings.h"
 
 /// Named sets of values for the properties that decide between speed, accuracy and density:
-/// speckle-size, confidence-threshold, fill-holes and refine.
+/// speckle-size, confidence-threshold, fill-holes, refine and slanted-surfaces.
 namespace cudavision {
 
 /// custom stands for all other values of these properties.

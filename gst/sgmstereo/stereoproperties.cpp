@@ -134,10 +134,16 @@ void add_matching(ElementProperties<Settings>& all) {
   all.add({"fill-holes", "Fill holes",
            "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
           &Settings::fill_holes);
-  all.add({"refine", "Refine",
-           "Smooth the disparities of each surface, at the end, by a median over pixels of similar "
-           "luminance (no effect with compatibility=libsgm)"},
-          &Settings::refine);
+  all.add(
+      {"refine", "Refine",
+       "Smooth the disparities of each surface by a median over pixels of similar luminance (no "
+       "effect with compatibility=libsgm)"},
+      &Settings::refine);
+  all.add({"slanted-surfaces", "Slanted surfaces",
+           "Take surfaces for planes that may slant: continue their slope into filled pixels, "
+           "compare with a refined right map and, with refine and subpixel, sharpen disparities by "
+           "the pictures and smooth planes (no effect with compatibility=libsgm)"},
+          &Settings::slanted_surfaces);
 }
 
 void add_temporal(ElementProperties<Settings>& all) {
@@ -259,8 +265,8 @@ void install_preset(GObjectClass* klass) {
   g_object_class_install_property(
       klass, preset_id(),
       g_param_spec_enum("preset", "Preset",
-                        "Sets speckle-size, confidence-threshold, fill-holes and refine at once; "
-                        "each of them may be set again afterwards",
+                        "Sets speckle-size, confidence-threshold, fill-holes, refine and "
+                        "slanted-surfaces at once; each of them may be set again afterwards",
                         preset_type(), static_cast<gint>(preset_of(StereoSettings())), flags));
 }
 
@@ -288,6 +294,7 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   notify("confidence-threshold", after.confidence_threshold != before.confidence_threshold);
   notify("fill-holes", after.fill_holes != before.fill_holes);
   notify("refine", after.refine != before.refine);
+  notify("slanted-surfaces", after.slanted_surfaces != before.slanted_surfaces);
   notify("preset", preset_of(after) != preset_of(before));
 }
 

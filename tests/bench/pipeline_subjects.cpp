@@ -74,8 +74,8 @@ void add_integral(Group group) {
 }
 
 void add_stereo(Group group) {
-  for (const char* chain : {"cudasgmstereo refine=false speckle-size=0 diagnostics-interval=0",
-                            "cudasgmstereo diagnostics-interval=0"})
+  for (const char* chain :
+       {"cudasgmstereo preset=fast diagnostics-interval=0", "cudasgmstereo diagnostics-interval=0"})
     for (const FrameMemory memory : all_memories)
       group.add(chain, "NV12", full_hd, memory, video_caps(memory, "GRAY16_LE"));
 }
@@ -101,7 +101,7 @@ void add_frames_in_flight(Group group) {
         group.add(blur_with_frames_in_flight(number), format, full_hd, memory);
   for (const char* format : {"GRAY8", "NV12"})
     for (const char* number : {"0", "1", "2", "3", "4"})
-      group.add(std::string("cudasgmstereo speckle-size=0 refine=false diagnostics-interval=0 "
+      group.add(std::string("cudasgmstereo preset=fast diagnostics-interval=0 "
                             "frames-in-flight=") +
                     number,
                 format, full_hd, FrameMemory::system, video_caps(FrameMemory::system, "GRAY16_LE"));

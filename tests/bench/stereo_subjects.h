@@ -12,6 +12,7 @@ inline sgm::Parameters stereo_of(int disparities, int paths) {
   sgm::Parameters parameters;
   parameters.speckle_size = 0;
   parameters.refine = false;
+  parameters.slanted_surfaces = false;
   parameters.disparities = disparities;
   parameters.paths = paths;
   return parameters;
@@ -23,11 +24,12 @@ inline sgm::Parameters as_libsgm(sgm::Parameters parameters) {
   return parameters;
 }
 
-/// Returns the parameters with speckle removal, hole filling and refinement.
+/// Returns the parameters with speckle removal, hole filling, refinement and slanted surfaces.
 inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.fill_holes = true;
   parameters.refine = true;
+  parameters.slanted_surfaces = true;
   return parameters;
 }
 
@@ -35,6 +37,7 @@ inline sgm::Parameters cleaned(sgm::Parameters parameters) {
 inline sgm::Parameters balanced(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.refine = true;
+  parameters.slanted_surfaces = true;
   return parameters;
 }
 inline sgm::Parameters accurate(sgm::Parameters parameters) {

@@ -184,6 +184,7 @@ class StereoEpisode final : public fuzz::Life {
           {"speckle-size", any_in(Ranges::speckle_size)},
           {"speckle-range", any_in(Ranges::speckle_range)},
           {"fill-holes", one_of({"true", "false"})},
+          {"slanted-surfaces", one_of({"true", "false"})},
           {"confidence-threshold", any_in(Ranges::confidence_threshold)},
           {"temporal-alpha", one_of({"1", "0.4", "0.01"})},
           {"temporal-delta", any_in(Ranges::temporal_delta)},

@@ -47,6 +47,11 @@ std::string sgm_stages_hash(Device& device, int number) {
   return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
+std::string slanted_sgm_stages_hash(Device& device, int number) {
+  return hash(
+      run_slanted_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
+}
+
 /// Returns the hash of one sequence of frames. `make` makes the operation's sequences.
 template <auto make>
 std::string sequence_hash(Device& device, int number) {
@@ -83,6 +88,9 @@ constexpr Suite suites[] = {
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
     {"sgm", "sequences-", 100, sequence_hash<make_sgm_sequence>},
+    {"sgm", "slanted-", 150, case_hash<make_slanted_sgm_case>},
+    {"sgm", "slanted-stages-", 150, slanted_sgm_stages_hash},
+    {"sgm", "slanted-sequences-", 100, sequence_hash<make_slanted_sgm_sequence>},
 };
 
 struct Options {

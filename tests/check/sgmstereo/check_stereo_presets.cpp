@@ -26,22 +26,26 @@ const Preset presets[] = {
      {{"speckle-size", "0"},
       {"confidence-threshold", "0"},
       {"fill-holes", "false"},
-      {"refine", "false"}}},
+      {"refine", "false"},
+      {"slanted-surfaces", "false"}}},
     {"balanced",
      {{"speckle-size", "100"},
       {"confidence-threshold", "0"},
       {"fill-holes", "false"},
-      {"refine", "true"}}},
+      {"refine", "true"},
+      {"slanted-surfaces", "true"}}},
     {"accurate",
      {{"speckle-size", "100"},
       {"confidence-threshold", "60"},
       {"fill-holes", "false"},
-      {"refine", "true"}}},
+      {"refine", "true"},
+      {"slanted-surfaces", "true"}}},
     {"dense",
      {{"speckle-size", "100"},
       {"confidence-threshold", "20"},
       {"fill-holes", "true"},
-      {"refine", "true"}}},
+      {"refine", "true"},
+      {"slanted-surfaces", "true"}}},
 };
 
 /// Returns the value of a property as a launch line would contain it.
@@ -157,7 +161,8 @@ TEST(test_presets_notify) {
                                               {"confidence-threshold", 1},
                                               {"fill-holes", 1},
                                               {"speckle-size", 1},
-                                              {"refine", 1}}));
+                                              {"refine", 1},
+                                              {"slanted-surfaces", 1}}));
   set_property(element, "refine", "true");
   fail_unless((notifications.take() == Counts{{"preset", 1}, {"refine", 1}}));
   set_property(element, "speckle-size", "5");

@@ -34,6 +34,7 @@ const RegisteredElement row(ElementSpec{
      {"confidence-threshold", Change::playing, "0", "40", 0, 255},
      {"fill-holes", Change::playing, "false", "true"},
      {"refine", Change::playing, "true", "false"},
+     {"slanted-surfaces", Change::playing, "true", "false"},
      {"temporal-alpha", Change::playing, "1", "0.4", 1.0 / 256, 1},
      {"temporal-delta", Change::playing, "1", "20", 0, 1024},
      {"temporal-persistence", Change::playing, "0", "3", 0, 255},

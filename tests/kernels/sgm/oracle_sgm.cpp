@@ -191,6 +191,7 @@ sgm::Parameters parameters_before() {
   parameters.paths = 8;
   parameters.subpixel_method = sgm::Parameters::SubpixelMethod::parabola;
   parameters.refine = false;
+  parameters.slanted_surfaces = false;
   return parameters;
 }
 

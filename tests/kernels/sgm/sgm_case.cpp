@@ -67,6 +67,7 @@ sgm::Parameters SgmCase::other_parameters() const {
   other.temporal_delta = parameters.temporal_delta == 2 ? 3 : 2;
   other.temporal_persistence = parameters.temporal_persistence == 2 ? 3 : 2;
   other.adaptive_p2 = !parameters.adaptive_p2;
+  other.slanted_surfaces = !parameters.slanted_surfaces;
   return other;
 }
 
@@ -116,6 +117,8 @@ std::vector<sgm::Parameters> representative_sgm_parameters() {
   all[3].census = Census::neighbours_9x7;
   all[3].disparities = 96;
   all[3].minimum = -5;
+  all[3].fill_holes = true;
+  all[3].slanted_surfaces = false;
   all[4].census = Census::neighbours_5x5;
   all[4].paths = 4;
   all[4].median = false;
@@ -159,7 +162,14 @@ sgm::Parameters random_sgm_parameters(Random& random) {
   p.fill_holes = random.one_in(2);
   p.refine = !random.one_in(3);
   p.adaptive_p2 = !random.one_in(3);
+  p.slanted_surfaces = false;
   return p;
+}
+
+void slant_surfaces(sgm::Parameters& parameters) {
+  parameters.census = sgm::resolved(parameters).census;  // P2 may be too large for another one
+  parameters.compatibility = Compatibility::none;
+  parameters.slanted_surfaces = true;
 }
 
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
@@ -189,6 +199,13 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
+SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels) {
+  SgmCase test = make_sgm_case(seed ^ 0x51a27ed, number, max_pixels);
+  test.title += ", slanted";
+  slant_surfaces(test.parameters);
+  return test;
+}
+
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed) {
   SgmCase test;
@@ -211,7 +228,7 @@ std::string describe(const sgm::Parameters& given) {
   std::snprintf(
       text, sizeof text,
       "%d disparities from %d, %d paths, %s%s, p1 %d, p2 %d%s, uniqueness %.10g, lr %d%s%s, "
-      "speckles of %d within %d, confidence from %d%s%s%s",
+      "speckles of %d within %d, confidence from %d%s%s%s%s",
       p.disparities, p.minimum, p.paths, censuses[static_cast<int>(p.census)],
       p.compatibility == Compatibility::libsgm ? " as libSGM" : "", p.p1, p.p2,
       p.adaptive_p2 ? " adaptive" : "", p.uniqueness, p.lr_max_diff,
@@ -220,6 +237,7 @@ std::string describe(const sgm::Parameters& given) {
                                               : ", subpixel",
       p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.confidence_threshold,
       p.fill_holes ? ", filled" : "", p.refine ? ", refined" : "",
+      p.slanted_surfaces ? ", slanted" : "",
       p.memory_budget == sgm::Config().memory_budget ? "" : ", in bands");
   return text;
 }

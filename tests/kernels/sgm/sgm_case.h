@@ -50,14 +50,20 @@ struct SgmCase {
 /// because the definition is slow.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
+/// Likewise with slanted_surfaces, and without compatibility, in which that has no effect.
+SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
+
 /// Makes a case of dense frames of one layout.
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
-/// Draws valid parameters; every one of them varies.
+/// Draws valid parameters; every one of them varies but slanted_surfaces, which is off.
 sgm::Parameters random_sgm_parameters(Random& random);
 /// Likewise, but min-disparity is 0 in half of them.
 sgm::Parameters random_search(Random& random);
+
+/// Switches slanted_surfaces on. Switches compatibility off, in which that has no effect.
+void slant_surfaces(sgm::Parameters& parameters);
 
 /// The defaults, but with 32 disparities, for tests that must be quick.
 sgm::Parameters few_disparities();

@@ -45,6 +45,25 @@ std::vector<std::pair<int, int>> known_samples(const StageConfig& config, const 
   return samples;
 }
 
+void apply_mask(const std::vector<bool>* mask, Map& map) {
+  for (std::size_t i = 0; mask && i < map.size(); ++i)
+    if ((*mask)[i])
+      map[i] = unknown;
+}
+
+/// Returns the right map, which counts in pixels, refined in sixteenths and rounded to pixels.
+Map refined_right(const StageConfig& config, const Luminances& picture, const Map& map) {
+  Map sixteenths = map;
+  for (std::uint16_t& number : sixteenths)
+    if (number != unknown)
+      number = static_cast<std::uint16_t>(16 * number);
+  Map refined = defined_refinement(config, picture, sixteenths);
+  for (std::uint16_t& number : refined)
+    if (number != unknown)
+      number = static_cast<std::uint16_t>((number + 8) / 16);
+  return refined;
+}
+
 }  // namespace
 
 Map defined_median(const StageConfig& config, const Map& map) {
@@ -266,38 +285,60 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& p
 
 DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& given,
                              const Luminances& left, const Luminances& right,
-                             DefinedHistory& history) {
+                             DefinedHistory& history, const DefinedMasks& masks) {
   const sgm::Parameters parameters = sgm::resolved(given);
+  const bool slants = parameters.slanted_surfaces && !is_libsgm(config);
+  const bool refines = parameters.refine && !is_libsgm(config);
   const auto sums = defined_sums(config, left, defined_census(config, left),
                                  defined_census(config, right), defined_penalties(parameters));
   DefinedWinners winners = defined_winners(config, sums, static_cast<float>(parameters.uniqueness),
                                            sgm::subpixel_of(parameters));
+  Map map = winners.left;
+  apply_mask(masks.right, winners.right);
   if (parameters.median) {
-    winners.left = defined_median(config, winners.left);
+    map = defined_median(config, map);
     winners.right = defined_median(config, winners.right);
   }
-  if (is_libsgm(config) || parameters.lr_max_diff >= 0)
-    winners.left = defined_check(config, left, winners.left, winners.right, parameters.subpixel,
-                                 parameters.lr_max_diff);
+  if (is_libsgm(config) || parameters.lr_max_diff >= 0) {
+    if (slants)
+      winners.right = refined_right(config, right, winners.right);
+    map = defined_check(config, left, map, winners.right, parameters.subpixel,
+                        parameters.lr_max_diff);
+  }
+  apply_mask(masks.left, map);
   const sgm::DisparityScale scale = defined_scale(parameters);
   if (parameters.speckle_size > 0)
-    winners.left = defined_without_speckles(config, winners.left, parameters.speckle_size,
-                                            parameters.speckle_range * scale.per_pixel);
+    map = defined_without_speckles(config, map, parameters.speckle_size,
+                                   parameters.speckle_range * scale.per_pixel);
   DefinedStereo result;
-  result.confidence = defined_confidence(config, winners.left, winners.confidence);
+  result.confidence = defined_confidence(config, map, winners.confidence);
   if (parameters.confidence_threshold > 0)
-    winners.left =
-        defined_confident(winners.left, parameters.confidence_threshold, result.confidence);
-  const Map measured = winners.left;
-  if (parameters.fill_holes)
-    winners.left = defined_filling(config, winners.left);
-  if (parameters.refine && !is_libsgm(config))
-    winners.left = defined_refinement(config, left, winners.left);
+    map = defined_confident(map, parameters.confidence_threshold, result.confidence);
+  const Map measured = map;
+  if (slants) {
+    if (refines && parameters.subpixel)
+      map = defined_sharpening(config, left, right, map);
+    if (refines)
+      map = defined_refinement(config, left, map);
+    if (parameters.fill_holes) {
+      const Map filled = defined_slope_filling(config, map);
+      map = refines ? defined_refinement_of_filled(config, left, map, filled) : filled;
+      apply_mask(masks.left, map);
+    }
+    if (refines && parameters.subpixel)
+      map = defined_smoothing(config, left,
+                              defined_confidence_after_filling(measured, winners.confidence), map);
+  } else {
+    if (parameters.fill_holes)
+      map = defined_filling(config, map);
+    apply_mask(masks.left, map);
+    if (refines)
+      map = defined_refinement(config, left, map);
+  }
   if (parameters.temporal_alpha < 511.0 / 512 || parameters.temporal_persistence > 0)
-    winners.left =
-        defined_over_time(winners.left, measured, defined_temporal_filter(parameters),
-                          defined_scene_cut(config, left, history.scene_samples), history);
-  result.disparities = defined_disparities(config, winners.left, scale);
+    map = defined_over_time(map, measured, defined_temporal_filter(parameters),
+                            defined_scene_cut(config, left, history.scene_samples), history);
+  result.disparities = defined_disparities(config, map, scale);
   return result;
 }
 

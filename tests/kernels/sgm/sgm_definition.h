@@ -66,6 +66,18 @@ Map defined_filling(const sgm::StageConfig& config, const Map& map);
 /// picture is the left luminance.
 Map defined_refinement(const sgm::StageConfig& config, const Luminances& picture, const Map& map);
 
+/// The stages for slanted surfaces.
+Map defined_sharpening(const sgm::StageConfig& config, const Luminances& left,
+                       const Luminances& right, const Map& map);
+Map defined_slope_filling(const sgm::StageConfig& config, const Map& map);
+std::vector<std::uint8_t> defined_confidence_after_filling(
+    const Map& map, const std::vector<std::uint8_t>& confidence);
+/// map is `filled` before it was filled.
+Map defined_refinement_of_filled(const sgm::StageConfig& config, const Luminances& picture,
+                                 const Map& map, const Map& filled);
+Map defined_smoothing(const sgm::StageConfig& config, const Luminances& picture,
+                      const std::vector<std::uint8_t>& confidence, const Map& map);
+
 /// Returns the map after the filter over time, and keeps it in the history. Frames before a new
 /// scene do not count. `measured` is the map before it was filled.
 Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
@@ -75,6 +87,11 @@ Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFi
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
+/// Which pixels of the pictures show nothing of the scene. None do if null.
+struct DefinedMasks {
+  const std::vector<bool>*left = nullptr, *right = nullptr;
+};
+
 /// parameters may have automatic values. Without temporal smoothing and persistence, the history
 /// is neither read nor changed.
 struct DefinedStereo {
@@ -83,7 +100,7 @@ struct DefinedStereo {
 };
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right,
-                             DefinedHistory& history);
+                             DefinedHistory& history, const DefinedMasks& masks = {});
 /// Likewise for the first frame of a sequence.
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);

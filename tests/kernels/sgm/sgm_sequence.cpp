@@ -75,15 +75,26 @@ SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels) {
   return sequence;
 }
 
+SgmSequence make_slanted_sgm_sequence(std::uint64_t seed, int number, int max_pixels) {
+  SgmSequence sequence = make_sgm_sequence(seed ^ 0x51a27ed, number, max_pixels);
+  Random random = random_of_case(seed ^ 0x51a27ed, number);
+  for (SgmSequence::Step& step : sequence.steps) {
+    slant_surfaces(step.test.parameters);
+    step.test.parameters.slanted_surfaces = !random.one_in(6);
+  }
+  return sequence;
+}
+
 std::string describe(const SgmSequence& sequence) {
   std::string text = describe(sequence.steps[0].test);
   for (const SgmSequence::Step& step : sequence.steps) {
     const sgm::Parameters& p = step.test.parameters;
     text += "\n  frame: content " + std::to_string(step.test.content_seed) +
             (step.restart ? ", restart" : "") + (p.subpixel ? ", subpixel" : "") +
-            ", confidence from " + std::to_string(p.confidence_threshold) + ", alpha " +
-            std::to_string(p.temporal_alpha) + " within " + std::to_string(p.temporal_delta) +
-            ", kept for " + std::to_string(p.temporal_persistence);
+            (p.slanted_surfaces ? ", slanted" : "") + ", confidence from " +
+            std::to_string(p.confidence_threshold) + ", alpha " + std::to_string(p.temporal_alpha) +
+            " within " + std::to_string(p.temporal_delta) + ", kept for " +
+            std::to_string(p.temporal_persistence);
   }
   return text;
 }

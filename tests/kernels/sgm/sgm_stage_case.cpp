@@ -130,6 +130,37 @@ void make_history(SgmStageCase& test, Random& random) {
         static_cast<std::uint8_t>(std::clamp(sample + random.between(-change, change), 0, 255)));
 }
 
+/// Makes planes that slant, with some noise, and with holes of all widths: between pixels of one
+/// plane and of two, at both ends of rows, and in whole rows. Makes numbers for most of the holes.
+void make_slanted_maps(SgmStageCase& test, Random& random) {
+  const StageConfig& config = test.config;
+  const int top = 16 * (config.disparities - 1);
+  const int plane_width = random.log_uniform(120), plane_height = random.log_uniform(60);
+  const int noise = random.one_in(2) ? random.between(0, 2) : random.log_uniform(40);
+  const int hole = random.log_uniform(60), rarity = random.log_uniform(100);
+  const std::uint64_t seed = random.next();
+  int left_in_hole = 0;
+  for (int y = 0; y < config.height; ++y) {
+    const bool empty_row = random.one_in(20);
+    if (!random.one_in(3))
+      left_in_hole = 0;
+    for (int x = 0; x < config.width; ++x, --left_in_hole) {
+      Random plane(mixed_seed(
+          seed, static_cast<std::uint64_t>(x / plane_width + 70000 * (y / plane_height))));
+      const int level = plane.one_in(4) ? top * plane.between(0, 1) : plane.between(0, top);
+      const int across = plane.between(-48, 48), down = plane.between(-48, 48);
+      const int number = level + (across * (x % plane_width) + down * (y % plane_height)) / 16 +
+                         random.between(-noise, noise);
+      const auto clamped = static_cast<std::uint16_t>(std::clamp(number, 0, top));
+      if (left_in_hole <= 0 && random.one_in(rarity))
+        left_in_hole = random.between(1, hole);
+      const bool is_hole = empty_row || left_in_hole > 0;
+      test.slanted.push_back(is_hole ? sgm::unknown : clamped);
+      test.filled.push_back(is_hole && random.one_in(50) ? sgm::unknown : clamped);
+    }
+  }
+}
+
 }  // namespace
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
@@ -173,6 +204,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   test.confidence_placement =
       random_placement(gray_layout(test.config.width, test.config.height, 8), random);
   make_history(test, random);
+  make_slanted_maps(test, random);
   return test;
 }
 

@@ -40,6 +40,9 @@ struct SgmStageCase {
   Map measured, history;
   std::vector<std::uint8_t> ages, scene_samples;
 
+  // For the stages for slanted surfaces.
+  Map slanted, filled;  ///< planes with holes, and the same with numbers in most of the holes
+
   bool has_subpixel() const { return subpixel != sgm::Subpixel::none; }
 };
 
@@ -64,6 +67,10 @@ SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_
 /// hashes of cases are those of the outputs above.
 SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, std::uint8_t poison);
+
+/// Likewise the outputs of the stages for slanted surfaces. In compatibility there are none.
+SgmStageOutputs defined_slanted_stages(const SgmStageCase& test, std::uint8_t poison);
+SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
 /// Likewise the outputs of census(), aggregate() and match() alone, of these stages.
 SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,

@@ -3,75 +3,14 @@
 // The outputs of the stages: as the definition gives them, and as a device does.
 
 #include <algorithm>
-#include <cstring>
-#include <stdexcept>
 #include <utility>
 
-#include "tests/kernels/common/device_block.h"
-#include "tests/kernels/common/layouts.h"
-#include "tests/kernels/pixels/luminance_definition.h"
-#include "tests/kernels/sgm/sgm_case.h"
-#include "tests/kernels/sgm/sgm_stage_case.h"
+#include "tests/kernels/sgm/sgm_stage_memory.h"
 
 namespace cudavision::test {
 namespace {
 
 using sgm::StageConfig;
-
-/// Numbers of poison around each output, which keep its alignment.
-constexpr std::size_t guard = 256;
-
-template <class To = std::uint64_t, class Number>
-std::vector<To> guarded(const std::vector<Number>& numbers, Number poison) {
-  std::vector<To> all(numbers.size() + 2 * guard, poison);
-  std::copy(numbers.begin(), numbers.end(), all.begin() + guard);
-  return all;
-}
-
-template <class Number>
-Number repeated(std::uint8_t poison) {
-  Number number;
-  std::memset(&number, poison, sizeof number);
-  return number;
-}
-
-/// Device memory that a stage writes or changes, surrounded by poison.
-template <class Number>
-class Output {
- public:
-  Output(Device& device, std::size_t count, std::uint8_t poison)
-      : Output(device, std::vector<Number>(count, repeated<Number>(poison)), poison) {}
-  Output(Device& device, const std::vector<Number>& before, std::uint8_t poison)
-      : block_(device, guarded<Number>(before, repeated<Number>(poison))) {}
-
-  Number* data() const { return block_.data() + guard; }
-
-  std::vector<std::uint64_t> numbers() const {
-    const std::vector<Number> values = block_.values();
-    return {values.begin(), values.end()};
-  }
-
- private:
-  DeviceBlock<Number> block_;
-};
-
-/// Device memory that a stage reads.
-template <class Number>
-class Input {
- public:
-  Input(Device& device, std::vector<Number> values)
-      : values_(std::move(values)), block_(device, values_) {}
-
-  const Number* data() const { return block_.data(); }
-  void expect_unchanged() const {
-    if (block_.values() != values_)
-      throw std::runtime_error("a stage wrote to an input");
-  }
-
- private:
-  std::vector<Number> values_;
-  DeviceBlock<Number> block_;
-};
 
 template <class Number>
 std::vector<Number> narrowed(const std::vector<std::uint64_t>& numbers) {
@@ -79,34 +18,6 @@ std::vector<Number> narrowed(const std::vector<std::uint64_t>& numbers) {
   for (const std::uint64_t number : numbers)
     narrow.push_back(static_cast<Number>(number));
   return narrow;
-}
-
-FrameLayout plane_of(const StageConfig& config, int bits) {
-  return gray_layout(config.width, config.height, bits);
-}
-
-/// Returns a block of poison that contains the rows of a picture.
-template <class Number>
-std::vector<std::uint8_t> placed(const StageConfig& config, const Placement& placement,
-                                 const std::vector<Number>& numbers, std::uint8_t poison) {
-  std::vector<std::uint8_t> block(placement.bytes, poison);
-  put_rows(numbers,
-           frame_in(plane_of(config, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
-               .planes[0]);
-  return block;
-}
-
-SamplePlane plane_in(const SgmStageCase& test, const Input<std::uint8_t>& block) {
-  SamplePlane plane;
-  plane.rows = frame_in(test.layout, test.placement, block.data()).planes[0];
-  plane.width = test.layout.width;
-  plane.bits = test.layout.bits;
-  plane.shift = test.layout.shift;
-  return plane;
-}
-
-std::vector<std::uint64_t> widened(const std::vector<std::uint8_t>& block) {
-  return {block.begin(), block.end()};
 }
 
 /// Runs the stages that write or read features.
@@ -238,11 +149,7 @@ void run_refinement(Device& device, sgm::Stages& stages, const SgmStageCase& tes
 
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   const StageConfig& config = test.config;
-  const auto luminances = [&](const std::vector<std::uint8_t>& block) {
-    return DefinedLuminance(test.layout, frame_in(test.layout, test.placement, block.data()))
-        .values;
-  };
-  const Luminances picture = luminances(test.picture);
+  const Luminances picture = luminances_in(test, test.picture);
   const auto word = repeated<std::uint16_t>(poison);
   SgmStageOutputs outputs;
   const auto features = defined_census(config, picture);
@@ -261,9 +168,9 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
     outputs.push_back({stage + ", right", guarded(winners.right, word)});
     outputs.push_back({stage + ", confidence", guarded(winners.confidence, poison)});
   };
-  add_winners("match",
-              defined_sums(config, picture, features,
-                           defined_census(config, luminances(test.right_picture)), test.penalties));
+  add_winners("match", defined_sums(config, picture, features,
+                                    defined_census(config, luminances_in(test, test.right_picture)),
+                                    test.penalties));
   add_winners("select", test.sums);
   outputs.push_back({"median", guarded(defined_median(config, test.left), word)});
   outputs.push_back({"check", guarded(defined_check(config, picture, test.left, test.right,
@@ -307,9 +214,7 @@ SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t 
   outputs.push_back({"written confidence",
                      widened(placed(config, test.confidence_placement, confidence, poison))});
 
-  const Luminances picture =
-      DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
-          .values;
+  const Luminances picture = luminances_in(test, test.picture);
   std::vector<int> samples;
   if (!test.first_frame)
     samples.assign(test.scene_samples.begin(), test.scene_samples.end());

@@ -54,7 +54,7 @@ PairMaps matched(Device& device, const Scene& scene, const sgm::Parameters& para
 }
 
 Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_t invalid) {
-  int count = 0, wrong = 0, known = 0;
+  int count = 0, wrong = 0, wrong_by_half = 0, known = 0;
   long long error = 0;
   std::array<int, 3> off{};
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -62,6 +62,7 @@ Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_
       continue;
     ++count;
     wrong += filled[i] == invalid || error_of(filled[i], truth[i]) > 16;
+    wrong_by_half += filled[i] == invalid || error_of(filled[i], truth[i]) > 8;
     if (map[i] == invalid)
       continue;
     const int distance = error_of(map[i], truth[i]);
@@ -72,18 +73,20 @@ Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_
   }
   const auto share = [&](int part) { return 1.0 * part / std::max(1, known); };
   return {1.0 * wrong / count,
+          1.0 * wrong_by_half / count,
           1.0 * known / count,
           static_cast<double>(error) / 16 / std::max(1, known),
           {share(off[0]), share(off[1]), share(off[2])}};
 }
 
 std::string text_of(const Score& score) {
-  char text[200];
+  char text[240];
   std::snprintf(text, sizeof text,
-                "%.4f wrong or missing; before filling %.4f known, of these %.3f pixels off on "
+                "%.4f wrong or missing, %.4f by more than 0.5; before filling %.4f known, of these "
+                "%.3f pixels off on "
                 "average, %.4f more than 0.5, %.4f more than 1, %.4f more than 2",
-                score.wrong_or_missing, score.known, score.mean_error, score.off[0], score.off[1],
-                score.off[2]);
+                score.wrong_or_missing, score.wrong_by_half, score.known, score.mean_error,
+                score.off[0], score.off[1], score.off[2]);
   return text;
 }
 

@@ -26,7 +26,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, InspectedStereo, both_devices(), device_name);
 TEST_P(InspectedStereo, UnfilledMap) {
   on_device([](Device& device) {
     for_each_case_number([&](int number) {
-      SgmCase test = make_sgm_case(settings().seed, number, std::min(settings().max_pixels, 4096));
+      const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;
+      SgmCase test = make(settings().seed, number, std::min(settings().max_pixels, 4096));
       const SgmFrames frames(device, test);
       Parameters bare = test.parameters;
       bare.fill_holes = bare.refine = false;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares the functions that the kernels and the CPU backend share, in cuda/sgm/arithmetic.h, with
-// plain forms.
+// Compares the functions that the kernels and the CPU backend share, in cuda/sgm/arithmetic.h and
+// cuda/sgm/surface_arithmetic.h, with plain forms.
 
 #include <algorithm>
 #include <cmath>
 
 #include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/surface_arithmetic.h"
 #include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/random.h"
 
 namespace cudavision::test {
 namespace {
@@ -50,6 +52,77 @@ TEST(SgmArithmetic, ConfidenceIsScaledBySupport) {
   EXPECT_TRUE(supports(116, 100));
   EXPECT_FALSE(supports(100, 117));
   EXPECT_FALSE(supports(117, 100));
+}
+
+/// Residuals and gradients of all sizes, up to the largest, with which 32 bits must suffice.
+TEST(SgmArithmetic, SharpeningIsTheStepOfGaussNewton) {
+  Random random(5);
+  int moved[max_sharpening + 1] = {};
+  for (int i = 0; i < 200000; ++i) {
+    const int largest_e = random.log_uniform(4080), largest_g = random.log_uniform(2040);
+    const bool only_extremes = random.one_in(4);
+    const auto draw = [&](int largest) {
+      return only_extremes ? (random.one_in(2) ? largest : -largest)
+                           : random.between(-largest, largest);
+    };
+    SharpeningSums sums;
+    std::int64_t e = 0, g = 0, eg = 0, gg = 0;
+    const int n = random.between(1, 9);
+    for (int sample = 0; sample < n; ++sample) {
+      const int residual = draw(largest_e), gradient = draw(largest_g);
+      sums.add(residual, gradient);
+      e += residual;
+      g += gradient;
+      eg += residual * gradient;
+      gg += gradient * gradient;
+    }
+    const std::int64_t a = n * eg - e * g, b = n * gg - g * g + 64 * n * n;
+    const int m = static_cast<int>(std::min<std::int64_t>(4, (32 * std::abs(a) + b) / (2 * b)));
+    ++moved[m];
+    for (const int v : {0, 2, 1000, 16366, 16368})
+      ASSERT_EQ(sharpened(v, sums, 16368), a > 0 ? std::max(0, v - m) : std::min(16368, v + m))
+          << n << " samples, A " << a << ", B " << b;
+  }
+  for (const int count : moved)
+    EXPECT_GT(count, 1000);
+}
+
+TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
+  for (int confidence = 0; confidence < 256; ++confidence) {
+    const int cut = smoothing_cut(confidence);
+    ASSERT_EQ(cut, std::max(8, 18 - confidence / 16));
+    ASSERT_LE(smoothing_factor(cut), 0xFFFFu);
+    for (int weight = 64; weight >= 0; weight = weight == 0 ? -1 : weight / 2)
+      for (int bend = -2 * cut - 3; bend <= 2 * cut + 3; ++bend) {
+        SmoothingSums sums;
+        sums.add(bend, weight, cut, smoothing_factor(cut));
+        const int c = std::abs(bend);
+        const int w = c > 2 * cut ? 0 : weight * (2 * cut + 1 - c) / (2 * cut);
+        ASSERT_EQ(sums.s, w * bend) << weight << " and " << bend << " with a cut of " << cut;
+        ASSERT_EQ(sums.t, 64 + 2 * w);
+        ASSERT_LE(std::abs(sums.s), 608);
+        ASSERT_EQ(smoothed(1000, sums),
+                  1000 + static_cast<int>(std::floor(sums.s / static_cast<double>(sums.t) + 0.5)));
+      }
+  }
+}
+
+TEST(SgmArithmetic, LinesAndSlopesAreRounded) {
+  EXPECT_EQ(interpolated(16383, 16383, 1, 65534), 16383);
+  EXPECT_EQ(interpolated(16383, 16351, 32767, 32768), 16367);
+  EXPECT_EQ(interpolated(10, 11, 1, 1), 11);
+  for (const int step : {8, 16, 32})
+    for (int count = 1; count <= 5; ++count)
+      for (const int sum : {-5 * 16368, -77, -1, 0, 1, 3, 5 * 16368})
+        for (const int distance : {1, 2, 31, 32, 33, 64, 128, 129, 60000}) {
+          const double run = std::min(distance, 4 * step);
+          const double rise = std::floor(sum * run / (count * step) + 0.5);
+          EXPECT_EQ(extrapolated(500, {sum, count, step}, distance, 16368),
+                    std::clamp(500 + rise, 0.0, 16368.0))
+              << sum << " over " << count << " rows and " << step << " columns, " << distance
+              << " columns away";
+        }
+  EXPECT_EQ(extrapolated(500, {}, 9, 16368), 500);
 }
 
 }  // namespace

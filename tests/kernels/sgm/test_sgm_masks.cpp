@@ -12,8 +12,6 @@ namespace {
 
 using namespace sgm;
 
-using Parameters = sgm::Parameters;
-
 class SgmMasks : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, SgmMasks, both_devices(), device_name);
@@ -81,50 +79,26 @@ TEST_P(SgmMasks, MakeMarkedNumbersUnknown) {
 /// Returns the output of SgmStereo with these masks, by the definitions of the stages.
 SgmOutput masked_output(const SgmCase& test, const SgmInput& input, const Mask* left_mask,
                         const Mask* right_mask) {
-  const StageConfig config(test.layout, test.parameters);
-  const Parameters parameters = resolved(test.parameters);
   const auto luminance = [](const FrameLayout& layout, const Placement& placement,
                             const std::vector<std::uint8_t>& block) {
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
   };
   const Luminances left = luminance(test.layout, test.left, input.left);
   const Luminances right = luminance(test.right_layout, test.right, input.right);
-  DefinedWinners winners =
-      defined_winners(config,
-                      defined_sums(config, left, defined_census(config, left),
-                                   defined_census(config, right), defined_penalties(parameters)),
-                      static_cast<float>(parameters.uniqueness), subpixel_of(parameters));
-  const auto apply = [](const Mask* mask, Map& map) {
-    if (mask)
-      mask->apply(map);
-  };
-  apply(right_mask, winners.right);
-  if (parameters.median) {
-    winners.left = defined_median(config, winners.left);
-    winners.right = defined_median(config, winners.right);
-  }
-  if (config.libsgm() || parameters.lr_max_diff >= 0)
-    winners.left = defined_check(config, left, winners.left, winners.right, parameters.subpixel,
-                                 parameters.lr_max_diff);
-  apply(left_mask, winners.left);
-  const DisparityScale scale = disparity_scale(parameters);
-  if (parameters.speckle_size > 0)
-    winners.left = defined_without_speckles(config, winners.left, parameters.speckle_size,
-                                            parameters.speckle_range * scale.per_pixel);
-  const auto confidence = defined_confidence(config, winners.left, winners.confidence);
-  if (parameters.fill_holes)
-    winners.left = defined_filling(config, winners.left);
-  apply(left_mask, winners.left);
-  if (parameters.refine && !config.libsgm())
-    winners.left = defined_refinement(config, left, winners.left);
+  DefinedHistory history;
+  const DefinedStereo stereo = defined_stereo(
+      StageConfig(test.layout, test.parameters), test.parameters,
+      luminance(test.layout, test.left, input.left),
+      luminance(test.right_layout, test.right, input.right), history,
+      {left_mask ? &left_mask->marked : nullptr, right_mask ? &right_mask->marked : nullptr});
 
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, SgmFrames::out_poison),
                    std::vector<std::uint8_t>(test.confidence.bytes, SgmFrames::out_poison)};
-  put_rows(defined_disparities(config, winners.left, scale),
+  put_rows(stereo.disparities,
            frame_in(test.disparity_layout(), test.disparity, output.disparity.data()).planes[0]);
   if (test.with_confidence)
     put_rows(
-        confidence,
+        stereo.confidence,
         frame_in(test.confidence_layout(), test.confidence, output.confidence.data()).planes[0]);
   return output;
 }
@@ -133,8 +107,9 @@ SgmOutput masked_output(const SgmCase& test, const SgmInput& input, const Mask* 
 TEST_P(SgmMasks, AreTheDefinitions) {
   on_device([](Device& device) {
     for_each_case_number([&](int number) {
+      const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;
       const SgmCase test =
-          make_sgm_case(settings().seed + 99, number, std::min(settings().max_pixels, 3000));
+          make(settings().seed + 99, number, std::min(settings().max_pixels, 3000));
       SCOPED_TRACE(describe(test));
       Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
       const Mask left(random, test.layout.width, test.layout.height);

@@ -86,6 +86,7 @@ TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
     const Score score = score_of(truth, holed, filled, disparity_scale(parameters).invalid);
     std::printf("%s: %s\n", scene.name, text_of(score).c_str());
     EXPECT_LE(score.wrong_or_missing, scene.max_wrong);
+    EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
   });
 }
 
@@ -97,23 +98,76 @@ INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                                   "_" + std::get<1>(info.param).name;
                          });
 
+class SlantedSurfaces : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SlantedSurfaces, both_devices(), device_name);
+
+/// Prints the tables of docs/elements/cudasgmstereo.md that have maps without slanted surfaces.
+TEST_P(SlantedSurfaces, MakeMapsTruer) {
+  CUDAVISION_NEEDS_PAIRS();
+  on_device([](Device& device) {
+    struct Setting {
+      const char* name;
+      int paths;
+      Config::Census census;
+      double max_wrong, max_wrong_by_half;  ///< as means over the pairs
+    };
+    const Setting settings[] = {
+        {"default", 4, Config::Census::automatic, 0.0672, 0.143},
+        {"8 paths", 8, Config::Census::automatic, 0.070, 0.148},
+        {"symmetric-9x7", 4, Config::Census::symmetric_9x7, 0.086, 0.165},
+    };
+    for (const Setting& setting : settings) {
+      Score means[2] = {};
+      for (const Scene& scene : scenes) {
+        const Map truth = picture_of(scene, "truth_x16").values;
+        Score scores[2];
+        for (const bool slanted : {false, true}) {
+          sgm::Parameters parameters;
+          parameters.disparities = scene.disparities;
+          parameters.paths = setting.paths;
+          parameters.census = setting.census;
+          parameters.slanted_surfaces = slanted;
+          const Map holed = matched(device, scene, parameters).disparities;
+          parameters.fill_holes = true;
+          const Map filled = matched(device, scene, parameters).disparities;
+          scores[slanted] = score_of(truth, holed, filled, disparity_scale(parameters).invalid);
+          means[slanted].wrong_or_missing += scores[slanted].wrong_or_missing / std::size(scenes);
+          means[slanted].wrong_by_half += scores[slanted].wrong_by_half / std::size(scenes);
+          std::printf("%s, %s, %s: %s\n", setting.name, scene.name, slanted ? "slanted" : "without",
+                      text_of(scores[slanted]).c_str());
+        }
+        EXPECT_LE(scores[true].wrong_or_missing, scores[false].wrong_or_missing + 0.002)
+            << setting.name << ", " << scene.name;
+        EXPECT_LE(scores[true].wrong_by_half, scores[false].wrong_by_half + 0.002)
+            << setting.name << ", " << scene.name;
+      }
+      std::printf("%s: mean %.4f, %.4f by more than 0.5; without %.4f, %.4f\n", setting.name,
+                  means[true].wrong_or_missing, means[true].wrong_by_half,
+                  means[false].wrong_or_missing, means[false].wrong_by_half);
+      EXPECT_LE(means[true].wrong_or_missing, setting.max_wrong);
+      EXPECT_LE(means[true].wrong_by_half, setting.max_wrong_by_half);
+    }
+  });
+}
+
 /* The presets of cudasgmstereo, and still scenes: these tests print the tables of
  * docs/elements/cudasgmstereo.md */
 
 struct Preset {
   const char* name;
   int speckle_size, confidence_threshold;
-  bool fill_holes, refine;
+  bool fill_holes, refine, slanted_surfaces;
   // The largest shares, as means over the pairs.
   double max_wrong_or_missing, max_off_by_one;
 };
 
 /// check_stereo_presets.cpp tests that the element's presets have these values.
 constexpr Preset presets[] = {
-    {"fast", 0, 0, false, false, 0.140, 0.052},
-    {"balanced", 100, 0, false, true, 0.137, 0.042},
-    {"accurate", 100, 60, false, true, 0.176, 0.025},
-    {"dense", 100, 20, true, true, 0.077, 0.077},
+    {"fast", 0, 0, false, false, false, 0.140, 0.052},
+    {"balanced", 100, 0, false, true, true, 0.137, 0.035},
+    {"accurate", 100, 60, false, true, true, 0.176, 0.021},
+    {"dense", 100, 20, true, true, true, 0.066, 0.066},
 };
 
 class StereoPresets : public EitherDevice {};
@@ -132,6 +186,7 @@ TEST_P(StereoPresets, AreAsTrueAsTheyWere) {
         parameters.confidence_threshold = preset.confidence_threshold;
         parameters.fill_holes = preset.fill_holes;
         parameters.refine = preset.refine;
+        parameters.slanted_surfaces = preset.slanted_surfaces;
         const Map map = matched(device, scene, parameters).disparities;
         const Score score = score_of(picture_of(scene, "truth_x16").values, map, map,
                                      disparity_scale(parameters).invalid);
@@ -242,7 +297,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
         off = mean;
       EXPECT_LE(mean.moved, setting.max_moved * off.moved);
       EXPECT_LE(mean.came_gone, setting.max_came_gone * off.came_gone);
-      EXPECT_LE(mean.off_by_one, off.off_by_one + 0.01);
+      EXPECT_LE(mean.off_by_one, off.off_by_one + 0.012);
     }
   });
 }
@@ -252,7 +307,8 @@ class StereoConfidence : public EitherDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, StereoConfidence, both_devices(), device_name);
 
 /// Disparities that are wrong have a low confidence. Confidence is that of the map before it is
-/// filled and refined, so errors are counted there. Sums alone give 0.837.
+/// filled and refined, so errors are counted there. Without slanted surfaces, where the left-right
+/// check leaves more wrong disparities, the area is 0.878, and sums alone then give 0.837.
 TEST_P(StereoConfidence, TellsWrongFromRight) {
   CUDAVISION_NEEDS_PAIRS();
   on_device([](Device& device) {
@@ -268,7 +324,7 @@ TEST_P(StereoConfidence, TellsWrongFromRight) {
       sum += area;
     }
     std::printf("mean: %.4f\n", sum / std::size(scenes));
-    EXPECT_GE(sum / std::size(scenes), 0.875);
+    EXPECT_GE(sum / std::size(scenes), 0.865);
   });
 }
 

@@ -68,6 +68,28 @@ TEST(SgmStagesOverTime, CudaEqualsCpu) {
   });
 }
 
+TEST(SlantedSgmStages, CpuEqualsDefinition) {
+  for_each_case([](const SgmStageCase& test) {
+    const auto device = make_cpu_device();
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, defined_slanted_stages(test, filling),
+                           run_slanted_stages(*device, test, filling)),
+                "");
+  });
+}
+
+TEST(SlantedSgmStages, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_case([&](const SgmStageCase& test) {
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, run_slanted_stages(*cpu, test, filling),
+                           run_slanted_stages(*cuda, test, filling)),
+                "");
+  });
+}
+
 /// The last band often has fewer rows than the others, and a band of one row has no other rows for
 /// its sweeps to swap.
 TEST(SgmStages, CudaInBandsEqualsCpu) {

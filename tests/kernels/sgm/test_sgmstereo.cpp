@@ -14,6 +14,7 @@ using Census = Parameters::Census;
 using Compatibility = Parameters::Compatibility;
 
 CUDAVISION_RANDOM_CASES(SgmCases, make_sgm_case);
+CUDAVISION_RANDOM_CASES(SlantedSgmCases, make_slanted_sgm_case);
 
 /// A case's difference from the default parameters.
 using Change = void (*)(Parameters&);
@@ -122,6 +123,7 @@ const Extreme<Change> extremes[] = {
     {"AsBeforeCensusGradient", "P010", 211, 75, Content::natural,
      [](Parameters& p) {
        p.census = Census::symmetric_9x7, p.paths = 8, p.refine = false, p.speckle_size = 0;
+       p.slanted_surfaces = false;
        p.subpixel_method = Parameters::SubpixelMethod::parabola;
      }},
     {"SpecklesFilledRefined", "GRAY8", 211, 75, Content::natural,

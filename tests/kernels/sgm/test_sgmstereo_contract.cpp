@@ -205,6 +205,7 @@ struct SgmContract : ContractTraits<SgmCase> {
         [](Parameters& p) { p.speckle_range = 4; },
         [](Parameters& p) { p.fill_holes = !p.fill_holes; },
         [](Parameters& p) { p.confidence_threshold = 40; },
+        [](Parameters& p) { p.slanted_surfaces = !p.slanted_surfaces; },
         [](Parameters&) {},
     };
     std::vector<Parameters> all;
@@ -234,6 +235,7 @@ struct SgmContract : ContractTraits<SgmCase> {
                     [](Parameters& p) { p.temporal_delta = 2; },
                     [](Parameters& p) { p.temporal_persistence = 1; },
                     [](Parameters& p) { p.adaptive_p2 = false; },
+                    [](Parameters& p) { p.slanted_surfaces = false; },
                 });
     return all;
   }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The arithmetic of the stages for slanted surfaces for one pixel, shared by both backends.
+// backend.h defines these stages. Maps count in sixteenths of a pixel.
+
+#include <cstdint>
+
+#include "cuda/core/view.h"
+#include "cuda/sgm/backend.h"
+
+namespace cudavision::sgm {
+
+CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
+  return a < b ? b - a : a - b;
+}
+
+/// sharpen() moves a number by at most this.
+constexpr int max_sharpening = 4;
+
+/// The sums of sharpen() over the known pixels of a neighbourhood.
+struct SharpeningSums {
+  int n = 0, e = 0, g = 0, eg = 0, gg = 0;
+
+  CUDAVISION_HOST_DEVICE void add(int residual, int gradient) {
+    ++n;
+    e += residual;
+    g += gradient;
+    eg += residual * gradient;
+    gg += gradient * gradient;
+  }
+};
+
+/// Returns the number after sharpen(). e is at most 4080 and g 2040, so A and B fit 32 bits:
+/// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the
+/// seventh, that 32·|A| reaches. To stay within 32 bits, both are divided by 32, and the quotient
+/// of B rounded up.
+CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
+  const int a = sums.n * sums.eg - sums.e * sums.g;
+  const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;
+  const int magnitude = a < 0 ? -a : a, whole = b >> 5, rest = b & 31;
+  int m = 0;
+  for (int k = 1; k < 2 * max_sharpening; k += 2)
+    m += magnitude >= k * whole + ((k * rest + 31) >> 5);
+  const int lower = v > m ? v - m : 0, higher = v + m < top ? v + m : top;
+  return static_cast<std::uint16_t>(a > 0 ? lower : higher);
+}
+
+/// Returns true if fill_slopes() joins the ends of a run by a straight line.
+CUDAVISION_HOST_DEVICE inline bool is_one_surface(std::uint16_t before, std::uint16_t after) {
+  return before != unknown && after != unknown && distance_of(before, after) <= 32;
+}
+
+/// Returns the number on the straight line from `before`, to_before columns before it, to `after`.
+/// Numbers are below 2^14 and rows have fewer than 2^16 pixels, so this fits 32 bits.
+CUDAVISION_HOST_DEVICE inline std::uint16_t interpolated(int before, int after, int to_before,
+                                                         int to_after) {
+  const int length = to_before + to_after;
+  return static_cast<std::uint16_t>((2 * (before * to_after + after * to_before) + length) /
+                                    (2 * length));
+}
+
+/// The slope of a surface beside a run of unknown pixels: towards the run, numbers grow by
+/// sum/(count·step) per column.
+struct Slope {
+  int sum = 0, count = 0, step = 8;
+};
+
+/// Measures the slope at the end of a run at (x, y). outwards is −1 if the run begins after this
+/// end, or 1 if it ends before it.
+CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
+                                             int y, int outwards) {
+  Slope slope;
+  for (int step = 32; step >= 8; step /= 2) {
+    const int far = x + outwards * step;
+    if (far < 0 || far >= width)
+      continue;
+    slope = {0, 0, step};
+    for (int row = y - 8; row <= y + 8; row += 4) {
+      if (row < 0 || row >= height)
+        continue;
+      const std::uint16_t* const numbers = map + static_cast<std::int64_t>(row) * width;
+      const int v0 = numbers[x], v1 = numbers[x + outwards * step / 2], v2 = numbers[far];
+      if (v0 == unknown || v1 == unknown || v2 == unknown || distance_of(v0 + v2, 2 * v1) > 8)
+        continue;
+      slope.sum += v0 - v2;
+      ++slope.count;
+    }
+    if (slope.count > 0)
+      return slope;
+  }
+  return {};
+}
+
+/// Returns the number of a surface that has the number v `distance` columns away.
+CUDAVISION_HOST_DEVICE inline std::uint16_t extrapolated(int v, const Slope& slope, int distance,
+                                                         int top) {
+  if (slope.count == 0)
+    return static_cast<std::uint16_t>(v);
+  const int run = slope.count * slope.step, reach = 4 * slope.step;
+  const int rise = 2 * slope.sum * (distance < reach ? distance : reach) + run;
+  const int number = v + (rise >= 0 ? rise / (2 * run) : -((2 * run - 1 - rise) / (2 * run)));
+  return static_cast<std::uint16_t>(number < 0 ? 0 : number > top ? top : number);
+}
+
+/// The pairs of pixels that smooth() looks at.
+constexpr int smoothing_pairs = 12;
+constexpr int smoothing_passes = 3;
+/// Returns the distance between the samples of a pass, 0 to 2.
+CUDAVISION_HOST_DEVICE constexpr int smoothing_step(int pass) {
+  return 8 >> pass;
+}
+
+/// Returns how far, in sixteenths of a pixel, the mean of a pair of pixels may be from the pixel
+/// between them: less where the winner of the matching is clear.
+CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
+  const int cut = 18 - (confidence >> 4);
+  return cut < 8 ? 8 : cut;
+}
+
+/// Returns the weight of a pair of pixels by their luminances: 64 >> (the larger step >> 3).
+CUDAVISION_HOST_DEVICE inline int smoothing_weight(int pixel, int one, int other) {
+  const int a = distance_of(pixel, one), b = distance_of(pixel, other);
+  return 64 >> ((a < b ? b : a) >> 3);
+}
+
+/// Divides the products of smooth() by 2·cut, which is 16 to 36: x div 2cut = x·factor >> 18 for
+/// 0 ≤ x ≤ 64·(2cut + 1), since x·factor / 2^18 is too large by at most x / 2^18 < 1/36. factor and
+/// x fit 16 unsigned bits.
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t smoothing_factor(int cut) {
+  return (1u << 18) / (2 * static_cast<std::uint32_t>(cut)) + 1;
+}
+
+/// The sums of smooth(). A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to the size of S and 128 to
+/// T, so these sums, 2S + T and all terms of known pixels fit signed 16 bits.
+struct SmoothingSums {
+  int s = 0, t = 64;
+
+  /// bend is v(q) + v(r) − 2·v(p) of a pair of known pixels.
+  CUDAVISION_HOST_DEVICE void add(int bend, int weight, int cut, std::uint32_t factor) {
+    const int room = 2 * cut + 1 - (bend < 0 ? -bend : bend);
+    const auto product = static_cast<std::uint32_t>(room > 0 ? weight * room : 0);
+    const int w = static_cast<int>(product * factor >> 18);
+    s += w * bend;
+    t += 2 * w;
+  }
+};
+
+/// Returns the number after a pass of smooth(). It is between the smallest and the largest number
+/// that the pass has read.
+CUDAVISION_HOST_DEVICE inline std::uint16_t smoothed(int v, const SmoothingSums& sums) {
+  const int n = 2 * sums.s + sums.t, d = 2 * sums.t;
+  return static_cast<std::uint16_t>(v + (n >= 0 ? n / d : -((d - 1 - n) / d)));
+}
+
+}  // namespace cudavision::sgm
