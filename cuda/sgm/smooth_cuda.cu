@@ -91,16 +91,15 @@ struct Cut {
 };
 
 /// With W = 64 >> …, a pair weighs w = W·room div 2cut, and a rounded quotient has to be w. So the
-/// bias lowers W·room by about half of 2cut, but a little less, because quotients may be integers.
-/// A half where cut is odd and a whole where it is even make the rounding of bias + W·room and of
-/// the factor harmless for all cuts from 8 to 18, and for all W and rooms.
+/// bias lowers W·room by a quarter less than half of 2cut, and the factor is the float after the
+/// nearest one. With these, the rounding of bias + W·room and of the factor does no harm, for all
+/// cuts from 8 to 18 and all W and rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
-  constexpr float unit = 1.0f / (1 << 16);  // half of that of W·room below
-  return {static_cast<std::uint16_t>(2 * cut + 1),
-          bits(-unit * static_cast<float>(2 * cut - 2 + cut % 2)),
-          bits(__fdiv_rn(1 << 14, static_cast<float>(cut)))};
+  constexpr float unit = 1.0f / (1 << 17);  // a quarter of that of W·room below
+  return {static_cast<std::uint16_t>(2 * cut + 1), bits(-unit * static_cast<float>(4 * cut - 1)),
+          bits(__fdiv_rn(1 << 14, static_cast<float>(cut))) + 1u};
 }
 
 /// The sums of two pixels.
@@ -109,18 +108,18 @@ class PairSums {
   __device__ PairSums(const Pair& pixels, const Cut& first, const Cut& second)
       : luminances_(floats_of(pixels.luminances)),
         base_(0x80008000 - 2 * pixels.numbers),
-        reach_(static_cast<std::uint32_t>(second.reach) << 16 | first.reach),
-        bias_(floats_of(static_cast<std::uint32_t>(second.bias) << 16 | first.bias)),
+        reach_(once(static_cast<std::uint32_t>(second.reach) << 16 | first.reach)),
+        offset_(once(reach_ | 0x80008000)),
+        bias_(floats_of(once(static_cast<std::uint32_t>(second.bias) << 16 | first.bias))),
         factor_(floats_of(second.factor << 16 | first.factor)) {}
 
   __device__ void add(const Pair& q, const Pair& r) {
     // Numbers have 14 bits, so each half of the sum is a bend + 2^15, and has no carry. Those out
     // of reach become ± reach, which has no room.
     const __half2 reach = floats_of(reach_);
-    const __half2 bend =
-        __hsub2_rn(floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_,
-                                                   reach_ | 0x80008000, 2 * reach_)),
-                   reach);
+    const __half2 bend = __hsub2_rn(
+        floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * reach_)),
+        reach);
     const __half2 room = __hsub2_rn(reach, __habs2(bend));
     const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
                                         __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
@@ -128,11 +127,10 @@ class PairSums {
     // the unit 2^-15.
     const __half2 weight =
         floats_of((nearness_of(differences) << 10) + (23u * 0x04000400 - (bits_of_128 << 10)));
-    const __half2 lowered = __hfma2(weight, room, bias_);
-    // Floats from 1024 to 2048 are integers.
-    const __half2 w = __hsub2_rn(__hfma2(lowered, factor_, twice(0x6600)), twice(0x6600));
-    s_ = __hfma2(w, bend, s_);
-    half_t_ = __hadd2_rn(half_t_, w);
+    // Floats from 1024 to 2048 are integers, so the addition rounds the quotient.
+    const __half2 before = half_t_;
+    half_t_ = __hfma2(__hfma2(weight, room, bias_), factor_, before);
+    s_ = __hfma2(__hsub2_rn(half_t_, before), bend, s_);
   }
 
   /// Floats are exact up to 2048, which the bends of three pairs do not reach.
@@ -144,10 +142,16 @@ class PairSums {
   }
 
   /// Returns how the numbers change.
-  __device__ int first_change() const { return change(first_s_, __low2float(half_t_)); }
-  __device__ int second_change() const { return change(second_s_, __high2float(half_t_)); }
+  __device__ int first_change() const { return change(first_s_, __low2float(half_t_) - 1024); }
+  __device__ int second_change() const { return change(second_s_, __high2float(half_t_) - 1024); }
 
  private:
+  /// Keeps the compiler from making a word again for each pair.
+  static __device__ std::uint32_t once(std::uint32_t word) {
+    asm("" : "+r"(word));
+    return word;
+  }
+
   /// (2S + T) / 2T, rounded down. The half keeps the quotient at least 1/3400 away from integers,
   /// so an approximate division is enough.
   static __device__ int change(float s, float half_t) {
@@ -156,9 +160,9 @@ class PairSums {
   }
 
   __half2 luminances_;
-  std::uint32_t base_, reach_;
+  std::uint32_t base_, reach_, offset_;
   __half2 bias_, factor_;
-  __half2 s_ = floats_of(0), half_t_ = twice(0x5000);  // 32
+  __half2 s_ = floats_of(0), half_t_ = twice(0x6420);  // 1024 + 32; T/2 is at most 848
   float first_s_ = 0, second_s_ = 0;
 };
 
