@@ -95,6 +95,9 @@ class StagesCuda final : public Stages {
         speckles_(device, queue_, config, scratch_.data()),
         holes_(queue_, config, scratch_.data()),
         refine_(queue_, config),
+        sharpen_(queue_, config),
+        slopes_(queue_, config, scratch_.data()),
+        smooth_(queue_, config),
         temporal_(queue_, config) {
     if (bands.byte_rows > 0)
       byte_sums_.emplace(device, queue_, config, bands.byte_rows, sums_.as<std::uint8_t>());
@@ -145,6 +148,13 @@ class StagesCuda final : public Stages {
                               std::uint16_t*, std::uint16_t*) override {
     maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, scale, disparity});
   }
+  void median_refine_and_check(const SamplePlane& left_picture, const SamplePlane& right_picture,
+                               const std::uint16_t* left, std::uint16_t* right, int max_diff,
+                               std::uint16_t* to, std::uint16_t* scratch) override {
+    maps_.median(right, scratch);
+    refine_.run(right_picture, scratch, {config_, right});
+    maps_.median_left_and_check(left_picture, left, right, max_diff, to);
+  }
   void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
     apply_mask_cuda(queue_, config_, mask, map);
   }
@@ -180,6 +190,28 @@ class StagesCuda final : public Stages {
                         std::uint16_t*) override {
     refine_.run(picture, map, {config_, scale, disparity});
   }
+  void sharpen(const SamplePlane& left_picture, const SamplePlane& right_picture,
+               const std::uint16_t* from, std::uint16_t* to) override {
+    sharpen_.run(left_picture, right_picture, from, to);
+  }
+  void fill_slopes(const std::uint16_t* from, std::uint16_t* to,
+                   std::uint8_t* confidence) override {
+    slopes_.run(from, to, confidence);
+  }
+  void refine_filled(const SamplePlane& picture, const std::uint16_t* map,
+                     const std::uint16_t* filled, std::uint16_t* to) override {
+    refine_.run_filled(picture, map, filled, to);
+  }
+  void smooth(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
+              std::uint16_t* to, std::uint16_t* scratch) override {
+    smooth_.run(picture, confidence, from, {config_, to}, to, scratch);
+  }
+  void smooth_and_write(const SamplePlane& picture, const std::uint8_t* confidence,
+                        const std::uint16_t* map, const DisparityScale& scale,
+                        View<std::uint8_t> disparity, std::uint16_t* scratch,
+                        std::uint16_t* other_scratch) override {
+    smooth_.run(picture, confidence, map, {config_, scale, disparity}, scratch, other_scratch);
+  }
   void begin_frame() override { queue_.begin_frame(); }
   void end_frame() override { queue_.end_frame(); }
 
@@ -213,6 +245,9 @@ class StagesCuda final : public Stages {
   SpecklesCuda speckles_;
   HolesCuda holes_;
   RefineCuda refine_;
+  SharpenCuda sharpen_;
+  SlopesCuda slopes_;
+  SmoothCuda smooth_;
   TemporalCuda temporal_;
   std::optional<ByteSumsCuda> byte_sums_;
 };

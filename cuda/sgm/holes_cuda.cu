@@ -205,17 +205,27 @@ __global__ void __launch_bounds__(threads)
     copy(a.row(from), a.row(y), a.width);
 }
 
+HolesArguments holes_arguments(const StageConfig& config, bool* has_known, std::uint16_t* map) {
+  const bool vectors = reinterpret_cast<std::uintptr_t>(map) % sizeof(uint4) == 0 &&
+                       config.width % vector_pixels == 0;
+  return {map, has_known, config.width, config.height, vectors};
+}
+
 }  // namespace
 
 HolesCuda::HolesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch)
     : config_(config), scratch_(scratch), queue_(queue) {}
 
 void HolesCuda::run(std::uint16_t* map) const {
-  const bool vectors = reinterpret_cast<std::uintptr_t>(map) % sizeof(uint4) == 0 &&
-                       config_.width % vector_pixels == 0;
-  const HolesArguments a{map, static_cast<bool*>(scratch_), config_.width, config_.height, vectors};
+  const HolesArguments a = holes_arguments(config_, static_cast<bool*>(scratch_), map);
   queue_.launch(rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
-  queue_.launch(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
+  fill_empty_rows_cuda(queue_, config_, a.has_known, map);
+}
+
+void fill_empty_rows_cuda(LaunchQueue& queue, const StageConfig& config, bool* has_known,
+                          std::uint16_t* map) {
+  const HolesArguments a = holes_arguments(config, has_known, map);
+  queue.launch(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -21,12 +21,12 @@ struct MapArguments {
   Samples picture;
   int shift, max_diff, minimum;
 
-  // Only the medians with the check use these.
-  const std::uint16_t* left;
-  int disparities;
-  bool even;  // rows begin at addresses of whole words
+  // Only the medians use these.
+  const std::uint16_t* left;  // not without the check
+  int disparities;            // likewise
+  bool even;                  // rows begin at addresses of whole words
 
-  NumbersOut out;  // of the medians with the check, and of write
+  NumbersOut out;  // of the medians, and of write
 };
 
 namespace {
@@ -44,23 +44,6 @@ struct MapPixel {
         row(static_cast<std::int64_t>(y) * a.width) {}
 };
 
-__global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__ MapArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const MapPixel at(a);
-  if (at.x >= a.width)
-    return;
-  std::uint16_t value = a.libsgm ? 0 : unknown;
-  if (at.x > 0 && at.x < a.width - 1 && at.y > 0 && at.y < a.height - 1) {
-    const std::uint16_t* const here = a.from + at.row + at.x;
-    const std::uint16_t* const above = here - a.width;
-    const std::uint16_t* const below = here + a.width;
-    value = median_of_9(above[-1], above[0], above[1], here[-1], here[0], here[1], below[-1],
-                        below[0], below[1]);
-  }
-  a.to[at.row + at.x] = value;
-}
-
 __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ MapArguments a) {
   launch_dependents();
   grid_dependency_wait();
@@ -77,9 +60,7 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
     a.to[at.row + at.x] = unknown;
 }
 
-/* Medians and check at once */
-
-constexpr int segment = 2048;  // pixels of a row per block
+/* Medians */
 
 /// Returns the medians at the columns x and x + 1 of a row, in the halves of a word. x is even; the
 /// second column may lie outside the picture.
@@ -127,8 +108,20 @@ __device__ std::uint32_t median_pair(const MapArguments& a, const std::uint16_t*
   return (medians & inside) | (border & ~inside);
 }
 
-/// A block makes a segment of a row. It first makes the medians of the right map that the check may
-/// need.
+__global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__ MapArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int x = static_cast<int>(blockIdx.x % a.blocks_per_row * threads + threadIdx.x) * 2;
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  if (x < a.width)
+    a.out.write_pair(x, y, a.width, median_pair(a, a.from, x, y));
+}
+
+constexpr int segment = 2048;  // pixels of a row per block
+
+/// A block makes a segment of a row. Unless the right map is ready for the check, the block first
+/// makes the medians of it that the check may need.
+template <bool kRightIsReady>
 __global__ void __launch_bounds__(threads)
     median_and_check_kernel(const __grid_constant__ MapArguments a) {
   extern __shared__ std::uint32_t right_medians[];
@@ -137,14 +130,17 @@ __global__ void __launch_bounds__(threads)
   const int first = static_cast<int>(blockIdx.x % a.blocks_per_row) * segment;
   const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
   const int end = min(first + segment, a.width);
-  // Left pixel x meets the columns x − shift − d.
-  const int shift = a.libsgm ? 0 : a.minimum;
-  const int right_begin = max(0, first - shift - a.disparities) & ~1;
-  const int right_end = min(a.width, end - shift);
-  for (int x = right_begin + 2 * static_cast<int>(threadIdx.x); x < right_end; x += 2 * threads)
-    right_medians[(x - right_begin) / 2] = median_pair(a, a.from, x, y);
-  __syncthreads();
-  const auto* const right = reinterpret_cast<const std::uint16_t*>(right_medians) - right_begin;
+  const std::uint16_t* right = a.from + static_cast<std::int64_t>(y) * a.width;
+  if constexpr (!kRightIsReady) {
+    // Left pixel x meets the columns x − shift − d.
+    const int shift = a.libsgm ? 0 : a.minimum;
+    const int right_begin = max(0, first - shift - a.disparities) & ~1;
+    const int right_end = min(a.width, end - shift);
+    for (int x = right_begin + 2 * static_cast<int>(threadIdx.x); x < right_end; x += 2 * threads)
+      right_medians[(x - right_begin) / 2] = median_pair(a, a.from, x, y);
+    __syncthreads();
+    right = reinterpret_cast<const std::uint16_t*>(right_medians) - right_begin;
+  }
   for (int x = first + 2 * static_cast<int>(threadIdx.x); x < end; x += 2 * threads) {
     const std::uint32_t medians = median_pair(a, a.left, x, y);
     std::uint32_t results = 0;
@@ -206,14 +202,20 @@ MapArguments MapsCuda::check_arguments(const SamplePlane& picture, bool subpixel
   return a;
 }
 
+bool MapsCuda::has_even_rows(const std::uint16_t* map) const {
+  return config_.width % 2 == 0 && reinterpret_cast<std::uintptr_t>(map) % 4 == 0;
+}
+
 void MapsCuda::launch(Kernel<MapArguments> kernel, const MapArguments& a) const {
   queue_.launch(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
 }
 
 void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
   MapArguments a = arguments();
+  a.blocks_per_row = (config_.width + 2 * threads - 1) / (2 * threads);
   a.from = from;
-  a.to = to;
+  a.even = has_even_rows(from);
+  a.out = {config_, to};
   launch(median_kernel, a);
 }
 
@@ -225,23 +227,34 @@ void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, boo
   launch(check_kernel, a);
 }
 
-void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                                const std::uint16_t* right, bool subpixel, int max_diff,
-                                const NumbersOut& out) const {
+MapArguments MapsCuda::median_arguments(const SamplePlane& picture, const std::uint16_t* left,
+                                        const std::uint16_t* right, bool subpixel, int max_diff,
+                                        const NumbersOut& out) const {
   MapArguments a = check_arguments(picture, subpixel, max_diff);
   a.blocks_per_row = (config_.width + segment - 1) / segment;
   a.left = left;
   a.from = right;
   a.out = out;
   a.disparities = config_.disparities;
-  const auto is_even = [](const void* map) {
-    return reinterpret_cast<std::uintptr_t>(map) % 4 == 0;
-  };
-  a.even = config_.width % 2 == 0 && is_even(left) && is_even(right);
+  a.even = has_even_rows(left) && has_even_rows(right);
+  return a;
+}
+
+void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                                const std::uint16_t* right, bool subpixel, int max_diff,
+                                const NumbersOut& out) const {
+  const MapArguments a = median_arguments(picture, left, right, subpixel, max_diff, out);
   const std::size_t shared_bytes =
       sizeof(std::uint16_t) * static_cast<std::size_t>(segment + config_.disparities + 4);
-  queue_.launch(median_and_check_kernel, static_cast<unsigned>(a.blocks_per_row) * a.height,
+  queue_.launch(median_and_check_kernel<false>, static_cast<unsigned>(a.blocks_per_row) * a.height,
                 threads, shared_bytes, a);
+}
+
+void MapsCuda::median_left_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                                     const std::uint16_t* right, int max_diff,
+                                     std::uint16_t* to) const {
+  launch(median_and_check_kernel<true>,
+         median_arguments(picture, left, right, true, max_diff, {config_, to}));
 }
 
 void MapsCuda::write(const std::uint16_t* map, const NumbersOut& out) const {

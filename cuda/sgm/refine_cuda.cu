@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel, on CUDA: refine, write_confidence and
-// keep_confident. A block loads the map and the luminance of its tile and of the pixels around it
-// into shared memory.
+// The stages that look at the samples around each pixel, on CUDA: refine, refine_filled,
+// write_confidence and keep_confident. A block loads the map and the luminance of its tile and of
+// the pixels around it into shared memory.
 //
 // refine works on two pixels at once, one in each half of a word, with the arithmetic for pairs of
 // 16-bit floats. These represent all weights and their sums exactly. Numbers of a map are compared
@@ -13,11 +13,10 @@
 // edges of objects. So a block first makes a sorted list of them, and the bisection is in this
 // list.
 
-#include <cuda_fp16.h>
-
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/halfpairs.cuh"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
@@ -40,6 +39,9 @@ struct RefineArguments {
   int threshold;
   std::uint16_t* to;  // or null
   bool supported;     // without compatibility
+
+  // Only refine_filled uses it.
+  const std::uint16_t* map;  // before it was filled
 };
 
 namespace {
@@ -97,32 +99,9 @@ static_assert(tile_pair_rows % loaded_rows == 0);
 constexpr int number_words = 16 * 1024 / 32;  // bits for all numbers of 1024 disparities
 constexpr int list_size = 2048;               // a power of two
 static_assert(list_size >= 2 * loads * threads);
-constexpr std::uint16_t infinity = 0x7c00;  // as a float
 
-/// A luminance is stored as the float 1024 plus its level of 8 bits, which has these bits plus the
-/// level.
-constexpr std::uint32_t luminance_0 = 0x6400;
-/// The luminances of unknown pixels and of those outside the picture, so large that their weight is
-/// 0.
-constexpr std::uint32_t unknown_luminance = 0x7800, outside_luminance = infinity;
-
-/// Two pixels of a column, the upper one in the lower halves.
-struct alignas(8) Pair {
-  std::uint32_t numbers, luminances;
-};
-
-__device__ std::uint32_t bits_of(__half2 floats) {
-  return *reinterpret_cast<std::uint32_t*>(&floats);
-}
-__device__ __half2 floats_of(std::uint32_t bits) {
-  return *reinterpret_cast<__half2*>(&bits);
-}
-/// Returns a float with these bits twice.
-__device__ __half2 twice(std::uint32_t bits) {
-  return floats_of(bits << 16 | bits);
-}
-
-/// Loads the calling thread's share of the tile and of the pixels around it. Pixels outside the
+/// Loads the calling thread's share of the tile and of the pixels around it: two pixels of a column
+/// at once, the upper one in the lower halves. Pixels outside the
 /// picture are loaded from its edge and become unknown, so that no load waits for another.
 template <int kBytes>
 __device__ void load_pairs(const RefineArguments& a, int x, int first_y, Pair (&loaded)[loads]) {
@@ -191,13 +170,7 @@ __device__ int list_numbers(const std::uint32_t* bits, std::uint16_t* list) {
 /// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as floats.
 __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const __half2 differences = __habs2(__hsub2_rn(floats_of(pixels), floats_of(samples)));
-  // max(0, 59.5 − difference) / 64
-  const __half2 nearness = __hfma2_sat(differences, twice(0xa400), twice(0x3b70));
-  // Floats from 128 to 256 are multiples of 1/8, so the addition of 128 rounds to eighths: to
-  // 7 − (difference >> 3), or 0 from 56 on. They become exponents.
-  constexpr std::uint32_t bits_of_128 = 0x58005800;
-  const std::uint32_t eighths = bits_of(__hadd2_rn(nearness, floats_of(bits_of_128)));
-  return floats_of((eighths << 10) - (bits_of_128 << 10));
+  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponents
 }
 
 /// Returns the weighted medians of two pixels by `steps` steps of a bisection in the list.
@@ -231,8 +204,45 @@ __device__ std::uint32_t medians_of(const Pair* pixels, const std::uint16_t* lis
   return static_cast<std::uint32_t>(list[lower]) << 16 | list[upper];
 }
 
-template <int kBytes>  // per sample of the picture
-__global__ void __launch_bounds__(threads, 4)
+/// The pixels that a thread of refine_filled makes, as they were before they were filled.
+struct OwnPixels {
+  static constexpr int count = refine_height / tile_height;
+
+  int x, y;
+  std::uint16_t numbers[count];
+  unsigned holes = 0;  ///< bit i is that of row y + i·tile_height
+
+  __device__ OwnPixels(const RefineArguments& a, int x, int y) : x(x), y(y) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      numbers[i] = inside(a, i) ? a.map[static_cast<std::uint32_t>(row(i)) * a.width + x] : 0;
+      holes |= (numbers[i] == unknown ? 1u : 0u) << i;
+    }
+  }
+
+  __device__ void copy(const RefineArguments& a) const {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      if (inside(a, i))
+        a.out.write(x, row(i), numbers[i]);
+  }
+
+ private:
+  __device__ int row(int i) const {
+    return y + i * tile_height;
+  }
+  __device__ bool inside(const RefineArguments& a, int i) const {
+    return x < a.width && row(i) < a.height;
+  }
+};
+/// The holes in the first pair of rows.
+constexpr unsigned holes_of_pair = 1u | 1u << pair_rows / tile_height;
+
+/// kBytes are those of a sample of the picture. With kFilled, the kernel only refines the pixels
+/// that have been filled. Most tiles have none, and are copied. It would spill the holes' bits with
+/// the registers for four blocks.
+template <int kBytes, bool kFilled>
+__global__ void __launch_bounds__(threads, kFilled ? 3 : 4)
     refine_kernel(const __grid_constant__ RefineArguments a) {
   __shared__ Pair samples[tile_pair_rows * tile_pitch];
   __shared__ std::uint32_t bits[number_words];
@@ -248,6 +258,15 @@ __global__ void __launch_bounds__(threads, 4)
 
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * refine_height;
+  unsigned holes = 0;
+  if constexpr (kFilled) {
+    const OwnPixels own(a, first_x + thread % tile_width, first_y + thread / tile_width);
+    if (!__syncthreads_or(own.holes != 0)) {
+      own.copy(a);
+      return;
+    }
+    holes = own.holes;
+  }
   const int loaded_row = thread / tile_pitch;
   Pair loaded[loads];
   load_pairs<kBytes>(a, first_x - refine_radius + thread % tile_pitch,
@@ -272,16 +291,21 @@ __global__ void __launch_bounds__(threads, 4)
   for (int i = 0; i < pair_rows; i += tile_height) {
     const Pair* const pixels =
         samples + (i + row + refine_radius) * tile_pitch + column + refine_radius;
-    const std::uint32_t medians = medians_of(pixels, list, steps);
+    std::uint32_t medians = 0;
+    if (!kFilled || __any_sync(whole_warp, (holes & holes_of_pair) != 0))
+      medians = medians_of(pixels, list, steps);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const auto half_of = [=](std::uint32_t word) {
         return static_cast<std::uint16_t>(word >> 16 * half);
       };
+      const bool refines = !kFilled || (holes >> half * pair_rows / tile_height & 1) != 0;
       if (half_of(pixels->luminances) != outside_luminance)
         a.out.write(first_x + column, first_y + i + row + half * pair_rows,
-                    half_of(pixels->numbers) == unknown ? unknown : half_of(medians));
+                    refines ? half_of(pixels->numbers) == unknown ? unknown : half_of(medians)
+                            : half_of(pixels->numbers));
     }
+    holes >>= 1;
   }
 }
 
@@ -335,13 +359,26 @@ void RefineCuda::launch(Kernel<RefineArguments> kernel, int rows_per_block,
                 a);
 }
 
-void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
-                     const NumbersOut& out) const {
+RefineArguments RefineCuda::refine_arguments(const SamplePlane& picture, const std::uint16_t* from,
+                                             const NumbersOut& out) const {
   RefineArguments a = arguments(from);
   a.out = out;
   a.picture = Samples(picture);
   a.shift = picture.bits - 8;
-  launch(picture.bits == 8 ? refine_kernel<1> : refine_kernel<2>, refine_height, a);
+  return a;
+}
+
+void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
+                     const NumbersOut& out) const {
+  launch(picture.bits == 8 ? refine_kernel<1, false> : refine_kernel<2, false>, refine_height,
+         refine_arguments(picture, from, out));
+}
+
+void RefineCuda::run_filled(const SamplePlane& picture, const std::uint16_t* map,
+                            const std::uint16_t* filled, std::uint16_t* to) const {
+  RefineArguments a = refine_arguments(picture, filled, {config_, to});
+  a.map = map;
+  launch(picture.bits == 8 ? refine_kernel<1, true> : refine_kernel<2, true>, refine_height, a);
 }
 
 void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,

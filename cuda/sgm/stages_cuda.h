@@ -160,11 +160,18 @@ class MapsCuda {
   void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                         const std::uint16_t* right, bool subpixel, int max_diff,
                         const NumbersOut& out) const;
+  /// Likewise, but takes the right map as it is. Maps are in sixteenths of a pixel.
+  void median_left_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                             const std::uint16_t* right, int max_diff, std::uint16_t* to) const;
   void write(const std::uint16_t* map, const NumbersOut& out) const;
 
  private:
   MapArguments arguments() const;
   MapArguments check_arguments(const SamplePlane& picture, bool subpixel, int max_diff) const;
+  MapArguments median_arguments(const SamplePlane& picture, const std::uint16_t* left,
+                                const std::uint16_t* right, bool subpixel, int max_diff,
+                                const NumbersOut& out) const;
+  bool has_even_rows(const std::uint16_t* map) const;
   void launch(Kernel<MapArguments> kernel, const MapArguments& a) const;
 
   StageConfig config_;
@@ -199,6 +206,11 @@ class HolesCuda {
   LaunchQueue& queue_;
 };
 
+/// Fills the rows without known pixels from the others, as fill_holes() does. has_known has a flag
+/// per row.
+void fill_empty_rows_cuda(LaunchQueue& queue, const StageConfig& config, bool* has_known,
+                          std::uint16_t* map);
+
 /// The stages that look at the samples around each pixel: refine, refine_filled, write_confidence
 /// and keep_confident.
 class RefineCuda {
@@ -215,6 +227,8 @@ class RefineCuda {
 
  private:
   RefineArguments arguments(const std::uint16_t* from) const;
+  RefineArguments refine_arguments(const SamplePlane& picture, const std::uint16_t* from,
+                                   const NumbersOut& out) const;
   void launch(Kernel<RefineArguments> kernel, int rows_per_block, const RefineArguments& a) const;
 
   StageConfig config_;
