@@ -82,7 +82,7 @@ __device__ void load_tile(const SmoothArguments& a, int x, int y, Pair* samples)
   __syncthreads();
 }
 
-/// The constants for a confidence. The unit of reach and bend is 2^-24, the least float, so that
+/// The constants for a confidence. The unit of reach and bend is 2^-24, the smallest float, so that
 /// integers of 16 bits are floats without a conversion.
 struct Cut {
   std::uint16_t reach;   ///< 2·cut + 1
