@@ -89,8 +89,14 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   const Errors best = errors_of(map_of({}, ideal.left, ideal.right), photographs);
   fail_unless(errors.within_one > best.within_one - 0.05, "%.3f instead of %.3f are exact",
               errors.within_one, best.within_one);
+  const double exact = plane.slope_x == 0 ? 0.95 : 0.8;
+  fail_unless(errors.within_one > exact, "%.3f are exact", errors.within_one);
+  // Disparities that are not sharpened favour whole pixels, at which these planes lie.
+  const Errors flat = errors_of(
+      map_of({file.property(), {"slanted-surfaces", "false"}}, photographs.left, photographs.right),
+      photographs);
   if (plane.slope_x == 0)
-    fail_unless(errors.within_one > 0.98, "%.3f are exact", errors.within_one);
+    fail_unless(flat.within_one > 0.98, "%.3f are exact", flat.within_one);
   // Without rectification, next to nothing is found.
   const Errors raw = errors_of(map_of({}, photographs.left, photographs.right), photographs);
   fail_unless(raw.known * raw.within_one < 0.1, "%.3f of %.3f", raw.within_one, raw.known);
@@ -111,7 +117,7 @@ TEST(test_formats, .unless(unless_built_with_opencv())) {
     const Photographs deep(true, planes[0], format);
     const CalibrationFile fisheye(true);
     const Errors errors = errors_of(map_of({fisheye.property()}, deep.left, deep.right), deep);
-    fail_unless(errors.known > 0.99 && errors.within_one > 0.98, "%s: %.3f, %.3f", format,
+    fail_unless(errors.known > 0.99 && errors.within_one > 0.95, "%s: %.3f, %.3f", format,
                 errors.known, errors.within_one);
   }
 }
@@ -279,7 +285,7 @@ TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
         ++pixels;
         exact += std::abs(disparity_at(half, x, y) - 16 * planes[0].middle / 2) <= 1;
       }
-    fail_unless(exact > 0.95 * pixels, "%d of %d", exact, pixels);
+    fail_unless(exact > 0.9 * pixels, "%d of %d", exact, pixels);
   }
   // Frames of another aspect ratio show something else.
   stereo.messages().clear();
