@@ -101,8 +101,8 @@ constexpr int list_size = 2048;               // a power of two
 static_assert(list_size >= 2 * loads * threads);
 
 /// Loads the calling thread's share of the tile and of the pixels around it: two pixels of a column
-/// at once, the upper one in the lower halves. Pixels outside the
-/// picture are loaded from its edge and become unknown, so that no load waits for another.
+/// at once, the upper one in the lower halves. Pixels outside the picture are loaded from its edge
+/// and become unknown, so that no load waits for another.
 template <int kBytes>
 __device__ void load_pairs(const RefineArguments& a, int x, int first_y, Pair (&loaded)[loads]) {
   Samples picture = a.picture;
