@@ -238,11 +238,21 @@ struct OwnPixels {
 /// The holes in the first pair of rows.
 constexpr unsigned holes_of_pair = 1u | 1u << pair_rows / tile_height;
 
+/// The blocks that share the registers of a multiprocessor. With those for four, code for GPUs
+/// before compute capability 9.0 spills 12 bytes, and the kernel for filled pixels spills the
+/// holes' bits (nvcc 13.0).
+constexpr int blocks_of(bool filled) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  return 3;
+#else
+  return filled ? 3 : 4;
+#endif
+}
+
 /// kBytes are those of a sample of the picture. With kFilled, the kernel only refines the pixels
-/// that have been filled. Most tiles have none, and are copied. It would spill the holes' bits with
-/// the registers for four blocks.
+/// that have been filled. Most tiles have none, and are copied.
 template <int kBytes, bool kFilled>
-__global__ void __launch_bounds__(threads, kFilled ? 3 : 4)
+__global__ void __launch_bounds__(threads, blocks_of(kFilled))
     refine_kernel(const __grid_constant__ RefineArguments a) {
   __shared__ Pair samples[tile_pair_rows * tile_pitch];
   __shared__ std::uint32_t bits[number_words];
