@@ -337,8 +337,8 @@ gst_launch() {
 
 # end_after_error PROCESS: prints the messages of gst-launch-1.0. If an error comes from another thread while the pipeline
 # is being set to PAUSED, gst-launch-1.0 quits its main loop before it has entered it, and would stay there (1 of 450
-# refused RTSP connections with 1.22). Ctrl-C ends the loop; with -e, only the second one does, since the first one waits
-# for the end of the stream. An element that hangs when it is stopped leaves only SIGKILL.
+# refused RTSP connections with 1.22). Ctrl-C ends the loop; with -e, the first one waits for the end of the stream, and
+# the second one ends the process. An element that hangs when it is stopped leaves only SIGKILL.
 end_after_error() {
   local line status failed='' signals=(INT INT KILL)
   trap '' INT
@@ -437,9 +437,11 @@ play_photograph() {
   finish "${statuses[0]}"
 }
 
-# finish STATUS: leaves no empty file behind a pipeline that failed.
+# finish STATUS: leaves no empty file behind a pipeline that failed. The statuses of SIGINT and SIGKILL are those of one
+# that end_after_error has ended.
 finish() {
   [[ $1 -ne 0 ]] || return 0
   [[ -z $out || -s $out ]] || rm -f "$out"
+  [[ $1 -ne 130 && $1 -ne 137 ]] || exit 1
   exit "$1"
 }

@@ -28,7 +28,7 @@ struct FilterState {
   FilterState& operator=(const FilterState&) = delete;
 
   void forget_refusal() {
-    refusal.clear();
+    refusal.reset();
     device_failed = false;
   }
 
@@ -52,7 +52,8 @@ struct FilterState {
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FilterFrames> frames;   ///< set while the caps are known
   DeviceWork started;                   ///< what transform() has enqueued on them
-  std::string refusal;         ///< why the last caps were refused; upstream may send them again
+  /// Why the last caps were refused, if they were; upstream may send them again.
+  std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device
 
   FrameInfo info;  ///< of the current frame

@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <regex>
 #include <string>
 
 #include "cuda/sgm/backend.h"
@@ -435,17 +434,34 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
     EXPECT_EQ(validation_error(random_sgm_parameters(random)), "");
 }
 
+/// Returns a text without the names in brackets.
+std::string without_names(const std::string& text) {
+  std::string rest;
+  bool is_name = false;
+  for (const char c : text) {
+    is_name = is_name || c == '<';
+    if (!is_name)
+      rest += c;
+    is_name = is_name && c != '>';
+  }
+  return rest;
+}
+
+std::string without_brackets(std::string text) {
+  std::erase(text, '<');
+  std::erase(text, '>');
+  return text;
+}
+
 /// With names in brackets, a sentence is the same but for the brackets, and has no name outside of
 /// them.
 TEST(SgmParameters, ErrorsNameParametersInTheWordsOfTheUser) {
   const Wording bracketed = [](std::string name) { return "<" + name + ">"; };
   for (const auto& refusal : SgmContract::parameters_refusals()) {
-    std::string error = validation_error(refusal.wrong, bracketed);
+    const std::string error = validation_error(refusal.wrong, bracketed);
     EXPECT_EQ(error.find('<'), 0U) << error;
-    EXPECT_EQ(std::regex_replace(error, std::regex("<[a-z0-9_]+>"), "").find_first_of("_<"),
-              std::string::npos)
-        << error;
-    EXPECT_EQ(std::regex_replace(error, std::regex("[<>]"), ""), validation_error(refusal.wrong));
+    EXPECT_EQ(without_names(error).find_first_of("_<>"), std::string::npos) << error;
+    EXPECT_EQ(without_brackets(error), validation_error(refusal.wrong));
   }
   const FrameLayout layout = gray_layout(40, 10);
   const std::unique_ptr<Device> device = make_cpu_device();
