@@ -84,6 +84,12 @@ sgm::Parameters few_disparities() {
   return parameters;
 }
 
+sgm::Parameters changed(const Change& change) {
+  sgm::Parameters parameters = few_disparities();
+  change(parameters);
+  return parameters;
+}
+
 void for_every_number(
     const std::vector<int>& disparities,
     const std::function<void(const sgm::Parameters&, const std::vector<std::uint16_t>&)>& body) {

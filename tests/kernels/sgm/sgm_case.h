@@ -68,6 +68,10 @@ void slant_surfaces(sgm::Parameters& parameters);
 /// The defaults, but with 32 disparities, for tests that must be quick.
 sgm::Parameters few_disparities();
 
+/// Returns few_disparities() after a change.
+using Change = std::function<void(sgm::Parameters&)>;
+sgm::Parameters changed(const Change& change);
+
 /// Calls body(parameters, numbers) for searches from several minimums, in sixteenths and in whole
 /// disparities. numbers are all that a map of them can hold.
 void for_every_number(
