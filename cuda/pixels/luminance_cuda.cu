@@ -139,9 +139,11 @@ void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint
   a.shift = in.shift;
   a.dropped = in.bits - 8;
   a.largest = (1u << in.bits) - 1;
-  const Launcher<ReductionArguments> launch(device.stream(), reduce_to_8_bits_kernel);
-  launch(reduce_to_8_bits_kernel, static_cast<unsigned>(a.blocks_per_row) * out.height, threads, 0,
-         a);
+  // A Launcher, made for each frame, would ask the driver each time whether the kernel may overlap.
+  launch_kernel(device.stream(),
+                {reinterpret_cast<const void*>(reduce_to_8_bits_kernel),
+                 static_cast<unsigned>(a.blocks_per_row) * out.height, threads},
+                &a);
 }
 
 }  // namespace cudavision
