@@ -11,8 +11,8 @@
 namespace cudavision::sgm {
 namespace {
 
-/// What the pixels of three successive rows contribute. Unknown pixels, and the one beyond each end
-/// of a row, contribute nothing.
+/// The contributions of the pixels of three successive rows. Unknown pixels and the pixel beyond
+/// each end of a row contribute nothing.
 class ContributionRows {
  public:
   static constexpr int count = 3;

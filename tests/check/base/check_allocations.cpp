@@ -166,9 +166,9 @@ TEST(test_integral, .unless(unless_allocations_count())) {
 TEST(test_unpacking, .for_each_element().unless(unless_allocations_count())) {
   const auto count = [](const char* name) {
     const FormatSpec& format = format_named(name);
-    const Owned<GstBuffer> frame(to_buffer(make_picture(format, 32, 24, Content::natural, 1)));
+    const Owned<GstBuffer> frame(to_buffer(make_picture(format, 320, 180, Content::natural, 1)));
     FilterHarness filter;
-    filter.accept_caps(format, 32, 24, colorimetry(format, false));
+    filter.accept_caps(format, 320, 180, colorimetry(format, false));
     return allocations(filter, frame, [](FilterHarness&, int) { return 0u; });
   };
   const long gray = count("GRAY16_LE"), swapped = count("GRAY16_BE"), words = count("RGB10A2_LE");

@@ -56,7 +56,7 @@ struct ElementUnderTest : ElementSpec {
   Picture (*result)(const Picture& picture, bool limited);
   /// True if RGB of more than 8 bits is processed by its luminance.
   bool equalizes = false;
-  /// What an error about memory advises.
+  /// Words of the remedy in errors about memory.
   const char* memory_advice = "smaller frames";
 };
 
