@@ -1,267 +1,376 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend. A thread converts one pixel, all channels of it, so that neighbouring threads
-// read and write neighbouring words.
+// The CUDA backend. Each conversion is one launch.
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/repack/backend.h"
+#include "cuda/repack/channels.cuh"
 #include "cuda/repack/fields.h"
+#include "cuda/repack/luminance.cuh"
 
 namespace cudavision::repack {
 namespace {
 
-constexpr unsigned threads = 256;
-
-/// Returns the unpacked value of sample x of a channel. row is that of the channel's plane.
-template <Words kWords, bool kAligned>
-__device__ std::uint32_t load_sample(const Fields& fields, const Field& field,
-                                     const std::uint8_t* row, int x) {
-  const std::uint32_t word = load_word<Word<kWords>, kAligned>(
-      row + field.offset + static_cast<std::int64_t>(field.step) * x);
-  return rescaled(sample_of<kWords>(field, word), field.maximum, fields.largest);
-}
-
-/// Returns the word of an unpacked value, or its share in the word of its pixel.
-template <Words kWords>
-__device__ std::uint32_t packed_word(const Fields& fields, const Field& field,
-                                     std::uint32_t value) {
-  return word_of<kWords>(field,
-                         rescaled(min(value, fields.largest), fields.largest, field.maximum));
-}
-
-/// Returns the luminance of a pixel. row(plane) is the row of that plane.
-template <Words kWords, bool kAligned, class Row>
-__device__ std::uint32_t load_luminance(const Fields& fields, const Row& row, int x) {
-  const auto sample = [&](int number) {
-    const Field& field = fields.field[number];
-    return load_sample<kWords, kAligned>(fields, field, row(field.plane), x);
-  };
-  return fields.luma >= 0
-             ? sample(fields.luma)
-             : deep_luminance(sample(fields.red), sample(fields.green), sample(fields.blue));
-}
-
-/// Stores pixel x, of which value(number) is the unpacked value of that channel. row(plane) is the
-/// row of that plane. All channels have the size of the picture.
-template <Words kWords, bool kAligned, class Row, class Value>
-__device__ void store_pixel(const Fields& fields, const Row& row, int x, const Value& value) {
-  std::uint32_t pixel = 0;
-  for (int c = 0; c < fields.count; ++c) {
-    const Field& field = fields.field[c];
-    const std::uint32_t word = packed_word<kWords>(fields, field, value(c));
-    if constexpr (kWords == Words::packed)
-      pixel |= word;
-    else
-      store_word<Word<kWords>, kAligned>(
-          row(field.plane) + field.offset + static_cast<std::int64_t>(field.step) * x, word);
-  }
-  if constexpr (kWords == Words::packed)
-    store_word<Word<kWords>, kAligned>(row(0) + static_cast<std::int64_t>(4) * x, pixel);
-}
-
-struct RepackArguments {
-  Fields fields;
-  const std::uint8_t* in[FrameLayout::max_planes];
-  std::int64_t in_pitch[FrameLayout::max_planes];
-  std::uint8_t* out[FrameLayout::max_planes];
-  std::int64_t out_pitch[FrameLayout::max_planes];
-  int width;
-  unsigned blocks_per_row;
+/// The threads of a launch, and its blocks so far.
+struct LaunchShape {
+  unsigned threads;
+  unsigned blocks = 0;
 };
 
-/// The pixel of a thread. Threads beyond the end of a row have none.
-struct Pixel {
-  __device__ explicit Pixel(const RepackArguments& a)
-      : x(static_cast<int>(blockIdx.x % a.blocks_per_row * threads + threadIdx.x)),
-        y(static_cast<int>(blockIdx.x / a.blocks_per_row)) {}
-
-  int x, y;
-};
-
-__device__ const std::uint8_t* in_row(const RepackArguments& a, int plane, int y) {
-  return a.in[plane] + a.in_pitch[plane] * y;
+/// Returns how many threads a row takes that has chunks of chunk_pixels. 0: It has none.
+Units make_units(int width, int chunk_pixels) {
+  Units units{};
+  units.width = width;
+  units.chunks = chunk_pixels > 0 ? width / chunk_pixels : 0;
+  units.in_chunks = units.chunks * chunk_pixels;
+  return units;
 }
 
-__device__ std::uint8_t* out_row(const RepackArguments& a, int plane, int y) {
-  return a.out[plane] + a.out_pitch[plane] * y;
+unsigned divided_up(unsigned number, unsigned by) {
+  return (number + by - 1) / by;
 }
 
-template <bool kAligned>
-__device__ std::uint32_t unpacked_sample(const std::uint8_t* row, int x) {
-  return load_word<std::uint16_t, kAligned>(row + std::int64_t{2} * x);
+unsigned count(const Units& units) {
+  return static_cast<unsigned>(units.chunks + units.width - units.in_chunks);
 }
 
-template <bool kAligned>
-__device__ void put_unpacked_sample(std::uint8_t* row, int x, std::uint32_t value) {
-  store_word<std::uint16_t, kAligned>(row + std::int64_t{2} * x, value);
+/// Chooses blocks as large as possible of which those of a row have few threads too many.
+LaunchShape shape_for(const Units& units) {
+  constexpr unsigned warp = 32;
+  const unsigned blocks = divided_up(count(units), max_threads);
+  return {divided_up(divided_up(count(units), blocks), warp) * warp};
 }
 
-template <Words kWords, bool kAligned>
-__global__ void __launch_bounds__(threads)
-    unpack_channels_kernel(const __grid_constant__ RepackArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const Pixel at(a);
-  for (int c = 0; c < a.fields.count; ++c) {
-    const Field& field = a.fields.field[c];
-    if (at.x < field.width && at.y < field.height)
-      put_unpacked_sample<kAligned>(
-          out_row(a, c, at.y), at.x,
-          load_sample<kWords, kAligned>(a.fields, field, in_row(a, field.plane, at.y), at.x));
-  }
+/// Adds the blocks of `rows` rows of blocks, and returns the first one's number.
+unsigned add_blocks(LaunchShape& shape, Units& units, int rows) {
+  const unsigned first = shape.blocks;
+  units.blocks_per_row = divided_up(count(units), shape.threads);
+  shape.blocks += units.blocks_per_row * static_cast<unsigned>(rows);
+  return first;
 }
 
-template <Words kWords, bool kAligned>
-__global__ void __launch_bounds__(threads)
-    unpack_luminance_kernel(const __grid_constant__ RepackArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const Pixel at(a);
-  if (at.x < a.width)
-    put_unpacked_sample<kAligned>(
-        out_row(a, 0, at.y), at.x,
-        load_luminance<kWords, kAligned>(
-            a.fields, [&](int plane) { return in_row(a, plane, at.y); }, at.x));
+bool is_aligned(const View<const std::uint8_t>& plane) {
+  return (reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) %
+             16 ==
+         0;
 }
 
-template <Words kWords, bool kAligned>
-__global__ void __launch_bounds__(threads)
-    pack_channels_kernel(const __grid_constant__ RepackArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const Pixel at(a);
-  if constexpr (kWords == Words::packed) {
-    if (at.x < a.width)
-      store_pixel<kWords, kAligned>(
-          a.fields, [&](int plane) { return out_row(a, plane, at.y); }, at.x,
-          [&](int c) { return unpacked_sample<kAligned>(in_row(a, c, at.y), at.x); });
-  } else {
-    for (int c = 0; c < a.fields.count; ++c) {
-      const Field& field = a.fields.field[c];
-      if (at.x < field.width && at.y < field.height)
-        store_word<Word<kWords>, kAligned>(
-            out_row(a, field.plane, at.y) + field.offset +
-                static_cast<std::int64_t>(field.step) * at.x,
-            packed_word<kWords>(a.fields, field,
-                                unpacked_sample<kAligned>(in_row(a, c, at.y), at.x)));
-    }
-  }
-}
-
-/// Plane 0 of the input is the luminance; those of the stored frame follow.
-template <Words kWords, bool kAligned>
-__global__ void __launch_bounds__(threads)
-    pack_adjusted_kernel(const __grid_constant__ RepackArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const Pixel at(a);
-  if (at.x >= a.width)
-    return;
-  const auto kept = [&](int plane) { return in_row(a, plane + 1, at.y); };
-  const auto change =
-      static_cast<std::int32_t>(unpacked_sample<kAligned>(in_row(a, 0, at.y), at.x)) -
-      static_cast<std::int32_t>(load_luminance<kWords, kAligned>(a.fields, kept, at.x));
-  store_pixel<kWords, kAligned>(
-      a.fields, [&](int plane) { return out_row(a, plane, at.y); }, at.x,
-      [&](int c) {
-        const Field& field = a.fields.field[c];
-        const std::uint32_t value =
-            load_sample<kWords, kAligned>(a.fields, field, kept(field.plane), at.x);
-        return field.colour ? saturated(static_cast<std::int32_t>(value) + change, a.fields.largest)
-                            : value;
-      });
-}
-
-using Kernel = Launcher<RepackArguments>::Kernel;
-
-struct Kernels {
-  Kernel unpack_channels, unpack_luminance, pack_channels, pack_adjusted;
-};
-
-template <Words kWords, bool kAligned>
-constexpr Kernels kernels_for = {
-    unpack_channels_kernel<kWords, kAligned>, unpack_luminance_kernel<kWords, kAligned>,
-    pack_channels_kernel<kWords, kAligned>, pack_adjusted_kernel<kWords, kAligned>};
-
-template <bool kAligned>
-const Kernels& find_kernels(Words words) {
-  switch (words) {
-    case Words::native:
-      return kernels_for<Words::native, kAligned>;
-    case Words::swapped:
-      return kernels_for<Words::swapped, kAligned>;
-    case Words::packed:
-      break;
-  }
-  return kernels_for<Words::packed, kAligned>;
-}
-
-/// Returns true if all words of the frame lie at multiples of their size, whatever they are.
+/// Returns true if all rows lie at multiples of 16 bytes.
 bool is_aligned(const ConstFrame& frame) {
-  for (const View<const std::uint8_t>& plane : frame.planes)
-    if ((reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) %
-            sizeof(std::uint32_t) !=
-        0)
-      return false;
-  return true;
+  return std::all_of(frame.planes.begin(), frame.planes.end(),
+                     [](const View<const std::uint8_t>& plane) { return is_aligned(plane); });
 }
 
-class RepackCuda final : public Repack::Backend {
+/// Converts all channels of words of two bytes, or the luma alone.
+template <bool kPacks>
+class WordChannelsLaunch {
  public:
-  RepackCuda(Device& device, const StoredLayout& storage, UnpackedForm form)
-      : device_(device),
-        layout_(storage.frame),
-        words_(storage.words),
-        fields_(fields_of(storage)),
-        channels_(unpacks_channels(storage, form)),
-        keeps_planes_(form == UnpackedForm::adjustable_luminance && !channels_),
-        launch_(device.stream(), kernels_for<Words::native, false>.unpack_channels) {}
-
-  void unpack(const ConstFrame& stored, const Frame& unpacked) override {
-    launch(channels_ ? &Kernels::unpack_channels : &Kernels::unpack_luminance, stored, unpacked);
-    if (keeps_planes_)
-      for (int p = 0; p < layout_.plane_count; ++p)
-        device_.copy(stored.planes[p], unpacked.planes[p + 1]);
+  WordChannelsLaunch(Device& device, const StoredLayout& storage, bool only_luma)
+      : layout_(storage.frame), launch_(device.stream(), word_channels_kernel<kPacks>) {
+    arguments_.coding = pair_coding(storage.words == Words::swapped, layout_.bits, layout_.shift);
+    for (int c = 0; c < layout_.channel_count; ++c)
+      if (!only_luma || layout_.channels[c].role == Role::luma)
+        add_channel(c);
+    for (int i = 0; i < arguments_.count; ++i)
+      sort_channels(i);
   }
 
-  void pack(const ConstFrame& unpacked, const Frame& stored) override {
-    launch(channels_ ? &Kernels::pack_channels : &Kernels::pack_adjusted, unpacked, stored);
+  template <class Stored, class Unpacked>
+  void run(const Stored& stored, const Unpacked& unpacked) const {
+    WordChannels<kPacks> a = arguments_;
+    const bool aligned = is_aligned(stored) && is_aligned(unpacked);
+    LaunchShape shape{};
+    for (int i = 0; i < a.count; ++i) {
+      WordPlane<kPacks>& plane = a.plane[i];
+      plane.units = make_units(width_[i], aligned && chunked_[i] ? 8 / plane.step : 0);
+      if (i == 0)
+        shape = shape_for(plane.units);
+      plane.first_block =
+          add_blocks(shape, plane.units, (plane.height + channel_rows - 1) / channel_rows);
+      plane.stored = stored.planes[stored_plane_[i]];
+      for (int k = 0; k < plane.count; ++k)
+        if (number_[i][k] >= 0)
+          plane.unpacked[k] = unpacked.planes[number_[i][k]];
+    }
+    launch_(word_channels_kernel<kPacks>, shape.blocks, shape.threads, 0, a);
   }
 
  private:
-  void launch(Kernel Kernels::*kernel, const ConstFrame& in, const Frame& out) const {
-    RepackArguments a{};
-    a.fields = fields_;
-    for (int p = 0; p < FrameLayout::max_planes; ++p) {
-      a.in[p] = in.planes[p].data;
-      a.in_pitch[p] = in.planes[p].pitch;
-      a.out[p] = out.planes[p].data;
-      a.out_pitch[p] = out.planes[p].pitch;
+  void add_channel(int c) {
+    const Channel& channel = layout_.channels[c];
+    int i = 0;
+    for (; i < arguments_.count; ++i)
+      if (stored_plane_[i] == channel.plane && arguments_.plane[i].step == channel.step &&
+          width_[i] == channel.width && arguments_.plane[i].height == channel.height)
+        break;
+    WordPlane<kPacks>& plane = arguments_.plane[i];
+    if (i == arguments_.count) {
+      ++arguments_.count;
+      stored_plane_[i] = channel.plane;
+      width_[i] = channel.width;
+      plane.step = channel.step;
+      plane.height = channel.height;
     }
-    a.width = layout_.width;
-    a.blocks_per_row = (static_cast<unsigned>(layout_.width) + threads - 1) / threads;
-    const Kernels& kernels = is_aligned(in) && is_aligned(out) ? find_kernels<true>(words_)
-                                                               : find_kernels<false>(words_);
-    launch_(kernels.*kernel, a.blocks_per_row * static_cast<unsigned>(layout_.height), threads, 0,
-            a);
+    // The luma alone is the first plane of the unpacked frame.
+    number_[i][plane.count] = channel_count_++;
+    plane.offset[plane.count++] = channel.offset;
   }
 
-  Device& device_;
+  /// Brings channels into the order that chunks need.
+  void sort_channels(int i) {
+    WordPlane<kPacks>& plane = arguments_.plane[i];
+    chunked_[i] = plane.step == 1 || plane.step == 2 || plane.step == 4;
+    if (!chunked_[i] || (kPacks && plane.count != plane.step)) {
+      chunked_[i] = false;
+      return;
+    }
+    int numbers[FrameLayout::max_channels] = {-1, -1, -1, -1};
+    for (int k = 0; k < plane.count; ++k) {
+      if (numbers[plane.offset[k]] >= 0) {  // Channels share their samples.
+        chunked_[i] = false;
+        return;
+      }
+      numbers[plane.offset[k]] = number_[i][k];
+    }
+    plane.count = plane.step;
+    for (int k = 0; k < plane.count; ++k) {
+      plane.offset[k] = k;
+      number_[i][k] = numbers[k];
+    }
+  }
+
   FrameLayout layout_;
-  Words words_;
-  Fields fields_;
-  bool channels_;      ///< the planes of unpacked frames are the channels
-  bool keeps_planes_;  ///< those of the stored frame follow the luminance
-  Launcher<RepackArguments> launch_;
+  WordChannels<kPacks> arguments_{};
+  int channel_count_ = 0;
+  // Of the planes in the arguments.
+  int stored_plane_[FrameLayout::max_channels]{}, width_[FrameLayout::max_channels]{};
+  int number_[FrameLayout::max_channels][FrameLayout::max_channels]{};  ///< −1: not wanted
+  bool chunked_[FrameLayout::max_channels]{};
+  Launcher<WordChannels<kPacks>> launch_;
+};
+
+/// Converts all channels that share a word, or the luma alone.
+template <bool kPacks>
+class PackedChannelsLaunch {
+ public:
+  PackedChannelsLaunch(Device& device, const StoredLayout& storage, bool only_luma)
+      : launch_(device.stream(), packed_channels_kernel<kPacks>) {
+    const Fields fields = fields_of(storage);
+    for (int c = 0; c < fields.count; ++c)
+      if (!only_luma || c == fields.luma)
+        arguments_.field[arguments_.count++] = packed_field(fields.field[c], fields.largest);
+    arguments_.height = storage.frame.height;
+    arguments_.largest = fields.largest;
+    width_ = storage.frame.width;
+  }
+
+  template <class Stored, class Unpacked>
+  void run(const Stored& stored, const Unpacked& unpacked) const {
+    PackedChannels<kPacks> a = arguments_;
+    a.stored = stored.planes[0];
+    for (int c = 0; c < a.count; ++c)
+      a.unpacked[c] = unpacked.planes[c];
+    a.units = make_units(width_, is_aligned(stored) && is_aligned(unpacked) ? packed_chunk : 0);
+    LaunchShape shape = shape_for(a.units);
+    add_blocks(shape, a.units, a.height);
+    launch_(packed_channels_kernel<kPacks>, shape.blocks, shape.threads, 0, a);
+  }
+
+ private:
+  PackedChannels<kPacks> arguments_{};
+  int width_;
+  Launcher<PackedChannels<kPacks>> launch_;
+};
+
+/// Makes the luminance of red, green and blue, or adjusts them to another one. Arguments are those
+/// of the kernel.
+template <class Arguments>
+class LuminanceLaunch {
+ public:
+  using Kernel = typename Launcher<Arguments>::Kernel;
+
+  /// Threads of the kernel have chunks of chunk_pixels in `rows` rows.
+  LuminanceLaunch(Device& device, Kernel kernel, const Arguments& arguments,
+                  const FrameLayout& layout, bool keeps, int chunk_pixels, int rows)
+      : arguments_(arguments),
+        kernel_(kernel),
+        width_(layout.width),
+        plane_count_(layout.plane_count),
+        chunk_pixels_(chunk_pixels),
+        rows_(rows),
+        launch_(device.stream(), kernel) {
+    arguments_.frames.keeps = keeps;
+    arguments_.frames.height = layout.height;
+  }
+
+  void unpack(const ConstFrame& stored, const Frame& unpacked) const {
+    Arguments a = arguments_;
+    a.frames.luminance = unpacked.planes[0];
+    for (int p = 0; p < plane_count_; ++p) {
+      a.frames.in[p] = stored.planes[p];
+      if (a.frames.keeps)
+        a.frames.out[p] = unpacked.planes[p + 1];
+    }
+    launch(a, is_aligned(stored) && is_aligned(unpacked));
+  }
+
+  void pack(const ConstFrame& unpacked, const Frame& stored) const {
+    Arguments a = arguments_;
+    a.frames.luminance = unpacked.planes[0];
+    for (int p = 0; p < plane_count_; ++p) {
+      a.frames.in[p] = unpacked.planes[p + 1];
+      a.frames.out[p] = stored.planes[p];
+    }
+    launch(a, is_aligned(stored) && is_aligned(unpacked));
+  }
+
+ private:
+  void launch(Arguments& a, bool aligned) const {
+    Units& units = a.frames.units;
+    units = make_units(width_, aligned ? chunk_pixels_ : 0);
+    LaunchShape shape = shape_for(units);
+    add_blocks(shape, units, (a.frames.height + rows_ - 1) / rows_);
+    launch_(kernel_, shape.blocks, shape.threads, 0, a);
+  }
+
+  Arguments arguments_;
+  Kernel kernel_;
+  int width_, plane_count_, chunk_pixels_, rows_;
+  Launcher<Arguments> launch_;
+};
+
+/// The colours of words of two bytes, and the kernel's chunks of them.
+struct WordColors {
+  explicit WordColors(const FrameLayout& layout);
+
+  int count;
+  WordColor channel[FrameLayout::max_channels]{};
+  bool planar = true, interleaved = true;
+  /// Of the planes, or of the samples of a pixel.
+  std::uint32_t weights[FrameLayout::max_channels]{};
+};
+
+WordColors::WordColors(const FrameLayout& layout) : count(layout.channel_count) {
+  planar = layout.plane_count == 3 && count == 3;
+  interleaved = layout.plane_count == 1 && count == 4;
+  for (int c = 0; c < count; ++c) {
+    planar = planar && layout.channels[c].step == 1;
+    interleaved = interleaved && layout.channels[c].step == 4;
+  }
+  bool taken[FrameLayout::max_channels]{};
+  for (int c = 0; c < count; ++c) {
+    const Channel& from = layout.channels[c];
+    const std::uint32_t weight = from.role == Role::red     ? red_weight
+                                 : from.role == Role::green ? green_weight
+                                 : from.role == Role::blue  ? blue_weight
+                                                            : 0;
+    channel[c] = {from.plane, 2 * from.offset, 2 * from.step, weight};
+    const int place = planar ? from.plane : from.offset % FrameLayout::max_channels;
+    if (taken[place])
+      planar = interleaved = false;
+    taken[place] = true;
+    weights[place] = weight;
+  }
+}
+
+template <bool kAdjusts>
+LuminanceLaunch<WordLuminance<kAdjusts>> word_luminance(Device& device, const StoredLayout& storage,
+                                                        bool keeps) {
+  const FrameLayout& layout = storage.frame;
+  const WordColors colors(layout);
+  WordLuminance<kAdjusts> a{};
+  a.coding = pair_coding(storage.words == Words::swapped, layout.bits, layout.shift);
+  a.largest = (1u << layout.bits) - 1;
+  a.count = colors.count;
+  std::copy_n(colors.channel, colors.count, a.channel);
+  std::copy_n(colors.weights, FrameLayout::max_channels, a.weights);
+  constexpr ColorShape planar = ColorShape::planar, interleaved = ColorShape::interleaved;
+  if (colors.planar)
+    return {device,
+            word_luminance_kernel<planar, kAdjusts>,
+            a,
+            layout,
+            keeps,
+            color_chunk<planar>,
+            color_rows<planar>};
+  return {device,
+          word_luminance_kernel<interleaved, kAdjusts>,
+          a,
+          layout,
+          keeps,
+          colors.interleaved ? color_chunk<interleaved> : 0,
+          color_rows<interleaved>};
+}
+
+template <bool kAdjusts>
+LuminanceLaunch<PackedLuminance<kAdjusts>> packed_luminance(Device& device,
+                                                            const StoredLayout& storage,
+                                                            bool keeps) {
+  PackedLuminance<kAdjusts> a{};
+  a.colors = packed_colors(fields_of(storage));
+  return {device, packed_luminance_kernel<kAdjusts>, a, storage.frame, keeps, packed_color_chunk,
+          1};
+}
+
+template <template <bool> class Launch>
+class ChannelsCuda final : public Repack::Backend {
+ public:
+  ChannelsCuda(Device& device, const StoredLayout& storage, bool only_luma)
+      : unpack_(device, storage, only_luma), pack_(device, storage, only_luma) {}
+
+  void unpack(const ConstFrame& stored, const Frame& unpacked) override {
+    unpack_.run(stored, unpacked);
+  }
+  void pack(const ConstFrame& unpacked, const Frame& stored) override {
+    pack_.run(stored, unpacked);
+  }
+
+ private:
+  Launch<false> unpack_;
+  Launch<true> pack_;
+};
+
+template <template <bool> class Arguments>
+class LuminanceCuda final : public Repack::Backend {
+ public:
+  LuminanceCuda(const LuminanceLaunch<Arguments<false>>& unpack,
+                const LuminanceLaunch<Arguments<true>>& pack)
+      : unpack_(unpack), pack_(pack) {}
+
+  void unpack(const ConstFrame& stored, const Frame& unpacked) override {
+    unpack_.unpack(stored, unpacked);
+  }
+  void pack(const ConstFrame& unpacked, const Frame& stored) override {
+    pack_.pack(unpacked, stored);
+  }
+
+ private:
+  LuminanceLaunch<Arguments<false>> unpack_;
+  LuminanceLaunch<Arguments<true>> pack_;
 };
 
 }  // namespace
 
 std::unique_ptr<Repack::Backend> make_repack_cuda(Device& device, const StoredLayout& storage,
                                                   UnpackedForm form) {
-  return std::make_unique<RepackCuda>(device, storage, form);
+  const bool packed = storage.words == Words::packed;
+  const bool channels = unpacks_channels(storage, form);
+  if (channels || storage.frame.find(Role::luma) >= 0) {
+    if (packed)
+      return std::make_unique<ChannelsCuda<PackedChannelsLaunch>>(device, storage, !channels);
+    return std::make_unique<ChannelsCuda<WordChannelsLaunch>>(device, storage, !channels);
+  }
+  const bool keeps = form == UnpackedForm::adjustable_luminance;
+  if (packed)
+    return std::make_unique<LuminanceCuda<PackedLuminance>>(
+        packed_luminance<false>(device, storage, keeps),
+        packed_luminance<true>(device, storage, keeps));
+  return std::make_unique<LuminanceCuda<WordLuminance>>(
+      word_luminance<false>(device, storage, keeps), word_luminance<true>(device, storage, keeps));
 }
 
 }  // namespace cudavision::repack

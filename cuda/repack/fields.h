@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cuda/repack/repack.h"
+#include "cuda/repack/rescale.h"
 
 namespace cudavision::repack {
 
@@ -63,16 +64,14 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t swap_bytes(std::uint32_t word) {
   return (word << 8 | word >> 8) & 0xffff;
 }
 
-/// Scales value from 0…most to 0…largest. Neither exceeds 65535, so the product fits 32 bits.
-CUDAVISION_HOST_DEVICE inline std::uint32_t rescaled(std::uint32_t value, std::uint32_t maximum,
-                                                     std::uint32_t largest) {
-  return maximum == largest ? value : (value * largest + maximum / 2) / maximum;
-}
+/// The luminance is the sum of the colours times their weights, divided by this.
+constexpr std::uint32_t red_weight = 299, green_weight = 587, blue_weight = 114;
+constexpr std::uint32_t luminance_divisor = 1000;
 
 /// The luminance of samples of up to 16 bits.
 CUDAVISION_HOST_DEVICE inline std::uint32_t deep_luminance(std::uint32_t red, std::uint32_t green,
                                                            std::uint32_t blue) {
-  return (299 * red + 587 * green + 114 * blue) / 1000;
+  return (red_weight * red + green_weight * green + blue_weight * blue) / luminance_divisor;
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t saturated(std::int32_t value, std::uint32_t largest) {

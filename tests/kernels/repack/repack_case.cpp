@@ -84,6 +84,37 @@ StoredLayout swapped_semiplanar_420(int width, int height) {
   return storage;
 }
 
+StoredLayout interleaved_rgb(int width, int height, Words words) {
+  StoredLayout storage{empty(width, height, 16, 0), words, {}, {}};
+  const int plane = add_plane(storage.frame, 3 * width, height);
+  for (int c = 0; c < 3; ++c)
+    add_channel(storage.frame, rgb_roles[c], plane, c, 3);
+  return storage;
+}
+
+StoredLayout swapped_planar_rgba(int width, int height) {
+  StoredLayout storage = planar_rgb(width, height, 10, Words::swapped);
+  add_channel(storage.frame, Role::alpha, add_plane(storage.frame, width, height), 0, 1);
+  return storage;
+}
+
+/// The luma lies between the samples of chroma, of which there are half as many.
+StoredLayout swapped_packed_422(int width, int height) {
+  StoredLayout storage{empty(width, height, 10, 6), Words::swapped, {}, {}};
+  const int pairs = (width + 1) / 2;
+  add_plane(storage.frame, 4 * pairs, height);
+  for (int c = 0; c < 3; ++c) {
+    add_channel(storage.frame, luma_and_chroma[c], 0, c, c == 0 ? 2 : 4);
+    Channel& channel = storage.frame.channels[static_cast<std::size_t>(c)];
+    if (c > 0) {
+      channel.offset = 2 * c - 1;
+      channel.width = pairs;
+      channel.subsampling_x = 2;
+    }
+  }
+  return storage;
+}
+
 /// The channels are red, green, blue and, if there is a fourth depth, alpha.
 StoredLayout packed_rgb(int width, int height, std::array<int, 4> low_bit,
                         std::array<int, 4> depth) {
@@ -140,24 +171,43 @@ const std::vector<StorageKind>& storage_kinds() {
   return kinds;
 }
 
+const std::vector<StorageKind>& unusual_storage_kinds() {
+  static const std::vector<StorageKind> kinds = {
+      {"RGB48", [](int w, int h) { return interleaved_rgb(w, h, Words::native); }},
+      {"RGB48_BE", [](int w, int h) { return interleaved_rgb(w, h, Words::swapped); }},
+      {"GBRA_10BE", swapped_planar_rgba},
+      // Its rows have a whole number of pairs of pixels.
+      {"Y210_BE", [](int w, int h) { return swapped_packed_422(w + w % 2, h); }},
+  };
+  return kinds;
+}
+
 StoredLayout storage_named(const std::string& name, int width, int height) {
-  for (const StorageKind& kind : storage_kinds())
-    if (kind.name == name)
-      return kind.make(width, height);
+  for (const std::vector<StorageKind>& kinds : {storage_kinds(), unusual_storage_kinds()})
+    for (const StorageKind& kind : kinds)
+      if (kind.name == name)
+        return kind.make(width, height);
   throw std::invalid_argument("the tests have no storage named " + name);
 }
 
+std::vector<RepackParameters> conversions_of(const std::vector<StorageKind>& kinds) {
+  std::vector<RepackParameters> all;
+  for (const StorageKind& kind : kinds)
+    for (const UnpackedForm form :
+         {UnpackedForm::channels, UnpackedForm::luminance, UnpackedForm::adjustable_luminance})
+      for (const bool packs : {false, true}) {
+        const StoredLayout storage = kind.make(2, 2);
+        const bool too_many_planes = form == UnpackedForm::adjustable_luminance &&
+                                     storage.frame.plane_count == FrameLayout::max_planes;
+        if (is_needed(storage, form) && !too_many_planes &&
+            !(packs && form == UnpackedForm::luminance))
+          all.push_back({kind.name, form, packs});
+      }
+  return all;
+}
+
 const std::vector<RepackParameters>& all_conversions() {
-  static const std::vector<RepackParameters> conversions = [] {
-    std::vector<RepackParameters> all;
-    for (const StorageKind& kind : storage_kinds())
-      for (const UnpackedForm form :
-           {UnpackedForm::channels, UnpackedForm::luminance, UnpackedForm::adjustable_luminance})
-        for (const bool packs : {false, true})
-          if (is_needed(kind.make(2, 2), form) && !(packs && form == UnpackedForm::luminance))
-            all.push_back({kind.name, form, packs});
-    return all;
-  }();
+  static const std::vector<RepackParameters> conversions = conversions_of(storage_kinds());
   return conversions;
 }
 

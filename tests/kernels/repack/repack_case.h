@@ -20,6 +20,10 @@ struct StorageKind {
 /// contract allows.
 const std::vector<StorageKind>& storage_kinds();
 
+/// Storages that no format has, whose channels no kernel converts in chunks. No random case has
+/// one.
+const std::vector<StorageKind>& unusual_storage_kinds();
+
 /// Returns the storage with the given name. Throws if there is none.
 repack::StoredLayout storage_named(const std::string& name, int width, int height);
 
@@ -31,7 +35,10 @@ struct RepackParameters {
   bool operator==(const RepackParameters&) const = default;
 };
 
-/// Every conversion of every storage kind.
+/// Every conversion of these storage kinds.
+std::vector<RepackParameters> conversions_of(const std::vector<StorageKind>& kinds);
+
+/// Every conversion of storage_kinds().
 const std::vector<RepackParameters>& all_conversions();
 
 /// Converts frames one way.

@@ -3,7 +3,6 @@
 // Compares every byte of repacked frames: on the CPU device with the definition, and on the CUDA
 // device with the CPU device.
 
-#include "cuda/repack/fields.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/repack/repack_case.h"
 
@@ -27,6 +26,61 @@ std::vector<RepackCase> cases_at(const Seam& seam) {
 }
 
 CUDAVISION_TABLE_CASES(RepackSeams, seams, cases_at);
+
+/// Rows that lie at multiples of 16 bytes, as GStreamer's pools have them, and end within a chunk
+/// of 16 bytes, with it, and after it.
+struct AlignedRows {
+  const char* name;
+  int width, height;
+};
+
+void PrintTo(const AlignedRows& rows, std::ostream* stream) {
+  *stream << rows.width << "×" << rows.height;
+}
+
+const AlignedRows aligned_rows[] = {
+    {"OnePixel", 1, 1},           {"WithinAChunk", 3, 2},  {"AChunk", 8, 1},
+    {"AfterAChunk", 9, 3},        {"BeforeAWarp", 255, 2}, {"SomeBlocks", 2053, 4},
+    {"SomeWholeBlocks", 4096, 3},
+};
+
+void align_rows(const FrameLayout& layout, Placement& placement) {
+  placement = {};
+  for (std::size_t p = 0; p < static_cast<std::size_t>(layout.plane_count); ++p) {
+    const PlaneShape& plane = layout.planes[p];
+    const std::ptrdiff_t pitch = (plane.row_bytes + 15) / 16 * 16;
+    placement.planes[p] = {placement.bytes, pitch};
+    placement.bytes += static_cast<std::size_t>(pitch * plane.rows + 16);
+  }
+}
+
+RepackCase aligned_case(const AlignedRows& rows, const RepackParameters& conversion) {
+  RepackCase test = plain_repack_case(rows.width, rows.height, conversion, Content::random,
+                                      static_cast<std::uint64_t>(rows.width));
+  test.title = "aligned rows";
+  test.dirty = true;
+  align_rows(test.layout, test.in);
+  align_rows(test.out_layout, test.out);
+  return test;
+}
+
+std::vector<RepackCase> cases_in(const AlignedRows& rows) {
+  std::vector<RepackCase> cases;
+  for (const RepackParameters& conversion : all_conversions())
+    cases.push_back(aligned_case(rows, conversion));
+  return cases;
+}
+
+CUDAVISION_TABLE_CASES(RepackAlignedRows, aligned_rows, cases_in);
+
+std::vector<RepackCase> unusual_cases_in(const AlignedRows& rows) {
+  std::vector<RepackCase> cases;
+  for (const RepackParameters& conversion : conversions_of(unusual_storage_kinds()))
+    cases.push_back(aligned_case(rows, conversion));
+  return cases;
+}
+
+CUDAVISION_TABLE_CASES(RepackUnusual, aligned_rows, unusual_cases_in);
 
 struct Shape {
   const char* name;
@@ -143,33 +197,6 @@ TEST(RepackLayout, IsThatOfTheStoredFrameWhereNothingIsNeeded) {
       EXPECT_FALSE(is_needed(storage, form));
       EXPECT_EQ(unpacked_layout(storage, form).plane_count, storage.frame.plane_count);
       EXPECT_EQ(unpacked_layout(storage, form).bits, storage.frame.bits);
-    }
-}
-
-/// The weighted sum has 26 bits. Each weight is tried with all samples, the others at their ends.
-TEST(RepackArithmetic, LuminanceIsExactForAllDepths) {
-  for (std::uint32_t value = 0; value < 65536; ++value)
-    for (const std::uint32_t low : {0u, 1u, 65534u, 65535u})
-      for (const std::uint32_t high : {0u, 511u, 65535u}) {
-        const auto expected = [](std::uint64_t r, std::uint64_t g, std::uint64_t b) {
-          return (299 * r + 587 * g + 114 * b) / 1000;
-        };
-        ASSERT_EQ(repack::deep_luminance(value, low, high), expected(value, low, high));
-        ASSERT_EQ(repack::deep_luminance(low, value, high), expected(low, value, high));
-        ASSERT_EQ(repack::deep_luminance(low, high, value), expected(low, high, value));
-      }
-}
-
-/// Every depth comes back from every larger one.
-TEST(RepackArithmetic, RescalingGivesBackEveryValue) {
-  for (int depth = 1; depth <= 16; ++depth)
-    for (int bits = std::max(depth, 9); bits <= 16; ++bits) {
-      const std::uint32_t maximum = (1u << depth) - 1, largest = (1u << bits) - 1;
-      for (std::uint32_t value = 0; value <= maximum; ++value) {
-        const std::uint32_t wide = repack::rescaled(value, maximum, largest);
-        ASSERT_LE(wide, largest);
-        ASSERT_EQ(repack::rescaled(wide, largest, maximum), value) << depth << " of " << bits;
-      }
     }
 }
 

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Kernels that make the luminance of red, green and blue, and that adjust these colours to another
+// luminance.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/repack/chunks.cuh"
+#include "cuda/repack/packed_pixels.h"
+
+namespace cudavision::repack {
+
+/// The frames of one launch. If kAdjusts, it reads the luminance and the stored planes, which are
+/// part of the unpacked frame, and writes adjusted ones. Otherwise it writes the luminance and, if
+/// wanted, copies of the stored planes.
+template <bool kAdjusts>
+struct LuminanceFrames {
+  View<std::conditional_t<kAdjusts, const std::uint8_t, std::uint8_t>> luminance;
+  View<const std::uint8_t> in[FrameLayout::max_planes];
+  View<std::uint8_t> out[FrameLayout::max_planes];
+  bool keeps;  ///< Stored planes are copied.
+  int height;
+  Units units;
+};
+
+/* Words of two bytes */
+
+/// How the colours lie in planes, as far as the kernels distinguish it.
+enum class ColorShape {
+  planar,       ///< There are three planes, one for each colour.
+  interleaved,  ///< Four channels alternate in one plane.
+};
+
+struct WordColor {
+  int plane, offset, step;  ///< in bytes
+  std::uint32_t weight;     ///< 0 for alpha
+};
+
+template <bool kAdjusts>
+struct WordLuminance {
+  LuminanceFrames<kAdjusts> frames;
+  PairCoding coding;
+  std::uint32_t largest;
+  WordColor channel[FrameLayout::max_channels];
+  int count;
+  /// Those of the planes, or of the samples of a pixel. Only used with chunks.
+  std::uint32_t weights[FrameLayout::max_channels];
+};
+
+template <ColorShape kShape>
+constexpr int color_planes = kShape == ColorShape::planar ? 3 : 1;
+template <ColorShape kShape>
+constexpr int color_channels = kShape == ColorShape::planar ? 3 : 4;
+/// Pixels of a chunk.
+template <ColorShape kShape>
+constexpr int color_chunk = kShape == ColorShape::planar ? 8 : 2;
+/// A thread has chunks in this many rows, whose loads are in flight together.
+template <ColorShape kShape>
+constexpr int color_rows = kShape == ColorShape::planar ? 1 : 2;
+
+/// Converts one chunk. in are the words of the stored planes, which become the adjusted ones.
+/// luminance are pairs, which are read if kAdjusts, or else written.
+template <ColorShape kShape, bool kAdjusts>
+__device__ void convert_chunk(const WordLuminance<kAdjusts>& a,
+                              std::uint32_t (&planes)[color_planes<kShape>][4],
+                              std::uint32_t* luminance) {
+  constexpr int channels = color_channels<kShape>;
+  std::uint32_t weights[channels];
+#pragma unroll
+  for (int c = 0; c < channels; ++c)
+    weights[c] = a.weights[c];
+  // pairs[k][c] are the values of two pixels.
+  constexpr int groups = color_chunk<kShape> / 2;
+  std::uint32_t pairs[groups][channels];
+#pragma unroll
+  for (int p = 0; p < color_planes<kShape>; ++p) {
+    std::uint32_t sorted[4];
+    separate<kShape == ColorShape::planar ? 1 : 4>(planes[p], a.coding, sorted);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t values = values_of_words(sorted[i], a.coding);
+      if constexpr (kShape == ColorShape::planar)
+        pairs[i][p] = values;
+      else
+        pairs[0][i] = values;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < groups; ++k) {
+    if constexpr (kAdjusts)
+      adjust_pairs(luminance[k], weights, a.largest, pairs[k]);
+    else
+      luminance[k] = luminance_of_pairs(pairs[k], weights);
+  }
+  if constexpr (kAdjusts) {
+#pragma unroll
+    for (int p = 0; p < color_planes<kShape>; ++p) {
+      std::uint32_t sorted[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        sorted[i] = words_of_values(
+            kShape == ColorShape::planar ? pairs[i % groups][p % channels] : pairs[0][i % channels],
+            a.coding);
+      interleave<kShape == ColorShape::planar ? 1 : 4>(sorted, a.coding, planes[p]);
+    }
+  }
+}
+
+template <ColorShape kShape, bool kAdjusts>
+__device__ void convert_chunks(const WordLuminance<kAdjusts>& a, int chunk, int y) {
+  constexpr int rows = color_rows<kShape>, planes = color_planes<kShape>;
+  constexpr int luminance_words = color_chunk<kShape> / 2;
+  const std::ptrdiff_t in_plane = std::ptrdiff_t{16} * chunk;
+  const std::ptrdiff_t in_luminance = std::ptrdiff_t{4} * luminance_words * chunk;
+  const LuminanceFrames<kAdjusts>& frames = a.frames;
+  std::uint32_t words[rows][planes][4], luminance[rows][luminance_words];
+#pragma unroll
+  for (int r = 0; r < rows; ++r)
+    if (y + r < frames.height) {
+#pragma unroll
+      for (int p = 0; p < planes; ++p)
+        load_words(frames.in[p].row(y + r) + in_plane, words[r][p]);
+      if constexpr (kAdjusts)
+        load_chunk<luminance_words>(frames.luminance.row(y + r) + in_luminance, luminance[r]);
+    }
+#pragma unroll
+  for (int r = 0; r < rows; ++r)
+    if (y + r < frames.height) {
+      convert_chunk<kShape>(a, words[r], luminance[r]);
+      if (frames.keeps) {
+#pragma unroll
+        for (int p = 0; p < planes; ++p)
+          store_words(frames.out[p].row(y + r) + in_plane, words[r][p]);
+      }
+      if constexpr (!kAdjusts)
+        store_chunk<luminance_words>(frames.luminance.row(y + r) + in_luminance, luminance[r]);
+    }
+}
+
+template <bool kAdjusts>
+__device__ void convert_pixel(const WordLuminance<kAdjusts>& a, int x, int y) {
+  const LuminanceFrames<kAdjusts>& frames = a.frames;
+  auto* const luminance = frames.luminance.row(y) + std::ptrdiff_t{2} * x;
+  const auto address = [x](const WordColor& channel) {
+    return channel.offset + std::ptrdiff_t{channel.step} * x;
+  };
+  std::uint32_t sum = 0;
+  for (int c = 0; c < a.count; ++c) {
+    const WordColor& channel = a.channel[c];
+    const std::uint8_t* const from = frames.in[channel.plane].row(y) + address(channel);
+    if (channel.weight > 0)
+      sum += channel.weight * load_value(a.coding, from);
+    if (!kAdjusts && frames.keeps)
+      store_unaligned<std::uint16_t>(frames.out[channel.plane].row(y) + address(channel),
+                                     load_unaligned<std::uint16_t>(from));
+  }
+  if constexpr (kAdjusts) {
+    const auto change = static_cast<std::int32_t>(load_unaligned<std::uint16_t>(luminance)) -
+                        static_cast<std::int32_t>(sum / luminance_divisor);
+    for (int c = 0; c < a.count; ++c) {
+      const WordColor& channel = a.channel[c];
+      const auto value = static_cast<std::int32_t>(
+          load_value(a.coding, frames.in[channel.plane].row(y) + address(channel)));
+      store_value(a.coding, frames.out[channel.plane].row(y) + address(channel),
+                  saturated(value + (channel.weight > 0 ? change : 0), a.largest));
+    }
+  } else {
+    store_unaligned<std::uint16_t>(luminance, sum / luminance_divisor);
+  }
+}
+
+template <ColorShape kShape, bool kAdjusts>
+__global__ void __launch_bounds__(max_threads)
+    word_luminance_kernel(const __grid_constant__ WordLuminance<kAdjusts> a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const Units& units = a.frames.units;
+  const auto unit = static_cast<int>(blockIdx.x % units.blocks_per_row * blockDim.x + threadIdx.x);
+  const auto y = static_cast<int>(blockIdx.x / units.blocks_per_row) * color_rows<kShape>;
+  if (unit < units.chunks)
+    return convert_chunks<kShape>(a, unit, y);
+  const int x = units.pixel(unit);
+  if (x >= units.width)
+    return;
+#pragma unroll 1
+  for (int r = 0; r < color_rows<kShape>; ++r)
+    if (y + r < a.frames.height)
+      convert_pixel(a, x, y + r);
+}
+
+/* Words of four bytes, one for each pixel */
+
+template <bool kAdjusts>
+struct PackedLuminance {
+  LuminanceFrames<kAdjusts> frames;
+  PackedColors colors;
+};
+
+/// Pixels of 16 stored bytes.
+constexpr int packed_color_chunk = 4;
+
+template <bool kAdjusts>
+__device__ void convert_chunk(const PackedLuminance<kAdjusts>& a, int chunk, int y) {
+  const LuminanceFrames<kAdjusts>& frames = a.frames;
+  auto* const luminance = frames.luminance.row(y) + std::ptrdiff_t{8} * chunk;
+  std::uint32_t pixels[packed_color_chunk], pairs[2];
+  load_words(frames.in[0].row(y) + std::ptrdiff_t{16} * chunk, pixels);
+  if constexpr (kAdjusts) {
+    load_chunk<2>(luminance, pairs);
+#pragma unroll
+    for (int i = 0; i < packed_color_chunk; ++i)
+      pixels[i] = adjusted(a.colors, pixels[i],
+                           i % 2 == 0 ? low_half(pairs[i / 2]) : high_half(pairs[i / 2]));
+  } else {
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      pairs[i] =
+          pair_of(luminance_of(a.colors, pixels[2 * i]), luminance_of(a.colors, pixels[2 * i + 1]));
+    store_chunk<2>(luminance, pairs);
+  }
+  if (frames.keeps)
+    store_words(frames.out[0].row(y) + std::ptrdiff_t{16} * chunk, pixels);
+}
+
+template <bool kAdjusts>
+__device__ void convert_pixel(const PackedLuminance<kAdjusts>& a, int x, int y) {
+  const LuminanceFrames<kAdjusts>& frames = a.frames;
+  auto* const luminance = frames.luminance.row(y) + std::ptrdiff_t{2} * x;
+  std::uint32_t pixel = load_unaligned<std::uint32_t>(frames.in[0].row(y) + std::ptrdiff_t{4} * x);
+  if constexpr (kAdjusts)
+    pixel = adjusted(a.colors, pixel, load_unaligned<std::uint16_t>(luminance));
+  else
+    store_unaligned<std::uint16_t>(luminance, luminance_of(a.colors, pixel));
+  if (frames.keeps)
+    store_unaligned<std::uint32_t>(frames.out[0].row(y) + std::ptrdiff_t{4} * x, pixel);
+}
+
+template <bool kAdjusts>
+__global__ void __launch_bounds__(max_threads)
+    packed_luminance_kernel(const __grid_constant__ PackedLuminance<kAdjusts> a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const Units& units = a.frames.units;
+  const auto unit = static_cast<int>(blockIdx.x % units.blocks_per_row * blockDim.x + threadIdx.x);
+  const auto y = static_cast<int>(blockIdx.x / units.blocks_per_row);
+  if (unit < units.chunks)
+    convert_chunk(a, unit, y);
+  else if (const int x = units.pixel(unit); x < units.width)
+    convert_pixel(a, x, y);
+}
+
+}  // namespace cudavision::repack
