@@ -71,6 +71,17 @@ bool has_padding(const FrameLayout& layout, int plane) {
   return samples * layout.sample_bytes() < std::int64_t{shape.row_bytes} * shape.rows;
 }
 
+/// Returns true if the plane of a group has nothing but its pixels.
+bool has_whole_pixels(const FrameLayout& layout, const std::vector<ChannelGroup>& groups,
+                      const ChannelGroup& group) {
+  const PlaneShape& plane = layout.planes[group.plane];
+  return plane.row_bytes == group.step * group.map->width() * layout.sample_bytes() &&
+         plane.rows == group.map->height() &&
+         std::all_of(groups.begin(), groups.end(), [&](const ChannelGroup& other) {
+           return &other == &group || other.plane != group.plane;
+         });
+}
+
 std::unique_ptr<const PackedMap> packed(Device& device, const FrameLayout& layout, const Map& map) {
   if (!map.fractions)
     return nullptr;
@@ -79,12 +90,6 @@ std::unique_ptr<const PackedMap> packed(Device& device, const FrameLayout& layou
 }
 
 }  // namespace
-
-/// The channels that one launch resamples.
-struct PictureRemap::Launch {
-  ChannelGroup channels;
-  const PackedMap* map;
-};
 
 PictureRemap::PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps,
                            int black)
@@ -95,19 +100,20 @@ PictureRemap::PictureRemap(Device& device, const FrameLayout& layout, const Pict
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
     const PackedMap* const map = (is_full(layout, channel) ? full_ : reduced_).get();
-    auto launch = std::find_if(launches_.begin(), launches_.end(), [&](const Launch& other) {
-      return other.channels.plane == channel.plane && other.channels.step == channel.step &&
-             other.map == map;
+    auto group = std::find_if(groups_.begin(), groups_.end(), [&](const ChannelGroup& other) {
+      return other.plane == channel.plane && other.step == channel.step && other.map == map;
     });
-    if (launch == launches_.end()) {
-      launch = launches_.insert(launch, {{}, map});
-      launch->channels.plane = channel.plane;
-      launch->channels.step = channel.step;
+    if (group == groups_.end()) {
+      group = groups_.insert(group, ChannelGroup());
+      group->map = map;
+      group->plane = channel.plane;
+      group->step = channel.step;
     }
-    ChannelGroup& channels = launch->channels;
-    channels.offset[channels.count] = channel.offset;
-    channels.border[channels.count++] = border_of(channel.role, layout.bits, black);
+    group->offset[group->count] = channel.offset;
+    group->border[group->count++] = border_of(channel.role, layout.bits, black);
   }
+  for (ChannelGroup& group : groups_)
+    group.whole_pixels = has_whole_pixels(layout, groups_, group);
   for (int p = 0; p < layout.plane_count; ++p)
     if (has_padding(layout, p))
       padded_planes_.push_back(p);
@@ -124,12 +130,7 @@ void PictureRemap::run(const ConstFrame& in, const Frame& out) {
     kernel_pitch(operation, in.planes[p].pitch);
     kernel_pitch(operation, out.planes[p].pitch);
   }
-  for (const int plane : padded_planes_)
-    backend_->fill(out.planes[plane]);
-  for (const Launch& launch : launches_) {
-    const int plane = launch.channels.plane;
-    backend_->run(launch.channels, *launch.map, in.planes[plane], out.planes[plane]);
-  }
+  backend_->run(groups_, padded_planes_, in, out);
 }
 
 }  // namespace cudavision::remap

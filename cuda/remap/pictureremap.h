@@ -18,6 +18,8 @@ struct PictureMaps {
   Map reduced;  ///< for all others, which have one size; empty if there are none
 };
 
+struct ChannelGroup;
+
 /// Resamples all channels of a picture, each by the formula of Remap, but with black beyond the
 /// edges in place of 0: p(x, y) there is `black` for luma, red, green and blue, 2^(bits − 1) for
 /// chroma, and 2^bits − 1, which is opaque, for alpha.
@@ -38,11 +40,9 @@ class PictureRemap {
   class Backend;
 
  private:
-  struct Launch;
-
   FrameLayout layout_;
   std::unique_ptr<const PackedMap> full_, reduced_;  ///< none where no channel needs it
-  std::vector<Launch> launches_;
+  std::vector<ChannelGroup> groups_;
   std::vector<int> padded_planes_;  ///< with samples that belong to no channel
   std::unique_ptr<Backend> backend_;
 };

@@ -6,22 +6,27 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "cuda/remap/packed_map.h"
 #include "cuda/remap/pictureremap.h"
 
 namespace cudavision::remap {
 
-/// Channels of one plane that have the same size and step, so that one launch does them all. Their
-/// map has that size, too.
+/// Channels of one plane that have the same size and step, so that a look-up in their map, which
+/// has that size, too, does for them all.
 struct ChannelGroup {
   static constexpr int maximum = FrameLayout::max_channels;
 
+  const PackedMap* map = nullptr;
   int plane = 0;
   int step = 1;  ///< samples from one of a channel to its next
   int count = 0;
   int offset[maximum] = {};  ///< of the channels' first samples, in samples
   int border[maximum] = {};  ///< what lies beyond the edges
+  /// The plane has nothing but pixels of `step` samples each. Those that belong to no channel are
+  /// padding.
+  bool whole_pixels = false;
 };
 
 /// How samples are stored.
@@ -36,12 +41,10 @@ class PictureRemap::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Sets all bytes of the rows to 255.
-  virtual void fill(View<std::uint8_t> out) = 0;
-  /// Writes the samples of the group, and nothing else. in and out are rows of its plane; their
-  /// pitches fit 32 bits.
-  virtual void run(const ChannelGroup& group, const PackedMap& map, View<const std::uint8_t> in,
-                   View<std::uint8_t> out) = 0;
+  /// Writes all samples of the groups, and sets all other bytes of the padded planes' rows to 255.
+  /// The pitches of both frames fit 32 bits.
+  virtual void run(const std::vector<ChannelGroup>& groups, const std::vector<int>& padded_planes,
+                   const ConstFrame& in, const Frame& out) = 0;
 };
 
 std::unique_ptr<PictureRemap::Backend> make_picture_remap_cpu(Device& device,

@@ -63,29 +63,33 @@ class PictureRemapCpu final : public PictureRemap::Backend {
  public:
   explicit PictureRemapCpu(const SampleCoding& coding) : coding_(coding) {}
 
-  void fill(View<std::uint8_t> out) override {
+  void run(const std::vector<ChannelGroup>& groups, const std::vector<int>& padded_planes,
+           const ConstFrame& in, const Frame& out) override {
+    for (const int plane : padded_planes)
+      fill(out.planes[plane]);
+    for (const ChannelGroup& group : groups) {
+      if (coding_.bits == 8)
+        run_as<std::uint8_t>(group, in.planes[group.plane], out.planes[group.plane]);
+      else
+        run_as<std::uint16_t>(group, in.planes[group.plane], out.planes[group.plane]);
+    }
+  }
+
+ private:
+  static void fill(View<std::uint8_t> out) {
     Bands(out.height).for_each([&](const Band& band) {
       for (int y = band.begin; y < band.end; ++y)
         std::memset(out.row(y), 0xff, static_cast<std::size_t>(out.width));
     });
   }
 
-  void run(const ChannelGroup& group, const PackedMap& map, View<const std::uint8_t> in,
-           View<std::uint8_t> out) override {
-    if (coding_.bits == 8)
-      run_as<std::uint8_t>(group, map, in, out);
-    else
-      run_as<std::uint16_t>(group, map, in, out);
-  }
-
- private:
   template <class Sample>
-  void run_as(const ChannelGroup& group, const PackedMap& map, View<const std::uint8_t> in,
+  void run_as(const ChannelGroup& group, View<const std::uint8_t> in,
               View<std::uint8_t> out) const {
-    if (map.wide())
-      run_with<Sample, std::uint64_t>(group, map, in, out);
+    if (group.map->wide())
+      run_with<Sample, std::uint64_t>(group, *group.map, in, out);
     else
-      run_with<Sample, std::uint32_t>(group, map, in, out);
+      run_with<Sample, std::uint32_t>(group, *group.map, in, out);
   }
 
   template <class Sample, class Offset>

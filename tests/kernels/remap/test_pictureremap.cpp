@@ -48,6 +48,73 @@ std::vector<PictureRemapCase> dense(const Extreme<PictureMapParameters>& extreme
 
 CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense);
 
+/// Turns a layout of bytes into one of words.
+FrameLayout in_words(FrameLayout layout, int bits, int shift) {
+  layout.bits = bits;
+  layout.shift = shift;
+  for (int p = 0; p < layout.plane_count; ++p)
+    layout.planes[static_cast<std::size_t>(p)].row_bytes *= 2;
+  return layout;
+}
+
+/// Layouts whose pixels are read and written as a whole where rows are aligned.
+struct WholePixels {
+  const char* name;
+  const char* layout;
+  int bits, shift;
+};
+
+void PrintTo(const WholePixels& pixels, std::ostream* stream) {
+  *stream << pixels.name;
+}
+
+const WholePixels whole_pixels[] = {
+    {"Bytes", "GRAY8", 8, 0},         {"BytePairs", "NV12", 8, 0},
+    {"PlanarBytes", "I420", 8, 0},    {"ByteQuads", "BGRA", 8, 0},
+    {"PaddedBytes", "RGBx", 8, 0},    {"PaddingFirst", "xBGR", 8, 0},
+    {"Pairs9", "NV12", 9, 0},         {"Pairs10High", "NV12", 10, 6},
+    {"Pairs10Middle", "NV12", 10, 3}, {"Pairs11", "NV12", 11, 5},
+    {"Pairs12High", "NV12", 12, 4},   {"Pairs16", "NV12", 16, 0},
+    {"WordQuads", "RGBA", 16, 0},     {"WordQuads12", "ABGR", 12, 2},
+    {"PaddedWords", "xRGB", 16, 0},   {"Words", "I420", 12, 0},
+    {"BytesOfTriples", "RGB", 8, 0},  {"WordsOfTriples", "RGB", 16, 0},
+    {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
+};
+
+/// Rows that end at and next to segments, and planes whose alignment suffices for pixels of all
+/// sizes, of up to 4 bytes, of 2 bytes, and of no more than one byte.
+std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
+  std::vector<PictureRemapCase> cases;
+  for (const int width : {1, 2, 127, 128, 130, 640})
+    for (const std::size_t alignment : {8, 4, 2, 1}) {
+      FrameLayout layout = layout_named(pixels.layout, width, width < 640 ? 11 : 48);
+      if (pixels.bits > 8)
+        layout = in_words(layout, pixels.bits, pixels.shift);
+      const std::uint64_t number = cases.size() + 1;
+      // Some segments meet no edge.
+      const MapKind kind = number % 2 == 0 ? MapKind::lens : MapKind::scattered;
+      PictureRemapCase test =
+          plain_case<PictureRemapCase>(layout, {kind, number, 3}, Content::random, number);
+      test.title = "rows at multiples of " + std::to_string(alignment) + " bytes";
+      test.dirty = true;
+      for (Placement* placement : {&test.in, &test.out}) {
+        placement->bytes = 16;
+        for (std::size_t p = 0; p < static_cast<std::size_t>(layout.plane_count); ++p) {
+          const std::size_t odd = alignment < 8 ? alignment : 0;
+          const std::size_t pitch =
+              (static_cast<std::size_t>(layout.planes[p].row_bytes) + 15) / 8 * 8 + odd;
+          placement->planes[p] = {placement->bytes + odd, static_cast<std::ptrdiff_t>(pitch)};
+          placement->bytes +=
+              (pitch * static_cast<std::size_t>(layout.planes[p].rows) + odd + 31) / 16 * 16;
+        }
+      }
+      cases.push_back(test);
+    }
+  return cases;
+}
+
+CUDAVISION_TABLE_CASES(PictureRemapWholePixels, whole_pixels, cases_of);
+
 class PictureRemaps : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, PictureRemaps, both_devices(), device_name);

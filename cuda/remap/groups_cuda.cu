@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <cstdint>
+#include <optional>
+
+#include "cuda/remap/group_kernel.cuh"
+#include "cuda/remap/groups_cuda.h"
+
+namespace cudavision::remap {
+namespace {
+
+using Kernel = Launcher<KernelArguments>::Kernel;
+
+/// Returns the kind of a group's pixels, or nothing if other channels, or none that it may write,
+/// lie between its samples, or if the rows are not aligned as whole pixels need it.
+std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
+  const ChannelGroup& channels = *group.channels;
+  const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
+  const auto addresses = reinterpret_cast<std::uintptr_t>(group.in.data) |
+                         static_cast<std::uintptr_t>(group.in.pitch) |
+                         reinterpret_cast<std::uintptr_t>(group.out.data) |
+                         static_cast<std::uintptr_t>(group.out.pitch);
+  if ((channels.step > 1 && !channels.whole_pixels) || bytes > 8 ||
+      addresses % static_cast<unsigned>(bytes) != 0)
+    return {};
+  if (coding.bits == 8)
+    switch (channels.step) {
+      case 1:
+        return PixelKind::byte;
+      case 2:
+        return PixelKind::byte_pair;
+      case 4:
+        return PixelKind::byte_quad;
+      default:
+        return {};
+    }
+  switch (channels.step) {
+    case 1:
+      return PixelKind::word;
+    case 2:
+      return coding.bits <= 11 ? PixelKind::narrow_word_pair : PixelKind::word_pair;
+    case 4:
+      return PixelKind::word_quad;
+    default:
+      return {};
+  }
+}
+
+struct PixelKernel {
+  PixelKind first, second;
+  Kernel kernel;
+};
+
+template <PixelKind kFirst, PixelKind kSecond>
+constexpr PixelKernel pixel_kernel_of = {kFirst, kSecond, pixel_kernel<kFirst, kSecond>};
+
+/// Luma and chroma have different kinds.
+constexpr PixelKernel pixel_kernels[] = {
+    pixel_kernel_of<PixelKind::byte, PixelKind::byte_pair>,
+    pixel_kernel_of<PixelKind::byte_quad, PixelKind::byte_quad>,
+    pixel_kernel_of<PixelKind::word, PixelKind::narrow_word_pair>,
+    pixel_kernel_of<PixelKind::word, PixelKind::word_pair>,
+    pixel_kernel_of<PixelKind::word_quad, PixelKind::word_quad>,
+};
+
+/// Returns the kernel for pixels of all groups, or nullptr if there is none.
+const PixelKernel* find_pixel_kernel(const SampleCoding& coding, const GroupPlanes* groups,
+                                     int count) {
+  for (const PixelKernel& candidate : pixel_kernels) {
+    bool fits = true;
+    for (int i = 0; i < count; ++i) {
+      const std::optional<PixelKind> kind = kind_of(coding, groups[i]);
+      fits = fits && (kind == candidate.first || kind == candidate.second);
+    }
+    if (fits)
+      return &candidate;
+  }
+  return nullptr;
+}
+
+/// Sets what the kernels of whole pixels need.
+void describe_pixels(const SampleCoding& coding, const GroupPlanes& planes, GroupArguments& group) {
+  const ChannelGroup& channels = *planes.channels;
+  const int sample_bits = coding.bits > 8 ? 16 : 8;
+  std::uint64_t border = 0, of_channels = 0;
+  for (int c = 0; c < channels.count; ++c) {
+    const int low = sample_bits * channels.offset[c];
+    border |= std::uint64_t(channels.border[c] << coding.shift) << low;
+    of_channels |= ((std::uint64_t{1} << sample_bits) - 1) << low;
+  }
+  const int pixel_bits = sample_bits * channels.step;
+  const std::uint64_t all =
+      pixel_bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << pixel_bits) - 1;
+  const std::uint64_t padding = all & ~of_channels;
+  for (int w = 0; w < 2; ++w) {
+    group.border[w] = static_cast<std::uint32_t>(border >> (32 * w));
+    group.always_set[w] = static_cast<std::uint32_t>(padding >> (32 * w));
+  }
+  group.joins_pixels = (reinterpret_cast<std::uintptr_t>(planes.out.data) |
+                        static_cast<std::uintptr_t>(planes.out.pitch)) %
+                           4 ==
+                       0;
+}
+
+GroupArguments arguments_of(const GroupPlanes& planes) {
+  const ChannelGroup& channels = *planes.channels;
+  const PackedMap& map = *channels.map;
+  GroupArguments group{};
+  group.in = planes.in.data;
+  group.out = planes.out.data;
+  group.in_pitch = planes.in.pitch;
+  group.out_pitch = planes.out.pitch;
+  group.in_width = planes.in_width;
+  group.in_height = planes.in_height;
+  group.out_width = map.width();
+  group.out_height = map.height();
+  group.segments = map.segments();
+  group.offsets = map.offsets();
+  group.segments_per_row = map.segments_per_row();
+  group.wide = map.wide();
+  group.step = channels.step;
+  group.count = channels.count;
+  for (int c = 0; c < channels.count; ++c) {
+    group.offset[c] = channels.offset[c];
+    group.sample_border[c] = channels.border[c];
+  }
+  return group;
+}
+
+}  // namespace
+
+GroupsCuda::GroupsCuda(CudaStream stream) : launch_(stream, sample_kernel<std::uint8_t>) {}
+
+bool GroupsCuda::writes_whole_pixels(const SampleCoding& coding, const GroupPlanes* groups,
+                                     int count) {
+  return find_pixel_kernel(coding, groups, count) != nullptr;
+}
+
+void GroupsCuda::run(const SampleCoding& coding, int out_shift, const GroupPlanes* groups,
+                     int count) const {
+  KernelArguments a{};
+  a.group_count = count;
+  a.coding = word_coding(coding.bits, coding.shift, out_shift);
+  const PixelKernel* const pixels = find_pixel_kernel(coding, groups, count);
+  unsigned blocks = 0;
+  for (int i = 0; i < count; ++i) {
+    GroupArguments& group = a.group[i];
+    group = arguments_of(groups[i]);
+    if (pixels) {
+      group.second_kind = kind_of(coding, groups[i]) != pixels->first;
+      describe_pixels(coding, groups[i], group);
+    }
+    group.first_block = blocks;
+    blocks += static_cast<unsigned>((group.out_height + block_rows - 1) / block_rows) *
+              static_cast<unsigned>(group.segments_per_row);
+  }
+  const Kernel samples =
+      coding.bits > 8 ? sample_kernel<std::uint16_t> : sample_kernel<std::uint8_t>;
+  launch_(pixels ? pixels->kernel : samples, blocks, threads, 0, a);
+}
+
+}  // namespace cudavision::remap

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Pixels whose samples lie behind each other, as words of 32 bits, and their interpolation: all
+// samples of a pixel have one place and the same weights. It compiles for the host, too, where the
+// tests compare it with blend().
+
+#include <cstdint>
+
+#include "cuda/pixels/pixel_pack.h"
+#include "cuda/remap/packed_map.h"
+
+namespace cudavision::remap {
+
+/// The samples of a pixel, and how they are interpolated.
+enum class PixelKind {
+  byte,              ///< one byte
+  byte_pair,         ///< two bytes
+  byte_quad,         ///< four bytes
+  word,              ///< one word of two bytes
+  narrow_word_pair,  ///< two words of two bytes, with values of at most 11 bits
+  word_pair,         ///< two words of two bytes
+  word_quad,         ///< four words of two bytes
+};
+
+template <PixelKind kKind>
+constexpr int pixel_bytes = kKind == PixelKind::byte                                    ? 1
+                            : kKind == PixelKind::byte_pair || kKind == PixelKind::word ? 2
+                            : kKind == PixelKind::word_quad                             ? 8
+                                                                                        : 4;
+
+/// The numbers of a pixel's samples.
+template <PixelKind kKind>
+struct PixelWords {
+  static constexpr int count = kKind == PixelKind::word_quad ? 2 : 1;
+  std::uint32_t word[count];
+};
+
+/// How words of two bytes become values and back. Both halves of a number are the same.
+struct WordCoding {
+  int shift;              ///< of words that are read
+  int out_shift;          ///< of words that are written
+  std::uint32_t mask;     ///< the bits that stay in each half when words are shifted down
+  std::uint32_t largest;  ///< value, in each half
+  bool clips;             ///< A word may have a larger value, which counts as the largest one.
+};
+
+inline WordCoding word_coding(int bits, int shift, int out_shift) {
+  constexpr std::uint32_t each_half = 0x10001;
+  return {shift, out_shift, (0xffffu >> shift) * each_half, ((1u << bits) - 1) * each_half,
+          bits + shift < 16};
+}
+
+/// The weights of the samples around a place, which are those of remap.h's formula: products of one
+/// of left and right with one of upper and lower.
+struct Weights {
+  CUDAVISION_HOST_DEVICE explicit Weights(const Place& place)
+      : left(32u - (place.x & 31)),
+        right(place.x & 31),
+        upper(32u - (place.y & 31)),
+        lower(place.y & 31) {}
+
+  std::uint32_t left, right, upper, lower;
+};
+
+/// Interpolates values of up to 16 bits.
+CUDAVISION_HOST_DEVICE inline std::uint32_t blend_values(const Weights& weights,
+                                                         std::uint32_t top_left,
+                                                         std::uint32_t top_right,
+                                                         std::uint32_t bottom_left,
+                                                         std::uint32_t bottom_right) {
+  const std::uint32_t top = weights.left * top_left + weights.right * top_right;
+  const std::uint32_t bottom = weights.left * bottom_left + weights.right * bottom_right;
+  return (weights.upper * top + weights.lower * bottom + 512) >> 10;
+}
+
+/// Returns first · the lower half of pair + second · the upper one + sum. Both factors are bytes.
+CUDAVISION_HOST_DEVICE inline std::uint32_t dot_halves(std::uint32_t pair, std::uint32_t factors,
+                                                       std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_lo(pair, factors, sum);
+#else
+  return (pair & 0xffff) * (factors & 0xff) + (pair >> 16) * (factors >> 8 & 0xff) + sum;
+#endif
+}
+
+/// Interpolates values of up to 11 bits in both halves of the numbers at once. Between two of a
+/// row, 32 · 2047 still fit the halves. The results are not paired.
+struct TwoValues {
+  std::uint32_t low, high;
+};
+CUDAVISION_HOST_DEVICE inline TwoValues blend_halves(const Weights& weights, std::uint32_t top_left,
+                                                     std::uint32_t top_right,
+                                                     std::uint32_t bottom_left,
+                                                     std::uint32_t bottom_right) {
+  const std::uint32_t top = weights.left * top_left + weights.right * top_right;
+  const std::uint32_t bottom = weights.left * bottom_left + weights.right * bottom_right;
+  const std::uint32_t rows = weights.upper | weights.lower << 8;
+  return {dot_halves(select_bytes(top, bottom, 0x5410), rows, 512) >> 10,
+          dot_halves(select_bytes(top, bottom, 0x7632), rows, 512) >> 10};
+}
+
+/// Returns the values of two words.
+CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
+                                                            const WordCoding& coding) {
+  const std::uint32_t values = words >> coding.shift & coding.mask;
+  if (!coding.clips)
+    return values;
+#ifdef __CUDA_ARCH__
+  return __vminu2(values, coding.largest);
+#else
+  const auto smaller = [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; };
+  return smaller(values >> 16, coding.largest >> 16) << 16 |
+         smaller(values & 0xffff, coding.largest & 0xffff);
+#endif
+}
+
+/// Interpolates all samples of a pixel.
+template <PixelKind kKind>
+CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
+    const WordCoding& coding, const Weights& weights, const PixelWords<kKind>& top_left,
+    const PixelWords<kKind>& top_right, const PixelWords<kKind>& bottom_left,
+    const PixelWords<kKind>& bottom_right) {
+  if constexpr (kKind == PixelKind::byte) {
+    return {{blend_values(weights, top_left.word[0], top_right.word[0], bottom_left.word[0],
+                          bottom_right.word[0])}};
+  } else if constexpr (kKind == PixelKind::byte_pair) {
+    const auto spread = [](const PixelWords<kKind>& pixel) {
+      return select_bytes(pixel.word[0], 0, 0x4140);
+    };
+    const TwoValues values = blend_halves(weights, spread(top_left), spread(top_right),
+                                          spread(bottom_left), spread(bottom_right));
+    return {{values.low | values.high << 8}};
+  } else if constexpr (kKind == PixelKind::byte_quad) {
+    const auto even = [](const PixelWords<kKind>& pixel) { return pixel.word[0] & 0x00ff00ff; };
+    const auto odd = [](const PixelWords<kKind>& pixel) {
+      return select_bytes(pixel.word[0], 0, 0x4341);
+    };
+    const TwoValues evens = blend_halves(weights, even(top_left), even(top_right),
+                                         even(bottom_left), even(bottom_right));
+    const TwoValues odds =
+        blend_halves(weights, odd(top_left), odd(top_right), odd(bottom_left), odd(bottom_right));
+    return {{(evens.low | odds.low << 8) | (evens.high | odds.high << 8) << 16}};
+  } else if constexpr (kKind == PixelKind::narrow_word_pair) {
+    const auto values = [&](const PixelWords<kKind>& pixel) {
+      return values_of_words(pixel.word[0], coding);
+    };
+    const TwoValues blended = blend_halves(weights, values(top_left), values(top_right),
+                                           values(bottom_left), values(bottom_right));
+    return {{(blended.low | blended.high << 16) << coding.out_shift}};
+  } else {
+    PixelWords<kKind> blended;
+    CUDAVISION_UNROLL
+    for (int i = 0; i < PixelWords<kKind>::count; ++i) {
+      const std::uint32_t values[4] = {values_of_words(top_left.word[i], coding),
+                                       values_of_words(top_right.word[i], coding),
+                                       values_of_words(bottom_left.word[i], coding),
+                                       values_of_words(bottom_right.word[i], coding)};
+      blended.word[i] = blend_values(weights, values[0] & 0xffff, values[1] & 0xffff,
+                                     values[2] & 0xffff, values[3] & 0xffff);
+      if constexpr (kKind != PixelKind::word)
+        blended.word[i] |= blend_values(weights, values[0] >> 16, values[1] >> 16, values[2] >> 16,
+                                        values[3] >> 16)
+                           << 16;
+      blended.word[i] <<= coding.out_shift;
+    }
+    return blended;
+  }
+}
+
+}  // namespace cudavision::remap
