@@ -22,7 +22,8 @@ constexpr int max_groups = FrameLayout::max_channels;
 struct GroupArguments {
   const std::uint8_t* in;
   std::uint8_t* out;
-  std::int64_t in_pitch, out_pitch;
+  int in_pitch;
+  std::int64_t out_pitch;
   int in_width, in_height;
   int out_width, out_height;
   const Segment* segments;
@@ -154,7 +155,7 @@ __device__ void load_inside(const GroupArguments& group, const Place& place,
                             Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
   const std::uint8_t* const top =
-      group.in + group.in_pitch * place.row() + std::int64_t{bytes} * place.column();
+      group.in + std::int64_t{group.in_pitch} * place.row() + std::int64_t{bytes} * place.column();
   const std::uint8_t* const bottom = top + group.in_pitch;
   corners.top_left = load_pixel<kKind>(top);
   corners.top_right = load_pixel<kKind>(top + bytes);
@@ -168,7 +169,8 @@ __device__ void load_anywhere(const GroupArguments& group, const Place& place,
                               Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
   const int x = place.column(), y = place.row();
-  const std::uint8_t* const top = group.in + group.in_pitch * y + std::int64_t{bytes} * x;
+  const std::uint8_t* const top =
+      group.in + std::int64_t{group.in_pitch} * y + std::int64_t{bytes} * x;
   const std::uint8_t* const bottom = top + group.in_pitch;
   const bool left = static_cast<unsigned>(x) < static_cast<unsigned>(group.in_width);
   const bool right = static_cast<unsigned>(x + 1) < static_cast<unsigned>(group.in_width);
@@ -305,7 +307,7 @@ __global__ void __launch_bounds__(threads)
     const bool right = static_cast<unsigned>(x + 1) < static_cast<unsigned>(group.in_width);
     const bool upper = static_cast<unsigned>(y) < static_cast<unsigned>(group.in_height);
     const bool lower = static_cast<unsigned>(y + 1) < static_cast<unsigned>(group.in_height);
-    const std::uint8_t* const pixel = group.in + group.in_pitch * y + step * x;
+    const std::uint8_t* const pixel = group.in + std::int64_t{group.in_pitch} * y + step * x;
 #pragma unroll
     for (int c = 0; c < FrameLayout::max_channels; ++c) {
       if (c >= group.count)

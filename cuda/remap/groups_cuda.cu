@@ -107,7 +107,7 @@ GroupArguments arguments_of(const GroupPlanes& planes) {
   GroupArguments group{};
   group.in = planes.in.data;
   group.out = planes.out.data;
-  group.in_pitch = planes.in.pitch;
+  group.in_pitch = static_cast<int>(planes.in.pitch);
   group.out_pitch = planes.out.pitch;
   group.in_width = planes.in_width;
   group.in_height = planes.in_height;

@@ -12,7 +12,8 @@ namespace cudavision::remap {
 
 struct KernelArguments;
 
-/// A group of channels and the planes that it is read from and written to.
+/// A group of channels and the planes that it is read from and written to. The pitch of `in` fits
+/// 32 bits.
 struct GroupPlanes {
   const ChannelGroup* channels;
   View<const std::uint8_t> in;

@@ -99,18 +99,23 @@ __device__ void convert_pixel(const WordPlane<kPacks>& plane, const PairCoding& 
   }
 }
 
-template <bool kPacks>
+/// With one plane, the compiler knows where its arguments are, and the kernel's first load does not
+/// wait for them.
+template <bool kPacks, bool kOnePlane>
 __global__ void __launch_bounds__(max_threads)
     word_channels_kernel(const __grid_constant__ WordChannels<kPacks> a) {
   launch_dependents();
   grid_dependency_wait();
   int number = 0;
-  while (number + 1 < a.count && blockIdx.x >= a.plane[number + 1].first_block)
-    ++number;
+  if constexpr (!kOnePlane) {
+#pragma unroll
+    for (int i = 1; i < FrameLayout::max_channels; ++i)
+      if (i < a.count && blockIdx.x >= a.plane[i].first_block)
+        number = i;
+  }
   const WordPlane<kPacks>& plane = a.plane[number];
-  const unsigned block = blockIdx.x - plane.first_block;
-  const auto unit = static_cast<int>(block % plane.units.blocks_per_row * blockDim.x + threadIdx.x);
-  const auto y = static_cast<int>(block / plane.units.blocks_per_row) * channel_rows;
+  const auto [unit, row] = find_unit(plane.units, blockIdx.x - plane.first_block);
+  const int y = row * channel_rows;
   if (unit < plane.units.chunks) {
     if (plane.step == 1)
       convert_chunks<1>(plane, a.coding, unit, y);
@@ -133,7 +138,7 @@ __global__ void __launch_bounds__(max_threads)
 template <bool kPacks>
 struct PackedChannels {
   StoredPlane<kPacks> stored;
-  UnpackedPlane<kPacks> unpacked[FrameLayout::max_channels];  ///< no data: not wanted
+  UnpackedPlane<kPacks> unpacked[FrameLayout::max_channels];
   PackedField field[FrameLayout::max_channels];
   int count, height;
   std::uint32_t largest;
@@ -143,23 +148,37 @@ struct PackedChannels {
 /// Pixels of 16 stored bytes.
 constexpr int packed_chunk = 4;
 
-__device__ inline void unpack_chunk(const PackedChannels<false>& a, int chunk, int y) {
+/// Which channels have fewer bits than the unpacked frame. Scaling the others changes nothing.
+enum class Scaled {
+  last,  ///< none but the last of four, as alpha is
+  any,
+};
+
+template <Scaled kScaled>
+CUDAVISION_HOST_DEVICE constexpr bool scales(int channel) {
+  return kScaled == Scaled::any || channel == FrameLayout::max_channels - 1;
+}
+
+template <Scaled kScaled>
+__device__ void unpack_chunk(const PackedChannels<false>& a, int chunk, int y) {
   std::uint32_t pixels[packed_chunk];
   load_words(a.stored.row(y) + std::ptrdiff_t{16} * chunk, pixels);
 #pragma unroll
   for (int c = 0; c < FrameLayout::max_channels; ++c) {
-    if (c >= a.count || !a.unpacked[c])
+    if (c >= a.count)
       continue;
     std::uint32_t values[packed_chunk];
 #pragma unroll
     for (int i = 0; i < packed_chunk; ++i)
-      values[i] = value_in(a.field[c], pixels[i]);
+      values[i] = scales<kScaled>(c) ? value_in<true>(a.field[c], pixels[i])
+                                     : value_in<false>(a.field[c], pixels[i]);
     const std::uint32_t pairs[2] = {pair_of(values[0], values[1]), pair_of(values[2], values[3])};
     store_chunk<2>(a.unpacked[c].row(y) + std::ptrdiff_t{8} * chunk, pairs);
   }
 }
 
-__device__ inline void pack_chunk(const PackedChannels<true>& a, int chunk, int y) {
+template <Scaled kScaled>
+__device__ void pack_chunk(const PackedChannels<true>& a, int chunk, int y) {
   std::uint32_t pairs[FrameLayout::max_channels][2] = {};
 #pragma unroll
   for (int c = 0; c < FrameLayout::max_channels; ++c)
@@ -174,7 +193,8 @@ __device__ inline void pack_chunk(const PackedChannels<true>& a, int chunk, int 
     for (int i = 0; i < packed_chunk; ++i) {
       const std::uint32_t pair = pairs[c][i / 2];
       const std::uint32_t value = i % 2 == 0 ? low_half(pair) : high_half(pair);
-      pixels[i] |= bits_of(a.field[c], min(value, a.largest));
+      pixels[i] |= scales<kScaled>(c) ? bits_of<true>(a.field[c], min(value, a.largest))
+                                      : bits_of<false>(a.field[c], min(value, a.largest));
     }
   }
   store_words(a.stored.row(y) + std::ptrdiff_t{16} * chunk, pixels);
@@ -187,31 +207,27 @@ __device__ void convert_pixel(const PackedChannels<kPacks>& a, int x, int y) {
   if constexpr (!kPacks)
     pixel = load_unaligned<std::uint32_t>(stored);
   for (int c = 0; c < a.count; ++c) {
-    if (!a.unpacked[c])
-      continue;
     auto* const unpacked = a.unpacked[c].row(y) + std::ptrdiff_t{2} * x;
     if constexpr (kPacks)
-      pixel |= bits_of(a.field[c], min(load_unaligned<std::uint16_t>(unpacked), a.largest));
+      pixel |= bits_of<true>(a.field[c], min(load_unaligned<std::uint16_t>(unpacked), a.largest));
     else
-      store_unaligned<std::uint16_t>(unpacked, value_in(a.field[c], pixel));
+      store_unaligned<std::uint16_t>(unpacked, value_in<true>(a.field[c], pixel));
   }
   if constexpr (kPacks)
     store_unaligned<std::uint32_t>(stored, pixel);
 }
 
-template <bool kPacks>
+template <bool kPacks, Scaled kScaled>
 __global__ void __launch_bounds__(max_threads)
     packed_channels_kernel(const __grid_constant__ PackedChannels<kPacks> a) {
   launch_dependents();
   grid_dependency_wait();
-  const auto unit =
-      static_cast<int>(blockIdx.x % a.units.blocks_per_row * blockDim.x + threadIdx.x);
-  const auto y = static_cast<int>(blockIdx.x / a.units.blocks_per_row);
+  const auto [unit, y] = find_unit(a.units, blockIdx.x);
   if (unit < a.units.chunks) {
     if constexpr (kPacks)
-      pack_chunk(a, unit, y);
+      pack_chunk<kScaled>(a, unit, y);
     else
-      unpack_chunk(a, unit, y);
+      unpack_chunk<kScaled>(a, unit, y);
   } else if (const int x = a.units.pixel(unit); x < a.units.width) {
     convert_pixel(a, x, y);
   }

@@ -7,21 +7,33 @@
 
 #include <cstdint>
 
+#include "cuda/repack/division.h"
 #include "cuda/repack/word_pairs.h"
 
 namespace cudavision::repack {
 
 constexpr unsigned max_threads = 256;
 
-/// A row of threads.
+/// The threads of a row of blocks.
 struct Units {
   int width;      ///< pixels
   int chunks;     ///< of a row
   int in_chunks;  ///< pixels
-  unsigned blocks_per_row;
+  Division blocks_per_row;
 
   __device__ int pixel(int unit) const { return in_chunks + unit - chunks; }
 };
+
+/// A thread's place in its row, and the number of the row of blocks.
+struct Unit {
+  int unit, row;
+};
+
+__device__ inline Unit find_unit(const Units& units, unsigned block) {
+  const unsigned row = quotient(block, units.blocks_per_row);
+  const unsigned in_row = block - row * units.blocks_per_row.divisor;
+  return {static_cast<int>(in_row * blockDim.x + threadIdx.x), static_cast<int>(row)};
+}
 
 /// Words of two bytes, or of four.
 template <class Word>

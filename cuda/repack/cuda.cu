@@ -48,8 +48,8 @@ LaunchShape shape_for(const Units& units) {
 /// Adds the blocks of `rows` rows of blocks, and returns the first one's number.
 unsigned add_blocks(LaunchShape& shape, Units& units, int rows) {
   const unsigned first = shape.blocks;
-  units.blocks_per_row = divided_up(count(units), shape.threads);
-  shape.blocks += units.blocks_per_row * static_cast<unsigned>(rows);
+  units.blocks_per_row = make_division(divided_up(count(units), shape.threads));
+  shape.blocks += units.blocks_per_row.divisor * static_cast<unsigned>(rows);
   return first;
 }
 
@@ -70,7 +70,7 @@ template <bool kPacks>
 class WordChannelsLaunch {
  public:
   WordChannelsLaunch(Device& device, const StoredLayout& storage, bool only_luma)
-      : layout_(storage.frame), launch_(device.stream(), word_channels_kernel<kPacks>) {
+      : layout_(storage.frame), launch_(device.stream(), word_channels_kernel<kPacks, true>) {
     arguments_.coding = pair_coding(storage.words == Words::swapped, layout_.bits, layout_.shift);
     for (int c = 0; c < layout_.channel_count; ++c)
       if (!only_luma || layout_.channels[c].role == Role::luma)
@@ -96,7 +96,8 @@ class WordChannelsLaunch {
         if (number_[i][k] >= 0)
           plane.unpacked[k] = unpacked.planes[number_[i][k]];
     }
-    launch_(word_channels_kernel<kPacks>, shape.blocks, shape.threads, 0, a);
+    launch_(a.count == 1 ? word_channels_kernel<kPacks, true> : word_channels_kernel<kPacks, false>,
+            shape.blocks, shape.threads, 0, a);
   }
 
  private:
@@ -158,11 +159,15 @@ template <bool kPacks>
 class PackedChannelsLaunch {
  public:
   PackedChannelsLaunch(Device& device, const StoredLayout& storage, bool only_luma)
-      : launch_(device.stream(), packed_channels_kernel<kPacks>) {
+      : launch_(device.stream(), packed_channels_kernel<kPacks, Scaled::any>) {
     const Fields fields = fields_of(storage);
     for (int c = 0; c < fields.count; ++c)
-      if (!only_luma || c == fields.luma)
-        arguments_.field[arguments_.count++] = packed_field(fields.field[c], fields.largest);
+      if (!only_luma || c == fields.luma) {
+        const PackedField field = packed_field(fields.field[c], fields.largest);
+        if (field.scaled && arguments_.count < FrameLayout::max_channels - 1)
+          kernel_ = packed_channels_kernel<kPacks, Scaled::any>;
+        arguments_.field[arguments_.count++] = field;
+      }
     arguments_.height = storage.frame.height;
     arguments_.largest = fields.largest;
     width_ = storage.frame.width;
@@ -177,11 +182,13 @@ class PackedChannelsLaunch {
     a.units = make_units(width_, is_aligned(stored) && is_aligned(unpacked) ? packed_chunk : 0);
     LaunchShape shape = shape_for(a.units);
     add_blocks(shape, a.units, a.height);
-    launch_(packed_channels_kernel<kPacks>, shape.blocks, shape.threads, 0, a);
+    launch_(kernel_, shape.blocks, shape.threads, 0, a);
   }
 
  private:
   PackedChannels<kPacks> arguments_{};
+  typename Launcher<PackedChannels<kPacks>>::Kernel kernel_ =
+      packed_channels_kernel<kPacks, Scaled::last>;
   int width_;
   Launcher<PackedChannels<kPacks>> launch_;
 };
@@ -312,8 +319,9 @@ LuminanceLaunch<PackedLuminance<kAdjusts>> packed_luminance(Device& device,
                                                             bool keeps) {
   PackedLuminance<kAdjusts> a{};
   a.colors = packed_colors(fields_of(storage));
-  return {device, packed_luminance_kernel<kAdjusts>, a, storage.frame, keeps, packed_color_chunk,
-          1};
+  const auto kernel = a.colors.scaled ? packed_luminance_kernel<kAdjusts, true>
+                                      : packed_luminance_kernel<kAdjusts, false>;
+  return {device, kernel, a, storage.frame, keeps, packed_color_chunk, 1};
 }
 
 template <template <bool> class Launch>

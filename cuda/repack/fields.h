@@ -76,7 +76,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t deep_luminance(std::uint32_t red, st
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t saturated(std::int32_t value, std::uint32_t largest) {
   const auto maximum = static_cast<std::int32_t>(largest);
-  return static_cast<std::uint32_t>(value < 0 ? 0 : value > maximum ? maximum : value);
+  const std::int32_t limited = value < maximum ? value : maximum;
+  return static_cast<std::uint32_t>(limited > 0 ? limited : 0);
 }
 
 template <Words kWords>

@@ -178,8 +178,8 @@ __global__ void __launch_bounds__(max_threads)
   launch_dependents();
   grid_dependency_wait();
   const Units& units = a.frames.units;
-  const auto unit = static_cast<int>(blockIdx.x % units.blocks_per_row * blockDim.x + threadIdx.x);
-  const auto y = static_cast<int>(blockIdx.x / units.blocks_per_row) * color_rows<kShape>;
+  const auto [unit, row] = find_unit(units, blockIdx.x);
+  const int y = row * color_rows<kShape>;
   if (unit < units.chunks)
     return convert_chunks<kShape>(a, unit, y);
   const int x = units.pixel(unit);
@@ -202,7 +202,7 @@ struct PackedLuminance {
 /// Pixels of 16 stored bytes.
 constexpr int packed_color_chunk = 4;
 
-template <bool kAdjusts>
+template <bool kAdjusts, bool kScales>
 __device__ void convert_chunk(const PackedLuminance<kAdjusts>& a, int chunk, int y) {
   const LuminanceFrames<kAdjusts>& frames = a.frames;
   auto* const luminance = frames.luminance.row(y) + std::ptrdiff_t{8} * chunk;
@@ -212,44 +212,43 @@ __device__ void convert_chunk(const PackedLuminance<kAdjusts>& a, int chunk, int
     load_chunk<2>(luminance, pairs);
 #pragma unroll
     for (int i = 0; i < packed_color_chunk; ++i)
-      pixels[i] = adjusted(a.colors, pixels[i],
-                           i % 2 == 0 ? low_half(pairs[i / 2]) : high_half(pairs[i / 2]));
+      pixels[i] = adjusted<kScales>(a.colors, pixels[i],
+                                    i % 2 == 0 ? low_half(pairs[i / 2]) : high_half(pairs[i / 2]));
   } else {
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      pairs[i] =
-          pair_of(luminance_of(a.colors, pixels[2 * i]), luminance_of(a.colors, pixels[2 * i + 1]));
+      pairs[i] = pair_of(luminance_of<kScales>(a.colors, pixels[2 * i]),
+                         luminance_of<kScales>(a.colors, pixels[2 * i + 1]));
     store_chunk<2>(luminance, pairs);
   }
   if (frames.keeps)
     store_words(frames.out[0].row(y) + std::ptrdiff_t{16} * chunk, pixels);
 }
 
-template <bool kAdjusts>
+template <bool kAdjusts, bool kScales>
 __device__ void convert_pixel(const PackedLuminance<kAdjusts>& a, int x, int y) {
   const LuminanceFrames<kAdjusts>& frames = a.frames;
   auto* const luminance = frames.luminance.row(y) + std::ptrdiff_t{2} * x;
   std::uint32_t pixel = load_unaligned<std::uint32_t>(frames.in[0].row(y) + std::ptrdiff_t{4} * x);
   if constexpr (kAdjusts)
-    pixel = adjusted(a.colors, pixel, load_unaligned<std::uint16_t>(luminance));
+    pixel = adjusted<kScales>(a.colors, pixel, load_unaligned<std::uint16_t>(luminance));
   else
-    store_unaligned<std::uint16_t>(luminance, luminance_of(a.colors, pixel));
+    store_unaligned<std::uint16_t>(luminance, luminance_of<kScales>(a.colors, pixel));
   if (frames.keeps)
     store_unaligned<std::uint32_t>(frames.out[0].row(y) + std::ptrdiff_t{4} * x, pixel);
 }
 
-template <bool kAdjusts>
+template <bool kAdjusts, bool kScales>
 __global__ void __launch_bounds__(max_threads)
     packed_luminance_kernel(const __grid_constant__ PackedLuminance<kAdjusts> a) {
   launch_dependents();
   grid_dependency_wait();
   const Units& units = a.frames.units;
-  const auto unit = static_cast<int>(blockIdx.x % units.blocks_per_row * blockDim.x + threadIdx.x);
-  const auto y = static_cast<int>(blockIdx.x / units.blocks_per_row);
+  const auto [unit, y] = find_unit(units, blockIdx.x);
   if (unit < units.chunks)
-    convert_chunk(a, unit, y);
+    convert_chunk<kAdjusts, kScales>(a, unit, y);
   else if (const int x = units.pixel(unit); x < units.width)
-    convert_pixel(a, x, y);
+    convert_pixel<kAdjusts, kScales>(a, x, y);
 }
 
 }  // namespace cudavision::repack
