@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/remap/pixel_words.h"
 
 namespace cudavision::remap {
@@ -22,19 +23,18 @@ constexpr int max_groups = FrameLayout::max_channels;
 struct GroupArguments {
   const std::uint8_t* in;
   std::uint8_t* out;
-  int in_pitch;
-  std::int64_t out_pitch;
+  int in_pitch, out_pitch;
   int in_width, in_height;
   int out_width, out_height;
   const Segment* segments;
   const void* offsets;
-  int segments_per_row;
-  bool wide;  ///< offsets are uint64_t
+  Division segments_per_row;
+  bool wide;  ///< Offsets are uint64_t. Only the kernel of single samples has such maps.
   unsigned first_block;
 
   // For kernels of whole pixels.
   bool second_kind;             ///< Pixels are of the kernel's second kind.
-  bool joins_pixels;            ///< Neighbouring pixels may be stored in one word.
+  bool joins_pixels;            ///< Neighbours may be stored in one word.
   std::uint32_t border[2];      ///< the pixel beyond the edges
   std::uint32_t always_set[2];  ///< bits that belong to no channel
 
@@ -53,26 +53,28 @@ struct KernelArguments {
 /// The segment of a warp.
 struct WarpSegment {
   int column, y;
-  std::int64_t number;
+  int number;  ///< below 2^25
 };
 
-__device__ inline const GroupArguments& find_group(const KernelArguments& a) {
-  int number = 0;
+/// Returns the group of the block, which is none before group `first`.
+__device__ inline const GroupArguments& find_group(const KernelArguments& a, int first) {
+  int number = first;
 #pragma unroll
   for (int i = 1; i < max_groups; ++i)
-    if (i < a.group_count && blockIdx.x >= a.group[i].first_block)
+    if (i > first && i < a.group_count && blockIdx.x >= a.group[i].first_block)
       number = i;
   return a.group[number];
 }
 
 __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   const unsigned block = blockIdx.x - group.first_block;
-  const auto per_row = static_cast<unsigned>(group.segments_per_row);
+  const unsigned row = quotient(block, group.segments_per_row);
   WarpSegment segment;
-  segment.column = static_cast<int>(block % per_row);
-  segment.y = static_cast<int>(block / per_row * block_rows) + static_cast<int>(threadIdx.x) / warp;
+  segment.column = static_cast<int>(block - row * group.segments_per_row.divisor);
+  segment.y = static_cast<int>(row * block_rows + threadIdx.x / warp);
   segment.number =
-      std::int64_t{group.segments_per_row} * min(segment.y, group.out_height - 1) + segment.column;
+      min(segment.y, group.out_height - 1) * static_cast<int>(group.segments_per_row.divisor) +
+      segment.column;
   return segment;
 }
 
@@ -83,38 +85,38 @@ __device__ int pixel_in_segment(int i) {
   return (i / kJoined * warp + lane) * kJoined + i % kJoined;
 }
 
-template <class Offset, int kJoined>
-struct alignas(sizeof(Offset) * kJoined) JoinedOffsets {
-  Offset offset[kJoined];
+/* Whole pixels */
+
+/// Offsets of neighbours in a map, which is not a wide one.
+template <int kJoined>
+struct alignas(4 * kJoined) JoinedOffsets {
+  std::uint32_t offset[kJoined];
 };
 
-template <class Offset, int kJoined>
-__device__ bool load_places_of(const GroupArguments& group, const WarpSegment& at,
-                               Place (&places)[thread_pixels]) {
-  using Joined = JoinedOffsets<Offset, kJoined>;
-  const Segment segment = group.segments[at.number];
-  const auto* const offsets = reinterpret_cast<const Joined*>(
-      static_cast<const Offset*>(group.offsets) + segment_pixels * at.number);
-  Joined loaded[thread_pixels / kJoined];
-#pragma unroll
-  for (int j = 0; j < thread_pixels / kJoined; ++j)
-    loaded[j] = offsets[pixel_in_segment<kJoined>(j * kJoined) / kJoined];
-#pragma unroll
-  for (int i = 0; i < thread_pixels; ++i)
-    places[i] = place_at(segment, loaded[i / kJoined].offset[i % kJoined]);
-  return segment.inside != 0;
+/// Returns the distance in bytes from the pixel where a segment's offsets begin to that of an
+/// offset. Rows lie less than near_pitch bytes apart, so that it fits 32 bits.
+constexpr int near_pitch = 1 << 20;
+template <PixelKind kKind>
+__device__ int near_distance(std::uint32_t offset, int pitch) {
+  return row_of(offset) * pitch + pixel_bytes<kKind> * column_of(offset);
 }
 
-/// Loads the places of a thread's pixels. Returns true if all samples around those of the segment
-/// are in the picture.
+/// Loads the offsets of a thread's pixels.
 template <int kJoined>
-__device__ bool load_places(const GroupArguments& group, const WarpSegment& at,
-                            Place (&places)[thread_pixels]) {
-  return group.wide ? load_places_of<std::uint64_t, kJoined>(group, at, places)
-                    : load_places_of<std::uint32_t, kJoined>(group, at, places);
+__device__ void load_offsets(const GroupArguments& group, const WarpSegment& at,
+                             std::uint32_t (&offsets)[thread_pixels]) {
+  using Joined = JoinedOffsets<kJoined>;
+  const auto* const from = reinterpret_cast<const Joined*>(
+      static_cast<const std::uint32_t*>(group.offsets) + std::int64_t{segment_pixels} * at.number +
+      pixel_in_segment<kJoined>(0));
+#pragma unroll
+  for (int i = 0; i < thread_pixels; i += kJoined) {
+    const Joined loaded = from[i / kJoined * warp];
+#pragma unroll
+    for (int j = 0; j < kJoined; ++j)
+      offsets[i + j] = loaded.offset[j];
+  }
 }
-
-/* Whole pixels */
 
 template <PixelKind kKind>
 __device__ PixelWords<kKind> load_pixel(const std::uint8_t* from) {
@@ -131,46 +133,44 @@ __device__ PixelWords<kKind> load_pixel(const std::uint8_t* from) {
   }
 }
 
-template <PixelKind kKind>
-__device__ void store_pixel(std::uint8_t* to, const PixelWords<kKind>& pixel) {
-  constexpr int bytes = pixel_bytes<kKind>;
-  if constexpr (bytes == 1)
-    *to = static_cast<std::uint8_t>(pixel.word[0]);
-  else if constexpr (bytes == 2)
-    *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(pixel.word[0]);
-  else if constexpr (bytes == 4)
-    *reinterpret_cast<std::uint32_t*>(to) = pixel.word[0];
+/// Stores 1, 2, 4 or 8 bytes.
+template <int kBytes>
+__device__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
+  if constexpr (kBytes == 1)
+    *to = static_cast<std::uint8_t>(words[0]);
+  else if constexpr (kBytes == 2)
+    *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(words[0]);
+  else if constexpr (kBytes == 4)
+    *reinterpret_cast<std::uint32_t*>(to) = words[0];
   else
-    *reinterpret_cast<uint2*>(to) = make_uint2(pixel.word[0], pixel.word[1]);
+    *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
 }
+
+/// Neighbours that one word can hold.
+template <PixelKind kKind>
+constexpr int joined_pixels = pixel_bytes<kKind> < 4 ? 4 / pixel_bytes<kKind> : 1;
 
 template <PixelKind kKind>
 struct Corners {
   PixelWords<kKind> top_left, top_right, bottom_left, bottom_right;
 };
 
-/// Loads the pixels around a place, which are all in the picture.
+/// Loads the pixels around a place. The first of them is at `top`.
 template <PixelKind kKind>
-__device__ void load_inside(const GroupArguments& group, const Place& place,
-                            Corners<kKind>& corners) {
+__device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
-  const std::uint8_t* const top =
-      group.in + std::int64_t{group.in_pitch} * place.row() + std::int64_t{bytes} * place.column();
-  const std::uint8_t* const bottom = top + group.in_pitch;
+  const std::uint8_t* const bottom = top + pitch;
   corners.top_left = load_pixel<kKind>(top);
   corners.top_right = load_pixel<kKind>(top + bytes);
   corners.bottom_left = load_pixel<kKind>(bottom);
   corners.bottom_right = load_pixel<kKind>(bottom + bytes);
 }
 
-/// Loads the pixels around any place.
+/// The same where not all of them, or none, are in the picture.
 template <PixelKind kKind>
-__device__ void load_anywhere(const GroupArguments& group, const Place& place,
+__device__ void load_anywhere(const GroupArguments& group, int x, int y, const std::uint8_t* top,
                               Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
-  const int x = place.column(), y = place.row();
-  const std::uint8_t* const top =
-      group.in + std::int64_t{group.in_pitch} * y + std::int64_t{bytes} * x;
   const std::uint8_t* const bottom = top + group.in_pitch;
   const bool left = static_cast<unsigned>(x) < static_cast<unsigned>(group.in_width);
   const bool right = static_cast<unsigned>(x + 1) < static_cast<unsigned>(group.in_width);
@@ -195,69 +195,99 @@ __device__ void load_anywhere(const GroupArguments& group, const Place& place,
 template <PixelKind kKind>
 __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
                              const PixelWords<kKind> (&pixels)[thread_pixels]) {
-  constexpr int bytes = pixel_bytes<kKind>, joined = bytes < 4 ? 4 / bytes : 1;
-  std::uint8_t* const row = group.out + group.out_pitch * at.y;
+  constexpr int bytes = pixel_bytes<kKind>, joined = joined_pixels<kKind>;
+  const int first = segment_pixels * at.column;
+  std::uint8_t* const row = group.out + std::int64_t{group.out_pitch} * at.y +
+                            std::int64_t{bytes} * (first + pixel_in_segment<joined>(0));
+  constexpr int next = warp * joined;  // of a thread's groups of neighbours
+  if (group.joins_pixels && first + segment_pixels <= group.out_width) {
 #pragma unroll
-  for (int i = 0; i < thread_pixels; i += joined) {
-    const int x = segment_pixels * at.column + pixel_in_segment<joined>(i);
-    std::uint8_t* const to = row + std::int64_t{bytes} * x;
-    if (joined > 1 && group.joins_pixels && x + joined <= group.out_width) {
-      std::uint32_t word = 0;
+    for (int i = 0; i < thread_pixels; i += joined) {
+      PixelWords<kKind> word = pixels[i];
 #pragma unroll
-      for (int j = 0; j < joined; ++j)
-        word |= pixels[i + j].word[0] << (8 * bytes * j) % 32;
-      *reinterpret_cast<std::uint32_t*>(to) = word;
-      continue;
+      for (int j = 1; j < joined; ++j)
+        word.word[0] |= pixels[i + j].word[0] << (8 * bytes * j);
+      store_words<bytes * joined>(row + bytes * next * (i / joined), word.word);
     }
-#pragma unroll
-    for (int j = 0; j < joined; ++j)
-      if (x + j < group.out_width)
-        store_pixel(to + bytes * j, pixels[i + j]);
+    return;
   }
+#pragma unroll
+  for (int i = 0; i < thread_pixels; ++i)
+    if (first + pixel_in_segment<joined>(i) < group.out_width)
+      store_words<bytes>(row + bytes * (next * (i / joined) + i % joined), pixels[i].word);
+}
+
+/// Interpolates a thread's pixels.
+template <PixelKind kKind, bool kClips>
+__device__ void blend_corners(const WordCoding& coding,
+                              const std::uint32_t (&offsets)[thread_pixels],
+                              const Corners<kKind> (&corners)[thread_pixels],
+                              PixelWords<kKind> (&pixels)[thread_pixels]) {
+#pragma unroll
+  for (int i = 0; i < thread_pixels; ++i)
+    pixels[i] = blend_pixels<kKind, kClips>(coding, Weights(offsets[i]), corners[i].top_left,
+                                            corners[i].top_right, corners[i].bottom_left,
+                                            corners[i].bottom_right);
 }
 
 template <PixelKind kKind>
 __device__ void remap_pixels(const KernelArguments& a, const GroupArguments& group) {
-  constexpr int joined = pixel_bytes<kKind> < 4 ? 4 / pixel_bytes<kKind> : 1;
   const WarpSegment at = find_segment(group);
   // No launch writes to the map, so it need not be waited for.
-  Place places[thread_pixels];
-  const bool inside = load_places<joined>(group, at, places);
+  std::uint32_t offsets[thread_pixels];
+  load_offsets<joined_pixels<kKind>>(group, at, offsets);
+  const Segment segment = group.segments[at.number];
   grid_dependency_wait();
   if (at.y >= group.out_height)
     return;
+  const int first_x = segment.x >> 5, first_y = segment.y >> 5;
+  const std::uint8_t* const origin = group.in + std::int64_t{group.in_pitch} * first_y +
+                                     std::int64_t{pixel_bytes<kKind>} * first_x;
   // All pixels of a thread take the same branch, so that their loads are in flight together.
   Corners<kKind> corners[thread_pixels];
-  if (inside) {
+  if (segment.inside) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; ++i)
-      load_inside<kKind>(group, places[i], corners[i]);
+      load_inside<kKind>(origin + near_distance<kKind>(offsets[i], group.in_pitch), group.in_pitch,
+                         corners[i]);
   } else {
 #pragma unroll
     for (int i = 0; i < thread_pixels; ++i)
-      load_anywhere<kKind>(group, places[i], corners[i]);
+      load_anywhere<kKind>(group, first_x + column_of(offsets[i]), first_y + row_of(offsets[i]),
+                           origin + near_distance<kKind>(offsets[i], group.in_pitch), corners[i]);
   }
   PixelWords<kKind> pixels[thread_pixels];
+  if (has_words<kKind> && a.coding.clips)
+    blend_corners<kKind, true>(a.coding, offsets, corners, pixels);
+  else
+    blend_corners<kKind, false>(a.coding, offsets, corners, pixels);
+  if constexpr (joined_pixels<kKind> == 1) {
 #pragma unroll
-  for (int i = 0; i < thread_pixels; ++i) {
-    pixels[i] =
-        blend_pixels<kKind>(a.coding, Weights(places[i]), corners[i].top_left, corners[i].top_right,
-                            corners[i].bottom_left, corners[i].bottom_right);
+    for (int i = 0; i < thread_pixels; ++i)
 #pragma unroll
-    for (int w = 0; w < PixelWords<kKind>::count; ++w)
-      pixels[i].word[w] |= group.always_set[w];
+      for (int w = 0; w < PixelWords<kKind>::count; ++w)
+        pixels[i].word[w] |= group.always_set[w];
   }
   store_pixels<kKind>(group, at, pixels);
 }
 
-template <PixelKind kFirst, PixelKind kSecond>
+/// The first group has pixels of the first kind, and the others have the second kind. The compiler
+/// knows where the arguments of the first one are, so that its loads do not wait for them.
+template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ KernelArguments a) {
   launch_dependents();
-  const GroupArguments& group = find_group(a);
-  if (kFirst == kSecond || !group.second_kind)
-    remap_pixels<kFirst>(a, group);
+  if (a.group_count == 1 || blockIdx.x < a.group[1].first_block)
+    remap_pixels<kFirst>(a, a.group[0]);
   else
-    remap_pixels<kSecond>(a, group);
+    remap_pixels<kOthers>(a, find_group(a, 1));
+}
+
+/// There is one group.
+template <PixelKind kKind>
+__global__ void __launch_bounds__(threads)
+    pixel_kernel_of_one(const __grid_constant__ KernelArguments a) {
+  launch_dependents();
+  remap_pixels<kKind>(a, a.group[0]);
 }
 
 /* Single samples, at any address and with any step */
@@ -288,21 +318,30 @@ template <class Sample>
 __global__ void __launch_bounds__(threads)
     sample_kernel(const __grid_constant__ KernelArguments a) {
   launch_dependents();
-  const GroupArguments& group = find_group(a);
+  const GroupArguments& group = find_group(a, 0);
   const WarpSegment at = find_segment(group);
+  const Segment segment = group.segments[at.number];
+  const std::int64_t first = std::int64_t{segment_pixels} * at.number;
   Place places[thread_pixels];
-  load_places<1>(group, at, places);
+#pragma unroll
+  for (int i = 0; i < thread_pixels; ++i) {
+    const std::int64_t number = first + pixel_in_segment<1>(i);
+    places[i] = group.wide
+                    ? place_at(segment, static_cast<const std::uint64_t*>(group.offsets)[number])
+                    : place_at(segment, static_cast<const std::uint32_t*>(group.offsets)[number]);
+  }
   grid_dependency_wait();
   if (at.y >= group.out_height)
     return;
   const std::int64_t step = std::int64_t{sizeof(Sample)} * group.step;
-  std::uint8_t* const row = group.out + group.out_pitch * at.y;
+  std::uint8_t* const row = group.out + std::int64_t{group.out_pitch} * at.y;
 #pragma unroll
   for (int i = 0; i < thread_pixels; ++i) {
     const int out_x = segment_pixels * at.column + pixel_in_segment<1>(i);
     if (out_x >= group.out_width)
       return;
-    const int x = places[i].column(), y = places[i].row();
+    const Place& place = places[i];
+    const int x = place.column(), y = place.row();
     const bool left = static_cast<unsigned>(x) < static_cast<unsigned>(group.in_width);
     const bool right = static_cast<unsigned>(x + 1) < static_cast<unsigned>(group.in_width);
     const bool upper = static_cast<unsigned>(y) < static_cast<unsigned>(group.in_height);
@@ -318,7 +357,7 @@ __global__ void __launch_bounds__(threads)
         return exists ? load_sample<Sample>(a.coding, from + offset) : border;
       };
       store_sample<Sample>(a.coding, row + step * out_x + offset,
-                           blend_values(Weights(places[i]), sample(upper && left, pixel),
+                           blend_values(Weights(place), sample(upper && left, pixel),
                                         sample(upper && right, pixel + step),
                                         sample(lower && left, pixel + group.in_pitch),
                                         sample(lower && right, pixel + group.in_pitch + step)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "cuda/remap/group_kernel.cuh"
@@ -11,7 +12,8 @@ namespace {
 using Kernel = Launcher<KernelArguments>::Kernel;
 
 /// Returns the kind of a group's pixels, or nothing if other channels, or none that it may write,
-/// lie between its samples, or if the rows are not aligned as whole pixels need it.
+/// lie between its samples, if the rows are not aligned as whole pixels need it, or if places lie
+/// too far apart.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
@@ -20,7 +22,8 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
                          reinterpret_cast<std::uintptr_t>(group.out.data) |
                          static_cast<std::uintptr_t>(group.out.pitch);
   if ((channels.step > 1 && !channels.whole_pixels) || bytes > 8 ||
-      addresses % static_cast<unsigned>(bytes) != 0)
+      addresses % static_cast<unsigned>(bytes) != 0 || channels.map->wide() ||
+      std::abs(group.in.pitch) >= near_pitch)
     return {};
   if (coding.bits == 8)
     switch (channels.step) {
@@ -46,31 +49,35 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
 }
 
 struct PixelKernel {
-  PixelKind first, second;
+  PixelKind first, others;
+  bool one_group;
   Kernel kernel;
 };
 
-template <PixelKind kFirst, PixelKind kSecond>
-constexpr PixelKernel pixel_kernel_of = {kFirst, kSecond, pixel_kernel<kFirst, kSecond>};
+template <PixelKind kFirst, PixelKind kOthers>
+constexpr PixelKernel kernel_of = {kFirst, kOthers, false, pixel_kernel<kFirst, kOthers>};
+template <PixelKind kKind>
+constexpr PixelKernel kernel_of_one = {kKind, kKind, true, pixel_kernel_of_one<kKind>};
 
-/// Luma and chroma have different kinds.
 constexpr PixelKernel pixel_kernels[] = {
-    pixel_kernel_of<PixelKind::byte, PixelKind::byte_pair>,
-    pixel_kernel_of<PixelKind::byte_quad, PixelKind::byte_quad>,
-    pixel_kernel_of<PixelKind::word, PixelKind::narrow_word_pair>,
-    pixel_kernel_of<PixelKind::word, PixelKind::word_pair>,
-    pixel_kernel_of<PixelKind::word_quad, PixelKind::word_quad>,
+    kernel_of_one<PixelKind::byte>,
+    kernel_of_one<PixelKind::byte_quad>,
+    kernel_of_one<PixelKind::word>,
+    kernel_of_one<PixelKind::word_quad>,
+    kernel_of<PixelKind::byte, PixelKind::byte>,
+    kernel_of<PixelKind::byte, PixelKind::byte_pair>,
+    kernel_of<PixelKind::word, PixelKind::word>,
+    kernel_of<PixelKind::word, PixelKind::narrow_word_pair>,
+    kernel_of<PixelKind::word, PixelKind::word_pair>,
 };
 
 /// Returns the kernel for pixels of all groups, or nullptr if there is none.
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding, const GroupPlanes* groups,
                                      int count) {
   for (const PixelKernel& candidate : pixel_kernels) {
-    bool fits = true;
-    for (int i = 0; i < count; ++i) {
-      const std::optional<PixelKind> kind = kind_of(coding, groups[i]);
-      fits = fits && (kind == candidate.first || kind == candidate.second);
-    }
+    bool fits = count == 1 || !candidate.one_group;
+    for (int i = 0; i < count; ++i)
+      fits = fits && kind_of(coding, groups[i]) == (i == 0 ? candidate.first : candidate.others);
     if (fits)
       return &candidate;
   }
@@ -108,14 +115,14 @@ GroupArguments arguments_of(const GroupPlanes& planes) {
   group.in = planes.in.data;
   group.out = planes.out.data;
   group.in_pitch = static_cast<int>(planes.in.pitch);
-  group.out_pitch = planes.out.pitch;
+  group.out_pitch = static_cast<int>(planes.out.pitch);
   group.in_width = planes.in_width;
   group.in_height = planes.in_height;
   group.out_width = map.width();
   group.out_height = map.height();
   group.segments = map.segments();
   group.offsets = map.offsets();
-  group.segments_per_row = map.segments_per_row();
+  group.segments_per_row = make_division(static_cast<std::uint32_t>(map.segments_per_row()));
   group.wide = map.wide();
   group.step = channels.step;
   group.count = channels.count;
@@ -145,13 +152,11 @@ void GroupsCuda::run(const SampleCoding& coding, int out_shift, const GroupPlane
   for (int i = 0; i < count; ++i) {
     GroupArguments& group = a.group[i];
     group = arguments_of(groups[i]);
-    if (pixels) {
-      group.second_kind = kind_of(coding, groups[i]) != pixels->first;
+    if (pixels)
       describe_pixels(coding, groups[i], group);
-    }
     group.first_block = blocks;
     blocks += static_cast<unsigned>((group.out_height + block_rows - 1) / block_rows) *
-              static_cast<unsigned>(group.segments_per_row);
+              group.segments_per_row.divisor;
   }
   const Kernel samples =
       coding.bits > 8 ? sample_kernel<std::uint16_t> : sample_kernel<std::uint8_t>;

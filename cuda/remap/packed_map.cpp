@@ -88,8 +88,9 @@ Buffer describe_segments(Device& device, const Places& places, bool& wide) {
       maximum = {std::max(maximum.x, place.x), std::max(maximum.y, place.y)};
     }
     const bool inside = places.inside(minimum) && places.inside(maximum);
-    segments.as<Segment>()[number] = {minimum.x, minimum.y, inside ? 1u : 0u};
-    if (maximum.x - minimum.x > 0xffff || maximum.y - minimum.y > 0xffff)
+    const Place first = {32 * minimum.column(), 32 * minimum.row()};
+    segments.as<Segment>()[number] = {first.x, first.y, inside ? 1u : 0u};
+    if (maximum.x - first.x > 0xffff || maximum.y - first.y > 0xffff)
       any_wide = true;
   });
   wide = any_wide;

@@ -22,7 +22,9 @@ namespace cudavision::remap {
 constexpr int segment_pixels = 128;
 
 struct alignas(16) Segment {
-  std::int32_t x, y;     ///< the smallest coordinates of its places, in 1/32 pixel
+  /// The smallest coordinates of its places, in 1/32 pixel, rounded down to whole pixels. So the
+  /// fractions of places are those of their offsets.
+  std::int32_t x, y;
   std::uint32_t inside;  ///< 1 if all four samples of each pixel are in the picture
 };
 

@@ -29,7 +29,11 @@ constexpr int pixel_bytes = kKind == PixelKind::byte                            
                             : kKind == PixelKind::word_quad                             ? 8
                                                                                         : 4;
 
-/// The numbers of a pixel's samples.
+template <PixelKind kKind>
+constexpr bool has_words =
+    kKind != PixelKind::byte&& kKind != PixelKind::byte_pair&& kKind != PixelKind::byte_quad;
+
+/// The words of 32 bits that hold a pixel's samples. Those of smaller pixels have zeros above them.
 template <PixelKind kKind>
 struct PixelWords {
   static constexpr int count = kKind == PixelKind::word_quad ? 2 : 1;
@@ -51,16 +55,31 @@ inline WordCoding word_coding(int bits, int shift, int out_shift) {
           bits + shift < 16};
 }
 
+/// A pixel's place in a map that is not wide, in pixels from the coordinates of its segment.
+CUDAVISION_HOST_DEVICE inline int column_of(std::uint32_t offset) {
+  return static_cast<int>((offset & 0xffff) >> 5);
+}
+CUDAVISION_HOST_DEVICE inline int row_of(std::uint32_t offset) {
+  return static_cast<int>(offset >> 21);
+}
+
 /// The weights of the samples around a place, which are those of remap.h's formula: products of one
 /// of left and right with one of upper and lower.
 struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(const Place& place)
-      : left(32u - (place.x & 31)),
-        right(place.x & 31),
-        upper(32u - (place.y & 31)),
-        lower(place.y & 31) {}
+      : Weights(static_cast<std::uint32_t>(place.x & 31),
+                static_cast<std::uint32_t>(place.y & 31)) {}
+  CUDAVISION_HOST_DEVICE explicit Weights(std::uint32_t offset)
+      : Weights(offset & 31, offset >> 16 & 31) {}
+
+  /// Returns the upper weight and, in the next byte, the lower one.
+  CUDAVISION_HOST_DEVICE std::uint32_t rows() const { return lower * 255 + 32; }
 
   std::uint32_t left, right, upper, lower;
+
+ private:
+  CUDAVISION_HOST_DEVICE Weights(std::uint32_t fraction_x, std::uint32_t fraction_y)
+      : left(32 - fraction_x), right(fraction_x), upper(32 - fraction_y), lower(fraction_y) {}
 };
 
 /// Interpolates values of up to 16 bits.
@@ -95,16 +114,18 @@ CUDAVISION_HOST_DEVICE inline TwoValues blend_halves(const Weights& weights, std
                                                      std::uint32_t bottom_right) {
   const std::uint32_t top = weights.left * top_left + weights.right * top_right;
   const std::uint32_t bottom = weights.left * bottom_left + weights.right * bottom_right;
-  const std::uint32_t rows = weights.upper | weights.lower << 8;
+  const std::uint32_t rows = weights.rows();
   return {dot_halves(select_bytes(top, bottom, 0x5410), rows, 512) >> 10,
           dot_halves(select_bytes(top, bottom, 0x7632), rows, 512) >> 10};
 }
 
-/// Returns the values of two words.
+/// Returns the values of two words. kClips: one may be larger than the largest one, as which it
+/// then counts.
+template <bool kClips>
 CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
                                                             const WordCoding& coding) {
   const std::uint32_t values = words >> coding.shift & coding.mask;
-  if (!coding.clips)
+  if constexpr (!kClips)
     return values;
 #ifdef __CUDA_ARCH__
   return __vminu2(values, coding.largest);
@@ -115,15 +136,18 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
 #endif
 }
 
-/// Interpolates all samples of a pixel.
-template <PixelKind kKind>
+/// Interpolates all samples of a pixel. kClips must be true if the coding clips.
+template <PixelKind kKind, bool kClips>
 CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     const WordCoding& coding, const Weights& weights, const PixelWords<kKind>& top_left,
     const PixelWords<kKind>& top_right, const PixelWords<kKind>& bottom_left,
     const PixelWords<kKind>& bottom_right) {
   if constexpr (kKind == PixelKind::byte) {
-    return {{blend_values(weights, top_left.word[0], top_right.word[0], bottom_left.word[0],
-                          bottom_right.word[0])}};
+    // Both rows at once, the upper one in the lower halves.
+    const std::uint32_t rows =
+        weights.left * select_bytes(top_left.word[0], bottom_left.word[0], 0x5410) +
+        weights.right * select_bytes(top_right.word[0], bottom_right.word[0], 0x5410);
+    return {{dot_halves(rows, weights.rows(), 512) >> 10}};
   } else if constexpr (kKind == PixelKind::byte_pair) {
     const auto spread = [](const PixelWords<kKind>& pixel) {
       return select_bytes(pixel.word[0], 0, 0x4140);
@@ -143,26 +167,33 @@ CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     return {{(evens.low | odds.low << 8) | (evens.high | odds.high << 8) << 16}};
   } else if constexpr (kKind == PixelKind::narrow_word_pair) {
     const auto values = [&](const PixelWords<kKind>& pixel) {
-      return values_of_words(pixel.word[0], coding);
+      return values_of_words<kClips>(pixel.word[0], coding);
     };
     const TwoValues blended = blend_halves(weights, values(top_left), values(top_right),
                                            values(bottom_left), values(bottom_right));
     return {{(blended.low | blended.high << 16) << coding.out_shift}};
+  } else if constexpr (kKind == PixelKind::word) {
+    const auto value = [&](const PixelWords<kKind>& pixel) {
+      const std::uint32_t unclipped = pixel.word[0] >> coding.shift,
+                          largest = coding.largest & 0xffff;
+      return kClips && unclipped > largest ? largest : unclipped;
+    };
+    return {{blend_values(weights, value(top_left), value(top_right), value(bottom_left),
+                          value(bottom_right))
+             << coding.out_shift}};
   } else {
     PixelWords<kKind> blended;
     CUDAVISION_UNROLL
     for (int i = 0; i < PixelWords<kKind>::count; ++i) {
-      const std::uint32_t values[4] = {values_of_words(top_left.word[i], coding),
-                                       values_of_words(top_right.word[i], coding),
-                                       values_of_words(bottom_left.word[i], coding),
-                                       values_of_words(bottom_right.word[i], coding)};
-      blended.word[i] = blend_values(weights, values[0] & 0xffff, values[1] & 0xffff,
-                                     values[2] & 0xffff, values[3] & 0xffff);
-      if constexpr (kKind != PixelKind::word)
-        blended.word[i] |= blend_values(weights, values[0] >> 16, values[1] >> 16, values[2] >> 16,
-                                        values[3] >> 16)
-                           << 16;
-      blended.word[i] <<= coding.out_shift;
+      const std::uint32_t values[4] = {values_of_words<kClips>(top_left.word[i], coding),
+                                       values_of_words<kClips>(top_right.word[i], coding),
+                                       values_of_words<kClips>(bottom_left.word[i], coding),
+                                       values_of_words<kClips>(bottom_right.word[i], coding)};
+      const std::uint32_t low = blend_values(weights, values[0] & 0xffff, values[1] & 0xffff,
+                                             values[2] & 0xffff, values[3] & 0xffff);
+      const std::uint32_t high =
+          blend_values(weights, values[0] >> 16, values[1] >> 16, values[2] >> 16, values[3] >> 16);
+      blended.word[i] = (low | high << 16) << coding.out_shift;
     }
     return blended;
   }

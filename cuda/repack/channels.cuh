@@ -39,48 +39,33 @@ struct WordChannels {
   PairCoding coding;
 };
 
-/// A thread has chunks in this many rows, whose loads are in flight together.
-constexpr int channel_rows = 2;
-
 template <int kChannels, bool kPacks>
-__device__ void convert_chunks(const WordPlane<kPacks>& plane, const PairCoding& coding, int chunk,
-                               int y) {
+__device__ void convert_chunk(const WordPlane<kPacks>& plane, const PairCoding& coding, int chunk,
+                              int y) {
   constexpr int words = 4 / kChannels;  // of four bytes, for each channel
-  const std::ptrdiff_t in_stored = std::ptrdiff_t{16} * chunk;
   const std::ptrdiff_t in_unpacked = std::ptrdiff_t{4} * words * chunk;
-  std::uint32_t in[channel_rows][4];
+  auto* const stored = plane.stored.row(y) + std::ptrdiff_t{16} * chunk;
+  std::uint32_t in[4], out[4];
+  if constexpr (kPacks) {
 #pragma unroll
-  for (int r = 0; r < channel_rows; ++r)
-    if (y + r < plane.height) {
-      if constexpr (kPacks) {
+    for (int k = 0; k < kChannels; ++k)
+      load_chunk<words>(plane.unpacked[k].row(y) + in_unpacked, in + words * k);
 #pragma unroll
-        for (int k = 0; k < kChannels; ++k)
-          load_chunk<words>(plane.unpacked[k].row(y + r) + in_unpacked, in[r] + words * k);
-      } else {
-        load_words(plane.stored.row(y + r) + in_stored, in[r]);
-      }
-    }
+    for (int i = 0; i < 4; ++i)
+      in[i] = words_of_values(in[i], coding);
+    interleave<kChannels>(in, coding, out);
+    store_words(stored, out);
+  } else {
+    load_words(stored, in);
+    separate<kChannels>(in, coding, out);
 #pragma unroll
-  for (int r = 0; r < channel_rows; ++r)
-    if (y + r < plane.height) {
-      std::uint32_t out[4];
-      if constexpr (kPacks) {
+    for (int i = 0; i < 4; ++i)
+      out[i] = values_of_words(out[i], coding);
 #pragma unroll
-        for (int i = 0; i < 4; ++i)
-          in[r][i] = words_of_values(in[r][i], coding);
-        interleave<kChannels>(in[r], coding, out);
-        store_words(plane.stored.row(y + r) + in_stored, out);
-      } else {
-        separate<kChannels>(in[r], coding, out);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          out[i] = values_of_words(out[i], coding);
-#pragma unroll
-        for (int k = 0; k < kChannels; ++k)
-          if (kChannels == 1 || plane.unpacked[k])
-            store_chunk<words>(plane.unpacked[k].row(y + r) + in_unpacked, out + words * k);
-      }
-    }
+    for (int k = 0; k < kChannels; ++k)
+      if (kChannels == 1 || plane.unpacked[k])
+        store_chunk<words>(plane.unpacked[k].row(y) + in_unpacked, out + words * k);
+  }
 }
 
 template <bool kPacks>
@@ -114,24 +99,17 @@ __global__ void __launch_bounds__(max_threads)
         number = i;
   }
   const WordPlane<kPacks>& plane = a.plane[number];
-  const auto [unit, row] = find_unit(plane.units, blockIdx.x - plane.first_block);
-  const int y = row * channel_rows;
+  const auto [unit, y] = find_unit(plane.units, blockIdx.x - plane.first_block);
   if (unit < plane.units.chunks) {
     if (plane.step == 1)
-      convert_chunks<1>(plane, a.coding, unit, y);
+      convert_chunk<1>(plane, a.coding, unit, y);
     else if (plane.step == 2)
-      convert_chunks<2>(plane, a.coding, unit, y);
+      convert_chunk<2>(plane, a.coding, unit, y);
     else
-      convert_chunks<4>(plane, a.coding, unit, y);
-    return;
+      convert_chunk<4>(plane, a.coding, unit, y);
+  } else if (const int x = plane.units.pixel(unit); x < plane.units.width) {
+    convert_pixel(plane, a.coding, x, y);
   }
-  const int x = plane.units.pixel(unit);
-  if (x >= plane.units.width)
-    return;
-#pragma unroll 1
-  for (int r = 0; r < channel_rows; ++r)
-    if (y + r < plane.height)
-      convert_pixel(plane, a.coding, x, y + r);
 }
 
 /// Channels whose samples share words of four bytes.

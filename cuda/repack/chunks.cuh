@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "cuda/repack/division.h"
+#include "cuda/core/division.h"
 #include "cuda/repack/word_pairs.h"
 
 namespace cudavision::repack {

@@ -45,7 +45,7 @@ LaunchShape shape_for(const Units& units) {
   return {divided_up(divided_up(count(units), blocks), warp) * warp};
 }
 
-/// Adds the blocks of `rows` rows of blocks, and returns the first one's number.
+/// Adds the blocks of a number of rows, and returns the first one's number.
 unsigned add_blocks(LaunchShape& shape, Units& units, int rows) {
   const unsigned first = shape.blocks;
   units.blocks_per_row = make_division(divided_up(count(units), shape.threads));
@@ -89,8 +89,7 @@ class WordChannelsLaunch {
       plane.units = make_units(width_[i], aligned && chunked_[i] ? 8 / plane.step : 0);
       if (i == 0)
         shape = shape_for(plane.units);
-      plane.first_block =
-          add_blocks(shape, plane.units, (plane.height + channel_rows - 1) / channel_rows);
+      plane.first_block = add_blocks(shape, plane.units, plane.height);
       plane.stored = stored.planes[stored_plane_[i]];
       for (int k = 0; k < plane.count; ++k)
         if (number_[i][k] >= 0)
@@ -200,15 +199,14 @@ class LuminanceLaunch {
  public:
   using Kernel = typename Launcher<Arguments>::Kernel;
 
-  /// Threads of the kernel have chunks of chunk_pixels in `rows` rows.
+  /// Threads of the kernel have chunks of chunk_pixels. 0: There are none.
   LuminanceLaunch(Device& device, Kernel kernel, const Arguments& arguments,
-                  const FrameLayout& layout, bool keeps, int chunk_pixels, int rows)
+                  const FrameLayout& layout, bool keeps, int chunk_pixels)
       : arguments_(arguments),
         kernel_(kernel),
         width_(layout.width),
         plane_count_(layout.plane_count),
         chunk_pixels_(chunk_pixels),
-        rows_(rows),
         launch_(device.stream(), kernel) {
     arguments_.frames.keeps = keeps;
     arguments_.frames.height = layout.height;
@@ -240,13 +238,13 @@ class LuminanceLaunch {
     Units& units = a.frames.units;
     units = make_units(width_, aligned ? chunk_pixels_ : 0);
     LaunchShape shape = shape_for(units);
-    add_blocks(shape, units, (a.frames.height + rows_ - 1) / rows_);
+    add_blocks(shape, units, a.frames.height);
     launch_(kernel_, shape.blocks, shape.threads, 0, a);
   }
 
   Arguments arguments_;
   Kernel kernel_;
-  int width_, plane_count_, chunk_pixels_, rows_;
+  int width_, plane_count_, chunk_pixels_;
   Launcher<Arguments> launch_;
 };
 
@@ -297,20 +295,9 @@ LuminanceLaunch<WordLuminance<kAdjusts>> word_luminance(Device& device, const St
   std::copy_n(colors.weights, FrameLayout::max_channels, a.weights);
   constexpr ColorShape planar = ColorShape::planar, interleaved = ColorShape::interleaved;
   if (colors.planar)
-    return {device,
-            word_luminance_kernel<planar, kAdjusts>,
-            a,
-            layout,
-            keeps,
-            color_chunk<planar>,
-            color_rows<planar>};
-  return {device,
-          word_luminance_kernel<interleaved, kAdjusts>,
-          a,
-          layout,
-          keeps,
-          colors.interleaved ? color_chunk<interleaved> : 0,
-          color_rows<interleaved>};
+    return {device, word_luminance_kernel<planar, kAdjusts>, a, layout, keeps, color_chunk<planar>};
+  return {device, word_luminance_kernel<interleaved, kAdjusts>,     a, layout,
+          keeps,  colors.interleaved ? color_chunk<interleaved> : 0};
 }
 
 template <bool kAdjusts>
@@ -321,7 +308,7 @@ LuminanceLaunch<PackedLuminance<kAdjusts>> packed_luminance(Device& device,
   a.colors = packed_colors(fields_of(storage));
   const auto kernel = a.colors.scaled ? packed_luminance_kernel<kAdjusts, true>
                                       : packed_luminance_kernel<kAdjusts, false>;
-  return {device, kernel, a, storage.frame, keeps, packed_color_chunk, 1};
+  return {device, kernel, a, storage.frame, keeps, packed_color_chunk};
 }
 
 template <template <bool> class Launch>

@@ -57,14 +57,10 @@ constexpr int color_channels = kShape == ColorShape::planar ? 3 : 4;
 /// Pixels of a chunk.
 template <ColorShape kShape>
 constexpr int color_chunk = kShape == ColorShape::planar ? 8 : 2;
-/// A thread has chunks in this many rows, whose loads are in flight together.
-template <ColorShape kShape>
-constexpr int color_rows = kShape == ColorShape::planar ? 1 : 2;
-
-/// Converts one chunk. in are the words of the stored planes, which become the adjusted ones.
-/// luminance are pairs, which are read if kAdjusts, or else written.
+/// Converts the words of the stored planes, which become the adjusted ones. luminance are pairs,
+/// which are read if kAdjusts, or else written.
 template <ColorShape kShape, bool kAdjusts>
-__device__ void convert_chunk(const WordLuminance<kAdjusts>& a,
+__device__ void convert_words(const WordLuminance<kAdjusts>& a,
                               std::uint32_t (&planes)[color_planes<kShape>][4],
                               std::uint32_t* luminance) {
   constexpr int channels = color_channels<kShape>;
@@ -110,34 +106,26 @@ __device__ void convert_chunk(const WordLuminance<kAdjusts>& a,
 }
 
 template <ColorShape kShape, bool kAdjusts>
-__device__ void convert_chunks(const WordLuminance<kAdjusts>& a, int chunk, int y) {
-  constexpr int rows = color_rows<kShape>, planes = color_planes<kShape>;
+__device__ void convert_chunk(const WordLuminance<kAdjusts>& a, int chunk, int y) {
+  constexpr int planes = color_planes<kShape>;
   constexpr int luminance_words = color_chunk<kShape> / 2;
-  const std::ptrdiff_t in_plane = std::ptrdiff_t{16} * chunk;
-  const std::ptrdiff_t in_luminance = std::ptrdiff_t{4} * luminance_words * chunk;
   const LuminanceFrames<kAdjusts>& frames = a.frames;
-  std::uint32_t words[rows][planes][4], luminance[rows][luminance_words];
+  const std::ptrdiff_t in_plane = std::ptrdiff_t{16} * chunk;
+  auto* const luminance_at = frames.luminance.row(y) + std::ptrdiff_t{4} * luminance_words * chunk;
+  std::uint32_t words[planes][4], luminance[luminance_words];
 #pragma unroll
-  for (int r = 0; r < rows; ++r)
-    if (y + r < frames.height) {
+  for (int p = 0; p < planes; ++p)
+    load_words(frames.in[p].row(y) + in_plane, words[p]);
+  if constexpr (kAdjusts)
+    load_chunk<luminance_words>(luminance_at, luminance);
+  convert_words<kShape>(a, words, luminance);
+  if (frames.keeps) {
 #pragma unroll
-      for (int p = 0; p < planes; ++p)
-        load_words(frames.in[p].row(y + r) + in_plane, words[r][p]);
-      if constexpr (kAdjusts)
-        load_chunk<luminance_words>(frames.luminance.row(y + r) + in_luminance, luminance[r]);
-    }
-#pragma unroll
-  for (int r = 0; r < rows; ++r)
-    if (y + r < frames.height) {
-      convert_chunk<kShape>(a, words[r], luminance[r]);
-      if (frames.keeps) {
-#pragma unroll
-        for (int p = 0; p < planes; ++p)
-          store_words(frames.out[p].row(y + r) + in_plane, words[r][p]);
-      }
-      if constexpr (!kAdjusts)
-        store_chunk<luminance_words>(frames.luminance.row(y + r) + in_luminance, luminance[r]);
-    }
+    for (int p = 0; p < planes; ++p)
+      store_words(frames.out[p].row(y) + in_plane, words[p]);
+  }
+  if constexpr (!kAdjusts)
+    store_chunk<luminance_words>(luminance_at, luminance);
 }
 
 template <bool kAdjusts>
@@ -178,17 +166,11 @@ __global__ void __launch_bounds__(max_threads)
   launch_dependents();
   grid_dependency_wait();
   const Units& units = a.frames.units;
-  const auto [unit, row] = find_unit(units, blockIdx.x);
-  const int y = row * color_rows<kShape>;
+  const auto [unit, y] = find_unit(units, blockIdx.x);
   if (unit < units.chunks)
-    return convert_chunks<kShape>(a, unit, y);
-  const int x = units.pixel(unit);
-  if (x >= units.width)
-    return;
-#pragma unroll 1
-  for (int r = 0; r < color_rows<kShape>; ++r)
-    if (y + r < a.frames.height)
-      convert_pixel(a, x, y + r);
+    convert_chunk<kShape>(a, unit, y);
+  else if (const int x = units.pixel(unit); x < units.width)
+    convert_pixel(a, x, y);
 }
 
 /* Words of four bytes, one for each pixel */

@@ -55,8 +55,12 @@ void expect_blends(const SampleBits& samples) {
       const Place place = {32 * random.between(-9, 9) + fraction % 32,
                            32 * random.between(-9, 9) + fraction / 32};
       const PixelWords<kKind> corner[4] = {draw(), draw(), draw(), draw()};
-      const PixelWords<kKind> blended = remap::blend_pixels<kKind>(
-          coding, remap::Weights(place), corner[0], corner[1], corner[2], corner[3]);
+      const remap::Weights weights(place);
+      const PixelWords<kKind> blended =
+          coding.clips ? remap::blend_pixels<kKind, true>(coding, weights, corner[0], corner[1],
+                                                          corner[2], corner[3])
+                       : remap::blend_pixels<kKind, false>(coding, weights, corner[0], corner[1],
+                                                           corner[2], corner[3]);
       for (int i = 0; i < samples.count; ++i) {
         int value[4];
         for (int k = 0; k < 4; ++k)

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "cuda/repack/division.h"
+#include "cuda/core/division.h"
 #include "cuda/repack/fields.h"
 #include "cuda/repack/packed_pixels.h"
 #include "cuda/repack/word_pairs.h"
@@ -61,14 +61,14 @@ TEST(RepackArithmetic, RescalesByReciprocals) {
 /// Numbers next to multiples of the divisor, and the largest ones.
 TEST(RepackArithmetic, DividesByMultiplication) {
   for (std::uint32_t divisor = 1; divisor <= 65536; ++divisor) {
-    const repack::Division division = repack::make_division(divisor);
+    const Division division = make_division(divisor);
     const std::uint32_t last = (1u << 31) - 1, most = last / divisor;
     for (const std::uint32_t multiple : {0u, 1u, 2u, 3u, 1000u, most / 3, most / 2, most - 1, most})
       for (const std::uint32_t beside : {0u, 1u, divisor - 1}) {
         const std::uint64_t number = std::uint64_t{multiple} * divisor + beside;
         if (number > last)
           continue;
-        ASSERT_EQ(repack::quotient(static_cast<std::uint32_t>(number), division), number / divisor)
+        ASSERT_EQ(quotient(static_cast<std::uint32_t>(number), division), number / divisor)
             << number << " by " << divisor;
       }
   }

@@ -8,7 +8,7 @@
 
 #include "cuda/core/view.h"
 
-namespace cudavision::repack {
+namespace cudavision {
 
 /// With l = log2 divisor, rounded up, n div divisor is (2·n·multiplier) >> (32 + l) for n < 2^31,
 /// where multiplier = 2^(31 + l) / divisor, rounded up by e / divisor: n·e < 2^(31 + l), because
@@ -37,4 +37,4 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t quotient(std::uint32_t number,
 #endif
 }
 
-}  // namespace cudavision::repack
+}  // namespace cudavision
