@@ -33,7 +33,6 @@ struct GroupArguments {
   unsigned first_block;
 
   // For kernels of whole pixels.
-  bool second_kind;             ///< Pixels are of the kernel's second kind.
   bool joins_pixels;            ///< Neighbours may be stored in one word.
   std::uint32_t border[2];      ///< the pixel beyond the edges
   std::uint32_t always_set[2];  ///< bits that belong to no channel
@@ -78,7 +77,8 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// The pixels of a thread: groups of kJoined neighbours, one segment's length of a warp apart.
+/// The place in its segment of a thread's pixel i. A thread has groups of kJoined neighbours, and
+/// the lanes of a warp have groups beside each other.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -271,12 +271,12 @@ __device__ void remap_pixels(const KernelArguments& a, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// The first group has pixels of the first kind, and the others have the second kind. The compiler
+/// There are two groups or more. The first one's pixels have the first kind. The compiler
 /// knows where the arguments of the first one are, so that its loads do not wait for them.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ KernelArguments a) {
   launch_dependents();
-  if (a.group_count == 1 || blockIdx.x < a.group[1].first_block)
+  if (blockIdx.x < a.group[1].first_block)
     remap_pixels<kFirst>(a, a.group[0]);
   else
     remap_pixels<kOthers>(a, find_group(a, 1));

@@ -75,7 +75,7 @@ constexpr PixelKernel pixel_kernels[] = {
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding, const GroupPlanes* groups,
                                      int count) {
   for (const PixelKernel& candidate : pixel_kernels) {
-    bool fits = count == 1 || !candidate.one_group;
+    bool fits = candidate.one_group == (count == 1);
     for (int i = 0; i < count; ++i)
       fits = fits && kind_of(coding, groups[i]) == (i == 0 ? candidate.first : candidate.others);
     if (fits)
