@@ -43,11 +43,16 @@ struct GroupArguments {
   int sample_border[FrameLayout::max_channels];  ///< values beyond the edges
 };
 
+/// A launch takes longer to begin if it has more arguments. Those of one group are few.
+template <int kMaxGroups>
 struct KernelArguments {
-  GroupArguments group[max_groups];
+  GroupArguments group[kMaxGroups];
   int group_count;
   WordCoding coding;
 };
+
+using OneGroup = KernelArguments<1>;
+using SomeGroups = KernelArguments<max_groups>;
 
 /// The segment of a warp.
 struct WarpSegment {
@@ -56,7 +61,7 @@ struct WarpSegment {
 };
 
 /// Returns the group of the block, which is none before group `first`.
-__device__ inline const GroupArguments& find_group(const KernelArguments& a, int first) {
+__device__ inline const GroupArguments& find_group(const SomeGroups& a, int first) {
   int number = first;
 #pragma unroll
   for (int i = 1; i < max_groups; ++i)
@@ -125,6 +130,9 @@ __device__ PixelWords<kKind> load_pixel(const std::uint8_t* from) {
     return {{__ldg(from)}};
   else if constexpr (bytes == 2)
     return {{__ldg(reinterpret_cast<const std::uint16_t*>(from))}};
+  else if constexpr (bytes == 3)
+    return {{select_bytes(select_bytes(__ldg(from), __ldg(from + 1), 0x7740), __ldg(from + 2),
+                          0x7410)}};
   else if constexpr (bytes == 4)
     return {{__ldg(reinterpret_cast<const std::uint32_t*>(from))}};
   else {
@@ -133,13 +141,16 @@ __device__ PixelWords<kKind> load_pixel(const std::uint8_t* from) {
   }
 }
 
-/// Stores 1, 2, 4 or 8 bytes.
+/// Stores 1, 2, 3, 4 or 8 bytes.
 template <int kBytes>
 __device__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
   if constexpr (kBytes == 1)
     *to = static_cast<std::uint8_t>(words[0]);
   else if constexpr (kBytes == 2)
     *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(words[0]);
+  else if constexpr (kBytes == 3)
+    for (int b = 0; b < 3; ++b)
+      to[b] = static_cast<std::uint8_t>(words[0] >> (8 * b));
   else if constexpr (kBytes == 4)
     *reinterpret_cast<std::uint32_t*>(to) = words[0];
   else
@@ -200,7 +211,7 @@ __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
   std::uint8_t* const row = group.out + std::int64_t{group.out_pitch} * at.y +
                             std::int64_t{bytes} * (first + pixel_in_segment<joined>(0));
   constexpr int next = warp * joined;  // of a thread's groups of neighbours
-  if (group.joins_pixels && first + segment_pixels <= group.out_width) {
+  if ((joined == 1 || group.joins_pixels) && first + segment_pixels <= group.out_width) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; i += joined) {
       PixelWords<kKind> word = pixels[i];
@@ -231,7 +242,7 @@ __device__ void blend_corners(const WordCoding& coding,
 }
 
 template <PixelKind kKind>
-__device__ void remap_pixels(const KernelArguments& a, const GroupArguments& group) {
+__device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
   // No launch writes to the map, so it need not be waited for.
   std::uint32_t offsets[thread_pixels];
@@ -257,10 +268,10 @@ __device__ void remap_pixels(const KernelArguments& a, const GroupArguments& gro
                            origin + near_distance<kKind>(offsets[i], group.in_pitch), corners[i]);
   }
   PixelWords<kKind> pixels[thread_pixels];
-  if (has_words<kKind> && a.coding.clips)
-    blend_corners<kKind, true>(a.coding, offsets, corners, pixels);
+  if (has_words<kKind> && coding.clips)
+    blend_corners<kKind, true>(coding, offsets, corners, pixels);
   else
-    blend_corners<kKind, false>(a.coding, offsets, corners, pixels);
+    blend_corners<kKind, false>(coding, offsets, corners, pixels);
   if constexpr (joined_pixels<kKind> == 1) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; ++i)
@@ -274,20 +285,19 @@ __device__ void remap_pixels(const KernelArguments& a, const GroupArguments& gro
 /// There are two groups or more. The first one's pixels have the first kind. The compiler
 /// knows where the arguments of the first one are, so that its loads do not wait for them.
 template <PixelKind kFirst, PixelKind kOthers>
-__global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ KernelArguments a) {
+__global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();
   if (blockIdx.x < a.group[1].first_block)
-    remap_pixels<kFirst>(a, a.group[0]);
+    remap_pixels<kFirst>(a.coding, a.group[0]);
   else
-    remap_pixels<kOthers>(a, find_group(a, 1));
+    remap_pixels<kOthers>(a.coding, find_group(a, 1));
 }
 
 /// There is one group.
 template <PixelKind kKind>
-__global__ void __launch_bounds__(threads)
-    pixel_kernel_of_one(const __grid_constant__ KernelArguments a) {
+__global__ void __launch_bounds__(threads) pixel_kernel_of_one(const __grid_constant__ OneGroup a) {
   launch_dependents();
-  remap_pixels<kKind>(a, a.group[0]);
+  remap_pixels<kKind>(a.coding, a.group[0]);
 }
 
 /* Single samples, at any address and with any step */
@@ -315,8 +325,7 @@ __device__ void store_sample(const WordCoding& coding, std::uint8_t* to, std::ui
 }
 
 template <class Sample>
-__global__ void __launch_bounds__(threads)
-    sample_kernel(const __grid_constant__ KernelArguments a) {
+__global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();
   const GroupArguments& group = find_group(a, 0);
   const WarpSegment at = find_segment(group);

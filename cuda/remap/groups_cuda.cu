@@ -9,8 +9,6 @@
 namespace cudavision::remap {
 namespace {
 
-using Kernel = Launcher<KernelArguments>::Kernel;
-
 /// Returns the kind of a group's pixels, or nothing if other channels, or none that it may write,
 /// lie between its samples, if the rows are not aligned as whole pixels need it, or if places lie
 /// too far apart.
@@ -22,7 +20,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
                          reinterpret_cast<std::uintptr_t>(group.out.data) |
                          static_cast<std::uintptr_t>(group.out.pitch);
   if ((channels.step > 1 && !channels.whole_pixels) || bytes > 8 ||
-      addresses % static_cast<unsigned>(bytes) != 0 || channels.map->wide() ||
+      addresses % static_cast<unsigned>(bytes == 3 ? 1 : bytes) != 0 || channels.map->wide() ||
       std::abs(group.in.pitch) >= near_pitch)
     return {};
   if (coding.bits == 8)
@@ -31,6 +29,8 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
         return PixelKind::byte;
       case 2:
         return PixelKind::byte_pair;
+      case 3:
+        return PixelKind::byte_triple;
       case 4:
         return PixelKind::byte_quad;
       default:
@@ -48,19 +48,21 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
   }
 }
 
+/// There is one of the two functions.
 struct PixelKernel {
   PixelKind first, others;
-  bool one_group;
-  Kernel kernel;
+  Launcher<OneGroup>::Kernel of_one;
+  Launcher<SomeGroups>::Kernel of_some;
 };
 
 template <PixelKind kFirst, PixelKind kOthers>
-constexpr PixelKernel kernel_of = {kFirst, kOthers, false, pixel_kernel<kFirst, kOthers>};
+constexpr PixelKernel kernel_of = {kFirst, kOthers, nullptr, pixel_kernel<kFirst, kOthers>};
 template <PixelKind kKind>
-constexpr PixelKernel kernel_of_one = {kKind, kKind, true, pixel_kernel_of_one<kKind>};
+constexpr PixelKernel kernel_of_one = {kKind, kKind, pixel_kernel_of_one<kKind>, nullptr};
 
 constexpr PixelKernel pixel_kernels[] = {
     kernel_of_one<PixelKind::byte>,
+    kernel_of_one<PixelKind::byte_triple>,
     kernel_of_one<PixelKind::byte_quad>,
     kernel_of_one<PixelKind::word>,
     kernel_of_one<PixelKind::word_quad>,
@@ -75,7 +77,7 @@ constexpr PixelKernel pixel_kernels[] = {
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding, const GroupPlanes* groups,
                                      int count) {
   for (const PixelKernel& candidate : pixel_kernels) {
-    bool fits = candidate.one_group == (count == 1);
+    bool fits = (candidate.of_one != nullptr) == (count == 1);
     for (int i = 0; i < count; ++i)
       fits = fits && kind_of(coding, groups[i]) == (i == 0 ? candidate.first : candidate.others);
     if (fits)
@@ -135,7 +137,9 @@ GroupArguments arguments_of(const GroupPlanes& planes) {
 
 }  // namespace
 
-GroupsCuda::GroupsCuda(CudaStream stream) : launch_(stream, sample_kernel<std::uint8_t>) {}
+GroupsCuda::GroupsCuda(CudaStream stream)
+    : launch_one_(stream, pixel_kernel_of_one<PixelKind::byte>),
+      launch_some_(stream, sample_kernel<std::uint8_t>) {}
 
 bool GroupsCuda::writes_whole_pixels(const SampleCoding& coding, const GroupPlanes* groups,
                                      int count) {
@@ -144,7 +148,7 @@ bool GroupsCuda::writes_whole_pixels(const SampleCoding& coding, const GroupPlan
 
 void GroupsCuda::run(const SampleCoding& coding, int out_shift, const GroupPlanes* groups,
                      int count) const {
-  KernelArguments a{};
+  SomeGroups a{};
   a.group_count = count;
   a.coding = word_coding(coding.bits, coding.shift, out_shift);
   const PixelKernel* const pixels = find_pixel_kernel(coding, groups, count);
@@ -158,9 +162,10 @@ void GroupsCuda::run(const SampleCoding& coding, int out_shift, const GroupPlane
     blocks += static_cast<unsigned>((group.out_height + block_rows - 1) / block_rows) *
               group.segments_per_row.divisor;
   }
-  const Kernel samples =
-      coding.bits > 8 ? sample_kernel<std::uint16_t> : sample_kernel<std::uint8_t>;
-  launch_(pixels ? pixels->kernel : samples, blocks, threads, 0, a);
+  if (pixels && pixels->of_one)
+    return launch_one_(pixels->of_one, blocks, threads, 0, {{a.group[0]}, 1, a.coding});
+  const auto samples = coding.bits > 8 ? sample_kernel<std::uint16_t> : sample_kernel<std::uint8_t>;
+  launch_some_(pixels ? pixels->of_some : samples, blocks, threads, 0, a);
 }
 
 }  // namespace cudavision::remap

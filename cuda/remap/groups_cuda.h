@@ -10,6 +10,7 @@
 
 namespace cudavision::remap {
 
+template <int kMaxGroups>
 struct KernelArguments;
 
 /// A group of channels and the planes that it is read from and written to. The pitch of `in` fits
@@ -34,7 +35,8 @@ class GroupsCuda {
   static bool writes_whole_pixels(const SampleCoding& coding, const GroupPlanes* groups, int count);
 
  private:
-  Launcher<KernelArguments> launch_;
+  Launcher<KernelArguments<1>> launch_one_;
+  Launcher<KernelArguments<FrameLayout::max_channels>> launch_some_;
 };
 
 }  // namespace cudavision::remap

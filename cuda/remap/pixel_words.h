@@ -16,6 +16,7 @@ namespace cudavision::remap {
 enum class PixelKind {
   byte,              ///< one byte
   byte_pair,         ///< two bytes
+  byte_triple,       ///< three bytes, which the word has as its lower ones
   byte_quad,         ///< four bytes
   word,              ///< one word of two bytes
   narrow_word_pair,  ///< two words of two bytes, with values of at most 11 bits
@@ -26,6 +27,7 @@ enum class PixelKind {
 template <PixelKind kKind>
 constexpr int pixel_bytes = kKind == PixelKind::byte                                    ? 1
                             : kKind == PixelKind::byte_pair || kKind == PixelKind::word ? 2
+                            : kKind == PixelKind::byte_triple                           ? 3
                             : kKind == PixelKind::word_quad                             ? 8
                                                                                         : 4;
 
@@ -155,7 +157,7 @@ CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     const TwoValues values = blend_halves(weights, spread(top_left), spread(top_right),
                                           spread(bottom_left), spread(bottom_right));
     return {{values.low | values.high << 8}};
-  } else if constexpr (kKind == PixelKind::byte_quad) {
+  } else if constexpr (kKind == PixelKind::byte_triple || kKind == PixelKind::byte_quad) {
     const auto even = [](const PixelWords<kKind>& pixel) { return pixel.word[0] & 0x00ff00ff; };
     const auto odd = [](const PixelWords<kKind>& pixel) {
       return select_bytes(pixel.word[0], 0, 0x4341);

@@ -76,6 +76,7 @@ void expect_blends(const SampleBits& samples) {
 TEST(RemapArithmetic, BlendsWholePixels) {
   expect_blends<PixelKind::byte>({1, 8, 0, 8});
   expect_blends<PixelKind::byte_pair>({2, 8, 0, 8});
+  expect_blends<PixelKind::byte_triple>({3, 8, 0, 8});
   expect_blends<PixelKind::byte_quad>({4, 8, 0, 8});
   for (const auto& [bits, shift] : {std::pair(9, 0), std::pair(10, 0), std::pair(10, 3),
                                     std::pair(10, 6), std::pair(11, 5), std::pair(11, 0)})
