@@ -70,7 +70,9 @@ template <bool kPacks>
 class WordChannelsLaunch {
  public:
   WordChannelsLaunch(Device& device, const StoredLayout& storage, bool only_luma)
-      : layout_(storage.frame), launch_(device.stream(), word_channels_kernel<kPacks, true>) {
+      : layout_(storage.frame),
+        launch_one_(device.stream(), word_channels_kernel<kPacks, 1>),
+        launch_some_(device.stream(), word_channels_kernel<kPacks, max_planes>) {
     arguments_.coding = pair_coding(storage.words == Words::swapped, layout_.bits, layout_.shift);
     for (int c = 0; c < layout_.channel_count; ++c)
       if (!only_luma || layout_.channels[c].role == Role::luma)
@@ -81,7 +83,7 @@ class WordChannelsLaunch {
 
   template <class Stored, class Unpacked>
   void run(const Stored& stored, const Unpacked& unpacked) const {
-    WordChannels<kPacks> a = arguments_;
+    SomePlanes a = arguments_;
     const bool aligned = is_aligned(stored) && is_aligned(unpacked);
     LaunchShape shape{};
     for (int i = 0; i < a.count; ++i) {
@@ -95,11 +97,17 @@ class WordChannelsLaunch {
         if (number_[i][k] >= 0)
           plane.unpacked[k] = unpacked.planes[number_[i][k]];
     }
-    launch_(a.count == 1 ? word_channels_kernel<kPacks, true> : word_channels_kernel<kPacks, false>,
-            shape.blocks, shape.threads, 0, a);
+    if (a.count == 1)
+      launch_one_(word_channels_kernel<kPacks, 1>, shape.blocks, shape.threads, 0,
+                  {{a.plane[0]}, 1, a.coding});
+    else
+      launch_some_(word_channels_kernel<kPacks, max_planes>, shape.blocks, shape.threads, 0, a);
   }
 
  private:
+  static constexpr int max_planes = FrameLayout::max_channels;
+  using SomePlanes = WordChannels<kPacks, max_planes>;
+
   void add_channel(int c) {
     const Channel& channel = layout_.channels[c];
     int i = 0;
@@ -123,11 +131,12 @@ class WordChannelsLaunch {
   /// Brings channels into the order that chunks need.
   void sort_channels(int i) {
     WordPlane<kPacks>& plane = arguments_.plane[i];
-    chunked_[i] = plane.step == 1 || plane.step == 2 || plane.step == 4;
-    if (!chunked_[i] || (kPacks && plane.count != plane.step)) {
-      chunked_[i] = false;
+    const bool whole_chunks =
+        layout_.planes[stored_plane_[i]].row_bytes >= 2 * plane.step * width_[i];
+    chunked_[i] = (plane.step == 1 || plane.step == 2 || plane.step == 4) && whole_chunks &&
+                  !(kPacks && plane.count != plane.step);
+    if (!chunked_[i])
       return;
-    }
     int numbers[FrameLayout::max_channels] = {-1, -1, -1, -1};
     for (int k = 0; k < plane.count; ++k) {
       if (numbers[plane.offset[k]] >= 0) {  // Channels share their samples.
@@ -144,13 +153,14 @@ class WordChannelsLaunch {
   }
 
   FrameLayout layout_;
-  WordChannels<kPacks> arguments_{};
+  SomePlanes arguments_{};
   int channel_count_ = 0;
   // Of the planes in the arguments.
   int stored_plane_[FrameLayout::max_channels]{}, width_[FrameLayout::max_channels]{};
   int number_[FrameLayout::max_channels][FrameLayout::max_channels]{};  ///< −1: not wanted
   bool chunked_[FrameLayout::max_channels]{};
-  Launcher<WordChannels<kPacks>> launch_;
+  Launcher<WordChannels<kPacks, 1>> launch_one_;
+  Launcher<SomePlanes> launch_some_;
 };
 
 /// Converts all channels that share a word, or the luma alone.
@@ -263,8 +273,10 @@ WordColors::WordColors(const FrameLayout& layout) : count(layout.channel_count) 
   planar = layout.plane_count == 3 && count == 3;
   interleaved = layout.plane_count == 1 && count == 4;
   for (int c = 0; c < count; ++c) {
-    planar = planar && layout.channels[c].step == 1;
-    interleaved = interleaved && layout.channels[c].step == 4;
+    const Channel& channel = layout.channels[c];
+    const bool full = channel.width == layout.width && channel.height == layout.height;
+    planar = planar && full && channel.step == 1;
+    interleaved = interleaved && full && channel.step == 4;
   }
   bool taken[FrameLayout::max_channels]{};
   for (int c = 0; c < count; ++c) {
