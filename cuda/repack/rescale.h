@@ -26,8 +26,8 @@ struct Rescale {
 
 /// Both are 2^depth − 1, with depths of 1 to 16.
 inline Rescale make_rescale(std::uint32_t maximum, std::uint32_t largest) {
-  // The reciprocal of 1 takes 33 bits. A fraction expanded by 3 has the same quotient, because
-  // 3·n + 1 and 3·n give the same, too. Values that stay as they are divide by 3·maximum likewise.
+  // The reciprocal of 1 would take 33 bits. (3·value·largest + 1) div 3 is the same as
+  // value·largest div 1, also with a largest of 1 for values that stay as they are.
   if (maximum == largest)
     maximum = largest = 1;
   if (maximum == 1) {
