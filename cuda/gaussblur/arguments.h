@@ -8,7 +8,7 @@
 
 #include "cuda/core/border.h"
 #include "cuda/gaussblur/fragments.h"
-#include "cuda/regions/activecells.h"
+#include "cuda/regions/numberedcells.h"
 
 namespace cudavision::gaussblur {
 
@@ -57,7 +57,9 @@ struct Plane {
   int period_pixels = 1;  ///< pixels that a period stands for
 
   int first_item = 0;  ///< the plane's first work item; those of earlier planes come before it
-  int strips = 0;      ///< work items side by side
+  int strips = 0;      ///< work items side by side, in the plane or in an active cell of it
+  int cell_items = 0;  ///< work items in an active cell
+  int cell_rows = 0;   ///< rows of an active cell
 
   SampleGrid grids[4];           ///< by a byte's position modulo 4
   std::uint8_t load_bytes = 1;   ///< 16, 4 or 1: how many the input's pitch and address allow
@@ -81,6 +83,15 @@ struct Plane {
   DirectPlane direct;
 };
 
+/// Kernels load and store whole units of this many bytes at best, so work items begin at multiples.
+constexpr int cell_alignment = 16;
+
+/// Returns the byte of a plane's row at which the work items of an active cell begin. x is the
+/// first pixel of the cell.
+CUDAVISION_HOST_DEVICE inline int first_byte_of_cell(int x, const Plane& plane) {
+  return x / plane.period_pixels * plane.period / cell_alignment * cell_alignment;
+}
+
 /// The one argument of every kernel. A launch blurs all planes of a frame.
 struct Arguments {
   static constexpr int max_planes = 8;  ///< two fields of four planes
@@ -97,8 +108,8 @@ struct Arguments {
   int bits = 8;
   int shift = 0;
 
-  bool everywhere = true;  ///< else only work items that touch active cells are needed
-  regions::ActiveCells active;
+  bool everywhere = true;  ///< else there are work items only for the active cells
+  regions::NumberedCells active;
 
   // Only large.cuh uses these.
   int chunk_pairs = 0;              ///< pairs of slices that are staged at a time

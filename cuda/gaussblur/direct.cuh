@@ -223,7 +223,7 @@ __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x,
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes);
-  if (!item.is_active(a, 32 * direct_bytes)) {
+  if (!item.is_in_plane(a)) {
     skip_item();
     return;
   }

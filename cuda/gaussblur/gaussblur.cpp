@@ -97,7 +97,8 @@ void GaussBlur::use(const Parameters& parameters) {
 void GaussBlur::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
-  backend_->run(in, out, active);
+  if (!active || active->any())
+    backend_->run(in, out, active);
 }
 
 }  // namespace cudavision::gaussblur

@@ -22,6 +22,8 @@ inline int row_slices_for(int halo) {
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
+/// The most steps of a work item in an active cell.
+constexpr int max_cell_steps = 8;
 
 /// The GPU's limits that a launch depends on.
 struct Card {
@@ -126,6 +128,21 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   return launch;
 }
 
+/// Returns how many bytes of a plane's row, from first_byte_of_cell() on, an active cell needs. It
+/// is `width` pixels wide.
+inline int bytes_of_cell(int width, const Plane& plane) {
+  const int periods = (width + plane.period_pixels - 1) / plane.period_pixels;
+  const int bytes = periods * plane.period;
+  const bool begins_there = width % plane.period_pixels == 0 && bytes % cell_alignment == 0;
+  return begins_there ? bytes : bytes + plane.period + cell_alignment - 1;
+}
+
+/// Returns how many rows of a plane an active cell needs. It is `height` pixels high.
+inline int rows_of_cell(int height, const Plane& plane) {
+  const int rows = (height + plane.row_pixels - 1) / plane.row_pixels;
+  return height % plane.row_pixels == 0 ? rows : rows + 1;
+}
+
 /// A launch with its arguments; only the addresses of the frames are missing.
 class LaunchPlan {
  public:
@@ -140,13 +157,12 @@ class LaunchPlan {
   Arguments arguments;
   unsigned blocks = 0;
 
-  /// Returns the plan for blurring only the parts of the frame that touch active cells. Its work
+  /// Returns the plan for blurring only the active cells, of which there must be some. Its work
   /// items are smaller, so that these parts, too, occupy the whole GPU.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
     LaunchPlan plan = *this;
     plan.arguments.everywhere = false;
-    plan.arguments.active = active;
-    plan.number_items(std::max(1, static_cast<int>(steps_ * active.share())), card);
+    plan.number_items_of_cells(active, card);
     return plan;
   }
 
@@ -159,9 +175,6 @@ class LaunchPlan {
     for (int i = 0; i < arguments.plane_count; ++i)
       max_steps = std::max(max_steps, steps_in(arguments.planes[i]));
 
-    constexpr int overhead = 2;     // what starting and ending a block costs, in steps
-    constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
-    constexpr double tail = 0.5;    // what the last blocks and those at the edges cost, in rounds
     const int fixed_warps = launch.warps;
     double best = 0;
     int chosen_steps = 1;
@@ -179,26 +192,33 @@ class LaunchPlan {
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, max_steps);
         const double blocks = std::ceil(items(warps, steps) / launch.items_of_block(warps));
-        // A last round that is not full takes less time than a full one, but more than in
-        // proportion to its blocks.
-        const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
-        const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
-        const double neighbours =
-            std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
-        const double cost = (rounds + tail) * (steps + launch.warm_up_steps + overhead) *
-                            std::max<double>(busy_warps, neighbours * warps);
+        const double cost = cost_of(blocks, steps, warps, resident, card);
         if (best == 0 || cost < best) {
           best = cost;
           chosen_steps = steps;
           launch.warps = warps;
           launch.shared_bytes = shared;
+          resident_ = resident;
         }
         if (steps == max_steps)
           break;
       }
     }
-    steps_ = chosen_steps;
     number_items(chosen_steps, card);
+  }
+
+  /// Returns a measure of the time that blocks of so many steps take.
+  double cost_of(double blocks, int steps, int warps, int resident, const Card& card) const {
+    constexpr int overhead = 2;     // what starting and ending a block costs, in steps
+    constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
+    constexpr double tail = 0.5;    // what the last blocks and those at the edges cost, in rounds
+    // A last round that is not full takes less time than a full one, but more than in proportion to
+    // its blocks.
+    const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
+    const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
+    const double neighbours = std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
+    return (rounds + tail) * (steps + launch.warm_up_steps + overhead) *
+           std::max<double>(busy_warps, neighbours * warps);
   }
 
   void number_items(int steps, const Card& card) {
@@ -210,9 +230,62 @@ class LaunchPlan {
       plane.first_item = first;
       first += plane.strips * items_below(plane, steps);
     }
-    arguments.item_count = first;
+    set_item_count(first, card);
+  }
+
+  /// Cells are joined until an item fits into them. Where a plane's cells do not consist of whole
+  /// items, neighbouring items overlap, and write the same results there. As the height of most
+  /// cells is a power of two, the number of an item's steps is one as well.
+  void number_items_of_cells(const regions::ActiveCells& active, const Card& card) {
+    double best = 0;
+    int chosen_steps = 1;
+    for (int steps = 1; steps <= max_cell_steps; steps *= 2) {
+      const double blocks = std::ceil(number_items_of_cells(active, steps) /
+                                      static_cast<double>(launch.items_of_block(launch.warps)));
+      const double cost = cost_of(blocks, steps, launch.warps, resident_, card);
+      if (best == 0 || cost < best) {
+        best = cost;
+        chosen_steps = steps;
+      }
+    }
+    set_item_count(number_items_of_cells(active, chosen_steps), card);
+  }
+
+  /// Returns the number of items.
+  int number_items_of_cells(const regions::ActiveCells& active, int steps) {
+    arguments.item_rows = item_rows(steps);
+    const int width = launch.item_width(launch.warps);
+    Plane* const end = arguments.planes + arguments.plane_count;
+    const auto any_plane = [&](const auto& condition) {
+      return std::any_of(arguments.planes, end, condition);
+    };
+    int cell_width = 1, cell_height = 1;
+    while (
+        !any_plane([&](const Plane& plane) { return bytes_of_cell(cell_width, plane) >= width; }))
+      cell_width *= 2;
+    while (!any_plane([&](const Plane& plane) {
+      return rows_of_cell(cell_height, plane) >= arguments.item_rows;
+    }))
+      cell_height *= 2;
+    arguments.active = regions::NumberedCells(active, cell_width, cell_height);
+
+    int first = 0;
+    for (Plane* plane = arguments.planes; plane != end; ++plane) {
+      const int bytes = bytes_of_cell(arguments.active.width(), *plane);
+      plane->strips = (bytes + width - 1) / width;
+      plane->cell_rows = rows_of_cell(arguments.active.height(), *plane);
+      plane->cell_items =
+          plane->strips * ((plane->cell_rows + arguments.item_rows - 1) / arguments.item_rows);
+      plane->first_item = first;
+      first += arguments.active.count() * plane->cell_items;
+    }
+    return first;
+  }
+
+  void set_item_count(int count, const Card& card) {
+    arguments.item_count = count;
     const int of_block = launch.items_of_block(launch.warps);
-    blocks = (first + of_block - 1) / of_block;
+    blocks = (count + of_block - 1) / of_block;
     if (launch.uses_scratch)
       blocks = std::min(blocks, scratch_blocks(card));
   }
@@ -240,7 +313,7 @@ class LaunchPlan {
     return items;
   }
 
-  int steps_ = 1;  // of an item
+  int resident_ = 1;  // blocks on a multiprocessor
 };
 
 }  // namespace cudavision::gaussblur

@@ -18,31 +18,35 @@ struct WorkItem {
   int end;
 
   /// width is that of every item, in bytes.
-  __device__ WorkItem(const Arguments& a, int number, int width) : plane(0) {
+  __device__ WorkItem(const Arguments& a, int number, int width) : plane(0), x(0), begin(0) {
     while (plane + 1 < a.plane_count && number >= a.planes[plane + 1].first_item)
       ++plane;
     const Plane& p = a.planes[plane];
-    const int within = number - p.first_item;
+    int within = number - p.first_item;
+    end = p.rows;
+    if (!a.everywhere) {
+      const int cell = within / p.cell_items;
+      within -= cell * p.cell_items;
+      const regions::NumberedCells::Place place = a.active[cell];
+      x = first_byte_of_cell(place.x, p);
+      begin = place.y / p.row_pixels;
+      end = min(end, begin + p.cell_rows);
+    }
     const int below = within / p.strips;
-    x = (within - below * p.strips) * width;
-    begin = below * a.item_rows;
-    end = min(begin + a.item_rows, p.rows);
+    x += (within - below * p.strips) * width;
+    begin += below * a.item_rows;
+    end = min(end, begin + a.item_rows);
   }
 
-  /// Returns true if some of the item's results are needed.
-  __device__ bool is_active(const Arguments& a, int width) const {
-    if (a.everywhere)
-      return true;
-    const Plane& p = a.planes[plane];
-    const int last = min(x + width, p.row_bytes) - 1;
-    return a.active.touch({x / p.period * p.period_pixels, begin * p.row_pixels,
-                           (last / p.period + 1) * p.period_pixels, end * p.row_pixels});
+  /// A cell may have items beyond its end, or that of the plane.
+  __device__ bool is_in_plane(const Arguments& a) const {
+    return a.everywhere || (begin < end && x < a.planes[plane].row_bytes);
   }
 };
 
-/// Returns true if there is a work item of that number, and some of its results are needed.
+/// Returns true if there is a work item of that number, with rows and bytes in its plane.
 __device__ inline bool is_needed(const Arguments& a, int number, int width) {
-  return number < a.item_count && WorkItem(a, number, width).is_active(a, width);
+  return number < a.item_count && WorkItem(a, number, width).is_in_plane(a);
 }
 
 /// Waits for the earlier launches. Where little of the frame is blurred, the next launch may start

@@ -166,15 +166,9 @@ class UprightCuda final : public Integral::Backend {
 
   void run(const SamplePlane& in, View<std::uint8_t> table) override {
     IntegralArguments a{};
-    a.in.data = in.rows.data;
-    a.in.pitch = in.rows.pitch;
     a.in.width = size_.width;
     a.in.height = size_.height;
-    a.in.shift = in.shift;
-    a.in.largest = (1u << in.bits) - 1;
-    const auto addresses = reinterpret_cast<std::uintptr_t>(in.rows.data) |
-                           static_cast<std::uintptr_t>(size_.height > 1 ? in.rows.pitch : 0);
-    a.in.aligned = addresses % sizeof(std::uint32_t) == 0;
+    set_input(in, a.in);
     a.table = table.data;
     a.table_pitch = table.pitch;
     a.padding = padding_;

@@ -17,7 +17,7 @@ std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const Plane
                                                      const Parameters& parameters,
                                                      TableReader reader);
 
-/// Makes tables of tilted sums, from upright ones.
+/// Makes tables of tilted sums, in up to three launches.
 std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
                                                     const Parameters& parameters);
 

@@ -31,6 +31,8 @@ struct Quad<std::uint8_t, kSquared> {
     word |= stored << (8 * i);
   }
 
+  CUDAVISION_HOST_DEVICE std::uint32_t pixel(int i) const { return byte_of(word, i); }
+
   /// Returns base plus the terms of pixels 0 to i.
   CUDAVISION_HOST_DEVICE Sum sum_to(int i, Sum base) const {
     const std::uint32_t mask = 0xffffffffu >> (8 * (quad_pixels - 1 - i));
@@ -56,10 +58,14 @@ struct Quad<std::uint16_t, kSquared> {
     words[i / 2] |= sample_value(stored, shift, largest) << (16 * (i % 2));
   }
 
+  CUDAVISION_HOST_DEVICE std::uint32_t pixel(int i) const {
+    return words[i / 2] >> (16 * (i % 2)) & 0xffff;
+  }
+
   CUDAVISION_HOST_DEVICE Sum sum_to(int i, Sum base) const {
     CUDAVISION_UNROLL
     for (int j = 0; j < quad_pixels; ++j) {
-      const std::uint32_t value = words[j / 2] >> (16 * (j % 2)) & 0xffff;
+      const std::uint32_t value = pixel(j);
       if (j <= i)
         base += kSquared ? static_cast<Sum>(value) * value : static_cast<Sum>(value);
     }

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/integral/quad.h"
+#include "cuda/pixels/luminance.h"
 
 namespace cudavision::integral {
 
@@ -17,6 +18,17 @@ struct InputArguments {
   std::uint32_t largest;  // of 16-bit samples
   bool aligned;           // whole quads can be loaded from the beginning of each row
 };
+
+/// Describes the samples of a plane. Width and height are there already.
+inline void set_input(const SamplePlane& plane, InputArguments& in) {
+  in.data = plane.rows.data;
+  in.pitch = plane.rows.pitch;
+  in.shift = plane.shift;
+  in.largest = (1u << plane.bits) - 1;
+  const auto addresses = reinterpret_cast<std::uintptr_t>(plane.rows.data) |
+                         static_cast<std::uintptr_t>(in.height > 1 ? plane.rows.pitch : 0);
+  in.aligned = addresses % sizeof(std::uint32_t) == 0;
+}
 
 namespace {
 

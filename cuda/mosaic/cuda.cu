@@ -83,7 +83,10 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
   const MosaicPlane& plane = plane_of_tile(a, number);
   const MosaicTile tile(a, plane, number);
   if (!tile.is_needed(a)) {
-    grid_dependency_wait();
+    // One block is enough to keep this launch from being complete before earlier ones are. The
+    // others make room for the blocks that have work.
+    if (number == 0)
+      grid_dependency_wait();
     launch_dependents();
     return;
   }

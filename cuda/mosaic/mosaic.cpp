@@ -51,7 +51,8 @@ void Mosaic::set_parameters(const Parameters& parameters) {
 void Mosaic::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
-  backend_->run(in, out, active);
+  if (!active || active->any())
+    backend_->run(in, out, active);
 }
 
 }  // namespace cudavision::mosaic

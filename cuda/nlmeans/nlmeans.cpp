@@ -121,7 +121,7 @@ void NlMeans::run(const ConstFrame& in, const Frame& out, const regions::ActiveC
   check_frame(operation, layout_, out, "output");
   if (identity())
     backend_->copy(in, out);
-  else
+  else if (!active || active->any())
     backend_->run(in, out, active);
 }
 

@@ -65,14 +65,10 @@ class ActiveCells {
 
   bool any() const { return touch({0, 0, width_, height_}); }
 
-  /// Returns how much of the frame is active: 0 to 1.
-  double share() const {
-    int cells = 0;
-    for (const std::uint64_t row : rows_)
-      cells += __builtin_popcountll(row);
-    return std::min(1.0, cells * static_cast<double>(1 << shift_x_) * (1 << shift_y_) /
-                             (static_cast<double>(width_) * height_));
-  }
+  int cell_width() const { return 1 << shift_x_; }  ///< pixels
+  int cell_height() const { return 1 << shift_y_; }
+  /// One bit for each cell of a row of cells.
+  std::uint64_t row(int number) const { return rows_[number]; }
 
  private:
   /// The bits of the columns that have pixels from x0 to x1 − 1.

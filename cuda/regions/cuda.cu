@@ -2,19 +2,29 @@
 //
 // The blend of regions on CUDA: one launch for all planes. It is meant to start while the operation
 // before it is still working. Tiles that no region reaches are copied meanwhile, and the others
-// find their weights. Then these wait for the operation.
+// find their weights. Then these wait for the operation. Where no pixel has a weight, no operation
+// has been launched, and this launch is a copy of the frame.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/regions/backend.h"
 #include "cuda/regions/regionuploader.h"
 #include "cuda/regions/tile.h"
+#include "cuda/regions/tileselection.h"
 
 namespace cudavision::regions {
 namespace {
 
-/// The number of blocks that must fit on a multiprocessor.
-constexpr int blend_blocks = 8;
+/// The numbers of blocks that must fit on a multiprocessor. A copy has nothing but its blocks to
+/// hide the memory's latency.
+constexpr int weighing_blocks = 8;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+constexpr int selecting_blocks = 8, copying_blocks = 8;
+#elif __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+constexpr int selecting_blocks = 10, copying_blocks = 16;
+#else
+constexpr int selecting_blocks = 10, copying_blocks = 12;
+#endif
 
 __device__ inline const std::uint8_t* in_row(const ThreadPart& part, int row) {
   return part.plane.in + static_cast<std::int64_t>(part.row(row)) * part.plane.in_pitch + part.x;
@@ -27,36 +37,119 @@ __device__ inline std::uint8_t* out_row(const ThreadPart& part, int row) {
   return part.plane.out + static_cast<std::int64_t>(part.row(row)) * part.plane.out_pitch + part.x;
 }
 
+__device__ inline void load_input(const ThreadPart& part, Chunk (&in)[BlendTile::thread_rows]) {
+#pragma unroll
+  for (int r = 0; r < BlendTile::thread_rows; ++r)
+    if (part.has(r))
+      in[r].load(in_row(part, r), part.left, part.whole());
+}
+
+__device__ inline void copy_input(const ThreadPart& part) {
+  Chunk in[BlendTile::thread_rows];
+  load_input(part, in);
+#pragma unroll
+  for (int r = 0; r < BlendTile::thread_rows; ++r)
+    if (part.has(r))
+      in[r].store(out_row(part, r), part.left, part.whole());
+}
+
+/// Ends a block that needed nothing of the operation. One block is enough to keep this launch from
+/// being complete before earlier ones are.
+__device__ inline void end_copy(int block) {
+  if (block == 0)
+    grid_dependency_wait();
+}
+
+/// Copies the frame, where no operation has been launched.
+__global__ void __launch_bounds__(BlendTile::threads, copying_blocks)
+    copy_planes(const __grid_constant__ BlendArguments a) {
+  const int block = static_cast<int>(blockIdx.x);
+  const ThreadPart part(plane_of_block(a, block), block, static_cast<int>(threadIdx.x));
+  launch_dependents();
+  grid_dependency_wait();
+  copy_input(part);
+}
+
+/// For regions that select whole pixels (tileselection.h).
 template <int kSampleBytes>
-__global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
+__global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
+    select_regions(const __grid_constant__ BlendArguments a) {
+  constexpr int rows = BlendTile::thread_rows;
+  constexpr std::uint32_t all_bytes = (1u << Chunk::bytes) - 1;
+  __shared__ SelectedPart near[BlendTile::threads];
+  __shared__ int near_count;
+
+  launch_dependents();
+  const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+  const BlendPlane& plane = plane_of_block(a, block);
+  const ThreadPart part(plane, block, thread);
+  const Box tile = covered_by_tile(plane, a.fields, block);
+  SelectedBytes selected;
+  if (a.active.touch(tile)) {
+    const ThreadPart first(plane, block, 0);
+    for (int begin = 0; begin < a.region_count; begin += BlendTile::threads) {
+      __syncthreads();
+      if (thread == 0)
+        near_count = 0;
+      __syncthreads();
+      const int number = begin + thread;
+      if (number < a.region_count && overlap(a.regions[number].box, tile))
+        near[atomicAdd(&near_count, 1)] = selected_part(a, plane, first.x, first.y, number);
+      __syncthreads();
+      for (int i = 0; i < near_count; ++i)
+        selected.add(a, part, thread, near[i]);
+    }
+    selected.keep_samples(part);
+  }
+  if (!__any_sync(~0u, selected.any())) {
+    copy_input(part);
+    end_copy(block);
+    return;
+  }
+
+  const bool whole = part.whole();
+  Chunk in[rows];
+#pragma unroll
+  for (int r = 0; r < rows; ++r)
+    if (part.has(r) && selected.row(r) != all_bytes)
+      in[r].load(in_row(part, r), part.left, whole);
+  grid_dependency_wait();
+  Chunk processed[rows];
+#pragma unroll
+  for (int r = 0; r < rows; ++r)
+    if (part.has(r) && selected.row(r) != 0)
+      processed[r].load(processed_row(part, r), part.left, whole);
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    if (!part.has(r))
+      continue;
+    const std::uint32_t bytes = selected.row(r);
+    if (bytes != 0)
+#pragma unroll
+      for (int w = 0; w < Chunk::word_count; ++w)
+        in[r].words[w] = selected_word<kSampleBytes>(a, in[r].words[w], processed[r].words[w],
+                                                     bytes >> (4 * w) & 15);
+    in[r].store(out_row(part, r), part.left, whole);
+  }
+}
+
+/// For all regions.
+template <int kSampleBytes>
+__global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
   constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
   __shared__ std::uint16_t weights[rows][samples][BlendTile::threads];
   __shared__ std::uint16_t near[Parameters::max_count];
   __shared__ int near_count;
 
+  launch_dependents();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const BlendPlane& plane = plane_of_block(a, block);
   const ThreadPart part(plane, block, thread);
-  const bool whole = part.whole();
-  Chunk in[rows];
-  const auto load_input = [&] {
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (part.has(r))
-        in[r].load(in_row(part, r), part.left, whole);
-  };
-
   const Box tile = covered_by_tile(plane, a.fields, block);
   if (!a.everywhere && !a.active.touch(tile)) {
-    load_input();
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (part.has(r))
-        in[r].store(out_row(part, r), part.left, whole);
-    // One block is enough to keep this launch from being complete before earlier ones are.
-    if (block == 0)
-      grid_dependency_wait();
+    copy_input(part);
+    end_copy(block);
     return;
   }
 
@@ -67,11 +160,18 @@ __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
     if (overlap(grown(a.regions[i].box, a.feather), tile))
       near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
   __syncthreads();
+  if (near_count == 0 && !a.invert) {
+    copy_input(part);
+    end_copy(block);
+    return;
+  }
   find_weights<kSampleBytes>(
       a, part, {near, near_count},
       [&](int row, int sample) -> std::uint16_t& { return weights[row][sample][thread]; });
 
-  load_input();
+  const bool whole = part.whole();
+  Chunk in[rows];
+  load_input(part, in);
   grid_dependency_wait();
   Chunk processed[rows];
 #pragma unroll
@@ -83,13 +183,12 @@ __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
     if (!part.has(r))
       continue;
 #pragma unroll
-    for (int w = 0; w < Chunk::bytes / 4; ++w)
+    for (int w = 0; w < Chunk::word_count; ++w)
       in[r].words[w] = mixed_word<kSampleBytes>(
           a, in[r].words[w], processed[r].words[w],
           [&](int i) { return int{weights[r][w * (4 / kSampleBytes) + i][thread]}; });
     in[r].store(out_row(part, r), part.left, whole);
   }
-  launch_dependents();
 }
 
 class RegionBlendCuda final : public RegionBlend::Backend {
@@ -97,7 +196,8 @@ class RegionBlendCuda final : public RegionBlend::Backend {
   RegionBlendCuda(Device& device, const FrameLayout& layout)
       : uploader_(device),
         launcher_(device.stream(), blend_regions<1>),
-        kernel_(layout.bits > 8 ? blend_regions<2> : blend_regions<1>) {
+        blend_(layout.bits > 8 ? blend_regions<2> : blend_regions<1>),
+        select_(layout.bits > 8 ? select_regions<2> : select_regions<1>) {
     BlendArguments& a = arguments_;
     a.plane_count = layout.plane_count;
     a.shift = layout.shift;
@@ -121,6 +221,9 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     arguments_.invert = parameters.invert;
     arguments_.fields = parameters.fields;
     arguments_.everywhere = active == nullptr;
+    const bool whole_pixels =
+        parameters.shape == Shape::rectangle && parameters.feather == 0 && !parameters.invert;
+    kernel_ = active && !active->any() ? copy_planes : whole_pixels ? select_ : blend_;
     if (active)
       arguments_.active = *active;
     uploader_.upload(regions);
@@ -151,7 +254,8 @@ class RegionBlendCuda final : public RegionBlend::Backend {
 
   RegionUploader uploader_;
   Launcher<BlendArguments> launcher_;
-  Launcher<BlendArguments>::Kernel kernel_;
+  const Launcher<BlendArguments>::Kernel blend_, select_;
+  Launcher<BlendArguments>::Kernel kernel_ = nullptr;
   BlendArguments arguments_;
   unsigned blocks_ = 0;
 };

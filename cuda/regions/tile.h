@@ -31,9 +31,11 @@ struct BlendPlane : PlaneBytes {
   int in_pitch = 0, processed_pitch = 0, out_pitch = 0;
   bool aligned = false;  ///< all addresses and pitches are multiples of 16
 
-  bool subsampled = false;  ///< some of its samples cover several pixels
-  int strips = 0;           ///< tiles side by side
-  int first_block = 0;      ///< the blocks of earlier planes come before it
+  bool subsampled = false;     ///< some of its samples cover several pixels
+  bool covers_evenly = false;  ///< all channels' bytes of a period cover the same pixels
+  bool has_all_bytes = false;  ///< every byte of its sample_rows belongs to a channel
+  int strips = 0;              ///< tiles side by side
+  int first_block = 0;         ///< the blocks of earlier planes come before it
 };
 
 /// The one argument of the kernels.
@@ -62,6 +64,15 @@ inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   plane.subsampled = plane.row_pixels > 1;
   for (const int pixels : plane.pixels)
     plane.subsampled = plane.subsampled || pixels > 1;
+  plane.covers_evenly = plane.has_all_bytes = true;
+  for (int byte = 0; byte < plane.period; ++byte) {
+    const bool of_channel = plane.end[byte] > 0;
+    if (of_channel && (plane.pixel[byte] != 0 || plane.pixels[byte] != plane.period_pixels))
+      plane.covers_evenly = false;
+    if (byte < plane.row_bytes &&
+        plane.end[byte] <= (plane.row_bytes - 1 - byte) / plane.period * plane.period + byte)
+      plane.has_all_bytes = false;
+  }
   return plane;
 }
 

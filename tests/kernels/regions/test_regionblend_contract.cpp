@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cuda/regions/numberedcells.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/regions/regions_case.h"
@@ -245,7 +246,6 @@ TEST_P(RegionBlendUse, KnowsTheIdentity) {
 TEST(ActiveCells, AreAsLargeAsTheFrameNeeds) {
   ActiveCells cells(3840, 2160);
   EXPECT_FALSE(cells.any());
-  EXPECT_EQ(cells.share(), 0);
   cells.add({100, 80, 300, 280});
   EXPECT_TRUE(cells.any());
   // Cells of 64×64 pixels: columns 1 to 4, rows 1 to 4.
@@ -253,9 +253,9 @@ TEST(ActiveCells, AreAsLargeAsTheFrameNeeds) {
   EXPECT_FALSE(cells.touch({0, 0, 64, 2160}));
   EXPECT_FALSE(cells.touch({320, 0, 4000, 2160}));
   EXPECT_TRUE(cells.touch({319, 0, 4000, 2176}));
-  EXPECT_DOUBLE_EQ(cells.share(), 16 * 64.0 * 64 / (3840.0 * 2160));
+  EXPECT_EQ(NumberedCells(cells, 1, 1).count(), 16);
   cells.add({-1000, -1000, 10000, 10000});
-  EXPECT_EQ(cells.share(), 1);
+  EXPECT_EQ(NumberedCells(cells, 1, 1).count(), 60 * 34);
 }
 
 }  // namespace

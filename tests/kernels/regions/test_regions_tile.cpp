@@ -5,8 +5,10 @@
 
 #include <numeric>
 
+#include "cuda/regions/numberedcells.h"
 #include "cuda/regions/selection.h"
 #include "cuda/regions/tile.h"
+#include "cuda/regions/tileselection.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/regions/regions_definition.h"
@@ -99,6 +101,48 @@ void run_blocks(const HostLaunch& launch) {
   }
 }
 
+/// The same with bits in place of weights.
+template <int kSampleBytes>
+void run_selecting_thread(const BlendArguments& a, const ThreadPart& part, int thread,
+                          const std::vector<SelectedPart>& near) {
+  SelectedBytes selected;
+  for (const SelectedPart& of_region : near)
+    selected.add(a, part, thread, of_region);
+  selected.keep_samples(part);
+  const BlendPlane& plane = part.plane;
+  bool any = false;
+  for (int r = 0; r < BlendTile::thread_rows; ++r) {
+    any = any || selected.row(r) != 0;
+    if (!part.has(r))
+      continue;
+    const std::ptrdiff_t row = part.row(r);
+    Chunk in, processed;
+    in.load(plane.in + row * plane.in_pitch + part.x, part.left, false);
+    processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
+    for (int w = 0; w < Chunk::word_count; ++w)
+      in.words[w] = selected_word<kSampleBytes>(a, in.words[w], processed.words[w],
+                                                selected.row(r) >> (4 * w) & 15);
+    in.store(plane.out + row * plane.out_pitch + part.x, part.left, false);
+  }
+  ASSERT_EQ(selected.any(), any);
+}
+
+template <int kSampleBytes>
+void run_selecting_blocks(const HostLaunch& launch) {
+  const BlendArguments& a = launch.arguments;
+  for (int block = 0; block < launch.blocks; ++block) {
+    const BlendPlane& plane = plane_of_block(a, block);
+    const Box tile = covered_by_tile(plane, a.fields, block);
+    const ThreadPart first(plane, block, 0);
+    std::vector<SelectedPart> near;
+    for (int i = a.region_count - 1; i >= 0 && a.active.touch(tile); --i)
+      if (overlap(a.regions[i].box, tile))
+        near.push_back(selected_part(a, plane, first.x, first.y, i));
+    for (int thread = 0; thread < BlendTile::threads; ++thread)
+      run_selecting_thread<kSampleBytes>(a, {plane, block, thread}, thread, near);
+  }
+}
+
 class RegionsTile : public LayoutCases {};
 
 TEST_P(RegionsTile, BlocksOfTheKernelMakeTheDefinedFrame) {
@@ -117,7 +161,56 @@ TEST_P(RegionsTile, BlocksOfTheKernelMakeTheDefinedFrame) {
   });
 }
 
+TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
+  for_each_case(make_region_blend_case, [](const RegionBlendCase& one) {
+    RegionBlendCase test = one;
+    test.parameters.shape = Shape::rectangle;
+    test.parameters.feather = 0;
+    test.parameters.invert = false;
+    SCOPED_TRACE(describe(test));
+    const auto input = input_block(test), processed = test.processed_block();
+    std::vector<std::uint8_t> output(test.out.bytes, poison);
+    const HostLaunch launch(test, frame_in(test.layout, test.in, input.data()),
+                            test.processed_in(processed.data()),
+                            frame_in(test.layout, test.out, output.data()));
+    if (test.layout.bits > 8)
+      run_selecting_blocks<2>(launch);
+    else
+      run_selecting_blocks<1>(launch);
+    ASSERT_EQ(difference(test, defined_output(test, input, poison), output), "");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, RegionsTile, every_layout(), layout_name);
+
+/// Every block finds another cell, and together they find all pixels of active cells.
+TEST(NumberedCells, AreTheActiveOnesRowByRow) {
+  Random random(85);
+  for (int i = 0; i < 300; ++i) {
+    const int width = random.log_uniform(65535), height = random.log_uniform(65535);
+    ActiveCells active(width, height);
+    for (int boxes = random.between(0, 12); boxes > 0; --boxes) {
+      const int x = random.between(0, width - 1), y = random.between(0, height - 1);
+      active.add({x, y, x + random.log_uniform(width), y + random.log_uniform(height)});
+    }
+    if (i == 0)
+      active.add({0, 0, width, height});
+    const NumberedCells cells(active, 1 << random.between(0, 16), 1 << random.between(0, 16));
+    ASSERT_GE(cells.width(), active.cell_width());
+    ASSERT_GE(cells.height(), active.cell_height());
+    int count = 0;
+    for (int y = 0; y < height; y += cells.height())
+      for (int x = 0; x < width; x += cells.width()) {
+        if (!active.touch({x, y, x + cells.width(), y + cells.height()}))
+          continue;
+        ASSERT_LT(count, cells.count());
+        ASSERT_EQ(cells[count].x, x);
+        ASSERT_EQ(cells[count].y, y);
+        ++count;
+      }
+    ASSERT_EQ(count, cells.count());
+  }
+}
 
 TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
   Random random(82);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/regions/activecells.h"
+
+namespace cudavision::regions {
+
+/// The active cells of a map with numbers, row by row. With them, a launch has blocks for these
+/// cells only: each block finds the cell of its number by itself. The cells may be larger than
+/// those of the map.
+class NumberedCells {
+ public:
+  /// A cell covers the pixels from (x, y) on.
+  struct Place {
+    int x, y;
+  };
+
+  NumberedCells() = default;
+  /// Joins the map's cells to cells of at least width×height pixels. Both are powers of two.
+  NumberedCells(const ActiveCells& active, int width, int height)
+      : width_(std::max(width, active.cell_width())),
+        height_(std::max(height, active.cell_height())) {
+    const int joined_columns = width_ / active.cell_width();
+    const int joined_rows = height_ / active.cell_height();
+    for (int row = 0; row < ActiveCells::side; ++row)
+      rows_[row / joined_rows] |= joined(active.row(row), joined_columns);
+    for (int row = 0; row < ActiveCells::side; ++row) {
+      before_[row] = static_cast<std::uint16_t>(count_);
+      count_ += __builtin_popcountll(rows_[row]);
+    }
+  }
+
+  int count() const { return count_; }
+  CUDAVISION_HOST_DEVICE int width() const { return width_; }
+  CUDAVISION_HOST_DEVICE int height() const { return height_; }
+
+  /// number is less than count().
+  CUDAVISION_HOST_DEVICE Place operator[](int number) const {
+    int row = 0;
+    CUDAVISION_UNROLL
+    for (int step = ActiveCells::side / 2; step > 0; step /= 2)
+      if (before_[row + step] <= number)
+        row += step;
+    return {bit_of(rows_[row], number - before_[row]) * width_, row * height_};
+  }
+
+ private:
+  /// Returns a word with one bit for each `count` bits of `bits`, set if any of them is. count is a
+  /// power of two.
+  static std::uint64_t joined(std::uint64_t bits, int count) {
+    for (; count > 1 && bits > 1; count /= 2)
+      bits = even_bits(bits | bits >> 1);
+    return bits;
+  }
+
+  /// Returns the bits in even places side by side.
+  static std::uint64_t even_bits(std::uint64_t bits) {
+    constexpr std::uint64_t masks[] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
+                                       0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
+    bits &= masks[0];
+    for (int i = 1; i < 6; ++i)
+      bits = (bits | bits >> (1 << (i - 1))) & masks[i];
+    return bits;
+  }
+
+  CUDAVISION_HOST_DEVICE static int bits_in(std::uint64_t word) {
+#ifdef __CUDA_ARCH__
+    return __popcll(word);
+#else
+    return __builtin_popcountll(word);
+#endif
+  }
+
+  /// Returns the place of a set bit that `below` others are below.
+  CUDAVISION_HOST_DEVICE static int bit_of(std::uint64_t word, int below) {
+    int place = 0;
+    CUDAVISION_UNROLL
+    for (int step = ActiveCells::side / 2; step > 0; step /= 2) {
+      const int lower = bits_in(word >> place & ((std::uint64_t{1} << step) - 1));
+      if (lower <= below) {
+        below -= lower;
+        place += step;
+      }
+    }
+    return place;
+  }
+
+  std::uint64_t rows_[ActiveCells::side] = {};
+  std::uint16_t before_[ActiveCells::side] = {};  ///< active cells in the rows before each row
+  int count_ = 0;
+  int width_ = 1, height_ = 1;
+};
+
+}  // namespace cudavision::regions

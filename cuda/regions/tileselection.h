@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Which bytes of a tile regions select as a whole: rectangles without a feather, not inverted.
+// Their weights are 0 or 256, so that bits take the place of weights. All of this compiles for the
+// host, too, where the tests run it block by block.
+
+#include <cstdint>
+
+#include "cuda/regions/tile.h"
+
+namespace cudavision::regions {
+
+/// The parts of a tile that a region selects.
+struct SelectedPart {
+  std::uint16_t begin, end;  ///< bytes of its rows, where all bytes of a period cover equal pixels
+  std::uint16_t rows;        ///< one bit each
+  std::uint16_t number;      ///< of the region
+};
+static_assert(BlendTile::height <= 16);
+
+/// Returns the bits [begin, end) of `count`, where begin and end may lie outside.
+CUDAVISION_HOST_DEVICE inline std::uint32_t bits_between(int begin, int end, int count) {
+  begin = begin < 0 ? 0 : begin < count ? begin : count;
+  end = end < 0 ? 0 : end < count ? end : count;
+  return begin < end ? (1u << end) - (1u << begin) : 0;
+}
+
+/// Returns the first of the samples that cover pixels from `pixel` on.
+CUDAVISION_HOST_DEVICE inline int first_covering(int pixel, int pixels) {
+  return pixel <= 0 ? 0 : pixel / pixels;
+}
+/// Returns the end of the samples that cover pixels before `pixel`.
+CUDAVISION_HOST_DEVICE inline int end_covering(int pixel, int pixels) {
+  return pixel <= 0 ? 0 : (pixel - 1) / pixels + 1;
+}
+
+/// Returns the rows from `top` on that a region selects.
+CUDAVISION_HOST_DEVICE inline std::uint32_t selected_rows(const BlendArguments& a,
+                                                          const BlendPlane& plane, int top,
+                                                          const Box& box) {
+  const int count =
+      plane.sample_rows - top < BlendTile::height ? plane.sample_rows - top : BlendTile::height;
+  if (count <= 0 || box.y0 >= a.height)
+    return 0;
+  if (!a.fields)
+    return bits_between(first_covering(box.y0, plane.row_pixels) - top,
+                        end_covering(box.y1, plane.row_pixels) - top, count);
+  std::uint32_t rows = 0;
+  CUDAVISION_NO_UNROLL
+  for (int row = 0; row < count; ++row) {
+    const CoveredPixels covered = covered_rows(top + row, plane.row_pixels, a.height, true);
+    const int y = nearest(covered, box.y0, box.y1);
+    rows |= static_cast<std::uint32_t>(y >= box.y0 && y < box.y1) << row;
+  }
+  return rows;
+}
+
+/// Returns what a region selects of the tile that begins at byte `left` of row `top`.
+CUDAVISION_HOST_DEVICE inline SelectedPart selected_part(const BlendArguments& a,
+                                                         const BlendPlane& plane, int left, int top,
+                                                         int number) {
+  const Box& box = a.regions[number].box;
+  const auto in_tile = [&](int period) {
+    const int at = period * plane.period - left;
+    return static_cast<std::uint16_t>(at < 0 ? 0 : at < BlendTile::width ? at : BlendTile::width);
+  };
+  const bool there = box.x0 < a.width;
+  return {in_tile(first_covering(box.x0, plane.period_pixels)),
+          there ? in_tile(end_covering(box.x1, plane.period_pixels)) : std::uint16_t{0},
+          static_cast<std::uint16_t>(selected_rows(a, plane, top, box)),
+          static_cast<std::uint16_t>(number)};
+}
+
+/// The bytes of a thread that are selected: 16 bits for each of its rows.
+class SelectedBytes {
+ public:
+  /// Adds those of a region. thread is the number of the thread that has the part.
+  CUDAVISION_HOST_DEVICE void add(const BlendArguments& a, const ThreadPart& part, int thread,
+                                  const SelectedPart& selected) {
+    const int first = thread % BlendTile::lanes * Chunk::bytes;
+    const std::uint64_t bytes =
+        part.plane.covers_evenly
+            ? bits_between(selected.begin - first, selected.end - first, Chunk::bytes)
+            : one_by_one(a, part, a.regions[selected.number].box);
+    const std::uint32_t rows = selected.rows >> (thread / BlendTile::lanes);
+    CUDAVISION_UNROLL
+    for (int r = 0; r < BlendTile::thread_rows; ++r)
+      if ((rows >> (r * BlendTile::warps) & 1) != 0)
+        bits_ |= bytes << (Chunk::bytes * r);
+  }
+
+  /// Leaves out the bytes that belong to no channel.
+  CUDAVISION_HOST_DEVICE void keep_samples(const ThreadPart& part) {
+    if (part.plane.has_all_bytes)
+      return;
+    std::uint64_t samples = 0;
+    BytePlace place(part.plane, part.x);
+    CUDAVISION_NO_UNROLL
+    for (int i = 0; i < Chunk::bytes; ++i, place.advance(1))
+      samples |= static_cast<std::uint64_t>(place.is_sample()) << i;
+    bits_ &= samples * 0x0001000100010001u;
+  }
+
+  CUDAVISION_HOST_DEVICE bool any() const { return bits_ != 0; }
+  CUDAVISION_HOST_DEVICE std::uint32_t row(int number) const {
+    return static_cast<std::uint32_t>(bits_ >> (Chunk::bytes * number)) & 0xffff;
+  }
+
+ private:
+  static_assert(Chunk::bytes * BlendTile::thread_rows == 64);
+
+  CUDAVISION_HOST_DEVICE static std::uint64_t one_by_one(const BlendArguments& a,
+                                                         const ThreadPart& part, const Box& box) {
+    std::uint64_t bytes = 0;
+    BytePlace place(part.plane, part.x);
+    CUDAVISION_NO_UNROLL
+    for (int i = 0; i < Chunk::bytes; ++i, place.advance(1)) {
+      const int x = nearest(columns_of(a, place), box.x0, box.x1);
+      bytes |= static_cast<std::uint64_t>(x >= box.x0 && x < box.x1) << i;
+    }
+    return bytes;
+  }
+
+  std::uint64_t bits_ = 0;
+};
+
+/// Returns a word of the input with its selected bytes, of which there are four bits, replaced by
+/// processed ones.
+template <int kSampleBytes>
+CUDAVISION_HOST_DEVICE inline std::uint32_t selected_word(const BlendArguments& a, std::uint32_t in,
+                                                          std::uint32_t processed,
+                                                          std::uint32_t bytes) {
+  const std::uint32_t mask = (bytes * 0x00204081u & 0x01010101u) * 0xff;
+  if (kSampleBytes == 2) {
+    const std::uint32_t first = sample_value(processed & 0xffff, a.shift, a.largest);
+    const std::uint32_t second = sample_value(processed >> 16, a.shift, a.largest);
+    processed = (first | second << 16) << a.shift;
+  }
+  return (in & ~mask) | (processed & mask);
+}
+
+}  // namespace cudavision::regions
