@@ -81,11 +81,18 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
   return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
 }
 
-/// Returns true if a sample supports the confidence of a known pixel. unknown is too far from all
-/// known numbers.
-CUDAVISION_HOST_DEVICE inline bool supports(std::uint16_t sample, std::uint16_t pixel) {
-  const int difference = sample - pixel;
-  return (difference < 0 ? -difference : difference) <= 16;
+/// A sample supports the confidence of a known pixel if their numbers differ by at most
+/// support_reach. Two pairs of numbers are compared at once, in the halves of words. Unknown
+/// numbers have to be far_away. Differences of numbers are above −2^15, so that with 2^15 added
+/// they are not negative, and no half borrows from the other.
+constexpr int support_reach = 16;
+constexpr std::uint32_t far_away = 0x7000;
+
+/// Returns 1 in each half in which the sample supports the pixel.
+CUDAVISION_HOST_DEVICE inline std::uint32_t supports(std::uint32_t samples, std::uint32_t pixels) {
+  constexpr std::uint32_t ones = 0x00010001, signs = 0x8000 * ones, reach = support_reach * ones;
+  const std::uint32_t differences = samples + (signs + reach - pixels);
+  return (differences & ~(differences - 2 * reach - ones) & signs) >> 15;
 }
 
 constexpr int gradient_radius_x = 5, gradient_radius_y = 3;

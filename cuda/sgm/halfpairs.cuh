@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "cuda/core/view.h"
+
 namespace cudavision::sgm {
 
 /// The bits of an infinite float.
@@ -34,6 +36,19 @@ __device__ inline __half2 floats_of(std::uint32_t bits) {
 /// Returns a float with these bits twice.
 __device__ inline __half2 twice(std::uint32_t bits) {
   return floats_of(bits << 16 | bits);
+}
+
+/// Returns the bits of the float of an integer, |number| ≤ 2048.
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t bits_of_integer(int number) {
+  std::uint32_t magnitude = static_cast<std::uint32_t>(number < 0 ? -number : number);
+  if (magnitude == 0)
+    return 0;
+  std::uint32_t exponent = 25;  // of 1024, biased
+  for (; magnitude < 1024; magnitude *= 2)
+    --exponent;
+  for (; magnitude >= 2048; magnitude /= 2)
+    ++exponent;
+  return (number < 0 ? 0x8000 : 0) | exponent << 10 | (magnitude - 1024);
 }
 
 /// Returns 7 − min(7, difference >> 3), above those of bits_of_128, for the differences of two

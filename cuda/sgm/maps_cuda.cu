@@ -3,6 +3,8 @@
 // The stages that visit each pixel of a map once, on CUDA: the median, the left-right check and the
 // output of disparities.
 
+#include <algorithm>
+
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/samples.cuh"
@@ -24,7 +26,8 @@ struct MapArguments {
   // Only the medians use these.
   const std::uint16_t* left;  // not without the check
   int disparities;            // likewise
-  bool even;                  // rows begin at addresses of whole words
+  int rows;                   // of a block
+  int alignment;              // of the rows of the maps: 16, 4 or 2 bytes
 
   NumbersOut out;  // of the medians, and of write
 };
@@ -62,100 +65,168 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
 
 /* Medians */
 
-/// Returns the medians at the columns x and x + 1 of a row, in the halves of a word. x is even; the
-/// second column may lie outside the picture.
-__device__ std::uint32_t median_pair(const MapArguments& a, const std::uint16_t* map, int x,
-                                     int y) {
+constexpr int group = 8, group_words = group / 2;  // pixels of a thread, beside each other
+
+/// Loads the numbers at the columns x − 2 to x + group + 1 of a row. x is a multiple of group.
+/// Those outside the picture are 0.
+__device__ void load_around(const MapArguments& a, const std::uint16_t* row, int x,
+                            std::uint32_t (&words)[group_words + 2]) {
+  const auto word = [&](int column) -> std::uint32_t {
+    const std::uint16_t* const at = row + column;
+    if (column < 0 || column >= a.width)
+      return 0;
+    if (a.alignment >= 4)
+      return *reinterpret_cast<const std::uint32_t*>(at);
+    return at[0] | (column + 1 < a.width ? static_cast<std::uint32_t>(at[1]) << 16 : 0);
+  };
+  words[0] = word(x - 2);
+  words[group_words + 1] = word(x + group);
+  if (a.alignment == 16) {
+    const uint4 own = *reinterpret_cast<const uint4*>(row + x);
+    words[1] = own.x, words[2] = own.y, words[3] = own.z, words[4] = own.w;
+  } else {
+#pragma unroll
+    for (int i = 0; i < group_words; ++i)
+      words[1 + i] = word(x + 2 * i);
+  }
+}
+
+/// Computes the medians at the columns from x on, of which some may lie outside the picture. x is a
+/// multiple of group.
+__device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map, int x, int y,
+                                 std::uint32_t (&medians)[group_words]) {
   const std::uint32_t border = a.libsgm ? 0 : 0x00010001u * unknown;
-  if (y == 0 || y == a.height - 1)
-    return border;
-  // Sorts the rows of the columns x − 2 to x + 3.
-  std::uint32_t low[3], middle[3], high[3];
+  if (y == 0 || y == a.height - 1) {
 #pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    const int column = x - 2 + 2 * i;
-    std::uint32_t rows[3];
+    for (int i = 0; i < group_words; ++i)
+      medians[i] = border;
+    return;
+  }
+  std::uint32_t rows[3][group_words + 2];
 #pragma unroll
-    for (int j = 0; j < 3; ++j) {
-      const std::uint16_t* const at = map + static_cast<std::int64_t>(y - 1 + j) * a.width + column;
-      if (column < 0 || column >= a.width)
-        rows[j] = 0;
-      else if (a.even)
-        rows[j] = *reinterpret_cast<const std::uint32_t*>(at);
-      else
-        rows[j] = at[0] | (column + 1 < a.width ? static_cast<std::uint32_t>(at[1]) << 16 : 0);
-    }
-    const std::uint32_t less = __vminu2(rows[0], rows[1]), more = __vmaxu2(rows[0], rows[1]);
-    low[i] = __vminu2(less, rows[2]);
-    high[i] = __vmaxu2(more, rows[2]);
-    middle[i] = __vmaxu2(less, __vminu2(more, rows[2]));
+  for (int j = 0; j < 3; ++j)
+    load_around(a, map + static_cast<std::int64_t>(y - 1 + j) * a.width, x, rows[j]);
+  // Sorts each column.
+  std::uint32_t low[group_words + 2], middle[group_words + 2], high[group_words + 2];
+#pragma unroll
+  for (int i = 0; i < group_words + 2; ++i) {
+    const std::uint32_t less = __vminu2(rows[0][i], rows[1][i]);
+    const std::uint32_t more = __vmaxu2(rows[0][i], rows[1][i]);
+    low[i] = __vminu2(less, rows[2][i]);
+    high[i] = __vmaxu2(more, rows[2][i]);
+    middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
   // The median of nine is that of the largest low, the median middle and the smallest high.
-  const auto before = [](const std::uint32_t(&words)[3]) {
+  const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
   };
-  const auto after = [](const std::uint32_t(&words)[3]) {
+  const auto after = [](const std::uint32_t* words) {
     return __byte_perm(words[1], words[2], 0x5432);
   };
   const auto median_of_3 = [](std::uint32_t p, std::uint32_t q, std::uint32_t r) {
     return __vmaxu2(__vminu2(p, q), __vminu2(__vmaxu2(p, q), r));
   };
-  const std::uint32_t medians = median_of_3(__vmaxu2(__vmaxu2(before(low), low[1]), after(low)),
-                                            median_of_3(before(middle), middle[1], after(middle)),
-                                            __vminu2(__vminu2(before(high), high[1]), after(high)));
-  const std::uint32_t inside =
-      (x > 0 && x < a.width - 1 ? 0xffffu : 0) | (x + 1 < a.width - 1 ? 0xffff0000u : 0);
-  return (medians & inside) | (border & ~inside);
+#pragma unroll
+  for (int i = 0; i < group_words; ++i) {
+    const std::uint32_t median =
+        median_of_3(__vimax3_u16x2(before(low + i), low[i + 1], after(low + i)),
+                    median_of_3(before(middle + i), middle[i + 1], after(middle + i)),
+                    __vimin3_u16x2(before(high + i), high[i + 1], after(high + i)));
+    const int column = x + 2 * i;
+    const std::uint32_t inside = (column > 0 && column < a.width - 1 ? 0xffffu : 0) |
+                                 (column + 1 < a.width - 1 ? 0xffff0000u : 0);
+    medians[i] = (median & inside) | (border & ~inside);
+  }
 }
+
+/// Calls work(x, y) for the groups of some columns of the rows of a block.
+template <class Work>
+__device__ void for_each_group(const MapArguments& a, int begin, int end, const Work& work) {
+  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
+  const int groups = (end - begin + group - 1) / group;
+  const int count = groups * min(a.rows, a.height - first_row);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
+    const int row = i / groups;
+    work(begin + group * (i - row * groups), row);
+  }
+}
+
+constexpr int max_segment = 2048;  // pixels of a row per block, a multiple of group
+constexpr int max_rows = 8;        // per block
 
 __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__ MapArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int x = static_cast<int>(blockIdx.x % a.blocks_per_row * threads + threadIdx.x) * 2;
-  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
-  if (x < a.width)
-    a.out.write_pair(x, y, a.width, median_pair(a, a.from, x, y));
+  const int first = static_cast<int>(blockIdx.x) % a.blocks_per_row * max_segment;
+  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
+  for_each_group(a, first, min(first + max_segment, a.width), [&](int x, int row) {
+    std::uint32_t medians[group_words];
+    medians_of_group(a, a.from, x, first_row + row, medians);
+    a.out.write_eight(x, first_row + row, a.width, medians);
+  });
 }
 
-constexpr int segment = 2048;  // pixels of a row per block
+/// Returns is_confirmed() without a branch, so that the numbers that several pixels meet are loaded
+/// at once. any is a column of the right map that can be read.
+__device__ bool is_confirmed_at_once(const MapArguments& a, std::uint16_t value, int x,
+                                     const std::uint16_t* right, int any) {
+  const int d = (value + 8) >> 4, k = x - d - a.minimum;
+  const bool inside = value != unknown && k >= 0 && k < a.width;
+  const int met = right[inside ? k : any];
+  return inside && met != unknown && abs(met - d) <= a.max_diff;
+}
 
-/// A block makes a segment of a row. Unless the right map is ready for the check, the block first
-/// makes the medians of it that the check may need.
+/// A block makes a segment of some rows. Unless the right map is ready for the check, the block
+/// first makes the medians of it that the check may need.
 template <bool kRightIsReady>
 __global__ void __launch_bounds__(threads)
     median_and_check_kernel(const __grid_constant__ MapArguments a) {
-  extern __shared__ std::uint32_t right_medians[];
+  extern __shared__ uint4 right_medians[];
   launch_dependents();
   grid_dependency_wait();
-  const int first = static_cast<int>(blockIdx.x % a.blocks_per_row) * segment;
-  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
-  const int end = min(first + segment, a.width);
-  const std::uint16_t* right = a.from + static_cast<std::int64_t>(y) * a.width;
+  const int first = static_cast<int>(blockIdx.x) % a.blocks_per_row * max_segment;
+  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
+  const int end = min(first + max_segment, a.width);
+  // Of row `first_row`, and where the next row follows.
+  const std::uint16_t* right = a.from + static_cast<std::int64_t>(first_row) * a.width;
+  int right_pitch = a.width, any_right = 0;
   if constexpr (!kRightIsReady) {
     // Left pixel x meets the columns x − shift − d.
     const int shift = a.libsgm ? 0 : a.minimum;
-    const int right_begin = max(0, first - shift - a.disparities) & ~1;
-    const int right_end = min(a.width, end - shift);
-    for (int x = right_begin + 2 * static_cast<int>(threadIdx.x); x < right_end; x += 2 * threads)
-      right_medians[(x - right_begin) / 2] = median_pair(a, a.from, x, y);
+    const int right_begin = max(0, first - shift - a.disparities) / group * group;
+    const int right_end = max(right_begin, min(a.width, end - shift));
+    right_pitch = (right_end - right_begin + group - 1) / group * group;
+    for_each_group(a, right_begin, right_end, [&](int x, int row) {
+      std::uint32_t medians[group_words];
+      medians_of_group(a, a.from, x, first_row + row, medians);
+      right_medians[(row * right_pitch + x - right_begin) / group] = {medians[0], medians[1],
+                                                                      medians[2], medians[3]};
+    });
     __syncthreads();
     right = reinterpret_cast<const std::uint16_t*>(right_medians) - right_begin;
+    any_right = right_begin;
   }
-  for (int x = first + 2 * static_cast<int>(threadIdx.x); x < end; x += 2 * threads) {
-    const std::uint32_t medians = median_pair(a, a.left, x, y);
-    std::uint32_t results = 0;
+  for_each_group(a, first, end, [&](int x, int row) {
+    const int y = first_row + row;
+    std::uint32_t medians[group_words];
+    medians_of_group(a, a.left, x, y, medians);
+    const std::uint16_t* const right_row = right + static_cast<std::int64_t>(row) * right_pitch;
+    std::uint32_t unconfirmed[group_words] = {};
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const auto value = static_cast<std::uint16_t>(medians >> 16 * i);
+    for (int i = 0; i < group; ++i) {
+      const auto value = static_cast<std::uint16_t>(medians[i / 2] >> 16 * (i % 2));
       const bool confirmed =
-          x + i < a.width &&
-          (a.libsgm ? is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i, a.width, right,
-                                             a.shift, a.max_diff)
-                    : is_confirmed(value, x + i, a.width, a.minimum, right, a.max_diff));
-      results |= static_cast<std::uint32_t>(confirmed ? value : unknown) << 16 * i;
+          a.libsgm
+              ? x + i < a.width && is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i,
+                                                          a.width, right_row, a.shift, a.max_diff)
+              : is_confirmed_at_once(a, value, x + i, right_row, any_right);
+      unconfirmed[i / 2] |= confirmed ? 0 : 0xffffu << 16 * (i % 2);
     }
-    a.out.write_pair(x, y, a.width, results);
-  }
+#pragma unroll
+    for (int i = 0; i < group_words; ++i)
+      medians[i] |= unconfirmed[i];
+    a.out.write_eight(x, y, a.width, medians);
+  });
 }
 
 /* Output */
@@ -202,8 +273,24 @@ MapArguments MapsCuda::check_arguments(const SamplePlane& picture, bool subpixel
   return a;
 }
 
-bool MapsCuda::has_even_rows(const std::uint16_t* map) const {
-  return config_.width % 2 == 0 && reinterpret_cast<std::uintptr_t>(map) % 4 == 0;
+int MapsCuda::alignment(const std::uint16_t* map) const {
+  const auto places = reinterpret_cast<std::uintptr_t>(map) |
+                      (sizeof(std::uint16_t) * static_cast<std::uintptr_t>(config_.width));
+  return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : 2;
+}
+
+/// Sets how the groups of pixels are divided among the blocks: one or two for each thread.
+void MapsCuda::divide_groups(MapArguments& a) const {
+  a.blocks_per_row = (config_.width + max_segment - 1) / max_segment;
+  const int groups = (std::min(config_.width, max_segment) + group - 1) / group;
+  a.rows = std::min(max_rows, (threads + groups - 1) / groups);
+}
+
+void MapsCuda::launch_groups(Kernel<MapArguments> kernel, const MapArguments& a,
+                             std::size_t shared_bytes) const {
+  const int bands = (a.height + a.rows - 1) / a.rows;
+  queue_.launch(kernel, static_cast<unsigned>(a.blocks_per_row) * static_cast<unsigned>(bands),
+                threads, shared_bytes, a);
 }
 
 void MapsCuda::launch(Kernel<MapArguments> kernel, const MapArguments& a) const {
@@ -212,11 +299,11 @@ void MapsCuda::launch(Kernel<MapArguments> kernel, const MapArguments& a) const 
 
 void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
   MapArguments a = arguments();
-  a.blocks_per_row = (config_.width + 2 * threads - 1) / (2 * threads);
+  divide_groups(a);
   a.from = from;
-  a.even = has_even_rows(from);
+  a.alignment = alignment(from);
   a.out = {config_, to};
-  launch(median_kernel, a);
+  launch_groups(median_kernel, a, 0);
 }
 
 void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
@@ -231,12 +318,12 @@ MapArguments MapsCuda::median_arguments(const SamplePlane& picture, const std::u
                                         const std::uint16_t* right, bool subpixel, int max_diff,
                                         const NumbersOut& out) const {
   MapArguments a = check_arguments(picture, subpixel, max_diff);
-  a.blocks_per_row = (config_.width + segment - 1) / segment;
+  divide_groups(a);
   a.left = left;
   a.from = right;
   a.out = out;
   a.disparities = config_.disparities;
-  a.even = has_even_rows(left) && has_even_rows(right);
+  a.alignment = std::min(alignment(left), alignment(right));
   return a;
 }
 
@@ -244,17 +331,16 @@ void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t*
                                 const std::uint16_t* right, bool subpixel, int max_diff,
                                 const NumbersOut& out) const {
   const MapArguments a = median_arguments(picture, left, right, subpixel, max_diff, out);
-  const std::size_t shared_bytes =
-      sizeof(std::uint16_t) * static_cast<std::size_t>(segment + config_.disparities + 4);
-  queue_.launch(median_and_check_kernel<false>, static_cast<unsigned>(a.blocks_per_row) * a.height,
-                threads, shared_bytes, a);
+  const int columns = std::min(config_.width, max_segment + config_.disparities) + 2 * group;
+  launch_groups(median_and_check_kernel<false>, a,
+                sizeof(std::uint16_t) * static_cast<std::size_t>(a.rows * columns));
 }
 
 void MapsCuda::median_left_and_check(const SamplePlane& picture, const std::uint16_t* left,
                                      const std::uint16_t* right, int max_diff,
                                      std::uint16_t* to) const {
-  launch(median_and_check_kernel<true>,
-         median_arguments(picture, left, right, true, max_diff, {config_, to}));
+  launch_groups(median_and_check_kernel<true>,
+                median_arguments(picture, left, right, true, max_diff, {config_, to}), 0);
 }
 
 void MapsCuda::write(const std::uint16_t* map, const NumbersOut& out) const {

@@ -5,18 +5,18 @@
 // the pixels around it into shared memory.
 //
 // refine works on two pixels at once, one in each half of a word, with the arithmetic for pairs of
-// 16-bit floats. These represent all weights and their sums exactly. Numbers of a map are compared
-// as if their bits were floats: floats that are not negative have the order of their bits.
+// 16-bit floats. These represent all weights and their sums exactly.
 //
 // The medians are found by bisection, of which a step costs two instructions for each sample. A
 // tile has many fewer numbers than lie between its smallest and its largest one, above all at the
-// edges of objects. So a block first makes a sorted list of them, and the bisection is in this
-// list.
+// edges of objects. So a block first makes a sorted list of them, and replaces each number by its
+// rank, which is its place in the list. Then the bisection takes fewer steps. Ranks are integers,
+// which makes a difference that saturates a comparison: it is 1 if the first is larger, else 0.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/core/warp.cuh"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/halfpairs.cuh"
+#include "cuda/sgm/numberlist.cuh"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
@@ -48,42 +48,10 @@ namespace {
 
 constexpr int tile_width = 32, tile_height = 8, threads = tile_width * tile_height;
 constexpr int tile_pitch = tile_width + 2 * refine_radius;
-constexpr int tile_size = (tile_height + 2 * refine_radius) * tile_pitch;
-
-/// The pixel of a thread, and its place in the tile.
-struct TilePixel {
-  int first_x, first_y, x, y, place;
-
-  __device__ explicit TilePixel(const RefineArguments& a)
-      : first_x(static_cast<int>(blockIdx.x % a.tiles) * tile_width),
-        first_y(static_cast<int>(blockIdx.x / a.tiles) * tile_height),
-        x(first_x + static_cast<int>(threadIdx.x) % tile_width),
-        y(first_y + static_cast<int>(threadIdx.x) / tile_width),
-        place((y - first_y + refine_radius) * tile_pitch + x - first_x + refine_radius) {}
-
-  __device__ bool inside(const RefineArguments& a) const { return x < a.width && y < a.height; }
-};
 
 __device__ constexpr int place_of_sample(int number) {
   return (number / refine_side * refine_step - refine_radius) * tile_pitch +
          number % refine_side * refine_step - refine_radius;
-}
-
-/// Calls load(place in the tile, x, y) for the pixels of the tile and around it that are in the
-/// picture, and sets numbers to those of the map, unknown outside the picture.
-template <class Load>
-__device__ void load_tile(const RefineArguments& a, const TilePixel& at, std::uint16_t* numbers,
-                          const Load& load) {
-  for (int i = threadIdx.x; i < tile_size; i += threads) {
-    const int row = i / tile_pitch;
-    const int x = at.first_x - refine_radius + i - row * tile_pitch;
-    const int y = at.first_y - refine_radius + row;
-    const bool inside = x >= 0 && x < a.width && y >= 0 && y < a.height;
-    numbers[i] = inside ? a.from[static_cast<std::int64_t>(y) * a.width + x] : unknown;
-    if (inside)
-      load(i, x, y);
-  }
-  __syncthreads();
 }
 
 /* Refine */
@@ -96,9 +64,12 @@ constexpr int loaded_rows = threads / tile_pitch;  // at once
 constexpr int loads = tile_pair_rows / loaded_rows;
 static_assert(tile_pair_rows % loaded_rows == 0);
 
-constexpr int number_words = 16 * 1024 / 32;  // bits for all numbers of 1024 disparities
-constexpr int list_size = 2048;               // a power of two
-static_assert(list_size >= 2 * loads * threads);
+/// Two samples as the medians read them: their ranks as floats, and their luminances.
+struct alignas(8) RankedPair {
+  std::uint32_t ranks, luminances;
+};
+
+static_assert(NumberList<threads>::max_numbers >= 2 * loads * threads);
 
 /// Loads the calling thread's share of the tile and of the pixels around it: two pixels of a column
 /// at once, the upper one in the lower halves. Pixels outside the picture are loaded from its edge
@@ -128,80 +99,42 @@ __device__ void load_pairs(const RefineArguments& a, int x, int first_y, Pair (&
   }
 }
 
-/// Sets the bits of two numbers. All lanes must call this.
-__device__ void note_numbers(std::uint32_t numbers, std::uint32_t* bits) {
-  // Neighbours often have the same number, and one of them is enough.
-  const std::uint32_t beside = __shfl_up_sync(whole_warp, numbers, 1);
-  const std::uint32_t different = threadIdx.x % 32 == 0 ? ~0u : numbers ^ beside;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const std::uint32_t number = numbers >> 16 * half & 0xffff;
-    if (number != unknown && (different >> 16 * half & 0xffff) != 0)
-      atomicOr(bits + number / 32, 1u << number % 32);
-  }
-}
-
-/// Lists the numbers whose bits are set in ascending order, up to the next power of two followed by
-/// infinity. Returns the logarithm of this power. One warp calls it.
-__device__ int list_numbers(const std::uint32_t* bits, std::uint16_t* list) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  int count = 0;
-#pragma unroll 1
-  for (int first = 0; first < number_words; first += 32) {
-    const std::uint32_t own = bits[first + lane];
-#pragma unroll 1
-    for (unsigned left = __ballot_sync(whole_warp, own != 0); left != 0; left &= left - 1) {
-      // A lane for each number of a word.
-      const int word = __ffs(static_cast<int>(left)) - 1;
-      const std::uint32_t set = __shfl_sync(whole_warp, own, word);
-      if (set >> lane & 1)
-        list[count + __popc(set & ~(~0u << lane))] =
-            static_cast<std::uint16_t>(32 * (first + word) + lane);
-      count += __popc(set);
-    }
-  }
-  const int steps = count > 1 ? 32 - __clz(count - 1) : 0;
-#pragma unroll 1
-  for (int i = count + lane; i < 1 << steps; i += 32)
-    list[i] = infinity;
-  return steps;
-}
-
 /// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as floats.
 __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const __half2 differences = __habs2(__hsub2_rn(floats_of(pixels), floats_of(samples)));
   return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponents
 }
 
-/// Returns the weighted medians of two pixels by `steps` steps of a bisection in the list.
-__device__ std::uint32_t medians_of(const Pair* pixels, const std::uint16_t* list, int steps) {
+/// Returns the ranks of the weighted medians of two pixels, by a bisection. The ranks are below
+/// twice the first step, a power of two.
+__device__ __half2 median_ranks_of(const RankedPair* pixels, __half2 first_step) {
   const std::uint32_t own_luminances = pixels->luminances;
-  std::uint32_t numbers[refine_samples];
+  __half2 ranks[refine_samples], weights[refine_samples];
   const __half2 max_weights = twice(0x1c00);  // of the pixels themselves
-  __half2 weights[refine_samples], half_total = floats_of(0);
+  __half2 half_total = floats_of(0);
 #pragma unroll
   for (int i = 0; i < refine_samples; ++i) {
-    const Pair pair = pixels[place_of_sample(i)];
-    numbers[i] = pair.numbers;
+    const RankedPair pair = pixels[place_of_sample(i)];
+    ranks[i] = floats_of(pair.ranks);
     weights[i] =
         i == refine_samples / 2 ? max_weights : weights_of(own_luminances, pair.luminances);
     half_total = __hfma2(weights[i], twice(0x3800), half_total);
   }
-  int upper = 0, lower = 0;  // places in the list
+  __half2 medians = floats_of(0);
+  constexpr int chains = 3;
 #pragma unroll 1
-  for (int step = 1 << steps >> 1; step > 0; step >>= 1) {
-    const __half2 bounds =
-        floats_of(static_cast<std::uint32_t>(list[lower + step]) << 16 | list[upper + step]);
-    __half2 below = floats_of(0);
+  for (__half2 step = first_step; bits_of(step) >= one * 0x00010001;
+       step = __hmul2(step, twice(0x3800))) {
+    const __half2 bounds = __hadd2(medians, step);
+    // Several sums, so that not every addition waits for the one before it.
+    __half2 below[chains] = {};
 #pragma unroll
     for (int i = 0; i < refine_samples; ++i)
-      below = __hfma2(__hlt2(floats_of(numbers[i]), bounds), weights[i], below);
-    if (__hlt(__low2half(below), __low2half(half_total)))
-      upper += step;
-    if (__hlt(__high2half(below), __high2half(half_total)))
-      lower += step;
+      below[i % chains] = __hfma2(__hsub2_sat(bounds, ranks[i]), weights[i], below[i % chains]);
+    const __half2 all_below = __hadd2(__hadd2(below[0], below[1]), below[2]);
+    medians = __hfma2(__hlt2(all_below, half_total), step, medians);
   }
-  return static_cast<std::uint32_t>(list[lower]) << 16 | list[upper];
+  return medians;
 }
 
 /// The pixels that a thread of refine_filled makes, as they were before they were filled.
@@ -238,31 +171,15 @@ struct OwnPixels {
 /// The holes in the first pair of rows.
 constexpr unsigned holes_of_pair = 1u | 1u << pair_rows / tile_height;
 
-/// The blocks that share the registers of a multiprocessor. With those for four, code for GPUs
-/// before compute capability 9.0 spills 12 bytes, and the kernel for filled pixels spills the
-/// holes' bits (nvcc 13.0).
-constexpr int blocks_of(bool filled) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  return 3;
-#else
-  return filled ? 3 : 4;
-#endif
-}
-
 /// kBytes are those of a sample of the picture. With kFilled, the kernel only refines the pixels
 /// that have been filled. Most tiles have none, and are copied.
 template <int kBytes, bool kFilled>
-__global__ void __launch_bounds__(threads, blocks_of(kFilled))
+__global__ void __launch_bounds__(threads, 3)
     refine_kernel(const __grid_constant__ RefineArguments a) {
-  __shared__ Pair samples[tile_pair_rows * tile_pitch];
-  __shared__ std::uint32_t bits[number_words];
-  __shared__ std::uint16_t list[list_size];
-  __shared__ int steps;
+  __shared__ RankedPair samples[tile_pair_rows * tile_pitch];
+  __shared__ NumberList<threads> list;
   const int thread = static_cast<int>(threadIdx.x);
-#pragma unroll
-  for (int i = 0; i < number_words; i += threads)
-    bits[i + thread] = 0;
-  __syncthreads();
+  list.clear();
   launch_dependents();
   grid_dependency_wait();
 
@@ -281,39 +198,38 @@ __global__ void __launch_bounds__(threads, blocks_of(kFilled))
   Pair loaded[loads];
   load_pairs<kBytes>(a, first_x - refine_radius + thread % tile_pitch,
                      first_y - refine_radius + loaded_row, loaded);
+  // The last threads load rows below those of the tile. More numbers in the list do no harm.
 #pragma unroll
-  for (int i = 0; i < loads; ++i) {
-    // The last threads load rows below those of the tile. More numbers in the list do no harm.
-    if (loaded_row < loaded_rows)
-      samples[thread + i * loaded_rows * tile_pitch] = loaded[i];
-    note_numbers(loaded[i].numbers, bits);
-  }
-  __syncthreads();
-  if (thread < 32) {
-    const int count = list_numbers(bits, list);
-    if (thread == 0)
-      steps = count;
-  }
+  for (int i = 0; i < loads; ++i)
+    list.note(loaded[i].numbers);
+  const __half2 first_step = list.find_ranks();
+#pragma unroll
+  for (int i = 0; i < loads; ++i)
+    if (loaded_row < loaded_rows) {
+      const __half2 ranks = __halves2half2(__int2half_rn(list.rank_of(loaded[i].numbers & 0xffff)),
+                                           __int2half_rn(list.rank_of(loaded[i].numbers >> 16)));
+      samples[thread + i * loaded_rows * tile_pitch] = {bits_of(ranks), loaded[i].luminances};
+    }
+  list.list();
   __syncthreads();
 
   const int row = thread / tile_width, column = thread % tile_width;
 #pragma unroll 1
   for (int i = 0; i < pair_rows; i += tile_height) {
-    const Pair* const pixels =
+    const RankedPair* const pixels =
         samples + (i + row + refine_radius) * tile_pitch + column + refine_radius;
-    std::uint32_t medians = 0;
+    __half2 medians = floats_of(pixels->ranks);
     if (!kFilled || __any_sync(whole_warp, (holes & holes_of_pair) != 0))
-      medians = medians_of(pixels, list, steps);
+      medians = median_ranks_of(pixels, first_step);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const auto half_of = [=](std::uint32_t word) {
-        return static_cast<std::uint16_t>(word >> 16 * half);
-      };
+      const std::uint32_t luminance = pixels->luminances >> 16 * half & 0xffff;
       const bool refines = !kFilled || (holes >> half * pair_rows / tile_height & 1) != 0;
-      if (half_of(pixels->luminances) != outside_luminance)
+      const __half2 ranks = refines ? medians : floats_of(pixels->ranks);
+      const int rank = __half2int_rz(half == 0 ? __low2half(ranks) : __high2half(ranks));
+      if (luminance != outside_luminance)
         a.out.write(first_x + column, first_y + i + row + half * pair_rows,
-                    refines ? half_of(pixels->numbers) == unknown ? unknown : half_of(medians)
-                            : half_of(pixels->numbers));
+                    luminance == unknown_luminance ? unknown : list.numbers[rank]);
     }
     holes >>= 1;
   }
@@ -321,31 +237,66 @@ __global__ void __launch_bounds__(threads, blocks_of(kFilled))
 
 /* Confidence */
 
+/// Returns how many of the samples around two pixels support these, in the halves of a word.
+/// Unknown numbers are far_away.
+__device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
+  std::uint32_t count = 0;
+#pragma unroll
+  for (int i = 0; i < refine_samples; ++i)
+    count += supports(pixels[place_of_sample(i)], *pixels);
+  return count;
+}
+
 __global__ void __launch_bounds__(threads)
     confidence_kernel(const __grid_constant__ RefineArguments a) {
-  __shared__ std::uint16_t numbers[tile_size];
+  __shared__ std::uint32_t pairs[tile_pair_rows * tile_pitch];
   launch_dependents();
   grid_dependency_wait();
-  const TilePixel at(a);
-  load_tile(a, at, numbers, [](int, int, int) {});
-  if (!at.inside(a))
-    return;
-  const std::uint16_t number = numbers[at.place];
-  const std::int64_t pixel = static_cast<std::int64_t>(at.y) * a.width + at.x;
-  int confidence = a.confidence[pixel];
-  if (a.supported) {
-    int support = 0;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
+  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * refine_height;
+  const auto number_at = [&](int x, int y) {
+    const bool inside = x >= 0 && x < a.width && y >= 0 && y < a.height;
+    const std::uint16_t number =
+        inside ? a.from[static_cast<std::uint32_t>(y) * a.width + x] : unknown;
+    return number == unknown ? far_away : number;
+  };
+  if (const int row = thread / tile_pitch; row < loaded_rows)
 #pragma unroll
-    for (int i = 0; i < refine_samples; ++i)
-      support += supports(numbers[at.place + place_of_sample(i)], number) ? 1 : 0;
-    confidence = supported_confidence(confidence, support);
+    for (int i = 0; i < tile_pair_rows; i += loaded_rows) {
+      const int x = first_x - refine_radius + thread % tile_pitch;
+      const int y = first_y - refine_radius + row + i;
+      pairs[thread + i * tile_pitch] = number_at(x, y) | number_at(x, y + pair_rows) << 16;
+    }
+  __syncthreads();
+
+  const int x = first_x + thread % tile_width;
+  if (x >= a.width)
+    return;
+#pragma unroll
+  for (int i = thread / tile_width; i < pair_rows; i += tile_height) {
+    const std::uint32_t* const pixels =
+        pairs + (i + refine_radius) * tile_pitch + thread % tile_width + refine_radius;
+    const std::uint32_t support = a.supported ? supports_of(pixels) : 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int y = first_y + i + half * pair_rows;
+      if (y >= a.height)
+        break;
+      const std::int64_t pixel = static_cast<std::int64_t>(y) * a.width + x;
+      int confidence = a.confidence[pixel];
+      if (a.supported)
+        confidence =
+            supported_confidence(confidence, static_cast<int>(support >> 16 * half & 0xffff));
+      const auto number = static_cast<std::uint16_t>(*pixels >> 16 * half);
+      const bool kept = number != far_away && confidence >= a.threshold;
+      if (a.confidence_out)
+        a.confidence_out[a.confidence_pitch * y + x] =
+            static_cast<std::uint8_t>(kept ? confidence : 0);
+      if (a.to)
+        a.to[pixel] = kept ? number : unknown;
+    }
   }
-  const bool kept = number != unknown && confidence >= a.threshold;
-  if (a.confidence_out)
-    a.confidence_out[a.confidence_pitch * at.y + at.x] =
-        static_cast<std::uint8_t>(kept ? confidence : 0);
-  if (a.to)
-    a.to[pixel] = kept ? number : unknown;
 }
 
 }  // namespace
@@ -405,7 +356,7 @@ void RefineCuda::keep_confident(const std::uint16_t* map, const std::uint8_t* co
   a.threshold = threshold;
   a.to = to;
   a.supported = !config_.libsgm();
-  launch(confidence_kernel, tile_height, a);
+  launch(confidence_kernel, refine_height, a);
 }
 
 }  // namespace cudavision::sgm

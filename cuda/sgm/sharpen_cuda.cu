@@ -27,7 +27,7 @@ namespace {
 constexpr int threads = 256, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr int columns = 32 - 2;  // of a warp; the outermost lanes only contribute
-constexpr int rows = 8;          // likewise
+constexpr int rows = 4;          // likewise
 constexpr int tile_width = columns, tile_height = warps * rows;
 
 /// The sums of a pixel or more. e and n share a word: e is at most 4080 and n at most 9.

@@ -2,9 +2,12 @@
 //
 // Fills the unknown pixels of a map along the surfaces beside them, on CUDA. A block fills a row.
 // It first marks the known pixels of the row by bits. Then a thread for each word of them finds the
-// known pixels nearest to the word and measures the slopes of the runs that begin in it: once per
-// run, not once per pixel. At last each pixel finds the ends of its run with a few operations on
-// bits. A second kernel fills the rows without known pixels from other rows.
+// known pixels nearest to the word, and lists the runs that begin in it. The threads measure the
+// slopes of these runs in turn: once per run, not once per pixel. At last each pixel finds the ends
+// of its run with a few operations on bits. A second kernel fills the rows without known pixels
+// from other rows.
+
+#include <algorithm>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/stages_cuda.h"
@@ -89,10 +92,13 @@ class RunRow {
         row_(a.from + static_cast<std::int64_t>(y) * a.width),
         slopes_(a.slopes + static_cast<std::int64_t>(y) * a.width),
         known_(memory),
-        beyond_(memory + words_) {}
+        beyond_(memory + words_),
+        runs_(reinterpret_cast<std::uint16_t*>(memory + 2 * words_)) {}
 
   static std::size_t bytes(int width) {
-    return 2 * sizeof(std::uint32_t) * static_cast<std::size_t>(words(width));
+    // A word has at most 16 beginnings of runs.
+    return 2 * sizeof(std::uint32_t) * static_cast<std::size_t>(words(width)) +
+           16 * sizeof(std::uint16_t) * static_cast<std::size_t>(std::min(words(width), threads));
   }
 
   /// Marks the known pixels. Returns true, in all threads, if there are any.
@@ -110,18 +116,27 @@ class RunRow {
   }
 
   __device__ void measure_slopes() const {
-    for (int word = static_cast<int>(threadIdx.x); word < words_; word += threads) {
-      find_beyond(word);
-      const bool follows_known = word == 0 || known_[word - 1] >> 31 != 0;
-      const std::uint32_t known = known_[word];
-      std::uint32_t begins = ~known & (known << 1 | (follows_known ? 1u : 0u));
-      for (; begins != 0; begins &= begins - 1) {
-        const int x = 32 * word + __ffs(static_cast<int>(begins)) - 1;
-        if (x < a_.width)
-          measure_slope(x);
+    __shared__ int run_count;
+    for (int first = 0; first < words_; first += threads) {
+      if (threadIdx.x == 0)
+        run_count = 0;
+      __syncthreads();
+      if (const int word = first + static_cast<int>(threadIdx.x); word < words_) {
+        find_beyond(word);
+        const bool follows_known = word == 0 || known_[word - 1] >> 31 != 0;
+        const std::uint32_t known = known_[word];
+        std::uint32_t begins = ~known & (known << 1 | (follows_known ? 1u : 0u));
+        if (begins != 0)
+          for (int i = atomicAdd(&run_count, __popc(begins)); begins != 0; begins &= begins - 1)
+            runs_[i++] =
+                static_cast<std::uint16_t>(32 * word + __ffs(static_cast<int>(begins)) - 1);
       }
+      __syncthreads();
+      for (int i = static_cast<int>(threadIdx.x); i < run_count; i += threads)
+        if (runs_[i] < a_.width)
+          measure_slope(runs_[i]);
+      __syncthreads();
     }
-    __syncthreads();
   }
 
   /// Returns the number of an unknown pixel.
@@ -181,6 +196,7 @@ class RunRow {
   const int y_, words_;
   const std::uint16_t* const row_;
   std::uint32_t *const slopes_, *const known_, *const beyond_;
+  std::uint16_t* const runs_;  // the first pixels of those that begin in some words
 };
 
 __global__ void __launch_bounds__(threads)

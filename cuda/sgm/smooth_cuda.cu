@@ -18,7 +18,7 @@ struct SmoothArguments {
   int width, height;
   int tiles;  // per row of tiles
   const std::uint16_t* from;
-  bool even;  // rows of the map begin at addresses of whole words
+  bool vectors;  // four pixels can be loaded at once, of the map and of the picture
   const std::uint8_t* confidence;
   Samples picture;
   int shift;  // from samples to levels of 8 bits
@@ -28,7 +28,6 @@ struct SmoothArguments {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-// In the first pass, the samples around a tile are 1.25 times as many as its pixels.
 constexpr int tile_width = 64, tile_height = 64;
 static_assert(tile_width == 2 * 32);  // A warp works on a row of the tile.
 
@@ -42,42 +41,70 @@ struct Tile {
   static __device__ constexpr int place_of(int x, int y) { return y * pitch + x / 2; }
 };
 
-/// Loads the pixels at the columns x and x + 1 of row y. Unknown pixels, and those outside the
-/// picture, have the number 0 and a luminance without weight. With kEven, rows of the map begin at
-/// addresses of whole words.
-template <int kBytes, bool kEven>
-__device__ Pair load_pair(const SmoothArguments& a, int x, int y) {
-  Samples picture = a.picture;
-  picture.bytes = kBytes;
-  const bool inside_row = y >= 0 && y < a.height;
-  const std::uint16_t* const row = a.from + static_cast<std::int64_t>(y) * a.width;
-  std::uint32_t numbers = 0xffffffff, levels = 0;
-  if constexpr (kEven)
-    if (inside_row && x >= 0 && x < a.width)
-      numbers = *reinterpret_cast<const std::uint32_t*>(row + x);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int column = x + half;
-    if (!inside_row || column < 0 || column >= a.width)
-      continue;
-    levels |= picture.at(column, y) >> (kBytes == 1 ? 0 : a.shift) << 16 * half;
-    if constexpr (!kEven)
-      numbers ^= (std::uint32_t{row[column]} ^ unknown) << 16 * half;
-  }
+/// Returns two pixels, by the numbers and the levels in the halves of words. Unknown pixels have
+/// the number 0 and a luminance without weight.
+__device__ Pair pair_of(std::uint32_t numbers, std::uint32_t levels) {
   // Only unknown has the highest bit.
   const std::uint32_t is_unknown = (numbers >> 15 & 0x00010001) * 0xffff;
   return {numbers & ~is_unknown, ((luminance_0 * 0x00010001 + levels) & ~is_unknown) |
                                      (unknown_luminance * 0x00010001 & is_unknown)};
 }
 
+/// Loads the pixels from column x, a multiple of 4, to x + 3 of row y. Those outside the picture
+/// are unknown. With kVectors, four pixels are a vector, of the map and of the picture.
+template <int kBytes, bool kVectors>
+__device__ void load_four(const SmoothArguments& a, int x, int y, Pair (&pairs)[2]) {
+  Samples picture = a.picture;
+  picture.bytes = kBytes;
+  const bool inside_row = y >= 0 && y < a.height;
+  const std::uint16_t* const row = a.from + static_cast<std::int64_t>(y) * a.width;
+  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff}, levels[2] = {};
+  if constexpr (kVectors) {
+    if (inside_row && x >= 0 && x < a.width) {
+      const uint2 four = *reinterpret_cast<const uint2*>(row + x);
+      numbers[0] = four.x, numbers[1] = four.y;
+      const std::uint8_t* const samples =
+          picture.data + picture.pitch * y + static_cast<std::int64_t>(kBytes) * x;
+      if constexpr (kBytes == 1) {
+        const std::uint32_t bytes = *reinterpret_cast<const std::uint32_t*>(samples);
+        levels[0] = __byte_perm(bytes, 0, 0x4140);
+        levels[1] = __byte_perm(bytes, 0, 0x4342);
+      } else {
+        const uint2 words = *reinterpret_cast<const uint2*>(samples);
+        const auto level = [&](std::uint32_t word) {
+          return sample_value(word & 0xffff, picture.shift, picture.largest) >> a.shift;
+        };
+        levels[0] = level(words.x) | level(words.x >> 16) << 16;
+        levels[1] = level(words.y) | level(words.y >> 16) << 16;
+      }
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int column = x + i, half = 16 * (i % 2);
+      if (!inside_row || column < 0 || column >= a.width)
+        continue;
+      levels[i / 2] |= picture.at(column, y) >> (kBytes == 1 ? 0 : a.shift) << half;
+      numbers[i / 2] ^= (std::uint32_t{row[column]} ^ unknown) << half;
+    }
+  }
+  pairs[0] = pair_of(numbers[0], levels[0]);
+  pairs[1] = pair_of(numbers[1], levels[1]);
+}
+
 /// Loads the pixels of a tile and around it, of which (x, y) is the first.
-template <int kBytes, bool kEven, int kStep>
+template <int kBytes, bool kVectors, int kStep>
 __device__ void load_tile(const SmoothArguments& a, int x, int y, Pair* samples) {
   using Loaded = Tile<kStep>;
-#pragma unroll 4
-  for (int i = static_cast<int>(threadIdx.x); i < Loaded::size; i += threads) {
-    const int row = i / Loaded::pitch;
-    samples[i] = load_pair<kBytes, kEven>(a, x + 2 * (i - row * Loaded::pitch), y + row);
+  static_assert(Loaded::pitch % 2 == 0 && Loaded::halo % 4 == 0);
+  constexpr int row_vectors = Loaded::pitch / 2;
+#pragma unroll 3
+  for (int i = static_cast<int>(threadIdx.x); i < Loaded::size / 2; i += threads) {
+    const int row = i / row_vectors;
+    Pair pairs[2];
+    load_four<kBytes, kVectors>(a, x + 4 * (i - row * row_vectors), y + row, pairs);
+    reinterpret_cast<uint4*>(samples)[i] = {pairs[0].numbers, pairs[0].luminances, pairs[1].numbers,
+                                            pairs[1].luminances};
   }
   __syncthreads();
 }
@@ -180,7 +207,7 @@ template <int kBytes, int kStep>  // per sample of the picture, between samples 
 __global__ void __launch_bounds__(threads, 4)
     smooth_kernel(const __grid_constant__ SmoothArguments a) {
   using Loaded = Tile<kStep>;
-  __shared__ Pair samples[Loaded::size];
+  __shared__ __align__(16) Pair samples[Loaded::size];
   __shared__ Cut cuts[256];
   static_assert(threads == 256);
   const int thread = static_cast<int>(threadIdx.x);
@@ -190,7 +217,7 @@ __global__ void __launch_bounds__(threads, 4)
 
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height;
-  if (a.even)
+  if (a.vectors)
     load_tile<kBytes, true, kStep>(a, first_x - Loaded::halo, first_y - Loaded::halo, samples);
   else
     load_tile<kBytes, false, kStep>(a, first_x - Loaded::halo, first_y - Loaded::halo, samples);
@@ -199,14 +226,21 @@ __global__ void __launch_bounds__(threads, 4)
   if (x >= a.width)
     return;
   const int end = min(tile_height, a.height - first_y);
+  // Those of a row are loaded while the row before it is worked on.
+  const auto confidences_at = [&](int row) {
+    const std::uint8_t* const from =
+        a.confidence + static_cast<std::int64_t>(first_y + row) * a.width + x;
+    return row >= end ? uchar2{} : uchar2{from[0], x + 1 < a.width ? from[1] : from[0]};
+  };
+  uchar2 next = confidences_at(thread / 32);
 #pragma unroll 1
   for (int row = thread / 32; row < end; row += warps) {
     const int y = first_y + row;
-    const std::uint8_t* const confidence =
-        a.confidence + static_cast<std::int64_t>(y) * a.width + x;
+    const uchar2 confidences = next;
+    next = confidences_at(row + warps);
     const Pair* const pixels =
         samples + Loaded::place_of(Loaded::halo + x - first_x, Loaded::halo + row);
-    PairSums sums(*pixels, cuts[confidence[0]], cuts[x + 1 < a.width ? confidence[1] : 0]);
+    PairSums sums(*pixels, cuts[confidences.x], cuts[confidences.y]);
 #pragma unroll
     for (int i = 0; i < smoothing_pairs; i += PairSums::pairs_at_once) {
 #pragma unroll
@@ -256,7 +290,10 @@ void SmoothCuda::run(const SamplePlane& picture, const std::uint8_t* confidence,
   const NumbersOut outs[] = {{config_, scratch}, {config_, other_scratch}, out};
   for (int pass = 0; pass < smoothing_passes; ++pass) {
     a.from = maps[pass];
-    a.even = config_.width % 2 == 0 && reinterpret_cast<std::uintptr_t>(a.from) % 4 == 0;
+    const auto samples = reinterpret_cast<std::uintptr_t>(a.picture.data) |
+                         static_cast<std::uintptr_t>(a.picture.pitch);
+    a.vectors = config_.width % 4 == 0 && reinterpret_cast<std::uintptr_t>(a.from) % 8 == 0 &&
+                samples % (4 * static_cast<unsigned>(a.picture.bytes)) == 0;
     a.out = outs[pass];
     queue_.launch(picture.bits == 8 ? kernel_for<1>(pass) : kernel_for<2>(pass), blocks, threads, 0,
                   a);

@@ -6,10 +6,13 @@
 //
 // A warp works on some rows of a tile of 32 columns. It finds the runs of joined neighbours in a
 // row with one ballot, so only runs are joined and counted: first those of a tile, in shared
-// memory, then across the borders of tiles. The parent of a pixel is then its root within the tile,
-// or for such a root a pixel nearer to the root of the whole region. At last the roots within tiles
-// add their counts to the root of the region and make it their parent, so that every pixel finds it
-// in two steps.
+// memory. Most regions are decided there. One of more pixels than a speckle stays, whatever joins
+// it beyond the tile, and one that does not reach the border of the tile is complete. Only the
+// small ones at the borders are open. These are then joined with each other, and one that is joined
+// with a region that stays does so as well. The parent of an open pixel is its root within the
+// tile, or for such a root a pixel nearer to the root of the whole region. At last the roots within
+// tiles add their counts to the root of the region and make it their parent, so that every open
+// pixel finds it in two steps.
 //
 // The runs, rather than the pixels, are joined because smooth maps have few of them. (Compare
 // Playne and Hawick, "A new algorithm for parallel connected-component labelling on GPUs", 2018.)
@@ -22,9 +25,10 @@ namespace cudavision::sgm {
 
 struct SpecklesArguments {
   std::uint16_t* map;
-  std::uint32_t* parents;
-  std::uint32_t* counts;  // pixels per region of a tile, at its root; nothing elsewhere
-  std::uint32_t* roots;   // a bit for each root within a tile; a word for 32 columns of a row
+  std::uint32_t *parents, *counts;
+  // Only those of open regions are used, and only the counts at their roots within tiles.
+  // A word for 32 columns of a row has a bit for each open pixel, or root of open ones in its tile.
+  std::uint32_t *open, *roots;
   int width, height;
   int tiles;  // in a row of tiles
   int max_step;
@@ -37,6 +41,9 @@ constexpr int tile_width = 32, tile_height = 32, tile_pixels = tile_width * tile
 constexpr int threads = 256;
 constexpr int warp_rows = tile_pixels / threads;  // of a tile, for each of the block's warps
 constexpr unsigned whole_warp = 0xffffffffu;
+/// Added to the count of a region for each of its runs at the border of the tile.
+constexpr std::uint32_t border_run = 1 << 16;
+static_assert(tile_pixels < border_run);
 
 /// Other threads may replace a parent by one nearer to the root at any time, and either one is
 /// correct. In shared memory the read is an atomic addition of 0, because racecheck reports any
@@ -75,11 +82,14 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
 struct Runs {
   unsigned starts;  ///< a bit for the first pixel of each run
 
-  __device__ bool starts_at(int lane) const { return starts >> lane & 1; }
   __device__ int start_of(int lane) const { return 31 - __clz(starts & ~0u >> (31 - lane)); }
   __device__ unsigned length_from(int start) const {
     const unsigned next = starts & ~1u << start;
     return (next == 0 ? 32 : __ffs(next) - 1) - start;
+  }
+  /// A bit for each pixel of the run that starts there.
+  __device__ unsigned bits_from(int start) const {
+    return ~0u >> (32 - length_from(start)) << start;
   }
 };
 
@@ -131,12 +141,25 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i)
     values[i] = at.inside(a, i) ? a.map[at.number(a, i)] : unknown;
+  // The first pixel of each run or, if the run touches one in the row above, what that has. So most
+  // runs of a warp are joined without the others.
+  std::uint32_t labels[warp_rows];
+  unsigned touching[warp_rows] = {};
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i) {
     runs[i] = find_runs(values[i], at.lane, a.max_step);
+    const int start = runs[i].start_of(at.lane);
+    labels[i] = own + i * tile_width - at.lane + start;
+    if (i > 0) {
+      touching[i] = __ballot_sync(whole_warp, are_joined(values[i - 1], values[i], a.max_step));
+      const unsigned touching_run = touching[i] & runs[i].bits_from(start);
+      const std::uint32_t above =
+          __shfl_sync(whole_warp, labels[i - 1], (__ffs(static_cast<int>(touching_run)) - 1) & 31);
+      labels[i] = touching_run != 0 ? above : labels[i];
+    }
     const std::uint32_t pixel = own + i * tile_width;
     map[pixel] = values[i];
-    parents[pixel] = pixel - at.lane + runs[i].start_of(at.lane);
+    parents[pixel] = labels[i];
     counts[pixel] = 0;
     starts[at.row + i] = runs[i].starts;
   }
@@ -146,38 +169,56 @@ __global__ void __launch_bounds__(threads)
   for (int i = 0; i < warp_rows; ++i) {
     if (at.row + i == 0)
       continue;
-    const std::uint32_t pixel = own + i * tile_width, above = pixel - tile_width;
-    const unsigned touching =
-        __ballot_sync(whole_warp, are_joined(map[above], values[i], a.max_step));
-    if (first_touches(touching, runs[i].starts, starts[at.row + i - 1]) >> at.lane & 1)
-      join<true>(parents, pixel, above);
+    const std::uint32_t above = own + (i - 1) * tile_width;
+    if (i == 0)
+      touching[i] = __ballot_sync(whole_warp, are_joined(map[above], values[i], a.max_step));
+    const bool is_first =
+        first_touches(touching[i], runs[i].starts, starts[at.row + i - 1]) >> at.lane & 1;
+    if (is_first && (i == 0 || labels[i] != labels[i - 1]))
+      join<true>(parents, labels[i], i == 0 ? above : labels[i - 1]);
   }
   __syncthreads();
   // No thread joins any more.
+  const bool last_column = at.x - at.lane + tile_width >= a.width;
   std::uint32_t roots[warp_rows];
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i) {
-    const std::uint32_t pixel = own + i * tile_width;
-    const bool starts_run = runs[i].starts_at(at.lane), known = values[i] != unknown;
-    const std::uint32_t root = starts_run ? root_of<false>(parents, pixel) : 0;
-    roots[i] = __shfl_sync(whole_warp, root, runs[i].start_of(at.lane));
-    if (starts_run && known)
-      atomicAdd(counts + root, runs[i].length_from(at.lane));
-    const unsigned row_roots = __ballot_sync(whole_warp, known && roots[i] == pixel);
-    if (at.lane == 0 && at.y + i < a.height)
-      a.roots[static_cast<std::int64_t>(at.y + i) * a.tiles + at.x / tile_width] = row_roots;
+    const int start = runs[i].start_of(at.lane);
+    const std::uint32_t root = start == at.lane ? root_of<false>(parents, labels[i]) : 0;
+    roots[i] = __shfl_sync(whole_warp, root, start);
+    if (start == at.lane && values[i] != unknown) {
+      const unsigned length = runs[i].length_from(start);
+      const int row = at.row + i;
+      const bool reaches_border =
+          (row == 0 && at.y + i > 0) || (row == tile_height - 1 && at.y + i < a.height - 1) ||
+          (start == 0 && at.x > 0) || (start + length == tile_width && !last_column);
+      atomicAdd(counts + root, length + (reaches_border ? border_run : 0));
+    }
   }
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i) {
-    if (!at.inside(a, i))
-      continue;
     const std::uint32_t pixel = own + i * tile_width;
-    if (values[i] != unknown && roots[i] == pixel)
-      a.counts[at.number(a, i)] = counts[pixel];
-    const std::uint32_t rows_above = at.row + i - roots[i] / tile_width;
-    a.parents[at.number(a, i)] =
-        at.number(a, i) - rows_above * a.width - at.lane + roots[i] % tile_width;
+    const std::uint32_t found = values[i] == unknown ? ~0u : counts[roots[i]];
+    const std::uint32_t count = found % border_run;
+    const bool small = values[i] != unknown && count <= a.size;
+    const bool is_open = small && found >= border_run, is_root = roots[i] == pixel;
+    const unsigned open = __ballot_sync(whole_warp, is_open);
+    const unsigned open_roots = __ballot_sync(whole_warp, is_open && is_root);
+    if (at.lane == 0 && at.y + i < a.height) {
+      const std::int64_t word = static_cast<std::int64_t>(at.y + i) * a.tiles + at.x / tile_width;
+      a.open[word] = open;
+      a.roots[word] = open_roots;
+    }
+    const std::uint32_t number = at.number(a, i);
+    if (is_open) {
+      const std::uint32_t rows_above = at.row + i - roots[i] / tile_width;
+      a.parents[number] = number - rows_above * a.width - at.lane + roots[i] % tile_width;
+      if (is_root)
+        a.counts[number] = count;
+    } else if (small) {
+      a.map[number] = unknown;
+    }
   }
 }
 
@@ -190,9 +231,19 @@ __global__ void __launch_bounds__(threads)
   const int border = static_cast<int>(blockIdx.x * (threads / 32) + threadIdx.x / 32);
   const int tile = border / 2, lane = static_cast<int>(threadIdx.x) % 32;
   const bool vertical = border % 2 == 1;
-  const int x = tile % a.tiles * tile_width + (vertical ? 0 : lane);
+  const int column = tile % a.tiles;
+  const int x = column * tile_width + (vertical ? 0 : lane);
   const int y = tile / a.tiles * tile_height + (vertical ? lane : 0);
   const bool inside = x < a.width && y < a.height && (vertical ? x : y) > 0;
+  bool is_open = false, other_is_open = false;
+  if (inside) {
+    const std::int64_t word = static_cast<std::int64_t>(y) * a.tiles + column;
+    is_open = a.open[word] >> (vertical ? 0 : lane) & 1;
+    other_is_open = a.open[vertical ? word - 1 : word - a.tiles] >> (vertical ? 31 : lane) & 1;
+  }
+  // Regions that stay on both sides need not be joined.
+  if (__ballot_sync(whole_warp, is_open || other_is_open) == 0)
+    return;
   const std::uint32_t pixel = static_cast<std::uint32_t>(y) * a.width + x;
   const std::uint32_t other = pixel - (vertical ? 1 : a.width);
   const std::uint16_t value = inside ? a.map[pixel] : unknown;
@@ -200,26 +251,46 @@ __global__ void __launch_bounds__(threads)
   const Runs runs = find_runs(value, lane, a.max_step);
   const Runs other_runs = find_runs(other_value, lane, a.max_step);
   const unsigned touching = __ballot_sync(whole_warp, are_joined(other_value, value, a.max_step));
-  if (first_touches(touching, runs.starts, other_runs.starts) >> lane & 1)
-    join<false>(a.parents, pixel, other);
+  if (first_touches(touching, runs.starts, other_runs.starts) >> lane & 1) {
+    if (is_open && other_is_open)
+      join<false>(a.parents, pixel, other);
+    else if (is_open || other_is_open)
+      // Any pixel of the region that has a count will do.
+      atomicMax(a.counts + parent_of<false>(a.parents, is_open ? pixel : other), a.size + 1);
+  }
 }
 
-/// A thread adds the counts of 32 pixels of a row that are roots within their tile.
+/// Reads the words of bits for the rows of a warp.
+__device__ void load_bits(const SpecklesArguments& a, const LaneColumn& at,
+                          const std::uint32_t* words, unsigned (&bits)[warp_rows]) {
+  const int column = at.x / tile_width;
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i)
+    bits[i] = at.y + i < a.height
+                  ? words[static_cast<std::int64_t>(at.y + i) * a.tiles + column] >> at.lane & 1
+                  : 0;
+}
+
+/// Adds the counts of the roots within tiles to those of their regions.
 __global__ void __launch_bounds__(threads)
     counts_kernel(const __grid_constant__ SpecklesArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-  if (word >= static_cast<std::int64_t>(a.tiles) * a.height)
-    return;
-  const auto first = static_cast<std::uint32_t>(word / a.tiles * a.width + word % a.tiles * 32);
-  for (unsigned roots = a.roots[word]; roots != 0; roots &= roots - 1) {
-    const std::uint32_t pixel = first + __ffs(static_cast<int>(roots)) - 1;
-    const std::uint32_t parent = parent_of<false>(a.parents, pixel);
+  const LaneColumn at(a);
+  unsigned is_root[warp_rows];
+  load_bits(a, at, a.roots, is_root);
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i) {
+    if (!is_root[i])
+      continue;
+    const std::uint32_t pixel = at.number(a, i), parent = parent_of<false>(a.parents, pixel);
     if (parent == pixel)
       continue;
-    const std::uint32_t root = root_of<false>(a.parents, parent);
-    atomicAdd(a.counts + root, a.counts[pixel]);
+    const std::uint32_t root = root_of<false>(a.parents, parent), count = a.counts[pixel];
+    if (count > a.size)
+      atomicMax(a.counts + root, count);
+    else if (*static_cast<const volatile std::uint32_t*>(a.counts + root) <= a.size)
+      atomicAdd(a.counts + root, count);
     a.parents[pixel] = root;
   }
 }
@@ -229,22 +300,21 @@ __global__ void __launch_bounds__(threads)
   launch_dependents();
   grid_dependency_wait();
   const LaneColumn at(a);
-  bool known[warp_rows];
-  std::uint32_t parents[warp_rows], counts[warp_rows];
+  unsigned is_open[warp_rows];
+  load_bits(a, at, a.open, is_open);
+  std::uint32_t parents[warp_rows] = {}, counts[warp_rows];
   // Loop by loop, so that the loads of all rows are under way at once.
 #pragma unroll
-  for (int i = 0; i < warp_rows; ++i) {
-    const bool inside = at.inside(a, i);
-    known[i] = (inside ? a.map[at.number(a, i)] : unknown) != unknown;
-    parents[i] = inside ? a.parents[at.number(a, i)] : 0;
-  }
+  for (int i = 0; i < warp_rows; ++i)
+    if (is_open[i])
+      parents[i] = a.parents[at.number(a, i)];
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i)
-    if (known[i])
+    if (is_open[i])
       parents[i] = a.parents[parents[i]];
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i)
-    counts[i] = known[i] ? a.counts[parents[i]] : ~0u;
+    counts[i] = is_open[i] ? a.counts[parents[i]] : ~0u;
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i)
     if (counts[i] <= a.size)
@@ -261,7 +331,7 @@ SpecklesCuda::SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig
                            void* scratch)
     : config_(config),
       scratch_(scratch),
-      roots_(device.allocate(sizeof(std::uint32_t) *
+      roots_(device.allocate(2 * sizeof(std::uint32_t) *
                              static_cast<std::size_t>(tiles_of(config.width, tile_width)) *
                              static_cast<std::size_t>(config.height))),
       queue_(queue) {}
@@ -271,10 +341,11 @@ void SpecklesCuda::run(int size, int max_step, std::uint16_t* map) const {
   a.map = map;
   a.parents = static_cast<std::uint32_t*>(scratch_);
   a.counts = a.parents + config_.pixels();
-  a.roots = roots_.as<std::uint32_t>();
   a.width = config_.width;
   a.height = config_.height;
   a.tiles = tiles_of(config_.width, tile_width);
+  a.open = roots_.as<std::uint32_t>();
+  a.roots = a.open + static_cast<std::int64_t>(a.tiles) * a.height;
   a.size = static_cast<std::uint32_t>(size);
   a.max_step = max_step;
   const auto blocks = [](std::int64_t work) {
@@ -284,8 +355,7 @@ void SpecklesCuda::run(int size, int max_step, std::uint16_t* map) const {
       static_cast<std::int64_t>(a.tiles) * tiles_of(config_.height, tile_height);
   queue_.launch(tiles_kernel, static_cast<unsigned>(tiles), threads, 0, a);
   queue_.launch(borders_kernel, blocks(2 * 32 * tiles), threads, 0, a);
-  queue_.launch(counts_kernel, blocks(static_cast<std::int64_t>(a.tiles) * a.height), threads, 0,
-                a);
+  queue_.launch(counts_kernel, static_cast<unsigned>(tiles), threads, 0, a);
   queue_.launch(remove_kernel, static_cast<unsigned>(tiles), threads, 0, a);
 }
 

@@ -27,7 +27,7 @@ struct NumbersOut {
   std::uint8_t* data = nullptr;
   std::int64_t pitch = 0;
   std::uint16_t added = 0, invalid = unknown;
-  int alignment = 1;  ///< of pairs of numbers that begin at an even column: 4, 2 or 1 bytes
+  int alignment = 1;  ///< of rows: 16, 4, 2 or 1 bytes
 
   NumbersOut() = default;
   NumbersOut(const StageConfig& config, std::uint16_t* map)
@@ -53,23 +53,40 @@ struct NumbersOut {
   __device__ void write_pair(int x, int y, int width, std::uint32_t numbers) const {
     const auto first = static_cast<std::uint16_t>(numbers);
     const auto second = static_cast<std::uint16_t>(numbers >> 16);
-    if (alignment == 4 && x + 1 < width) {
-      *reinterpret_cast<std::uint32_t*>(at(x, y)) =
-          static_cast<std::uint32_t>(converted(second)) << 16 | converted(first);
+    if (alignment >= 4 && x + 1 < width) {
+      *reinterpret_cast<std::uint32_t*>(at(x, y)) = converted_pair(numbers);
     } else {
       write(x, y, first);
       if (x + 1 < width)
         write(x + 1, y, second);
     }
   }
+  /// Writes eight numbers from x on, a multiple of 8, of which those before width count.
+  __device__ void write_eight(int x, int y, int width, const std::uint32_t (&numbers)[4]) const {
+    if (alignment == 16 && x + 8 <= width) {
+      *reinterpret_cast<uint4*>(at(x, y)) = {converted_pair(numbers[0]), converted_pair(numbers[1]),
+                                             converted_pair(numbers[2]),
+                                             converted_pair(numbers[3])};
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (x + 2 * i < width)
+        write_pair(x + 2 * i, y, width, numbers[i]);
+  }
 
  private:
   explicit NumbersOut(View<std::uint8_t> rows) : data(rows.data), pitch(rows.pitch) {
     const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
-    alignment = places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
+    alignment = places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
   }
   __device__ std::uint16_t converted(std::uint16_t number) const {
     return static_cast<std::uint16_t>(number == unknown ? invalid : number + added);
+  }
+  __device__ std::uint32_t converted_pair(std::uint32_t numbers) const {
+    const auto first = static_cast<std::uint16_t>(numbers);
+    const auto second = static_cast<std::uint16_t>(numbers >> 16);
+    return static_cast<std::uint32_t>(converted(second)) << 16 | converted(first);
   }
   __device__ std::uint8_t* at(int x, int y) const {
     return data + pitch * y + 2 * static_cast<std::int64_t>(x);
@@ -171,8 +188,11 @@ class MapsCuda {
   MapArguments median_arguments(const SamplePlane& picture, const std::uint16_t* left,
                                 const std::uint16_t* right, bool subpixel, int max_diff,
                                 const NumbersOut& out) const;
-  bool has_even_rows(const std::uint16_t* map) const;
+  int alignment(const std::uint16_t* map) const;
+  void divide_groups(MapArguments& a) const;
   void launch(Kernel<MapArguments> kernel, const MapArguments& a) const;
+  void launch_groups(Kernel<MapArguments> kernel, const MapArguments& a,
+                     std::size_t shared_bytes) const;
 
   StageConfig config_;
   LaunchQueue& queue_;

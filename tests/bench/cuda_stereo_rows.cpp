@@ -46,6 +46,7 @@ const StereoSubject subjects[] = {
     {"GRAY8", 3840, 2160, stereo_of(256, 8), 9000},
     {"GRAY8", 1920, 1080, cleaned(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, balanced(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, fronto_parallel(balanced(stereo_of(128, 4))), 0},
     {"GRAY8", 1920, 1080, accurate(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, dense(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, over_time(balanced(stereo_of(128, 4))), 0},
@@ -128,7 +129,8 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
   const Buffer left_features = device->allocate(features),
                right_features = device->allocate(features);
   const Buffer sums = device->allocate(volume);
-  const Buffer maps[] = {device->allocate(map), device->allocate(map), device->allocate(map)};
+  const Buffer maps[] = {device->allocate(map), device->allocate(map), device->allocate(map),
+                         device->allocate(map)};
   const auto stages = make_stages_cuda(*device, config);
   const auto number = [](const Buffer& buffer) { return buffer.as<std::uint16_t>(); };
 
@@ -168,8 +170,29 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
     stages->median_and_check(left, number(maps[0]), number(maps[1]), subject.parameters.subpixel, 1,
                              number(maps[2]), nullptr);
   });
+  if (!config.libsgm())
+    add("median_refine_and_check", 2 * frames.test.right.bytes + 6 * map, [&] {
+      stages->median_refine_and_check(left, right, number(maps[0]), number(maps[1]), 1,
+                                      number(maps[2]), number(maps[3]));
+    });
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
-  const Buffer confidences = device->allocate(pixels), ages = device->allocate(pixels),
+  const Buffer confidences = device->allocate(pixels);
+  device->fill({confidences.as<std::uint8_t>(), config.width, config.height, config.width}, 50);
+  if (!config.libsgm()) {
+    const std::size_t pictures = frames.test.left.bytes + frames.test.right.bytes;
+    add("sharpen", pictures + 2 * map,
+        [&] { stages->sharpen(left, right, number(maps[2]), number(maps[3])); });
+    add("fill_slopes", 2 * map, [&] {
+      stages->fill_slopes(number(maps[2]), number(maps[3]), confidences.as<std::uint8_t>());
+    });
+    add("refine_filled", frames.test.left.bytes + 3 * map,
+        [&] { stages->refine_filled(left, number(maps[2]), number(maps[3]), number(maps[0])); });
+    add("smooth", 3 * (frames.test.left.bytes + pixels + 2 * map), [&] {
+      stages->smooth(left, confidences.as<std::uint8_t>(), number(maps[0]), number(maps[3]),
+                     number(maps[1]));
+    });
+  }
+  const Buffer ages = device->allocate(pixels),
                scene = device->allocate(sgm::max_scene_samples * sgm::max_scene_samples),
                is_new_scene = device->allocate(sizeof(bool));
   const sgm::History history{number(maps[0]), ages.as<std::uint8_t>(), scene.as<std::uint8_t>(),

@@ -51,6 +51,12 @@ inline sgm::Parameters dense(sgm::Parameters parameters) {
   return parameters;
 }
 
+/// Returns the parameters without slanted surfaces.
+inline sgm::Parameters fronto_parallel(sgm::Parameters parameters) {
+  parameters.slanted_surfaces = false;
+  return parameters;
+}
+
 /// Returns the parameters with the filter over time.
 inline sgm::Parameters over_time(sgm::Parameters parameters) {
   parameters.temporal_alpha = 0.4;
@@ -58,8 +64,8 @@ inline sgm::Parameters over_time(sgm::Parameters parameters) {
   return parameters;
 }
 
-/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned", "… refined"
-/// or "… refined confidence 60 over time".
+/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned", "…
+/// refined", "… refined fronto-parallel" or "… refined confidence 60 over time".
 inline std::string stereo_name(const sgm::Parameters& parameters) {
   constexpr const char* censuses[] = {" symmetric 9x7", " neighbours 9x7", " neighbours 5x5", "",
                                       ""};
@@ -70,6 +76,7 @@ inline std::string stereo_name(const sgm::Parameters& parameters) {
          (parameters.speckle_size == 0 ? ""
           : parameters.fill_holes      ? " cleaned"
                                        : " refined") +
+         (parameters.speckle_size > 0 && !parameters.slanted_surfaces ? " fronto-parallel" : "") +
          (parameters.confidence_threshold > 0
               ? " confidence " + std::to_string(parameters.confidence_threshold)
               : "") +

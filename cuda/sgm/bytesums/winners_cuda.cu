@@ -30,8 +30,7 @@ struct WinnersArguments {
 namespace {
 
 constexpr int threads = 256;
-constexpr int words = 8;       // of keys per lane
-constexpr int prefetched = 2;  // pixels
+constexpr int words = 8;  // of keys per lane
 constexpr std::uint32_t nothing = 0xffffffffu;
 
 /// Returns the number of slots for the right map.
@@ -47,6 +46,9 @@ struct WinnersPlan {
   /// Pixels whose results the lanes of a group write at once.
   static constexpr int round = lanes < 8 ? lanes : 8;
   static constexpr int vectors = kDisparities / 16;  ///< of 16 bytes, per pixel
+  /// Pixels whose sums are on their way to registers, to hide the latency of memory. With four
+  /// volumes, more would spill.
+  static constexpr int prefetched = kVolumes == 2 ? 4 : 2;
 
   /// Sums of two volumes are at most 510, those of four at most 1020. The rest of a half is for the
   /// disparity, or if that needs more bits, for the number of the word.
@@ -163,11 +165,11 @@ class WinnersWalk {
 #pragma unroll
     for (int v = 0; v < kVolumes; ++v)
       sums_[v] = reinterpret_cast<const uint4*>(a_.sums[v]) + begin;
-    Bytes bytes[prefetched];
+    Bytes bytes[Plan::prefetched];
 #pragma unroll
-    for (int i = 0; i < prefetched; ++i)
+    for (int i = 0; i < Plan::prefetched; ++i)
       load(i, bytes[i]);
-    go_on(prefetched);
+    go_on(Plan::prefetched);
 
     for (int x = first; x < first + segment; x += Plan::round) {
       const bool live = x < end;
@@ -177,9 +179,9 @@ class WinnersWalk {
 #pragma unroll
       for (int i = 0; i < Plan::round; ++i) {
         std::uint32_t keys[words];
-        make_keys(bytes[i % prefetched], keys);
-        if (i + prefetched < Plan::round || x + Plan::round < end)
-          load(i, bytes[i % prefetched]);
+        make_keys(bytes[i % Plan::prefetched], keys);
+        if (i + Plan::prefetched < Plan::round || x + Plan::round < end)
+          load(i, bytes[i % Plan::prefetched]);
         follow_diagonals(keys, x + i, live);
         const std::uint32_t found = find_left(keys);
         if (lane_ % Plan::round == i)
@@ -279,16 +281,15 @@ class WinnersWalk {
   std::uint32_t indices_[words];    // what keys contain beside the sums
 };
 
-/// The blocks that should share a multiprocessor. Before Hopper and on Jetson Thor, three would
-/// spill registers, and so they would with four volumes.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ == 1100)
-constexpr int min_blocks = 2;
-#else
-constexpr int min_blocks = 3;
-#endif
+/// The paths along columns end at the first and at the last row, which were written last and are
+/// still in the cache. So the blocks take the rows from both ends.
+__device__ int row_of_block() {
+  const int number = static_cast<int>(blockIdx.x);
+  return number % 2 == 0 ? number / 2 : static_cast<int>(gridDim.x) - 1 - number / 2;
+}
 
 template <int kDisparities, int kVolumes>
-__global__ void __launch_bounds__(threads, kVolumes == 2 ? min_blocks : 2)
+__global__ void __launch_bounds__(threads, 2)
     winners_kernel(const __grid_constant__ WinnersArguments a) {
   extern __shared__ uint2 winners_shared[];
   using Plan = WinnersPlan<kDisparities, kVolumes>;
@@ -300,7 +301,7 @@ __global__ void __launch_bounds__(threads, kVolumes == 2 ? min_blocks : 2)
   for (int i = thread; i < slot_count(a.columns, kDisparities); i += threads)
     right[i] = nothing;
   __syncthreads();
-  const std::int64_t row = blockIdx.x;
+  const std::int64_t row = row_of_block();
   WinnersWalk<kDisparities, kVolumes>(a, right, near).run(row);
   __syncthreads();
   for (int r = thread; r < a.width; r += threads) {

@@ -46,12 +46,31 @@ TEST(SgmArithmetic, ConfidenceIsScaledBySupport) {
   for (int a = 0; a < 256; ++a)
     for (int n = 1; n <= refine_samples; ++n)
       ASSERT_EQ(supported_confidence(a, n), static_cast<int>(std::floor(a * (n + 1) / 26.0 + 0.5)));
-  for (const int largest : {0, 16, 16376})
-    EXPECT_FALSE(supports(unknown, static_cast<std::uint16_t>(largest)));
-  EXPECT_TRUE(supports(100, 116));
-  EXPECT_TRUE(supports(116, 100));
-  EXPECT_FALSE(supports(100, 117));
-  EXPECT_FALSE(supports(117, 100));
+}
+
+/// Every distance of numbers in one half, beside any numbers in the other one.
+TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
+  Random random(6);
+  const auto number = [&] {
+    return random.one_in(9) ? far_away : static_cast<std::uint32_t>(random.between(0, 16376));
+  };
+  const auto support = [](std::uint32_t a, std::uint32_t b) {
+    return a != far_away && b != far_away && (a < b ? b - a : a - b) <= 16 ? 1u : 0u;
+  };
+  for (int distance = -16376; distance <= 16376; ++distance) {
+    const int pixel = random.between(std::max(0, -distance), 16376 - std::max(0, distance));
+    const auto a = static_cast<std::uint32_t>(pixel + distance);
+    const auto b = static_cast<std::uint32_t>(pixel);
+    const std::uint32_t other = number();
+    std::uint32_t beside = number();
+    if (other == far_away && beside == far_away)
+      beside = 0;
+    const std::uint32_t lower = support(a, b), upper = support(other, beside);
+    ASSERT_EQ(supports(other << 16 | a, beside << 16 | b), upper << 16 | lower);
+    ASSERT_EQ(supports(a << 16 | other, b << 16 | beside), lower << 16 | upper);
+    ASSERT_EQ(supports(far_away << 16 | a, b << 16 | b), lower);
+    ASSERT_EQ(supports(a << 16 | far_away, b << 16 | b), lower << 16);
+  }
 }
 
 /// Residuals and gradients of all sizes, up to the largest, with which 32 bits must suffice.

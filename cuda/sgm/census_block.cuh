@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For the kernels of the census: their arguments, the tile of a block, and what a thread stores for
+// four neighbouring pixels of a row.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/samples.cuh"
+#include "cuda/sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+
+struct CensusArguments {
+  Samples pictures[2];  // left and right, or just one
+  FeaturePlane features[2];
+  bool whole[2];      // features can be stored four at a time: rows and addresses allow it
+  bool aligned[2];    // four samples from a column that is a multiple of 4 can be loaded at once
+  int shift;          // from samples to levels of 8 bits; only for census_gradient
+  int tiles;          // per row of tiles
+  int blocks;         // per picture
+  bool clear_border;  // as libSGM does
+  StepPenalties penalties;
+};
+
+constexpr int census_pixels = 4;  // neighbours in a row, that a thread makes
+constexpr int census_tile_width = 32 * census_pixels;
+constexpr int census_threads = 256;
+
+/// The picture and the tile of a block.
+struct CensusBlock {
+  int picture;
+  int x, y;  ///< the first pixel
+
+  __device__ CensusBlock(const CensusArguments& a, int width, int height)
+      : picture(static_cast<int>(blockIdx.x) / a.blocks) {
+    const int number = static_cast<int>(blockIdx.x) - picture * a.blocks;
+    y = number / a.tiles;
+    x = (number - y * a.tiles) * width;
+    y *= height;
+  }
+};
+
+/// Writes P2 of the steps to a thread's pixels, of which (x, y) is the first. step(i, dx, dy) is
+/// the place in the table of the step to pixel x + i from the pixel (x + i + dx, y + dy). width is
+/// that of the picture.
+template <class Step>
+__device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
+                                int y, int width, const Step& step) {
+  const auto store = [&](std::uint32_t* plane, int dx, int dy) {
+    std::uint32_t words[census_pixels];
+#pragma unroll
+    for (int i = 0; i < census_pixels; ++i) {
+      // Steps from outside the picture have no penalty, nor have those to pixels outside.
+      const bool inside = y + dy >= 0 && x + i + dx >= 0 && x + i + max(dx, 0) < width;
+      words[i] = inside ? table[step(i, dx, dy)] * 0x10001u : 0;
+    }
+    *reinterpret_cast<uint4*>(plane + static_cast<std::int64_t>(y) * penalties.pitch + x) = {
+        words[0], words[1], words[2], words[3]};
+  };
+  store(penalties.vertical, 0, -1);
+  store(penalties.horizontal, -1, 0);
+  if (!penalties.diagonal[0])
+    return;
+  store(penalties.diagonal[0], -1, -1);
+  store(penalties.diagonal[1], 1, -1);
+}
+
+/// Stores a thread's features to `to`, and those at the ends of the row to first and last.
+__device__ void store_features(const CensusArguments& a, int picture, int x,
+                               const std::uint32_t (&features)[census_pixels], std::uint32_t* to,
+                               std::uint32_t& first, std::uint32_t& last) {
+  const int width = a.pictures[picture].width;
+  if (a.whole[picture]) {
+    *reinterpret_cast<uint4*>(to) = {features[0], features[1], features[2], features[3]};
+  } else {
+#pragma unroll
+    for (int i = 0; i < census_pixels; ++i)
+      if (x + i < width && a.features[picture].has(x + i))
+        to[i] = features[i];
+  }
+  if (x == 0)
+    first = features[0];
+#pragma unroll
+  for (int i = 0; i < census_pixels; ++i)
+    if (x + i == width - 1)
+      last = features[i];
+}
+
+/// Fills the columns of a plane beyond the picture beside the block's tile. edges[0] and edges[1]
+/// hold the first and the last features of the tile's rows.
+template <int kRows>
+__device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
+                             const std::uint32_t (&edges)[2][kRows]) {
+  const FeaturePlane& plane = a.features[at.picture];
+  const Samples& samples = a.pictures[at.picture];
+  const int rows = min(kRows, samples.height - at.y);
+  const auto fill = [&](int begin, int end, const std::uint32_t(&features)[kRows]) {
+    const int count = max(0, end - begin);
+    for (int i = threadIdx.x; i < rows * count; i += census_threads) {
+      const int row = i / count;
+      static_cast<std::uint32_t*>(
+          plane.data)[(at.y + row) * plane.pitch + begin + i - row * count] =
+          plane.replicates ? features[row] : 0;
+    }
+  };
+  if (at.x == 0)
+    fill(plane.begin, min(plane.shift, plane.end), edges[0]);
+  if (at.x + tile_width >= samples.width)
+    fill(max(plane.begin, samples.width + plane.shift), plane.end, edges[1]);
+}
+
+}  // namespace cudavision::sgm
