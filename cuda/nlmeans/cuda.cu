@@ -15,27 +15,40 @@
 namespace cudavision::nlmeans {
 namespace {
 
+constexpr int min_tile_side = 2;
+
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
-/// The tile kernels support patch radii from 1 to this one.
-constexpr int max_tile_radius = 3;
-
-template <int kRadius>
-Kernel tile_kernel_of(int channels, bool shared_table) {
-  if (channels == 1)
-    return shared_table ? denoise_tiles<kRadius, 1, true> : denoise_tiles<kRadius, 1, false>;
-  return shared_table ? denoise_tiles<kRadius, 3, true> : denoise_tiles<kRadius, 3, false>;
+template <class Kind>
+Kernel tile_kernel_of(Table table) {
+  switch (table) {
+    case Table::aligned:
+      return denoise_tiles<Kind, Table::aligned>;
+    case Table::shared:
+      return denoise_tiles<Kind, Table::shared>;
+    default:
+      return denoise_tiles<Kind, Table::global>;
+  }
 }
 
-Kernel tile_kernel(int radius, int channels, bool shared_table) {
-  switch (radius) {
-    case 1:
-      return tile_kernel_of<1>(channels, shared_table);
-    case 2:
-      return tile_kernel_of<2>(channels, shared_table);
-    default:
-      return tile_kernel_of<max_tile_radius>(channels, shared_table);
-  }
+/// Calls function(kind) with the kind of tile kernel that has the smallest side for the patch.
+/// Returns false if there is none.
+template <class Function>
+bool with_tile_kind(int patch_radius, int channels, int sample_bytes, const Function& function) {
+  const int side = patch_radius / 2 + 1;
+  const auto chosen = [&](auto kind) {
+    using Kind = decltype(kind);
+    // Smaller patches have no kernels of their own.
+    const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_tile_side);
+    if (!fits || channels != Kind::channels || sample_bytes != Kind::sample_bytes)
+      return false;
+    function(kind);
+    return true;
+  };
+  return chosen(TileKind<2, 1, 1>{}) || chosen(TileKind<3, 1, 1>{}) ||
+         chosen(TileKind<4, 1, 1>{}) || chosen(TileKind<2, 3, 1>{}) ||
+         chosen(TileKind<3, 3, 1>{}) || chosen(TileKind<2, 1, 2>{}) ||
+         chosen(TileKind<3, 1, 2>{}) || chosen(TileKind<4, 1, 2>{}) || chosen(TileKind<2, 3, 2>{});
 }
 
 Kernel any_kernel(int sample_bytes, int channels) {
@@ -54,6 +67,13 @@ unsigned tiles(const DenoisedPicture& picture, int width, int height) {
   return static_cast<unsigned>((picture.width + width - 1) / width) *
          ((picture.height + height - 1) / height);
 }
+
+/// How the tile kernels keep a table of weights.
+struct TablePlace {
+  Table table = Table::global;
+  int copies_log2 = 0;
+  int words = 0;
+};
 
 /// The groups with an equal number of channels, and the launches for them.
 struct Plan {
@@ -75,15 +95,13 @@ class NlMeansCuda final : public NlMeans::Backend {
         frame_(layout),
         shared_bytes_(
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")),
+        multiprocessor_bytes_(
+            device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, "the shared memory")),
+        reserved_bytes_(
+            device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, "the shared memory")),
+        multiprocessors_(multiprocessor_count()),
         uploader_(device, max_weights(frame_)),
         launcher_(device.stream(), padding_kernel(layout.sample_bytes())) {
-    for (int radius = 1; radius <= max_tile_radius; ++radius)
-      for (const int channels : {1, DenoisedChannels::max_count})
-        for (const bool shared_table : {false, true})
-          cuda_check(
-              cudaFuncSetAttribute(tile_kernel(radius, channels, shared_table),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
-              "setting up a kernel on the GPU");
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
       padded_at_[g] = bytes;
@@ -161,6 +179,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     if (a.picture_count == 0)
       return 0;
     const int count = make_patch_weights(parameters, layout_.bits, plan.channels, weights + used);
+    weights[used + count] = 0;  // for the tile kernels, which need a distance without a weight
     a.search_radius = parameters.search / 2;
     a.patch_radius = parameters.patch / 2;
     a.weights = uploader_.tables() + used;
@@ -168,40 +187,95 @@ class NlMeansCuda final : public NlMeans::Backend {
     a.distance_shift = distance_shift(parameters, layout_.bits);
     a.bits = layout_.bits;
     a.shift = layout_.shift;
-    choose_kernel(parameters, plan);
-    return static_cast<std::size_t>(count);
+    choose_kernel(parameters, plan, count + 1);
+    return static_cast<std::size_t>(count + 1);
   }
 
-  void choose_kernel(const Parameters& parameters, Plan& plan) const {
+  void choose_kernel(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
-    const int halo = denoising_halo(parameters);
-    const int tile_bytes = tile_shared_bytes(plan.channels, halo);
-    const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
-    const bool in_tiles =
-        layout_.bits == 8 && a.patch_radius >= 1 && a.patch_radius <= max_tile_radius &&
-        a.search_radius <= DenoisingTile::max_search_radius && tile_bytes <= shared_bytes_;
-    plan.blocks = plan.padding_blocks = 0;
-    if (in_tiles) {
-      const bool shared_table =
-          a.last_weight < max_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
-      plan.kernel = tile_kernel(a.patch_radius, plan.channels, shared_table);
-      plan.threads = tile_threads;
-      plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
-    } else {
-      plan.kernel = any_kernel(layout_.sample_bytes(), plan.channels);
-      plan.threads = any_threads;
-      plan.shared_bytes = 0;
-    }
+    plan.padding_blocks = 0;
+    if (with_tile_kind(a.patch_radius, plan.channels, layout_.sample_bytes(),
+                       [&](auto kind) {
+                         plan.kernel = nullptr;
+                         choose_tile_kernel<decltype(kind)>(plan, weights);
+                       }) &&
+        plan.kernel)
+      return;
+    plan.kernel = any_kernel(layout_.sample_bytes(), plan.channels);
+    plan.threads = any_threads;
+    plan.shared_bytes = 0;
+    plan.blocks = place_tiles(plan, any_tile, any_tile);
     for (int i = 0; i < a.picture_count; ++i) {
-      DenoisedPicture& picture = a.pictures[i];
-      picture.first_block = plan.blocks;
-      plan.blocks += in_tiles ? tiles(picture, DenoisingTile::width,
-                                      DenoisingTile::warps * tile_thread_rows(plan.channels))
-                              : tiles(picture, any_tile, any_tile);
-      picture.first_padding_block = plan.padding_blocks;
-      if (!in_tiles)
-        plan.padding_blocks += static_cast<unsigned>(plan.channels) * (picture.height + 2 * halo);
+      a.pictures[i].first_padding_block = plan.padding_blocks;
+      plan.padding_blocks += static_cast<unsigned>(plan.channels) *
+                             (a.pictures[i].height + 2 * denoising_halo(parameters));
     }
+  }
+
+  /// Numbers the tiles of all pictures and returns their count.
+  static unsigned place_tiles(Plan& plan, int width, int height) {
+    unsigned count = 0;
+    for (int i = 0; i < plan.arguments.picture_count; ++i) {
+      plan.arguments.pictures[i].first_block = count;
+      count += tiles(plan.arguments.pictures[i], width, height);
+    }
+    return count;
+  }
+
+  /// Returns how to keep a table beside a tile of the given size. Lanes that read different copies
+  /// of the table do not wait for each other, but more copies must not cost a resident block.
+  TablePlace place_table(int weights, int tile_bytes) const {
+    const int share = std::min(shared_bytes_, multiprocessor_bytes_ / 2 - reserved_bytes_);
+    for (int copies_log2 = 5; copies_log2 >= 0; --copies_log2) {
+      const int words = ((weights << copies_log2) + 31) / 32 * 32;
+      if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share : shared_bytes_))
+        return {Table::shared, copies_log2, words};
+    }
+    return {};
+  }
+
+  /// Leaves plan.kernel as it is if the tile does not fit shared memory. `weights` is the number of
+  /// entries of the table with its last one, which is 0.
+  template <class Kind>
+  void choose_tile_kernel(Plan& plan, int weights) const {
+    NlMeansArguments& a = plan.arguments;
+    a.shape = tile_shape<Kind>(a.search_radius);
+    const int tile_bytes = 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
+    if (tile_bytes > shared_bytes_ || weights > (1 << 22))
+      return;
+    TablePlace place = place_table(weights, tile_bytes);
+    a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
+    const int shift = a.distance_shift - 2 * a.low_bits;
+    int scale_log2 = 0;
+    a.index_shift = shift;
+    if (place.table == Table::shared) {
+      a.index_shift = shift - 2 - place.copies_log2;
+      if (a.index_shift <= 0) {
+        scale_log2 = -a.index_shift;
+        a.index_shift = 0;
+        place.table = Table::aligned;
+      }
+    }
+    a.scale = 1 << scale_log2;
+    a.product_scale = -2 * a.scale;
+    a.max_distance = (weights - 1) << (shift + scale_log2);
+    a.table_mask = ~((4 << place.copies_log2) - 1);
+    a.table_words = place.words;
+    a.copies_log2 = place.copies_log2;
+    a.tiles = place_tiles(plan, Kind::width, Kind::height);
+    plan.kernel = tile_kernel_of<Kind>(place.table);
+    plan.threads = tile_threads;
+    plan.shared_bytes = tile_bytes + 4 * place.words;
+    cuda_check(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    shared_bytes_),
+               "setting up a kernel on the GPU");
+    int resident = 0;
+    cuda_check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads,
+                                                      static_cast<std::size_t>(plan.shared_bytes)),
+        "setting up a kernel on the GPU");
+    plan.blocks =
+        std::min(a.tiles, static_cast<unsigned>(std::max(1, resident) * multiprocessors_));
   }
 
   void place(const DenoisedChannels& group, const ConstFrame& in, const Frame& out,
@@ -226,6 +300,9 @@ class NlMeansCuda final : public NlMeans::Backend {
   FrameLayout layout_;
   DenoisedFrame frame_;
   int shared_bytes_;  ///< limit of a block
+  int multiprocessor_bytes_,
+      reserved_bytes_;  ///< shared memory of all resident blocks, and what each loses
+  int multiprocessors_;
   TableUploader uploader_;
   Buffer padded_;
   std::array<std::size_t, FrameLayout::max_channels> padded_at_{};

@@ -7,6 +7,7 @@
 
 #include "cuda/core/frame.h"
 #include "cuda/nlmeans/backend.h"
+#include "cuda/nlmeans/tile.h"
 
 namespace cudavision::nlmeans {
 
@@ -37,7 +38,18 @@ struct NlMeansArguments {
   std::uint32_t last_weight;  ///< index of the last entry
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
-  bool everywhere;  ///< else only tiles that touch active cells are needed
+  /* Only for the kernels of tile.cuh: */
+  TileShape shape;
+  unsigned tiles;
+  int low_bits;       ///< of samples of two bytes: those below the upper 8
+  int scale;          ///< of distances
+  int product_scale;  ///< −2 · scale
+  int max_distance;   ///< scaled; its weight, as that of all above it, is 0
+  int index_shift;    ///< of scaled distances, to get a place in the table
+  int table_mask;     ///< clears the bits of a place that number the copies of an entry
+  int table_words;    ///< in shared memory, with all copies
+  int copies_log2;    ///< of each entry of the table
+  bool everywhere;    ///< else only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 

@@ -26,8 +26,9 @@
 ///
 /// The limits of search and patch keep the sums of 8-bit samples within 32 bits, and M at 825 or
 /// more, so that weights have almost three digits. The work grows with search², but hardly with
-/// patch. On a GPU, a special kernel handles 8-bit samples with a patch of 3, 5 or 7 and a search
-/// of up to 57.
+/// patch. On a GPU, kernels on the tensor cores handle patches of up to 15, or of 11 where three
+/// channels of 8 bits are denoised together and of 7 for deeper ones, if the shared memory holds a
+/// tile with the halo of its search. A slower kernel handles the others.
 namespace cudavision::nlmeans {
 
 struct Parameters {

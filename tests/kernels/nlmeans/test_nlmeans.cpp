@@ -66,6 +66,30 @@ const Extreme<Parameters> extremes[] = {
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
     {"Tiles16", "GRAY16", 133, 71, Content::natural, {5, 7, 30}},
     {"TilesP010", "P010", 133, 71, Content::natural, {5, 3, 30}},
+    // Each size of patches that has its own kernel, with searches whose last rows fill a step of
+    // the kernel and others.
+    {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
+    {"Patch11", "GRAY8", 33, 34, Content::random, {9, 11, 30}},
+    {"Patch13", "GRAY8", 31, 67, Content::natural, {5, 13, 60}},
+    {"Patch15", "GRAY8", 65, 33, Content::two_valued, {7, 15, 60}},
+    {"Patch17", "GRAY8", 33, 31, Content::natural, {5, 17, 60}},
+    {"Patch9Rgb", "RGB", 37, 19, Content::natural, {5, 9, 30}},
+    {"Patch11Rgb", "RGBA", 33, 17, Content::random, {7, 11, 100}},
+    {"Patch13Rgb", "RGB", 33, 17, Content::natural, {5, 13, 30}},
+    {"Patch9P010", "P010", 70, 38, Content::natural, {5, 9, 30}},
+    {"Patch11Deep", "GRAY16", 33, 17, Content::random, {7, 11, 200}},
+    {"Patch15Deep", "GRAY16", 34, 18, Content::natural, {5, 15, 30}},
+    {"Patch17Deep", "GRAY16", 33, 17, Content::natural, {3, 17, 30}},
+    {"Search3", "GRAY8", 68, 36, Content::natural, {3, 7, 30}},
+    {"Search5", "NV12", 66, 34, Content::random, {5, 7, 150}},
+    {"Search13", "GRAY8", 40, 36, Content::natural, {13, 7, 30}},
+    {"Search15", "GRAY16", 36, 20, Content::natural, {15, 5, 30}},
+    // Tables that fit shared memory several times, once, and not at all.
+    {"SmallTable", "GRAY8", 36, 20, Content::random, {7, 7, 3}},
+    {"MiddleTable", "GRAY8", 36, 20, Content::random, {7, 7, 25}},
+    {"LargeTable", "GRAY8", 36, 20, Content::random, {7, 7, 60}},
+    {"LargestTable", "GRAY8", 36, 20, Content::random, {7, 7, 200}},
+    {"LargestTableDeep", "GRAY16", 36, 20, Content::random, {5, 7, 200}},
 };
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
@@ -130,6 +154,8 @@ const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
     {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},
     {"FullHdSmallPatch", "NV12", 1920, 1080, Content::natural, {7, 3, 10}},
+    {"FullHdPatch9", "GRAY8", 1920, 1080, Content::natural, {7, 9, 10}},
+    {"FullHdPatch15", "GRAY8", 1920, 1080, Content::natural, {5, 15, 30}},
     {"FullHdLargePatch", "GRAY8", 1920, 1080, Content::natural, {5, 21, 10}},
     {"FullHd16", "GRAY16", 1920, 1080, Content::natural, {7, 7, 10}},
     {"FullHdP010", "P010", 1920, 1080, Content::natural, {5, 5, 10}},

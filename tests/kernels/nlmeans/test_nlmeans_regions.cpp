@@ -15,9 +15,11 @@ const Extreme<nlmeans::Parameters> large_frames[] = {
     {"Tiles", "GRAY8", 641, 333, Content::natural, {7, 5, 20}},
     {"TilesNv12", "NV12", 641, 333, Content::natural, {7, 3, 20}},
     {"TilesRgba", "RGBA", 641, 333, Content::natural, {5, 3, 20}},
-    {"Any", "GRAY8", 641, 333, Content::natural, {5, 9, 20}},
-    {"AnyWords", "P010", 641, 333, Content::natural, {5, 5, 20}},
-    {"AnyRgb", "RGB", 641, 333, Content::natural, {5, 9, 20}},
+    {"TilesWords", "P010", 641, 333, Content::natural, {5, 5, 20}},
+    {"TilesPatch9", "GRAY8", 641, 333, Content::natural, {5, 9, 20}},
+    {"Any", "GRAY8", 641, 333, Content::natural, {5, 17, 20}},
+    {"AnyWords", "P010", 641, 333, Content::natural, {5, 17, 20}},
+    {"AnyRgb", "RGB", 641, 333, Content::natural, {5, 13, 20}},
 };
 
 regions::Parameters two_regions() {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How a block of the tile kernel fills its tile (tile.h) in shared memory. All of this compiles for
+// the host, too. Each thread calls these functions one after the other, with a barrier after each.
+
+#include <cstdint>
+
+#include "cuda/core/border.h"
+#include "cuda/nlmeans/kernel_arguments.h"
+#include "cuda/nlmeans/tile.h"
+#include "cuda/pixels/pixel_pack.h"
+#include "cuda/pixels/sample_math.h"
+
+namespace cudavision::nlmeans {
+
+constexpr int tile_threads = 32 * tile_warps;
+
+/// Fills the words of a tile that begins at (left, top) of the picture, which may be outside it.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline void load_tile(const NlMeansArguments& a,
+                                             const DenoisedPicture& picture, int left, int top,
+                                             int thread, std::uint32_t* pixels) {
+  const TileShape& shape = a.shape;
+  const int lane = thread % 32, warp = thread / 32;
+  for (int word = lane; word < shape.copy_columns; word += 32) {
+    int from_x[4];
+    CUDAVISION_UNROLL
+    for (int i = 0; i < 4; ++i)
+      from_x[i] = border_index(left + 4 * word + i, picture.width, Border::reflect_101);
+    for (int y = warp; y < shape.rows; y += tile_warps) {
+      const int from_y = border_index(top + y, picture.height, Border::reflect_101);
+      std::uint32_t values[Kind::planes] = {};
+      CUDAVISION_UNROLL
+      for (int c = 0; c < Kind::channels; ++c) {
+        const DenoisedPlane& plane = picture.planes[c];
+        const std::uint8_t* const row =
+            plane.in + static_cast<std::int64_t>(from_y) * plane.in_pitch + plane.offset;
+        CUDAVISION_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          const std::uint8_t* const from = row + plane.step * from_x[i];
+          if (Kind::sample_bytes == 1) {
+            values[c] |= static_cast<std::uint32_t>(from[0]) << (8 * i);
+          } else {
+            const std::uint32_t value = sample_value(
+                from[0] | static_cast<std::uint32_t>(from[1]) << 8, a.shift, (1u << a.bits) - 1);
+            values[2 * c] |= value >> a.low_bits << (8 * i);
+            values[2 * c + 1] |= (value & ((1u << a.low_bits) - 1)) << (8 * i);
+          }
+        }
+      }
+      CUDAVISION_UNROLL
+      for (int p = 0; p < Kind::planes; ++p)
+        pixels[p * shape.plane_words + word * shape.rows + y] = values[p];
+    }
+  }
+}
+
+/// Makes the shifted copies of each plane.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline void copy_tile(const TileShape& shape, int thread,
+                                             std::uint32_t* pixels) {
+  for (int i = thread; i < shape.copy_words; i += tile_threads)
+    CUDAVISION_UNROLL
+  for (int p = 0; p < Kind::planes; ++p) {
+    std::uint32_t* const at = pixels + p * shape.plane_words + i;
+    // The last column has no neighbour, and the bytes that it lacks are in no patch.
+    const std::uint32_t next = i + shape.rows < shape.copy_words ? at[shape.rows] : 0;
+    CUDAVISION_UNROLL
+    for (int c = 1; c < 4; ++c)
+      at[c * shape.copy_words] = bytes_from(at[0], next, c);
+  }
+}
+
+/// Computes the norms of the patches around all candidates of a tile: sums of the squares of a
+/// patch's rows slide down the columns.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int thread,
+                                              const std::uint32_t* pixels, int* norms) {
+  const TileShape& shape = a.shape;
+  const int patch = 2 * a.patch_radius + 1;
+  // Each thread sums a part of a column, as long as it must be for all to have one.
+  const int segments =
+      shape.candidate_columns < tile_threads ? tile_threads / shape.candidate_columns : 1;
+  const int segment = (shape.candidate_rows + segments - 1) / segments;
+  for (int item = thread; item < shape.candidate_columns * segments; item += tile_threads) {
+    const int x = item % shape.candidate_columns;
+    const int top = item / shape.candidate_columns * segment;
+    if (top >= shape.candidate_rows)
+      continue;
+    const std::uint32_t* const column = pixels + word_at(shape, x, 0);
+    std::uint32_t high = 0, products = 0, low = 0;
+    const auto add_row = [&](int y, std::uint32_t factor) {
+      std::uint32_t row_high = 0, row_products = 0, row_low = 0;
+      CUDAVISION_UNROLL
+      for (int c = 0; c < Kind::channels; ++c)
+        CUDAVISION_UNROLL
+      for (int w = 0; w < Kind::side; ++w) {
+        const std::uint32_t* const at =
+            column + y + w * shape.rows + c * Kind::sample_bytes * shape.plane_words;
+        const std::uint32_t mask = patch_mask(patch, 0, w);
+        const std::uint32_t upper = at[0] & mask;
+        row_high = dot_bytes(upper, upper, row_high);
+        if (Kind::sample_bytes == 2) {
+          const std::uint32_t lower = at[shape.plane_words] & mask;
+          row_products = dot_bytes(upper, lower, row_products);
+          row_low = dot_bytes(lower, lower, row_low);
+        }
+      }
+      high += row_high * factor;
+      products += row_products * factor;
+      low += row_low * factor;
+    };
+    for (int y = 0; y < patch - 1; ++y)
+      add_row(top + y, 1);
+    const int end = top + segment < shape.candidate_rows ? top + segment : shape.candidate_rows;
+    for (int y = top; y < end; ++y) {
+      add_row(y + patch - 1, 1);
+      const Norm norm = norm_of<Kind>(high, products, low, a.low_bits);
+      int* const to = norms + x * shape.candidate_rows + y;
+      to[0] = static_cast<int>(norm.high) * a.scale;
+      if (Kind::sample_bytes == 2)
+        to[shape.candidate_rows * shape.candidate_columns] = static_cast<int>(norm.low);
+      add_row(y, ~0u);
+    }
+  }
+}
+
+}  // namespace cudavision::nlmeans
