@@ -89,6 +89,11 @@ void add_calibration(ElementProperties<Settings>& all) {
            "cameras see, to 1, all of them (-1 = as the calibration says)",
            ready},
           &Settings::alpha, {-1, 1});
+  all.add({"calibration-drift", "Calibration drift",
+           "What to do about cameras that have turned in their mounts, as inspected pairs show: "
+           "nothing, warn, or correct the right camera's pictures",
+           ready},
+          &Settings::calibration_drift, calibration_drift_type());
 }
 
 void add_matching(ElementProperties<Settings>& all) {

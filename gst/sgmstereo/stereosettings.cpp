@@ -39,6 +39,7 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   settings.frame_packing = started.frame_packing;
   settings.calibration = started.calibration;
   settings.alpha = started.alpha;
+  settings.calibration_drift = started.calibration_drift;
   settings.frames_in_flight = started.frames_in_flight;
   return settings;
 }

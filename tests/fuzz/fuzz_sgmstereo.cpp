@@ -63,6 +63,7 @@ class StereoEpisode final : public fuzz::Life {
     set("frames-in-flight", one_of({"1", "2", "3", "8"}));
 #ifdef CUDAVISION_TEST_HAVE_OPENCV
     rectified_ = below(4) == 0;
+    set("calibration-drift", one_of({"off", "warn", "correct", "correct"}));
 #endif
     if (rectified_) {
       set("calibration", CalibrationFile::name().c_str());
@@ -103,6 +104,7 @@ class StereoEpisode final : public fuzz::Life {
              const std::string name = property.first, value = property.second;
              return (name == "temporal-alpha" && value != "1") ||
                     (name == "temporal-persistence" && value != "0") ||
+                    (name == "calibration-drift" && value == "correct") ||
                     (name == "output" && value == "depth") || name == "colormap-range";
            });
   }

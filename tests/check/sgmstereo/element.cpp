@@ -21,6 +21,7 @@ const RegisteredElement row(ElementSpec{
      {"calibration-left", Change::ready, "", "left.yaml"},
      {"calibration-right", Change::ready, "", "right.yaml"},
      {"alpha", Change::ready, "-1", "0.75", -1, 1},
+     {"calibration-drift", Change::ready, "warn", "correct", 0, 0, "off warn correct"},
      {"p1", Change::playing, "0", "254", 0, 254},
      {"p2", Change::playing, "0", "255", 0, 255},
      {"adaptive-p2", Change::playing, "true", "false"},
