@@ -182,6 +182,17 @@ std::array<double, 2> upright_place(const MountTurn& turn, double x, double y) {
   return Undo(turn).place(x, y);
 }
 
+double yaw_for_column(const MountTurn& turn, double x, double y, double column) {
+  MountTurn its = turn;
+  for (int i = 0; i < 10; ++i) {
+    const double found = upright_place(its, x, y)[0];
+    MountTurn more = its;
+    more.yaw += probe;
+    its.yaw += (column - found) * probe / (upright_place(more, x, y)[0] - found);
+  }
+  return its.yaw;
+}
+
 double MountFit::error(int unknown) const {
   return std::sqrt(covariance[static_cast<std::size_t>((unknowns + 1) * unknown)]);
 }

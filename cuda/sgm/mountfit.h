@@ -39,6 +39,10 @@ std::array<double, 9> rotation_of(const MountTurn& turn);
 std::array<double, 2> turned_place(const MountTurn& turn, double x, double y);
 std::array<double, 2> upright_place(const MountTurn& turn, double x, double y);
 
+/// Returns the yaw with which a turn would let what the right camera sees at (x, y) be seen by the
+/// other camera in a column: upright_place(turn with that yaw, x, y).x.
+double yaw_for_column(const MountTurn& turn, double x, double y, double column);
+
 /// What is known before a fit: the most likely turn and the standard deviations of pitch, yaw,
 /// roll, zoom and the logarithm of focal from it. 0 stands for one that is known exactly.
 struct MountPrior {

@@ -87,8 +87,10 @@
  * * `rows-off`, `pitch`, `yaw`, `roll`, `zoom` (#gdouble), each with its standard error as
  *   `rows-off-error` and so on: how far apart the rows of both pictures lie, in pixels, and how the
  *   right camera has turned in its mount, in degrees; absent while too little is known
- * * `corrected-pitch`, `corrected-yaw`, `corrected-roll`, `corrected-zoom` (#gdouble), `corrections`
- *   (#guint): what is corrected of this, with #GstCudaSgmStereo:calibration-drift
+ * * `corrected-pitch`, `corrected-yaw`, `corrected-roll`, `corrected-zoom` (#gdouble) and
+ *   `corrections` (#guint): what is corrected of this, with #GstCudaSgmStereo:calibration-drift
+ * * `known-distance-offset` (#gdouble): by how many pixels the disparity at
+ *   #GstCudaSgmStereo:known-distance is too large
  *
  * It also posts warnings if the cameras are swapped, the pictures not rectified, or properties do
  * not suit them.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gst/sgmstereo/calibration/knowndistance.h"
 #include "gst/sgmstereo/outputs/colormaprange.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
@@ -73,6 +74,9 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
   if (!error.empty())
     return error;
   error = colormap_range_error(settings.colormap_range);
+  if (!error.empty())
+    return error;
+  error = known_distance_error(settings.known_distance);
   if (!error.empty())
     return error;
   return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();

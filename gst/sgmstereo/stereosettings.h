@@ -57,6 +57,7 @@ struct StereoSettings : sgm::Parameters {
   // Not properties, but what the calibration gives for the current frames; 0: nothing yet.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
+  const char* known_distance = "";  ///< interned; see KnownDistance
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
   const char* colormap_range = "";  ///< interned, as CalibrationFiles are

@@ -41,7 +41,8 @@ bool RectifiedOptics::matches(const RectifiedOptics& other) const {
 }
 
 MountFinding MountDrift::add(const sgm::PairFigures& figures, const RectifiedOptics& optics,
-                             const sgm::MountTurn& corrected) {
+                             const sgm::MountTurn& corrected, std::optional<double> known_yaw) {
+  const double yaw = known_yaw.value_or(corrected.yaw);
   if (pairs_ > 0 && !optics.matches(optics_))
     reset();
   optics_ = optics;
@@ -52,14 +53,14 @@ MountFinding MountDrift::add(const sgm::PairFigures& figures, const RectifiedOpt
   if (seen_.size() < fewest_points)
     return finding;
   finding.known = true;
-  finding.fit = fit_with(0, corrected);
+  finding.fit = fit_with(0, yaw);
   unexplained_ = explains_last_pair(finding.fit) ? 0 : unexplained_ + 1;
   if (unexplained_ >= pairs_to_forget) {  // a blow: what was seen before it no longer holds
     forget_before(pairs_ - pairs_to_forget);
     unexplained_ = 0;
-    finding.fit = fit_with(0, corrected);
+    finding.fit = fit_with(0, yaw);
   }
-  const sgm::MountFit with_yaw = fit_with(turn_deviation, corrected);
+  const sgm::MountFit with_yaw = fit_with(turn_deviation, yaw);
   finding.yaw = with_yaw.turn.yaw;
   finding.yaw_error = with_yaw.error(1);
   const double half_width = optics.width / (2 * optics.focal_length);
@@ -69,7 +70,7 @@ MountFinding MountDrift::add(const sgm::PairFigures& figures, const RectifiedOpt
     return sgm::RowsApart{its.rows * optics.focal_length, its.error * optics.focal_length};
   };
   const sgm::RowsApart by_yaw = apart(with_yaw, finding.fit.turn);
-  if (by_yaw.rows > enough_yaw && by_yaw.rows > enough_certainty * by_yaw.error &&
+  if (!known_yaw && by_yaw.rows > enough_yaw && by_yaw.rows > enough_certainty * by_yaw.error &&
       is_sure(with_yaw))
     finding.fit = with_yaw;
   finding.sure = is_sure(finding.fit);
@@ -131,9 +132,9 @@ bool MountDrift::explains_last_pair(const sgm::MountFit& fit) const {
   return near >= explained * points;
 }
 
-sgm::MountFit MountDrift::fit_with(double yaw_deviation, const sgm::MountTurn& corrected) const {
+sgm::MountFit MountDrift::fit_with(double yaw_deviation, double yaw) const {
   sgm::MountPrior prior;
-  prior.turn.yaw = corrected.yaw;
+  prior.turn.yaw = yaw;
   prior.deviations = {turn_deviation, yaw_deviation, turn_deviation, zoom_deviation,
                       optics_.focal_is_known ? 0 : focal_deviation};
   return sgm::fit_mount(points(), prior, min_noise / optics_.focal_length);

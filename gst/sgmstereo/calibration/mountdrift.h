@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cuda/sgm/mountfit.h"
@@ -42,9 +43,10 @@ class MountDrift {
  public:
   void reset() { *this = MountDrift(); }
 
-  /// Adds a pair that was matched while the right camera was corrected by a turn.
+  /// Adds a pair that was matched while the right camera was corrected by a turn. known_yaw: if it
+  /// is known from something else than rows, and is not that of the turn.
   MountFinding add(const sgm::PairFigures& figures, const RectifiedOptics& optics,
-                   const sgm::MountTurn& corrected);
+                   const sgm::MountTurn& corrected, std::optional<double> known_yaw = {});
 
  private:
   struct Seen {
@@ -56,7 +58,7 @@ class MountDrift {
   std::vector<sgm::MatchedPoint> points() const;
   void forget_before(int pair);
   bool explains_last_pair(const sgm::MountFit& fit) const;
-  sgm::MountFit fit_with(double yaw_deviation, const sgm::MountTurn& corrected) const;
+  sgm::MountFit fit_with(double yaw_deviation, double yaw) const;
   bool is_sure(const sgm::MountFit& fit) const;
 
   RectifiedOptics optics_;

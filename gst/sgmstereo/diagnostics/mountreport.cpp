@@ -11,7 +11,7 @@ constexpr double degrees = 180 / G_PI;
 enum Unknown { pitch, yaw, roll, zoom };
 
 std::string formatted(const char* format, double number, double error) {
-  char buffer[100];
+  char buffer[200];
   std::snprintf(buffer, sizeof buffer, format, number, error);
   return buffer;
 }
@@ -43,6 +43,8 @@ void add_mount_fields(GstStructure* structure, const MountReport& report) {
   add("corrected-yaw", degrees * report.corrected.yaw);
   add("corrected-roll", degrees * report.corrected.roll);
   add("corrected-zoom", report.corrected.zoom);
+  if (report.distance.offset)
+    add("known-distance-offset", *report.distance.offset);
   gst_structure_set(structure, "corrections", G_TYPE_UINT, report.corrections, nullptr);
 }
 
@@ -57,10 +59,17 @@ std::string turn_text(const MountFinding& finding) {
 }
 
 std::string correction_text(const MountReport& report) {
-  return "The rows of both pictures were " +
-         formatted("%.2f ± %.2f", report.finding.rows_off, report.finding.rows_error) +
-         " pixels apart, because the right camera has turned " + turn_text(report.finding) +
-         ": its pictures are rectified accordingly, from " +
+  const std::string reason =
+      report.distance.yaw
+          ? formatted(
+                "The disparity at known-distance was off by %.2f pixels, because the right camera "
+                "has "
+                "turned by %.2f° in yaw",
+                *report.distance.offset, degrees * *report.distance.yaw)
+          : "The rows of both pictures were " +
+                formatted("%.2f ± %.2f", report.finding.rows_off, report.finding.rows_error) +
+                " pixels apart, because the right camera has turned " + turn_text(report.finding);
+  return reason + ": its pictures are rectified accordingly, from " +
          std::to_string(MountCorrection::pairs_to_wait) + " pairs after this one on.";
 }
 

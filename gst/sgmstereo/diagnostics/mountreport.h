@@ -20,7 +20,8 @@ namespace cudavision {
 ///   corrected-pitch, corrected-yaw, corrected-roll, corrected-zoom: the turn that was corrected
 ///   while
 ///     the pair was matched,
-///   corrections (guint): how many corrections have begun since the start.
+///   corrections (guint): how many corrections have begun since the start,
+///   known-distance-offset: DistanceFinding::offset, while there is one.
 void add_mount_fields(GstStructure* structure, const MountReport& report);
 
 /// Returns what is found, in a sentence's words: "by 0.50 ± 0.01° in pitch, …".

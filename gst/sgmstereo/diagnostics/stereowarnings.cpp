@@ -265,6 +265,7 @@ std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
 bool is_certain(StereoWarning warning) {
   switch (warning) {
     case StereoWarning::unsynchronized:  // follows from several inspections
+    case StereoWarning::known_distance:
     case StereoWarning::columns:
     case StereoWarning::focal_length:
     case StereoWarning::baseline:
@@ -278,6 +279,7 @@ bool is_certain(StereoWarning warning) {
 bool concerns_settings(StereoWarning warning) {
   switch (warning) {
     case StereoWarning::range:
+    case StereoWarning::known_distance:
     case StereoWarning::columns:
     case StereoWarning::focal_length:
     case StereoWarning::baseline:
@@ -312,6 +314,7 @@ StereoWarningTexts warnings_of(const InspectedPair& pair) {
     set(StereoWarning::unmatched, unmatched_text(figures, settings));
     set(StereoWarning::untextured, untextured_text(figures));
   }
+  set(StereoWarning::known_distance, pair.mounts.distance.problem);
   set(StereoWarning::exposure, exposure);
   set(StereoWarning::columns, columns_text(settings, pair.width));
   set(StereoWarning::focal_length, focal_length_text(settings, pair.width));

@@ -17,6 +17,7 @@ enum class StereoWarning {
   swapped,
   unrectified,
   drift,
+  known_distance,
   unsynchronized,
   exposure,
   range,
@@ -28,7 +29,7 @@ enum class StereoWarning {
   calibrated_lengths,
   depth,
 };
-inline constexpr std::size_t stereo_warning_count = 13;
+inline constexpr std::size_t stereo_warning_count = 14;
 
 /// True if one inspection is enough to be sure. Others may be an accident, such as a blow to the
 /// cameras, so they count only if the next inspection finds the same.

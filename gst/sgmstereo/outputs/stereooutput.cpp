@@ -149,9 +149,12 @@ void report_pair(StereoStream& stream, const FrameTimes& times) {
   const StereoSettings settings = stream.work->settings().with_calibrated_lengths();
   PairSnapshot& pair = stream.work->snapshot();
   const sgm::PairFigures figures = pair.figures(settings);
-  const MountReport mounts =
-      stream.mounts.inspect(figures, settings.calibration_drift, stream.work->right_camera(),
-                            !stream.diagnostics.is_unsynchronized());
+  const int last_disparity = settings.minimum + settings.disparities - 1;
+  const DistanceScene scene{pair.map(),     sgm::disparity_scale(settings), settings.minimum,
+                            last_disparity, settings.focal_length,          settings.baseline};
+  const MountReport mounts = stream.mounts.inspect(
+      figures, settings.calibration_drift, stream.work->right_camera(), settings.known_distance,
+      scene, !stream.diagnostics.is_unsynchronized());
   stream.diagnostics.report(times, settings, stream.work->measures_depth(), pair, figures, mounts);
 }
 

@@ -105,6 +105,20 @@ TEST(MountFit, Places) {
   EXPECT_GT(turned_place({.roll = 0.01}, 0.3, 0)[1], 0);
 }
 
+/// The yaw that explains a column is that of the turn by which the camera has seen it.
+TEST(MountFit, YawForColumn) {
+  for_each_case_number([](int number_of_case) {
+    Random random = random_of_case(settings().seed, number_of_case);
+    const MountTurn turn = random_turn(random, 3, 0.5);
+    const double x = number(random, -0.5, 0.5), y = number(random, -0.4, 0.4);
+    const auto [seen_x, seen_y] = turned_place(turn, x, y);
+    MountTurn other = turn;
+    other.yaw = number(random, -0.05, 0.05);
+    // With another yaw, the row of the place changes as well, so that its column alone decides.
+    EXPECT_NEAR(yaw_for_column(other, seen_x, seen_y, x), turn.yaw, 1e-9);
+  });
+}
+
 TEST(MountFit, FindsTurns) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
