@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
@@ -361,6 +362,25 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   figures.largest_disparity = quantile(disparities, 0.98);
 }
 
+void PairInspector::measure_rows(const std::vector<Match>& matches, PairFigures& figures) const {
+  std::vector<double> offsets;
+  figures.matches.clear();
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const Best& best = matches[i].best;
+    if (!matches[i].is_clear())
+      continue;
+    offsets.push_back(best.offset);
+    const double x = blocks_[i].x + (block_width - 1) / 2.0;
+    const double y = blocks_[i].y + (block_height - 1) / 2.0;
+    figures.matches.push_back({x, y, x + best.dx, y + best.offset});
+  }
+  if (offsets.empty())
+    return;
+  std::sort(offsets.begin(), offsets.end());
+  figures.vertical_offset = quantile(offsets, 0.5);
+  figures.vertical_spread = quantile(offsets, 0.75) - quantile(offsets, 0.25);
+}
+
 PairFigures PairInspector::inspect(const SamplePlane& left_picture,
                                    const SamplePlane& right_picture, View<const std::uint8_t> map,
                                    const Parameters& parameters) {
@@ -391,25 +411,23 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
         share_of(match_blocks(left, right, {minimum_, largest_, -near_rows, near_rows}), clear);
     beyond = match_beyond_range(left, right, 0);
     if (!figures.is_swapped() &&
-        share_of(beyond, clear) < std::max(figures.matched, poorly_matched)) {
+        share_of(beyond, clear) < std::max(figures.matched, poorly_matched))
       beyond.clear();
-      if (figures.matched < poorly_matched) {
-        matches = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});
-        figures.matched = share_of(matches, clear);
-      }
+  }
+  measure_rows(matches, figures);
+  // A camera that has turned sees points in far rows, perhaps at some sides of the picture only.
+  if (beyond.empty() &&
+      (figures.matched < poorly_matched || figures.vertical_spread >= max_spread)) {
+    std::vector<Match> far = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});
+    const double share = share_of(far, clear);
+    if (share >= figures.matched || figures.matched < poorly_matched) {
+      matches = std::move(far);
+      figures.matched = share;
     }
   }
   figures.agreement = share_of(matches, [](const Match& match) { return match.agrees; });
 
-  std::vector<double> offsets;
-  for (const Match& match : beyond.empty() ? matches : beyond)
-    if (match.is_clear())
-      offsets.push_back(match.best.offset);
-  if (!offsets.empty()) {
-    std::sort(offsets.begin(), offsets.end());
-    figures.vertical_offset = quantile(offsets, 0.5);
-    figures.vertical_spread = quantile(offsets, 0.75) - quantile(offsets, 0.25);
-  }
+  measure_rows(beyond.empty() ? matches : beyond, figures);
   if (beyond.empty())
     beyond = match_beyond_range(
         left, right,

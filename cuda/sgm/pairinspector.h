@@ -14,6 +14,11 @@
 /// few places of the pictures, whatever device matches them.
 namespace cudavision::sgm {
 
+/// A block that both pictures show: the places of its centre, in pixels.
+struct MatchedBlock {
+  double left_x, left_y, right_x, right_y;
+};
+
 /// The figures of one inspected pair. The matching of SgmStereo supposes that a point lies in the
 /// same row of both pictures; the blocks below are searched in other rows as well, so that they
 /// tell why a map has few known pixels.
@@ -34,6 +39,8 @@ struct PairFigures {
   double vertical_offset =
       0;  ///< median of (row in the right picture − row in the left), in pixels
   double vertical_spread = 0;  ///< the difference of that number's upper and lower quartile
+
+  std::vector<MatchedBlock> matches;  ///< row by row
 
   /// Share of the blocks that are matched if the pictures are exchanged. It is only measured if
   /// fewer than half are matched as they are.
@@ -95,6 +102,7 @@ class PairInspector {
                                   const Window& window) const;
   std::vector<Match> match_beyond_range(const Normalized& left, const Normalized& right,
                                         int row) const;
+  void measure_rows(const std::vector<Match>& matches, PairFigures& figures) const;
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
   const PlaneSize size_;

@@ -83,4 +83,10 @@ void post_warning(GstElement* element, GQuark domain, int code, const std::strin
   post(element, GST_MESSAGE_WARNING, domain, code, text.c_str(), location);
 }
 
+void post_information(GstElement* element, const std::string& text,
+                      const SourceLocation& location) {
+  post(element, GST_MESSAGE_INFO, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text.c_str(),
+       location);
+}
+
 }  // namespace cudavision

@@ -51,6 +51,10 @@ void post_current_exception(GstElement* element, const SourceLocation& location)
 void post_warning(GstElement* element, GQuark domain, int code, const std::string& text,
                   const SourceLocation& location = SourceLocation::current());
 
+/// Posts an INFO message: what the element has done by itself.
+void post_information(GstElement* element, const std::string& text,
+                      const SourceLocation& location = SourceLocation::current());
+
 /// Runs the body of a virtual function of element. No exception may reach GStreamer's C code: it
 /// becomes an ERROR message, and on_error is returned. The message is posted after the stack has
 /// been unwound, so that no CUDA context is current while message handlers run.

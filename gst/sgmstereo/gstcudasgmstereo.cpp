@@ -9,7 +9,8 @@
  * GPU or, with bit-identical results, on the CPU.
  *
  * The pictures must be rectified: each point of the scene lies in the same row of both. With
- * #GstCudaSgmStereo:calibration the element does this itself. They come
+ * #GstCudaSgmStereo:calibration the element does this itself, and with
+ * #GstCudaSgmStereo:calibration-drift it follows a right camera that turns in its mount. They come
  * from two cameras on `sink_left` and `sink_right`, in any formats of equal width, height and bit
  * depth; or packed in one frame, side by side or one above the other, on `sink_left`, while
  * `sink_right` stays unlinked. Two frames form a pair if their running times differ by no more than
@@ -83,6 +84,13 @@
  *   the right picture, median and difference of the quartiles; absent if too few match
  * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only if a
  *   source pad carries depth
+ * * `rows-off`, `pitch`, `yaw`, `roll`, `zoom` (#gdouble), each with its standard error as
+ *   `rows-off-error` and so on: how far apart the rows of both pictures lie, in pixels, and how the
+ *   right camera has turned in its mount, in degrees; absent while too little is known
+ * * `corrected-pitch`, `corrected-yaw`, `corrected-roll`, `corrected-zoom` (#gdouble) and
+ *   `corrections` (#guint): what is corrected of this, with #GstCudaSgmStereo:calibration-drift
+ * * `known-distance-offset` (#gdouble): by how many pixels the disparity at
+ *   #GstCudaSgmStereo:known-distance is too large
  *
  * It also posts warnings if the cameras are swapped, the pictures not rectified, or properties do
  * not suit them.

@@ -62,6 +62,17 @@ GType compatibility_type() {
   return type;
 }
 
+GType calibration_drift_type() {
+  static const GEnumValue values[] = {
+      enum_value(CalibrationDrift::off, "Do not look for it", "off"),
+      enum_value(CalibrationDrift::warn, "Say how the right camera has turned, and warn", "warn"),
+      enum_value(CalibrationDrift::correct, "Rectify its pictures anew, and say so", "correct"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaSgmStereoCalibrationDrift", values);
+  return type;
+}
+
 GType preset_type() {
   static const GEnumValue values[] = {
       enum_value(StereoPreset::custom, "Other values; setting it changes nothing", "custom"),

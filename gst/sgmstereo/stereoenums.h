@@ -10,6 +10,7 @@ GType output_type();
 GType census_type();
 GType subpixel_method_type();
 GType compatibility_type();
+GType calibration_drift_type();
 GType preset_type();
 GType colormap_type();
 

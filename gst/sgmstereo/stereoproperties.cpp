@@ -89,6 +89,11 @@ void add_calibration(ElementProperties<Settings>& all) {
            "cameras see, to 1, all of them (-1 = as the calibration says)",
            ready},
           &Settings::alpha, {-1, 1});
+  all.add({"calibration-drift", "Calibration drift",
+           "What to do about cameras that have turned in their mounts, as inspected pairs show: "
+           "nothing, warn, or correct the right camera's pictures",
+           ready},
+          &Settings::calibration_drift, calibration_drift_type());
 }
 
 void add_matching(ElementProperties<Settings>& all) {
@@ -169,6 +174,12 @@ void add_output(ElementProperties<Settings>& all) {
            "Distance between the cameras in millimetres; depth and points need it (0 = the "
            "calibration's, if there is one)"},
           &Settings::baseline, {0, 1e6}, shown);
+  all.add(
+      {"known-distance", "Known distance",
+       "Place and distance x,y,mm by which calibration-drift=correct finds the yaw of the right "
+       "camera, which rows do not show: what pixel (x, y) of the map shows is so many "
+       "millimetres away from the plane of the cameras (empty = none)"},
+      +[](Settings& settings) -> const char*& { return settings.known_distance; });
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
           {0.001, 1e6});
   all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gst/sgmstereo/calibration/knowndistance.h"
 #include "gst/sgmstereo/outputs/colormaprange.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
@@ -39,6 +40,7 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   settings.frame_packing = started.frame_packing;
   settings.calibration = started.calibration;
   settings.alpha = started.alpha;
+  settings.calibration_drift = started.calibration_drift;
   settings.frames_in_flight = started.frames_in_flight;
   return settings;
 }
@@ -72,6 +74,9 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
   if (!error.empty())
     return error;
   error = colormap_range_error(settings.colormap_range);
+  if (!error.empty())
+    return error;
+  error = known_distance_error(settings.known_distance);
   if (!error.empty())
     return error;
   return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();

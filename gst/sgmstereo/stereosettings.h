@@ -10,6 +10,7 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/flight/flightlimit.h"
 #include "gst/sgmstereo/calibration/calibration.h"
+#include "gst/sgmstereo/calibration/calibrationdrift.h"
 #include "gst/sgmstereo/outputs/colormaps.h"
 
 /// The values of cudasgmstereo's properties, and their translation for its operations.
@@ -46,7 +47,8 @@ struct StereoSettings : sgm::Parameters {
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   CalibrationFiles calibration;
-  double alpha = -1;         ///< of make_rectification()
+  double alpha = -1;  ///< of make_rectification()
+  CalibrationDrift calibration_drift = CalibrationDrift::warn;
   int frames_in_flight = 0;  ///< pairs; 0: automatic
 
   // 0 stands for the calibration's.
@@ -55,6 +57,7 @@ struct StereoSettings : sgm::Parameters {
   // Not properties, but what the calibration gives for the current frames; 0: nothing yet.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
+  const char* known_distance = "";  ///< interned; see KnownDistance
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
   const char* colormap_range = "";  ///< interned, as CalibrationFiles are

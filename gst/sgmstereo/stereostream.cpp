@@ -40,6 +40,7 @@ void reset_stream(StereoStream& stream) {
   stream.unequal.reset();
   stream.unpaired.reset();
   stream.diagnostics.reset();
+  stream.mounts.reset();
   stream.state.arrived_packed = false;
   stream.state.shared.lock()->qos.reset();
   for (StereoInput* input : {&stream.left, &stream.right})
@@ -90,6 +91,8 @@ gboolean stereo_start(StereoStream& stream) {
   return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
     const StereoSettings settings = stream.state.shared.lock()->settings;
     stream.guard.require(validation_error(settings, lengths_are_linked(stream)));
+    if (settings.calibration_drift == CalibrationDrift::correct)
+      require_opencv("calibration-drift=correct");
     stream.calibration.reset();
     if (settings.calibration.any())
       stream.calibration = read_calibration(settings.calibration);

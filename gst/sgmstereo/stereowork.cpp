@@ -11,12 +11,21 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
-// map: nullptr if frames are rectified.
-std::optional<Rectifier> make_rectifier(Device& device, const FrameLayout& camera,
-                                        const RectifyingMap* map) {
-  if (!map)
+bool rectifies_left(const std::optional<Rectification>& rectification) {
+  return rectification && !rectification->left.places.empty();
+}
+
+std::optional<Rectifier> make_left_rectifier(Device& device, const FrameLayout& camera,
+                                             const std::optional<Rectification>& rectification) {
+  if (!rectifies_left(rectification))
     return std::nullopt;
-  return std::optional<Rectifier>(std::in_place, device, camera, *map);
+  return std::optional<Rectifier>(std::in_place, device, camera, rectification->left);
+}
+
+std::unique_ptr<Rectifier> make_right_rectifier(Device& device, const FrameLayout& camera,
+                                                const std::optional<Rectification>& rectification) {
+  return rectification ? std::make_unique<Rectifier>(device, camera, rectification->right)
+                       : nullptr;
 }
 
 // Returns the kind of picture into which the map or confidence is turned for an output in these
@@ -61,23 +70,35 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
       packing_(packing),
       settings_(settings),
       lanes_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
-      left_rectifier_(make_rectifier(device_, picture_layout(packing, left),
-                                     rectification ? &rectification->left : nullptr)),
-      right_rectifier_(make_rectifier(device_,
-                                      picture_layout(packing, packing.packed() ? left : right),
-                                      rectification ? &rectification->right : nullptr)),
+      right_layout_(picture_layout(packing, packing.packed() ? left : right)),
+      left_rectifier_(make_left_rectifier(device_, picture_layout(packing, left), rectification)),
+      right_rectifier_(make_right_rectifier(device_, right_layout_, rectification)),
       stereo_(device_, left_rectifier_ ? left_rectifier_->layout() : picture_layout(packing, left),
-              right_rectifier_ ? right_rectifier_->layout()
-                               : picture_layout(packing, packing.packed() ? left : right),
-              settings, property_word) {
-  if (rectification) {
+              right_rectifier_ ? right_rectifier_->layout() : right_layout_, settings,
+              property_word) {
+  if (left_rectifier_) {
     center_ = {rectification->center_x, rectification->center_y};
     left_camera_ = rectification->left_camera;
-    stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
+  }
+  if (rectification) {
+    right_camera_ = rectification->right_camera;
+    mask_unseen();
   }
   lanes_.set_input(0, left);
   if (!packing.packed())
     lanes_.set_input(1, right);
+}
+
+void StereoWork::mask_unseen() {
+  stereo_.set_masks(left_rectifier_ ? left_rectifier_->unseen() : View<const std::uint32_t>(),
+                    right_rectifier_->unseen());
+}
+
+void StereoWork::set_right_map(const RectifyingMap& map) {
+  finish();  // the device must be done with the old map
+  std::unique_ptr<Rectifier> rectifier = std::make_unique<Rectifier>(device_, right_layout_, map);
+  std::swap(right_rectifier_, rectifier);
+  mask_unseen();
 }
 
 FrameLayout StereoWork::picture() const {
@@ -185,11 +206,9 @@ void StereoWork::match(const Inputs& in, View<std::uint8_t> map, View<std::uint8
   const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
   const View<std::uint8_t> unfilled =
       inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
-  if (left_rectifier_)
-    stereo_.run(left_rectifier_->run(in.left), right_rectifier_->run(in.right), map, confidence,
-                unfilled);
-  else
-    stereo_.run(in.left, in.right, map, confidence, unfilled);
+  stereo_.run(left_rectifier_ ? left_rectifier_->run(in.left) : in.left,
+              right_rectifier_ ? right_rectifier_->run(in.right) : in.right, map, confidence,
+              unfilled);
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map);
 }

@@ -10,6 +10,7 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
 #include "gst/flight/framelanes.h"
+#include "gst/sgmstereo/calibration/mountdrift.h"
 #include "gst/sgmstereo/calibration/rectifiedpicture.h"
 #include "gst/sgmstereo/calibration/rectifier.h"
 #include "gst/sgmstereo/diagnostics/pairsnapshot.h"
@@ -55,6 +56,12 @@ class StereoWork {
   /// See FrameLanes::finish().
   void finish() { lanes_.finish(); }
 
+  /// The right camera, as the rectification at the construction had it before any correction.
+  const RectifiedCamera& right_camera() const noexcept { return right_camera_; }
+  /// Rectifies the right camera's pictures by another map from now on. There must have been a
+  /// rectification. No pair may be in flight.
+  void set_right_map(const RectifyingMap& map);
+
   /// Returns the last pair that was to be inspected, once that is complete; there must have been
   /// one.
   PairSnapshot& snapshot() { return *snapshot_; }
@@ -95,6 +102,7 @@ class StereoWork {
   View<std::uint8_t> own_map();
   View<std::uint8_t> own_confidence();
   bool shows_confidence(const Frames& out) const;
+  void mask_unseen();
   const FrameFormat& left_format() const { return lanes_.input_format(0); }
   FrameLayout picture() const;
   sgm::Reprojection reprojection(const StereoSettings& settings) const;
@@ -104,9 +112,12 @@ class StereoWork {
   StereoSettings settings_;
 
   FrameLanes lanes_;
-  std::optional<Rectifier> left_rectifier_, right_rectifier_;  ///< both or neither
-  std::optional<std::array<double, 2>> center_;                ///< the calibration's, x and y
-  std::optional<RectifiedCamera> left_camera_;                 ///< likewise
+  const FrameLayout right_layout_;               ///< of the right camera's pictures
+  std::optional<Rectifier> left_rectifier_;      ///< none if left pictures are matched as they are
+  std::unique_ptr<Rectifier> right_rectifier_;   ///< none without a rectification
+  std::optional<std::array<double, 2>> center_;  ///< the calibration's, x and y
+  std::optional<RectifiedCamera> left_camera_;   ///< likewise
+  RectifiedCamera right_camera_;
   sgm::SgmStereo stereo_;
   PerSourcePad<std::optional<Output>> outputs_;
   // For pairs that no output takes these of as they are.

@@ -61,8 +61,10 @@ class StereoEpisode final : public fuzz::Life {
     set("baseline", "80");
     set("diagnostics-interval", one_of({"0", "1", "100000000", "1000000000"}));
     set("frames-in-flight", one_of({"1", "2", "3", "8"}));
+    set("known-distance", one_of({"", "", "40,30,1000", "0,0,1e9", "79,59,1"}));
 #ifdef CUDAVISION_TEST_HAVE_OPENCV
     rectified_ = below(4) == 0;
+    set("calibration-drift", one_of({"off", "warn", "correct", "correct"}));
 #endif
     if (rectified_) {
       set("calibration", CalibrationFile::name().c_str());
@@ -103,6 +105,7 @@ class StereoEpisode final : public fuzz::Life {
              const std::string name = property.first, value = property.second;
              return (name == "temporal-alpha" && value != "1") ||
                     (name == "temporal-persistence" && value != "0") ||
+                    (name == "calibration-drift" && value == "correct") ||
                     (name == "output" && value == "depth") || name == "colormap-range";
            });
   }
@@ -193,6 +196,7 @@ class StereoEpisode final : public fuzz::Life {
           {"colormap", one_of({"turbo", "jet", "gray"})},
           {"colormap-range", one_of({"", "full", "auto", "3.5,20", "depth=100,9000;auto",
                                      "depth=full;confidence=auto"})},
+          {"known-distance", one_of({"", "0,0,1", "40,30,700", "40,30,1000", "1e9,0,5"})},
           {"depth-unit", one_of({"0.001", "1", "1000"})},
           {"focal-length", one_of({"1", "300", "1000000"})},
           {"diagnostics-interval", one_of({"0", "1", "40000000", "18446744073709551615"})}};

@@ -7,12 +7,11 @@
 namespace cudavision {
 namespace {
 
-[[noreturn]] void refuse() {
-  throw ElementError(
-      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-      "This gst-cudavision was built without OpenCV, which calibrations need: build it again with "
-      "-Dopencv=enabled and OpenCV's development files (Debian: libopencv-dev), or rectify the "
-      "frames before they get here.");
+[[noreturn]] void refuse(const std::string& what = "calibrations need") {
+  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     "This gst-cudavision was built without OpenCV, which " + what +
+                         ": build it again with -Dopencv=enabled and OpenCV's development files "
+                         "(Debian: libopencv-dev), or rectify the frames before they get here.");
 }
 
 }  // namespace
@@ -23,6 +22,14 @@ StereoCalibration read_calibration(const CalibrationFiles&) {
 
 Rectification make_rectification(const StereoCalibration&, int, int, double) {
   refuse();
+}
+
+Rectification make_identity(int, int, double) {
+  refuse();
+}
+
+void require_opencv(const std::string& what) {
+  refuse(what + " needs");
 }
 
 RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {

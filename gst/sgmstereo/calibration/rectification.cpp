@@ -181,7 +181,8 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
     result.height = height;
     result.left_camera = {calibration.model, calibration.left, pair.left};
     result.left = map_of(result.left_camera, size);
-    result.right = map_of({calibration.model, calibration.right, pair.right}, size);
+    result.right_camera = {calibration.model, calibration.right, pair.right};
+    result.right = map_of(result.right_camera, size);
     result.focal_length = left[0];
     result.baseline = -right[3] / right[0];
     result.center_x = left[2];
@@ -192,6 +193,25 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
            "OpenCV cannot rectify these cameras (" + e.err + "): calibrate them again.");
   }
 }
+
+Rectification make_identity(int width, int height, double focal_length) {
+  Rectification result;
+  result.width = width;
+  result.height = height;
+  result.center_x = (width - 1) / 2.0;
+  result.center_y = (height - 1) / 2.0;
+  RectifiedCamera camera;
+  camera.camera.matrix = {
+      focal_length, 0, result.center_x, 0, focal_length, result.center_y, 0, 0, 1};
+  camera.rectification.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  camera.rectification.projection = {
+      focal_length, 0, result.center_x, 0, 0, focal_length, result.center_y, 0, 0, 0, 1, 0};
+  result.left_camera = result.right_camera = camera;
+  result.right = make_plane_map(camera, width, height, 1, 1);
+  return result;
+}
+
+void require_opencv(const std::string&) {}
 
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
                              int subsampling_x, int subsampling_y) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cuda/remap/remap.h"
@@ -32,10 +33,11 @@ struct RectifiedCamera {
 
 struct Rectification {
   int width = 0, height = 0;
-  RectifyingMap left, right;
-  RectifiedCamera left_camera;
-  double focal_length = 0;            ///< of the rectified pictures, in pixels
-  double baseline = 0;                ///< mm
+  RectifyingMap left;  ///< empty if left pictures are matched as they are
+  RectifyingMap right;
+  RectifiedCamera left_camera, right_camera;
+  double focal_length = 0;            ///< of the rectified pictures, in pixels; 0: unknown
+  double baseline = 0;                ///< mm; 0: unknown
   double center_x = 0, center_y = 0;  ///< the principal point of both, in pixels
 };
 
@@ -53,6 +55,14 @@ struct Rectification {
 /// Throws ElementError if the frames do not fit the calibration.
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,
                                  double alpha);
+
+/// Makes the rectification for frames of width×height that are rectified already: it changes
+/// nothing, but the right camera can be corrected. focal_length is that of the frames in pixels, or
+/// a guess. Throws ElementError in a build without OpenCV.
+Rectification make_identity(int width, int height, double focal_length);
+
+/// Throws ElementError in a build without OpenCV. what needs it: the name of a property.
+void require_opencv(const std::string& what);
 
 /// Makes the map of a plane of width×height samples, one for each subsampling_x×subsampling_y
 /// pixels, which lies at their centre: OpenCV's map for camera matrices that are scaled to the

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gst/core/elementerror.h"
+#include "gst/sgmstereo/diagnostics/mountreport.h"
 
 namespace cudavision {
 namespace {
@@ -63,16 +64,16 @@ bool StereoDiagnostics::selects(const FrameTimes& times, GstClockTime interval) 
 }
 
 void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& settings,
-                               bool measures_depth, PairSnapshot& pair) {
-  const sgm::PairFigures figures = pair.figures(settings);
+                               bool measures_depth, PairSnapshot& pair,
+                               const sgm::PairFigures& figures, const MountReport& mounts) {
   offsets_.add(figures);
   std::optional<DepthFit> depth;
   if (measures_depth)
     depth = depth_fit(pair.map(), settings);
   // A handler of the messages may stop the element, which frees the pair.
   const StereoWarningTexts now =
-      warnings_of({figures, settings, pair.size().width, depth, offsets_});
-  post(times, figures, depth ? std::optional(depth->saturated) : std::nullopt);
+      warnings_of({figures, settings, pair.size().width, depth, offsets_, mounts});
+  post(times, figures, mounts, depth ? std::optional(depth->saturated) : std::nullopt);
   for (std::size_t i = 0; i < now.size(); ++i) {
     const auto warning = static_cast<StereoWarning>(i);
     const bool confirmed =
@@ -82,6 +83,8 @@ void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& se
   }
   found_ = now;
   ++inspections_;
+  if (mounts.begins)
+    post_information(element_, correction_text(mounts));
 }
 
 void StereoDiagnostics::end() {
@@ -94,7 +97,7 @@ void StereoDiagnostics::end() {
 }
 
 void StereoDiagnostics::post(const FrameTimes& times, const sgm::PairFigures& figures,
-                             std::optional<double> saturated) {
+                             const MountReport& mounts, std::optional<double> saturated) {
   GstStructure* structure = gst_structure_new(
       "cudasgmstereo", "timestamp", G_TYPE_UINT64, times.timestamp, "stream-time", G_TYPE_UINT64,
       times.stream_time, "running-time", G_TYPE_UINT64, times.running_time, "duration",
@@ -107,6 +110,7 @@ void StereoDiagnostics::post(const FrameTimes& times, const sgm::PairFigures& fi
                       "vertical-spread", G_TYPE_DOUBLE, figures.vertical_spread, nullptr);
   if (saturated)
     gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, *saturated, nullptr);
+  add_mount_fields(structure, mounts);
   gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), structure));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gst/core/frameinfo.h"
+#include "gst/sgmstereo/calibration/stereomounts.h"
 #include "gst/sgmstereo/diagnostics/pairsnapshot.h"
 #include "gst/sgmstereo/diagnostics/stereowarnings.h"
 #include "gst/sgmstereo/diagnostics/verticaloffsets.h"
@@ -25,7 +26,8 @@ namespace cudavision {
 ///   blocks (guint), agreement, matched (double): those of PairFigures,
 ///   vertical-offset, vertical-spread (double): likewise, absent while too few blocks match,
 ///   saturated (double; only if a source pad carries depth): share of the known pixels whose depth
-///     exceeds 16 bits.
+///     exceeds 16 bits,
+///   and those of mountreport.h.
 class StereoDiagnostics {
  public:
   explicit StereoDiagnostics(GstElement* element) : element_(element) {}
@@ -40,15 +42,21 @@ class StereoDiagnostics {
 
   /// Posts what the inspection of a selected pair gives. settings are those that it was matched
   /// with. measures_depth is true if a source pad carries its depth.
+  /// figures and mounts are what it has shown.
   void report(const FrameTimes& times, const StereoSettings& settings, bool measures_depth,
-              PairSnapshot& pair);
+              PairSnapshot& pair, const sgm::PairFigures& figures, const MountReport& mounts);
+
+  /// From now on, pictures are rectified otherwise.
+  void rows_have_moved() { offsets_.begin_anew(); }
+  /// Returns true if the cameras do not take their pictures at the same time.
+  bool is_unsynchronized() const { return offsets_.vary(); }
 
   /// Call this at the end of a stream. If it had a single inspected pair, no other can confirm what
   /// that has shown, so it is posted now.
   void end();
 
  private:
-  void post(const FrameTimes& times, const sgm::PairFigures& figures,
+  void post(const FrameTimes& times, const sgm::PairFigures& figures, const MountReport& mounts,
             std::optional<double> saturated);
   void warn(StereoWarning warning, const std::string& text);
 

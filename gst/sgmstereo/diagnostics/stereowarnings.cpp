@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "gst/sgmstereo/diagnostics/mountreport.h"
+
 namespace cudavision {
 namespace {
 
@@ -15,6 +17,11 @@ constexpr int enough_blocks = 24;
 /// Pictures that have nothing to do with each other stay below both shares. Pairs that are matched
 /// at all have several times as many.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
+
+/// Rows that are this far apart, in pixels, are worth a warning, if they are so by this many times
+/// the standard error. A row costs a tenth of all disparities, and pictures in good order have a
+/// tenth of a pixel.
+constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
 /// The share of the known pixels whose depth may exceed 16 bits: the sky, for example.
 constexpr double max_saturated = 0.05;
@@ -65,10 +72,29 @@ std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettin
          " than in the left one (median; the middle half of these offsets differ by " +
          text(figures.vertical_spread, 1) + " rows). " +
          (settings.calibration.any()
-              ? "The calibration does not fit the cameras: calibrate them again."
+              ? "The calibration does not fit the cameras: calibrate them again, or set "
+                "calibration-drift=correct if they have only turned."
               : "Calibrate the cameras, for example with pipelines/calibrate.py of the package "
                 "gst-cudavision-tools, and set "
                 "calibration to the file, or rectify the pictures before the element.");
+}
+
+/// A correction needs several pairs before it takes effect.
+bool is_being_corrected(const MountReport& mounts) {
+  return mounts.mode == CalibrationDrift::correct && mounts.finding.sure;
+}
+
+std::string drift_text(const MountReport& mounts) {
+  const MountFinding& finding = mounts.finding;
+  if (mounts.mode != CalibrationDrift::warn || !finding.sure || finding.rows_off < max_rows_off ||
+      finding.rows_off < drift_certainty * finding.rows_error)
+    return {};
+  return "The rows of the pictures are " + text(finding.rows_off, 2) + " ± " +
+         text(finding.rows_error, 2) + " pixels apart, because the right camera has turned " +
+         turn_text(finding) +
+         ", which costs known and true disparities: set calibration-drift=correct, or calibrate "
+         "the "
+         "cameras again.";
 }
 
 std::string range_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
@@ -239,6 +265,7 @@ std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
 bool is_certain(StereoWarning warning) {
   switch (warning) {
     case StereoWarning::unsynchronized:  // follows from several inspections
+    case StereoWarning::known_distance:
     case StereoWarning::columns:
     case StereoWarning::focal_length:
     case StereoWarning::baseline:
@@ -252,6 +279,7 @@ bool is_certain(StereoWarning warning) {
 bool concerns_settings(StereoWarning warning) {
   switch (warning) {
     case StereoWarning::range:
+    case StereoWarning::known_distance:
     case StereoWarning::columns:
     case StereoWarning::focal_length:
     case StereoWarning::baseline:
@@ -276,14 +304,17 @@ StereoWarningTexts warnings_of(const InspectedPair& pair) {
     set(StereoWarning::range, range_text(figures, settings));
   if (pair.offsets.vary())
     set(StereoWarning::unsynchronized, unsynchronized_text(pair.offsets));
-  else if (figures.is_unrectified())
+  else if (figures.is_unrectified() && !is_being_corrected(pair.mounts))
     set(StereoWarning::unrectified, unrectified_text(figures, settings));
+  else if (!figures.is_unrectified())
+    set(StereoWarning::drift, drift_text(pair.mounts));
   const std::string exposure =
       exposure_text(figures.left, figures.right, figures.is_unequally_exposed());
   if (exposure.empty()) {
     set(StereoWarning::unmatched, unmatched_text(figures, settings));
     set(StereoWarning::untextured, untextured_text(figures));
   }
+  set(StereoWarning::known_distance, pair.mounts.distance.problem);
   set(StereoWarning::exposure, exposure);
   set(StereoWarning::columns, columns_text(settings, pair.width));
   set(StereoWarning::focal_length, focal_length_text(settings, pair.width));

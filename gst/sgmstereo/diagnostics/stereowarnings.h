@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/sgm/pairinspector.h"
+#include "gst/sgmstereo/calibration/stereomounts.h"
 #include "gst/sgmstereo/diagnostics/verticaloffsets.h"
 #include "gst/sgmstereo/stereosettings.h"
 
@@ -15,6 +16,8 @@ namespace cudavision {
 enum class StereoWarning {
   swapped,
   unrectified,
+  drift,
+  known_distance,
   unsynchronized,
   exposure,
   range,
@@ -26,7 +29,7 @@ enum class StereoWarning {
   calibrated_lengths,
   depth,
 };
-inline constexpr std::size_t stereo_warning_count = 12;
+inline constexpr std::size_t stereo_warning_count = 14;
 
 /// True if one inspection is enough to be sure. Others may be an accident, such as a blow to the
 /// cameras, so they count only if the next inspection finds the same.
@@ -48,6 +51,7 @@ struct InspectedPair {
   int width;                      ///< of the pictures
   std::optional<DepthFit> depth;  ///< if a source pad carries depth
   const VerticalOffsets& offsets;
+  const MountReport& mounts;
 };
 
 /// The text of each warning, empty where there is nothing to warn of.

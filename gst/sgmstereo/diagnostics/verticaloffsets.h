@@ -14,6 +14,8 @@ namespace cudavision {
 class VerticalOffsets {
  public:
   void reset() { *this = VerticalOffsets(); }
+  /// The next offsets do not continue those before, because the pictures are rectified otherwise.
+  void begin_anew() { count_ = 0; }
   /// Adds a pair, unless its offset is not known.
   void add(const sgm::PairFigures& figures);
 

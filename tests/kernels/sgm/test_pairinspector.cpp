@@ -191,6 +191,33 @@ TEST(PairInspector, VerticalOffsets) {
   }
 }
 
+/// The matches are the places of blocks in both pictures.
+TEST(PairInspector, Matches) {
+  const Gray left = texture(320, 240, 2);
+  for (const double offset : {-12.5, 0.0, 0.4, 2.25}) {
+    const PairFigures figures = figures_of(left, moved(left, -20, offset), searching(64));
+    EXPECT_EQ(std::lround(figures.matched * figures.blocks),
+              static_cast<long>(figures.matches.size()));
+    for (const MatchedBlock& block : figures.matches) {
+      EXPECT_TRUE(block.left_x >= 7.5 && block.left_x <= 320 - 8.5) << block.left_x;
+      EXPECT_TRUE(block.left_y >= 4 && block.left_y <= 240 - 5) << block.left_y;
+      EXPECT_DOUBLE_EQ(block.right_x, block.left_x - 20);
+      EXPECT_NEAR(block.right_y, block.left_y + offset, 0.4);
+    }
+  }
+}
+
+/// A camera that has turned sees points in far rows at some sides of the picture only.
+TEST(PairInspector, FarRowsAtTheSides) {
+  const Gray left = texture(1280, 320, 3);
+  const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1.5), searching(64));
+  EXPECT_GT(figures.matched, 0.6) << text_of(figures);
+  double farthest = 0;
+  for (const MatchedBlock& block : figures.matches)
+    farthest = std::max(farthest, std::abs(block.right_y - block.left_y));
+  EXPECT_GT(farthest, 12);
+}
+
 TEST(PairInspector, Rotation) {
   const Gray left = texture(640, 480, 3);
   const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1), searching(64));

@@ -53,6 +53,17 @@ std::string unless_photographs() {
   return unless_elements({"jpegdec", "pngdec", "videoconvert", "filesrc", "appsink", "tee"});
 }
 
+Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format) {
+  const Owned<GstElement> pipeline = new_pipeline(
+      "filesrc location=" + file + " ! " + decoder +
+      " ! videoconvert ! video/x-raw,format=" + format.name + " ! appsink name=picture sync=false");
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  const Owned<GstSample> sample = pull_sample(pipeline, "picture");
+  Picture picture = picture_in(sample, format);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return picture;
+}
+
 BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element) {
   const std::string launch = "filesrc location=" + picture_file(photograph.file) + " ! " +

@@ -24,6 +24,9 @@ std::string picture_file(const char* name);
 /// A reason to skip tests of photographs.
 std::string unless_photographs();
 
+/// Decodes a file and converts it to the format.
+Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format);
+
 struct BeforeAfter {
   Picture before, after;
 };

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <vector>
+
+/// How the right camera has turned in its mount, from points that both cameras see. Runs on the
+/// CPU, whatever device matches the pictures.
+namespace cudavision::sgm {
+
+/// Where a point of the scene lies in both rectified pictures: how far to the right of and below
+/// the principal point, in focal lengths.
+struct MatchedPoint {
+  double left_x, left_y, right_x, right_y;
+};
+
+/// How the right camera differs from the one whose pictures would be rectified. That one sees a
+/// point in the direction p = (x, y, 1), with x to the right and y down. Its place in the right
+/// picture is zoom·(q.x / q.z, q.y / q.z), where q = R·p, and R is the rotation by the vector
+/// (pitch, yaw, roll). Places are measured in focal lengths as in MatchedPoint, of which the true
+/// one is `focal` times as long: p = (x / focal, y / focal, 1), and the place is focal times as far
+/// away.
+///
+/// A camera with a positive pitch looks too low, with a positive yaw too far to the left, and with
+/// a positive roll it has turned counter-clockwise, as seen from behind it.
+struct MountTurn {
+  double pitch = 0, yaw = 0, roll = 0;  ///< radians
+  double zoom = 1;                      ///< its focal length, relative to that of the left camera
+  double focal = 1;                     ///< of both; known if the cameras are calibrated
+
+  friend bool operator==(const MountTurn&, const MountTurn&) = default;
+};
+
+/// Returns R, row by row.
+std::array<double, 9> rotation_of(const MountTurn& turn);
+
+/// Returns the place in the right picture of what the other camera would see at (x, y), and the
+/// other way round.
+std::array<double, 2> turned_place(const MountTurn& turn, double x, double y);
+std::array<double, 2> upright_place(const MountTurn& turn, double x, double y);
+
+/// Returns the yaw with which a turn would let what the right camera sees at (x, y) be seen by the
+/// other camera in a column: upright_place(turn with that yaw, x, y).x.
+double yaw_for_column(const MountTurn& turn, double x, double y, double column);
+
+/// What is known before a fit: the most likely turn and the standard deviations of pitch, yaw,
+/// roll, zoom and the logarithm of focal from it. 0 stands for one that is known exactly.
+struct MountPrior {
+  static constexpr int unknowns = 5;
+
+  MountTurn turn;
+  std::array<double, unknowns> deviations{};
+};
+
+struct MountFit {
+  static constexpr int unknowns = MountPrior::unknowns;
+
+  MountTurn turn;
+  /// Of the five unknowns in the order of MountPrior, row by row; 0 for those that are known.
+  std::array<double, unknowns * unknowns> covariance{};
+  double noise = 0;    ///< standard deviation of the rows of the points that fit, in focal lengths
+  double fitting = 0;  ///< share of the points that fit, where each counts by its weight
+
+  /// Returns the standard error of an unknown.
+  double error(int unknown) const;
+};
+
+/// Fits the turn by the rows of the points alone: a camera that has not turned sees them in the row
+/// of the left one. Minimizes Σ w·(r / σ)² + Σ ((u − u₀) / deviation)² over the unknowns u, by
+/// Gauss and Newton's method from the most likely turn on. r is upright_place().y − left_y; w is
+/// Tukey's biweight (1 − (r / 4.685 σ)²)² up to 4.685 σ and 0 from there on, so that wrong matches
+/// do not count; and σ is 1.4826 times the median of |r|, but at least min_noise. A function of the
+/// points and their order alone: the same ones give the same bits.
+MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
+                   double min_noise);
+
+/// Root mean squares over 9×9 places that are spread evenly over a picture, from edge to edge.
+struct RowsApart {
+  double rows = 0;   ///< how far apart the rows of a point lie, in focal lengths
+  double error = 0;  ///< standard error of that
+};
+
+/// Returns how far apart the rows of the left and of the right picture lie if the right camera has
+/// turned as a fit says, and its pictures are rectified as if it had turned as `corrected` says.
+/// half_width and half_height are those of the picture.
+RowsApart rows_apart(const MountFit& fit, const MountTurn& corrected, double half_width,
+                     double half_height);
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what cudasgmstereo says of, and does about, a right camera that has turned in its mount.
+#include <algorithm>
+#include <cmath>
+
+#include "gst/sgmstereo/calibration/mountcorrection.h"
+#include "tests/check/common/messagelog.h"
+#include "tests/check/common/pictures/photographs.h"
+#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/turnedcameras.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int wait = cudavision::MountCorrection::pairs_to_wait;
+constexpr GstClockTime frame_time = 40 * ms;
+
+/// Properties of an element that inspects every pair.
+Properties watching(const char* drift, const Properties& more = {}) {
+  Properties all{{"diagnostics-interval", "1"},
+                 {"num-disparities", "32"},
+                 {"fill-holes", "true"},
+                 {"calibration-drift", drift}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Properties correcting(const Properties& more = {}) {
+  return watching("correct", more);
+}
+
+/// What the element has said about a pair.
+struct Said {
+  Owned<GstMessage> message;
+  const GstStructure* figures() const { return structure_of(message, "cudasgmstereo"); }
+  bool has(const char* field) const { return gst_structure_has_field(figures(), field); }
+  double number(const char* field) const { return number_in(figures(), field); }
+  guint corrections() const {
+    guint count = 0;
+    fail_unless(gst_structure_get_uint(figures(), "corrections", &count));
+    return count;
+  }
+};
+
+/// A stream of pairs of one scene.
+class Rig {
+ public:
+  explicit Rig(const Properties& properties, const MovingScene& scene = MovingScene())
+      : stereo_(properties), scene_(scene) {
+    stereo_.accept_gray(MovingScene::width, MovingScene::height);
+  }
+
+  /// Sends the next pair, and returns its map.
+  Picture next(const Turn& turn) {
+    return process(scene_.left(frame_), scene_.right(frame_, turn));
+  }
+  void send(const Turn& turn, int count) {
+    for (int i = 0; i < count; ++i)
+      next(turn);
+  }
+  Picture process(const Picture& left, const Picture& right) {
+    const GstClockTime time = static_cast<GstClockTime>(frame_++) * frame_time;
+    const Map map = stereo_.process(at(time, to_buffer(left)), at(time, to_buffer(right)));
+    return from_buffer(map, format_named("GRAY16_LE"), left.width, left.height);
+  }
+  /// Returns the share of the last map that is wrong or missing.
+  double wrong(const Picture& map, const Turn& turn) const {
+    return wrong_share(map, scene_.camera(turn),
+                       [&](int x, int y) { return scene_.disparity(frame_ - 1, x, y); });
+  }
+
+  Said last_said() {
+    std::vector<Owned<GstMessage>> all = stereo_.messages().take(GST_MESSAGE_ELEMENT);
+    fail_if(all.empty());
+    return {std::move(all.back())};
+  }
+  StereoHarness& stereo() { return stereo_; }
+
+ private:
+  StereoHarness stereo_;
+  MovingScene scene_;
+  int frame_ = 0;
+};
+
+/// Turns by half a degree each way, with a zoom of half a percent each way.
+std::vector<Turn> half_degrees() {
+  std::vector<Turn> turns;
+  for (const double pitch : {-0.5, 0.5})
+    for (const double roll : {-0.5, 0.5})
+      for (const double zoom : {0.995, 1.005})
+        turns.push_back({pitch, 0, roll, zoom});
+  return turns;
+}
+
+/// Expects a number of the message to be true within its own error, and a little.
+void expect_found(const Said& said, const char* field, double truth, double slack) {
+  const double found = said.number(field);
+  const double error = said.number((std::string(field) + "-error").c_str());
+  fail_unless(error > 0 && std::abs(found - truth) < 4 * error + slack,
+              "%s is %g ± %g instead of %g", field, found, error, truth);
+}
+
+}  // namespace
+
+/* Messages and warnings */
+
+// By default, the message says how the camera has turned, and a warning comes if that matters.
+TEST(test_warning) {
+  const Turn turn = {0.1, 0, 0.3, 1.002};
+  Properties properties = watching("warn");
+  properties.pop_back();  // it is the default
+  Rig cameras(properties);
+  cameras.send(turn, 12);
+  const Said said = cameras.last_said();
+  expect_found(said, "pitch", turn.pitch, 0.02);
+  expect_found(said, "roll", turn.roll, 0.04);
+  expect_found(said, "zoom", turn.zoom, 0.0005);
+  expect_found(said, "yaw", 0, 0.1);
+  fail_unless(said.number("rows-off") > 0.4 && said.number("rows-off") < 2);
+  fail_unless(said.number("rows-off-error") < 0.1);
+  fail_if(said.has("corrections"));
+  fail_unless_equals_int(cameras.stereo().messages().count(GST_MESSAGE_INFO), 0);
+  fail_unless_equals_int(cameras.stereo().messages().count(GST_MESSAGE_WARNING), 1);
+  expect_words(cameras.stereo().messages().text(GST_MESSAGE_WARNING),
+               {"pixels apart", "in pitch", "in roll", "calibration-drift=correct"});
+}
+
+TEST(test_off) {
+  Rig cameras(watching("off"));
+  cameras.send({0.1, 0, 0.1}, 6);
+  const Said said = cameras.last_said();
+  for (const char* field : {"rows-off", "pitch", "yaw", "roll", "zoom", "corrections"})
+    fail_if(said.has(field), "%s", field);
+  fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
+}
+
+// Rig in good order give no warning, and nothing to correct: every bit is as without.
+TEST(test_good_cameras, .unless(unless_built_with_opencv())) {
+  Rig off(watching("off")), warned(watching("warn")), corrected(correcting());
+  for (int i = 0; i < 30; ++i) {
+    const Picture expected = off.next({});
+    expect_picture(warned.next({}), expected, "warn");
+    expect_picture(corrected.next({}), expected, "correct");
+  }
+  for (Rig* cameras : {&warned, &corrected}) {
+    const Said said = cameras->last_said();
+    fail_unless(cameras == &warned || said.corrections() == 0);
+    fail_unless(said.number("rows-off") < 0.15, "%f", said.number("rows-off"));
+    fail_unless_equals_int(cameras->stereo().messages().complaints(), 0);
+    fail_unless_equals_int(cameras->stereo().messages().count(GST_MESSAGE_INFO), 0);
+  }
+}
+
+TEST(test_without_texture) {
+  Rig cameras(watching("warn"));
+  const Picture flat = make_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height,
+                                    Content::flat, 1);
+  for (int i = 0; i < 4; ++i)
+    cameras.process(flat, flat);
+  fail_if(cameras.last_said().has("rows-off"));
+}
+
+/* Corrections */
+
+// After 20 pairs, maps are nearly those of cameras that have not turned.
+TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
+  const Turn turn = half_degrees()[static_cast<std::size_t>(index)];
+  // Without a calibration or focal-length, the focal length is a guess, which may be wrong.
+  for (const double focal_length : {320.0, 550.0}) {
+    if (focal_length > 500 && index % 3 != 0)
+      continue;
+    const MovingScene scene(focal_length);
+    Rig upright(watching("off"), scene), left_alone(watching("off"), scene);
+    Rig cameras(correcting(), scene);
+    const int count = 20;
+    for (Rig* its : {&upright, &left_alone, &cameras})
+      its->send(its == &upright ? Turn() : turn, count);
+    const double best = upright.wrong(upright.next({}), turn);
+    const double worst = left_alone.wrong(left_alone.next(turn), turn);
+    const double share = cameras.wrong(cameras.next(turn), turn);
+    fail_unless(share < best + 0.015 && worst > best + 0.2,
+                "%.4f are wrong instead of %.4f; %.4f if left alone", share, best, worst);
+    const Said said = cameras.last_said();
+    fail_unless(said.number("rows-off") < 0.2, "rows are off by %f", said.number("rows-off"));
+    fail_unless(said.corrections() >= 1 && said.corrections() <= 3);
+    const double degrees = 0.04 + (focal_length == 320 ? 0 : 0.5 * std::abs(turn.pitch));
+    fail_unless(std::abs(said.number("corrected-roll") - turn.roll) < 0.06);
+    fail_unless(std::abs(said.number("corrected-pitch") - turn.pitch) < degrees);
+    fail_unless(std::abs(said.number("corrected-zoom") - turn.zoom) < 0.002);
+    fail_unless(said.number("corrected-yaw") == 0);
+    fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
+    fail_unless_equals_int(cameras.stereo().messages().count(GST_MESSAGE_INFO),
+                           static_cast<int>(said.corrections()));
+  }
+}
+
+// With a calibration, another map takes the place of the calibration's.
+TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
+  for (const bool fisheye : {false, true}) {
+    const CalibrationFile file(fisheye);
+    const Plane plane{24, 0.03, 0.01};
+    const Camera left = left_camera(fisheye), right = right_camera(fisheye);
+    // turned: from the camera's coordinates to the rectified pair's. The camera turns first.
+    Camera moved = right;
+    const double pitch = 0.008, roll = -0.009;
+    const Rotation& r = right.turned;
+    for (std::size_t i = 0; i < 3; ++i) {
+      moved.turned[3 * i] = r[3 * i] - roll * r[3 * i + 1];
+      moved.turned[3 * i + 1] = r[3 * i + 1] + roll * r[3 * i] - pitch * r[3 * i + 2];
+      moved.turned[3 * i + 2] = r[3 * i + 2] + pitch * r[3 * i + 1];
+    }
+    const Photographs before(left, right, plane), after(left, moved, plane);
+    const auto share = [&](const char* drift, const Photographs& photographs) {
+      Rig cameras(watching(drift, {file.property()}));
+      Picture map(format_named("GRAY16_LE"), camera_width, camera_height);
+      for (int i = 0; i < 20; ++i)
+        map = cameras.process(photographs.left, photographs.right);
+      int all = 0, wrong = 0;
+      for (int v = 20; v < camera_height - 20; ++v)
+        for (int u = 60; u < camera_width - 30; ++u) {
+          const int found = disparity_at(map, u, v);
+          ++all;
+          wrong += found == -16 || std::abs(found - 16 * plane.disparity(u, v)) > 16;
+        }
+      fail_unless(*drift != 'c' || cameras.stereo().messages().complaints() == 0);
+      return static_cast<double>(wrong) / all;
+    };
+    const double best = share("off", before), corrected = share("correct", after);
+    const double left_alone = share("off", after);
+    fail_unless(corrected < best + 0.015 && left_alone > best + 0.1,
+                "%.4f are wrong instead of %.4f; %.4f if left alone", corrected, best, left_alone);
+    fail_unless(share("correct", before) <= best);
+  }
+}
+
+// A map takes effect a fixed number of pairs after it has been decided, whatever is in flight, and
+// between two pairs.
+TEST(test_when, .unless(unless_built_with_opencv())) {
+  const Turn turn = {0.4, 0, -0.3};
+  std::vector<Picture> expected;
+  for (const char* in_flight : {"1", "1", "4"}) {
+    Rig off(watching("off"));
+    Rig cameras(correcting({{"frames-in-flight", in_flight}}));
+    int decided = -1, first = -1;
+    for (int i = 0; i < 16; ++i) {
+      const Picture as_it_is = off.next(turn), map = cameras.next(turn);
+      if (expected.size() <= static_cast<std::size_t>(i))
+        expected.push_back(map);
+      expect_picture(map, expected[static_cast<std::size_t>(i)], in_flight);
+      if (first < 0 && !difference(map, as_it_is).empty())
+        first = i;
+      if (decided < 0 && cameras.last_said().corrections() > 0)
+        decided = i;
+    }
+    fail_unless(decided == 1 && first == decided + wait, "decided with pair %d, changed with %d",
+                decided, first);
+  }
+}
+
+// What is computed from the pictures themselves is not changed, and all formats are corrected
+// alike.
+TEST(test_formats, .unless(unless_built_with_opencv())) {
+  const MovingScene scene;
+  const Turn turn = {0.4, 0, -0.3};
+  Rig gray(correcting());
+  for (int i = 0; i < 12; ++i)
+    gray.next(turn);
+  const Picture expected = gray.next(turn);
+  for (const char* format : {"NV12", "BGRx"}) {
+    StereoHarness stereo(correcting());
+    const FormatSpec& spec = format_named(format);
+    stereo.accept_caps(
+        caps_of(spec, MovingScene::width, MovingScene::height, colorimetry(spec, false)));
+    Map map;
+    for (int i = 0; i <= 12; ++i) {
+      const GstClockTime time = static_cast<GstClockTime>(i) * frame_time;
+      map = stereo.process(at(time, to_buffer(scene.left(i, format))),
+                           at(time, to_buffer(scene.right(i, turn, format))));
+    }
+    expect_picture(from_buffer(map, format_named("GRAY16_LE"), expected.width, expected.height),
+                   expected, format);
+  }
+}
+
+// A blow to the cameras while they play.
+TEST(test_blow, .unless(unless_built_with_opencv())) {
+  const Turn before = {0.3, 0, 0.2}, after = {-0.4, 0, -0.3, 1.003};
+  Rig cameras(correcting()), upright(watching("off"));
+  cameras.send(before, 25);
+  upright.send({}, 25);
+  cameras.send(after, 20);
+  upright.send({}, 20);
+  const double share = cameras.wrong(cameras.next(after), after);
+  const double best = upright.wrong(upright.next({}), after);
+  fail_unless(share < best + 0.015, "%.4f instead of %.4f", share, best);
+}
+
+// Pictures that are not taken at the same time are no turns.
+TEST(test_not_simultaneous, .unless(unless_built_with_opencv())) {
+  Rig cameras(correcting());
+  for (int i = 0; i < 24; ++i)
+    cameras.send({i % 2 == 0 ? 0.6 : -0.6, 0, 0}, 1);
+  fail_unless_equals_int(cameras.last_said().corrections(), 0);
+  expect_words(cameras.stereo().messages().text(GST_MESSAGE_WARNING), {"at the same time"});
+}
+
+// A correction outlives flushes and new caps, also of another size, and ends with a stop.
+TEST(test_life, .unless(unless_built_with_opencv())) {
+  const Turn turn = {0.4, 0, -0.3};
+  Rig cameras(correcting());
+  cameras.send(turn, 4);
+  cameras.stereo().flush();
+  cameras.send(turn, 12);
+  const double corrected = cameras.last_said().number("corrected-pitch");
+  fail_unless(std::abs(corrected - turn.pitch) < 0.05, "%f", corrected);
+  cameras.stereo().accept_gray(160, 120);
+  const Picture small =
+      noise_picture(format_named("GRAY8"), 160, 120, 1);  // in which nothing has turned
+  cameras.process(small, shifted(small, 5));
+  fail_unless(cameras.last_said().number("corrected-pitch") == corrected);
+  // While another map is being made.
+  cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
+  cameras.send({-0.4, 0, 0.3}, 3);
+  gst_element_set_state(cameras.stereo().element(), GST_STATE_READY);
+  gst_element_set_state(cameras.stereo().element(), GST_STATE_PLAYING);
+  cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
+  cameras.send({}, 1);
+  const Said anew = cameras.last_said();
+  fail_unless(anew.number("corrected-pitch") == 0 && anew.corrections() == 0);
+}
+
+TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
+  const MovingScene scene;
+  const Turn turn = {0.4, 0, -0.3};
+  Rig two(correcting());
+  StereoHarness packed(correcting({{"frame-packing", "side-by-side"}}), false);
+  packed.accept_gray(2 * MovingScene::width, MovingScene::height);
+  for (int i = 0; i < 12; ++i) {
+    const Picture left = scene.left(i), right = scene.right(i, turn);
+    const Picture both =
+        picture_with(*left.format, 2 * left.width, left.height, [&](int place, int x, int y) {
+          return x < left.width ? left.sample(place, x, y) : right.sample(place, x - left.width, y);
+        });
+    const Map map =
+        packed.process(at(static_cast<GstClockTime>(i) * frame_time, to_buffer(both)), nullptr);
+    expect_picture(from_buffer(map, format_named("GRAY16_LE"), left.width, left.height),
+                   two.process(left, right), "packed");
+  }
+}
+
+namespace {
+
+/// Many frames take a processor minutes under a sanitizer.
+std::string unless_fast() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return "a sanitizer makes this too slow";
+#else
+  return unless_built_with_opencv();
+#endif
+}
+
+}  // namespace
+
+// Three hundred frames: never worse than without, and far better if the camera turns slowly, as in
+// a mount that gets warm.
+TEST(test_long_stream, .times(2).unless(unless_fast())) {
+  const bool turns = index == 1;
+  constexpr int frames = 300;
+  double left_alone = 0, corrected = 0;
+  Rig off(watching("off")), rig(correcting());
+  for (int i = 0; i < frames; ++i) {
+    const double part = turns ? std::min(i / 200.0, 1.0) : 0;
+    const Turn turn = {0.3 * part, 0, -0.4 * part, 1 + 0.003 * part};
+    const double without = off.wrong(off.next(turn), turn);
+    const double with = rig.wrong(rig.next(turn), turn);
+    left_alone += without / frames;
+    corrected += with / frames;
+    fail_unless(with <= without + 0.01, "frame %d: %.4f instead of %.4f", i, with, without);
+  }
+  g_print("wrong or missing in %d frames, %s: %.4f if left alone, %.4f corrected\n", frames,
+          turns ? "turning" : "as they are", left_alone, corrected);
+  fail_unless(corrected <= left_alone);
+  fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
+}
+
+// A build without OpenCV can find turns, but not correct them.
+TEST(test_without_opencv,
+     .unless(unless_built_with_opencv().empty() ? "this build has OpenCV" : "")) {
+  const Owned<GstElement> element = new_element("cudasgmstereo");
+  MessageLog log(element);
+  set_property(element, "calibration-drift", "correct");
+  fail_unless(gst_element_set_state(element, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE);
+  expect_words(log.text(GST_MESSAGE_ERROR), {"without OpenCV", "calibration-drift=correct needs"});
+  gst_element_set_state(element, GST_STATE_NULL);
+}

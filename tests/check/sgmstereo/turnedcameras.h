@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "tests/check/common/stereoharness.h"
+
+/// A moving scene of known depth, as two cameras see it of which the right one has turned in its
+/// mount, and photographs that such a camera would have taken.
+namespace check {
+
+/// How the right camera has turned: a rotation by the vector (pitch, yaw, roll), which takes a
+/// direction of the rectified pair (x to the right, y down, z forward) to the camera's own.
+struct Turn {
+  double pitch = 0, yaw = 0, roll = 0;  ///< in degrees
+  double zoom = 1;                      ///< its focal length, relative to the left one's
+};
+
+/// A camera that has turned. Its pictures, and those of an upright one, have this size and focal
+/// length, in pixels.
+class TurnedCamera {
+ public:
+  TurnedCamera(const Turn& turn, int width, int height, double focal_length);
+
+  /// Return where it sees what an upright camera sees at (x, y), and the other way round.
+  std::array<double, 2> turned(double x, double y) const;
+  std::array<double, 2> upright(double x, double y) const;
+  /// True if it has a pixel of what an upright camera sees at (x, y).
+  bool sees(double x, double y) const;
+
+ private:
+  std::array<double, 9> rotation_;
+  double zoom_;
+  int width_, height_;
+  double focal_length_;
+};
+
+/// A wall that slants, and a disk in front of it. Both move, and the cameras have noise.
+class MovingScene {
+ public:
+  static constexpr int width = 320, height = 240;
+
+  /// focal_length: in pixels.
+  explicit MovingScene(double focal_length = width) : focal_length_(focal_length) {}
+
+  /// Returns a camera of the scene, which has turned.
+  TurnedCamera camera(const Turn& turn) const { return {turn, width, height, focal_length_}; }
+  Picture left(int frame, const char* format = "GRAY8") const;
+  Picture right(int frame, const Turn& turn, const char* format = "GRAY8") const;
+  /// Returns the true disparity of a pixel of the left picture.
+  double disparity(int frame, double x, double y) const;
+
+ private:
+  double level(int frame, double x, double y) const;
+
+  double focal_length_;
+};
+
+/// Returns the picture that a turned camera takes of what an upright one has photographed. Places
+/// beyond its edges have the nearest pixel.
+Picture turned_photograph(const Picture& upright, const TurnedCamera& camera);
+
+/// Returns the share of the pixels that are wrong by more than a pixel or unknown, of those whose
+/// disparity is known to be true_disparity(x, y) and not 0, and whose partner the right camera
+/// sees.
+template <class TrueDisparity>
+double wrong_share(const Picture& map, const TurnedCamera& right,
+                   const TrueDisparity& true_disparity);
+
+}  // namespace check
+
+#include "tests/check/common/definitions/stereodefinition.h"
+
+template <class TrueDisparity>
+double check::wrong_share(const Picture& map, const TurnedCamera& right,
+                          const TrueDisparity& true_disparity) {
+  int all = 0, wrong = 0;
+  for (int y = 0; y < map.height; ++y)
+    for (int x = 0; x < map.width; ++x) {
+      const double truth = true_disparity(x, y);
+      if (truth == 0 || x - truth < 0 || !right.sees(x - truth, y))
+        continue;
+      ++all;
+      const int found = disparity_at(map, x, y);
+      wrong += found == -16 || std::abs(found - 16 * truth) > 16;
+    }
+  return static_cast<double>(wrong) / all;
+}
