@@ -6,7 +6,7 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-usage: tests/run.sh [--sanitize | --full] [--changed] [-D MESON-OPTION]...
+usage: tests/run.sh [--sanitize | --full | --suite SUITE...] [--changed] [-D MESON-OPTION]...
 
 Builds in folders below build-tests/ and runs everything that this machine can run, with or without
 a GPU:
@@ -18,6 +18,10 @@ a GPU:
   --full       the tests before a change is finished: both of these with more random cases, long
                fuzzing and soak tests, and the plug-in without the CUDA toolkit; also builds the
                benchmarks
+  --suite SUITE
+               of the tests for every change, only this suite: kernels, oracles, threads, check, fuzz,
+               proof or guards (of the compilers' output). May be given several times; builds the plug-in
+               and the programs of these suites
   --changed    of the tests above, only those for which something has changed since they passed in these
                folders: the program, the plug-in, what they read, the compiler, an option, a library. Tests
                that failed, were cut off or never ran are run again
@@ -44,11 +48,23 @@ END
 
 mode=default
 only=all
+chosen=()
 options=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --sanitize | --full) mode=${1#--} ;;
     --changed) only=changed ;;
+    --suite)
+      case ${2:-} in
+        kernels | oracles | threads | check | fuzz | proof | guards) chosen+=("$2") ;;
+        *)
+          printf 'tests/run.sh: --suite needs kernels, oracles, threads, check, fuzz, proof or guards\n\n' >&2
+          usage >&2
+          exit 2
+          ;;
+      esac
+      shift
+      ;;
     -D)
       [[ $# -ge 2 ]] || { usage >&2; exit 2; }
       options+=("-D$2")
@@ -67,6 +83,12 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
+
+if [[ ${#chosen[@]} -gt 0 && $mode != default ]]; then
+  printf 'tests/run.sh: --suite goes with neither --sanitize nor --full\n\n' >&2
+  usage >&2
+  exit 2
+fi
 
 of_them=()
 [[ $only == all ]] || of_them=(--changed)
@@ -206,6 +228,16 @@ run_default() {
   wait
 }
 
+# The chosen suites of what run_default runs.
+run_chosen() {
+  nvidia_usable || [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
+  local suite names=()
+  for suite in "${chosen[@]}"; do names+=(--suite "$suite"); done
+  targets=(gst/libgstcudavision.so) suites=("${chosen[@]}")
+  build default -Dtests=enabled -Dbenchmarks=disabled || return
+  CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-30} tests default "${names[@]}"
+}
+
 # Without nvcc, the default build has no CUDA kernels anyway. A plug-in without them differs only in the
 # choice of the device; the default build has tested all the rest.
 run_without_cuda() {
@@ -256,7 +288,7 @@ run_sanitizers() {
 }
 
 case $mode in
-  default) run_default ;;
+  default) if [[ ${#chosen[@]} -gt 0 ]]; then run_chosen; else run_default; fi ;;
   sanitize) run_sanitizers ;;
   full)
     run_default

@@ -86,11 +86,15 @@ struct TilePlace {
 
 /// Returns the number of blocks that must fit on a multiprocessor. That is what the variant wants,
 /// except for kernels that need more registers on cards of compute capability 12 than on all
-/// others. With one block fewer they need not spill them.
-template <class Value, bool kSquared, class Shape>
+/// others, and for one that needs more on 9.0 when a CUDA toolkit before 13 compiles it. With one
+/// block fewer they need not spill them.
+template <class Value, bool kSquared, class Element, class Shape>
 constexpr int blocks_without_spills(int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
   if (Shape::rows_of_warp == 8 && (kSquared ? sizeof(Value) == 2 : wanted == 4))
+    return wanted - 1;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ < 13
+  if (Shape::quads == 2 && wanted == 3 && std::is_same_v<Element, std::uint64_t>)
     return wanted - 1;
 #endif
   return wanted;
@@ -98,7 +102,7 @@ constexpr int blocks_without_spills(int wanted) {
 
 template <class Value, bool kSquared, class Element, class Shape, int kBlocks>
 __global__ void __launch_bounds__(Shape::threads,
-                                  (blocks_without_spills<Value, kSquared, Shape>(kBlocks)))
+                                  (blocks_without_spills<Value, kSquared, Element, Shape>(kBlocks)))
     integral_kernel(const __grid_constant__ IntegralArguments a) {
   constexpr int kRows = Shape::rows_of_warp;
   constexpr int kQuads = Shape::quads;
