@@ -31,17 +31,16 @@ struct SharpeningSums {
   }
 };
 
-/// Returns the number after sharpen(). e is at most 4080 and g 2040, so A and B fit 32 bits:
-/// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the
-/// seventh, that 32·|A| reaches. To stay within 32 bits, both are divided by 32, and the quotient
-/// of B rounded up.
+/// Returns the number after sharpen(). e is at most 4080 and g 2040, so A and 7·B fit 32 bits:
+/// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the seventh,
+/// that 32·|A| reaches: those which, divided by 32 and rounded up, are at most |A|.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
   const int a = sums.n * sums.eg - sums.e * sums.g;
   const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;
-  const int magnitude = a < 0 ? -a : a, whole = b >> 5, rest = b & 31;
+  const auto magnitude = static_cast<std::uint32_t>(a < 0 ? -a : a);
   int m = 0;
-  for (int k = 1; k < 2 * max_sharpening; k += 2)
-    m += magnitude >= k * whole + ((k * rest + 31) >> 5);
+  for (std::uint32_t k = 1; k < 2 * max_sharpening; k += 2)
+    m += magnitude >= (k * static_cast<std::uint32_t>(b) + 31) >> 5;
   const int lower = v > m ? v - m : 0, higher = v + m < top ? v + m : top;
   return static_cast<std::uint16_t>(a > 0 ? lower : higher);
 }
