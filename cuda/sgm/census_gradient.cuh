@@ -177,7 +177,7 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(threads, 4)
     census_kernel(const __grid_constant__ CensusArguments a) {
   __shared__ __align__(16) std::uint32_t tile[tile_rows * tile_pitch];
   __shared__ std::uint32_t edges[2][tile_height];
