@@ -115,10 +115,11 @@ __device__ inline void make_features(const std::uint32_t* own,
 #pragma unroll
   for (int i = 0; i < pixels; ++i) {
     const auto column = [&](int x) { return floats_of(columns[reach + i + x]); };
-    const auto step = [&](int x) { return __hsub2(below.at(i + x), above.at(i + x)); };
-    const __half2 sx = __hsub2(column(1), column(-1));
-    const __half2 sy = __hfma2(step(0), twice(0x4000), __hadd2(step(-1), step(1)));
-    const __half2 dxx = __hadd2(__hsub2(column(0), column(-2)), __hsub2(column(0), column(2)));
+    const auto step = [&](int x) { return __hsub2_rn(below.at(i + x), above.at(i + x)); };
+    const __half2 sx = __hsub2_rn(column(1), column(-1));
+    const __half2 sy = __hfma2(step(0), twice(0x4000), __hadd2_rn(step(-1), step(1)));
+    const __half2 dxx =
+        __hadd2_rn(__hsub2_rn(column(0), column(-2)), __hsub2_rn(column(0), column(2)));
 #pragma unroll
     for (int n = 0; n < 16; ++n)
       bytes[2 + n / 8][i].add(n < 8 ? sx : n < 12 ? sy : dxx, twice(thresholds.bits[n]));
@@ -176,7 +177,7 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(threads, 4)
     census_kernel(const __grid_constant__ CensusArguments a) {
   __shared__ __align__(16) std::uint32_t tile[tile_rows * tile_pitch];
   __shared__ std::uint32_t edges[2][tile_height];
@@ -214,8 +215,9 @@ __global__ void __launch_bounds__(threads, 3)
         if (y >= samples.height)
           break;
         write_penalties(a.penalties, table, x, y, samples.width, [&](int i, int dx, int dy) {
-          const __half2 steps = __habs2(__hsub2(here.at(i), (dy == 0 ? here : above).at(i + dx)));
-          return bits_of(__hadd2(steps, floats_of(base))) >> 16 * half & 0xff;
+          const __half2 steps =
+              __habs2(__hsub2_rn(here.at(i), (dy == 0 ? here : above).at(i + dx)));
+          return bits_of(__hadd2_rn(steps, floats_of(base))) >> 16 * half & 0xff;
         });
       }
     }

@@ -52,11 +52,16 @@ struct NumberList {
   /// Computes the ranks after all numbers have been noted. Returns the first step of a bisection of
   /// the list: a power of two, twice which is more than all ranks, or ½.
   __device__ __half2 find_ranks() {
-    static_assert(words == 2 * kThreads);
+    constexpr int own_words = words / kThreads;
+    static_assert(words % kThreads == 0);
     __syncthreads();
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-    const int first = __popc(bits[2 * thread]);
-    const int count = first + __popc(bits[2 * thread + 1]);
+    int counts[own_words], count = 0;
+#pragma unroll
+    for (int i = 0; i < own_words; ++i) {
+      counts[i] = __popc(bits[own_words * thread + i]);
+      count += counts[i];
+    }
     const int up_to_here = inclusive_scan(count);
     if (thread % 32 == 31)
       warp_counts[warp] = up_to_here;
@@ -67,8 +72,11 @@ struct NumberList {
       before += i < warp ? warp_counts[i] : 0;
       all += warp_counts[i];
     }
-    ranks[2 * thread] = static_cast<std::uint16_t>(before);
-    ranks[2 * thread + 1] = static_cast<std::uint16_t>(before + first);
+#pragma unroll
+    for (int i = 0; i < own_words; ++i) {
+      ranks[own_words * thread + i] = static_cast<std::uint16_t>(before);
+      before += counts[i];
+    }
     __syncthreads();
     const int steps = all > 1 ? 32 - __clz(all - 1) : 0;
     return twice(one + ((steps - 1) << 10));

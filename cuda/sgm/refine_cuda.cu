@@ -124,14 +124,14 @@ __device__ __half2 median_ranks_of(const RankedPair* pixels, __half2 first_step)
   constexpr int chains = 3;
 #pragma unroll 1
   for (__half2 step = first_step; bits_of(step) >= one * 0x00010001;
-       step = __hmul2(step, twice(0x3800))) {
-    const __half2 bounds = __hadd2(medians, step);
+       step = __hmul2_rn(step, twice(0x3800))) {
+    const __half2 bounds = __hadd2_rn(medians, step);
     // Several sums, so that not every addition waits for the one before it.
     __half2 below[chains] = {};
 #pragma unroll
     for (int i = 0; i < refine_samples; ++i)
       below[i % chains] = __hfma2(__hsub2_sat(bounds, ranks[i]), weights[i], below[i % chains]);
-    const __half2 all_below = __hadd2(__hadd2(below[0], below[1]), below[2]);
+    const __half2 all_below = __hadd2_rn(__hadd2_rn(below[0], below[1]), below[2]);
     medians = __hfma2(__hlt2(all_below, half_total), step, medians);
   }
   return medians;

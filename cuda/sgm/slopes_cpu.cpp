@@ -48,15 +48,15 @@ class SlopeFiller {
       std::fill(to + begin, to + end, unknown);
     } else if (is_one_surface(before, after)) {
       for (int x = begin; x < end; ++x)
-        to[x] = interpolated(before, after, x - (begin - 1), end - x);
+        to[x] = interpolated(before, after, x - (begin - 1), end - x).within(top_);
     } else if (before < after) {  // unknown is the largest number
       const Slope slope = slope_at(from_, width_, height_, begin - 1, y, -1);
       for (int x = begin; x < end; ++x)
-        to[x] = extrapolated(before, slope, x - (begin - 1), top_);
+        to[x] = extrapolated(before, slope, x - (begin - 1)).within(top_);
     } else {
       const Slope slope = slope_at(from_, width_, height_, end, y, 1);
       for (int x = begin; x < end; ++x)
-        to[x] = extrapolated(after, slope, end - x, top_);
+        to[x] = extrapolated(after, slope, end - x).within(top_);
     }
   }
 

@@ -140,14 +140,14 @@ class RunRow {
   }
 
   /// Returns the number of an unknown pixel.
-  __device__ std::uint16_t filled(int x) const {
+  __device__ FilledNumber filled(int x) const {
     const Run run = run_at(x);
     const int to_before = x - run.before_column, to_after = run.after_column - x;
     if (run.is_one_surface())
       return interpolated(run.before, run.after, to_before, to_after);
     const Slope slope = unpacked(slopes_[run.before_column + 1]);
-    return run.continues_before() ? extrapolated(run.before, slope, to_before, a_.top)
-                                  : extrapolated(run.after, slope, to_after, a_.top);
+    return run.continues_before() ? extrapolated(run.before, slope, to_before)
+                                  : extrapolated(run.after, slope, to_after);
   }
 
  private:
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(threads)
       if (a.confidence)
         a.confidence[first + x] = 0;
       if (has_known)
-        number = row.filled(x);
+        number = row.filled(x).within(a.top);
     }
     a.to[first + x] = number;
   }

@@ -50,62 +50,81 @@ __device__ Pair pair_of(std::uint32_t numbers, std::uint32_t levels) {
                                      (unknown_luminance * 0x00010001 & is_unknown)};
 }
 
-/// Loads the pixels from column x, a multiple of 4, to x + 3 of row y. Those outside the picture
-/// are unknown. With kVectors, four pixels are a vector, of the map and of the picture.
-template <int kBytes, bool kVectors>
-__device__ void load_four(const SmoothArguments& a, int x, int y, Pair (&pairs)[2]) {
-  Samples picture = a.picture;
-  picture.bytes = kBytes;
-  const bool inside_row = y >= 0 && y < a.height;
-  const std::uint16_t* const row = a.from + static_cast<std::int64_t>(y) * a.width;
-  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff}, levels[2] = {};
-  if constexpr (kVectors) {
-    if (inside_row && x >= 0 && x < a.width) {
-      const uint2 four = *reinterpret_cast<const uint2*>(row + x);
+/// Four neighbouring pixels of a row as they are in memory: of a map, and of the picture.
+template <int kBytes>
+struct FourPixels {
+  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown
+  std::uint32_t samples[kBytes] = {};
+
+  /// Loads the pixels from column x, a multiple of 4, of row y. Those outside the picture stay
+  /// unknown. With kVectors, all four can be loaded at once.
+  template <bool kVectors>
+  __device__ void load(const SmoothArguments& a, int x, int y) {
+    if (y < 0 || y >= a.height || x < 0 || x >= a.width)
+      return;
+    const std::uint16_t* const row = a.from + static_cast<std::int64_t>(y) * a.width + x;
+    const std::uint8_t* const picture =
+        a.picture.data + a.picture.pitch * y + static_cast<std::int64_t>(kBytes) * x;
+    if constexpr (kVectors) {
+      const uint2 four = *reinterpret_cast<const uint2*>(row);
       numbers[0] = four.x, numbers[1] = four.y;
-      const std::uint8_t* const samples =
-          picture.data + picture.pitch * y + static_cast<std::int64_t>(kBytes) * x;
       if constexpr (kBytes == 1) {
-        const std::uint32_t bytes = *reinterpret_cast<const std::uint32_t*>(samples);
-        levels[0] = __byte_perm(bytes, 0, 0x4140);
-        levels[1] = __byte_perm(bytes, 0, 0x4342);
+        samples[0] = *reinterpret_cast<const std::uint32_t*>(picture);
       } else {
-        const uint2 words = *reinterpret_cast<const uint2*>(samples);
-        const auto level = [&](std::uint32_t word) {
-          return sample_value(word & 0xffff, picture.shift, picture.largest) >> a.shift;
-        };
-        levels[0] = level(words.x) | level(words.x >> 16) << 16;
-        levels[1] = level(words.y) | level(words.y >> 16) << 16;
+        const uint2 words = *reinterpret_cast<const uint2*>(picture);
+        samples[0] = words.x, samples[1] = words.y;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (x + i >= a.width)
+          break;
+        numbers[i / 2] ^= (std::uint32_t{row[i]} ^ unknown) << 16 * (i % 2);
+#pragma unroll
+        for (int byte = i * kBytes; byte < (i + 1) * kBytes; ++byte)
+          samples[byte / 4] |= std::uint32_t{picture[byte]} << 8 * (byte % 4);
       }
     }
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int column = x + i, half = 16 * (i % 2);
-      if (!inside_row || column < 0 || column >= a.width)
-        continue;
-      levels[i / 2] |= picture.at(column, y) >> (kBytes == 1 ? 0 : a.shift) << half;
-      numbers[i / 2] ^= (std::uint32_t{row[column]} ^ unknown) << half;
-    }
   }
-  pairs[0] = pair_of(numbers[0], levels[0]);
-  pairs[1] = pair_of(numbers[1], levels[1]);
-}
 
-/// Loads the pixels of a tile and around it, of which (x, y) is the first.
+  __device__ uint4 pairs(const SmoothArguments& a) const {
+    std::uint32_t levels[2];
+    if constexpr (kBytes == 1) {
+      levels[0] = __byte_perm(samples[0], 0, 0x4140);
+      levels[1] = __byte_perm(samples[0], 0, 0x4342);
+    } else {
+      const auto level = [&](std::uint32_t word) {
+        return sample_value(word & 0xffff, a.picture.shift, a.picture.largest) >> a.shift;
+      };
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        levels[i] = level(samples[i]) | level(samples[i] >> 16) << 16;
+    }
+    const Pair first = pair_of(numbers[0], levels[0]), second = pair_of(numbers[1], levels[1]);
+    return {first.numbers, first.luminances, second.numbers, second.luminances};
+  }
+};
+
+/// Loads the pixels of a tile and around it, of which (x, y) is the first. All loads of a thread
+/// are under way at once.
 template <int kBytes, bool kVectors, int kStep>
 __device__ void load_tile(const SmoothArguments& a, int x, int y, Pair* samples) {
   using Loaded = Tile<kStep>;
   static_assert(Loaded::pitch % 2 == 0 && Loaded::halo % 4 == 0);
-  constexpr int row_vectors = Loaded::pitch / 2;
-#pragma unroll 3
-  for (int i = static_cast<int>(threadIdx.x); i < Loaded::size / 2; i += threads) {
-    const int row = i / row_vectors;
-    Pair pairs[2];
-    load_four<kBytes, kVectors>(a, x + 4 * (i - row * row_vectors), y + row, pairs);
-    reinterpret_cast<uint4*>(samples)[i] = {pairs[0].numbers, pairs[0].luminances, pairs[1].numbers,
-                                            pairs[1].luminances};
+  constexpr int row_vectors = Loaded::pitch / 2, vectors = Loaded::size / 2;
+  constexpr int turns = (vectors + threads - 1) / threads;
+  const int thread = static_cast<int>(threadIdx.x);
+  FourPixels<kBytes> loaded[turns];
+#pragma unroll
+  for (int i = 0; i < turns; ++i) {
+    const int vector = thread + i * threads, row = vector / row_vectors;
+    if (vectors % threads == 0 || vector < vectors)
+      loaded[i].template load<kVectors>(a, x + 4 * (vector - row * row_vectors), y + row);
   }
+#pragma unroll
+  for (int i = 0; i < turns; ++i)
+    if (const int vector = thread + i * threads; vectors % threads == 0 || vector < vectors)
+      reinterpret_cast<uint4*>(samples)[vector] = loaded[i].pairs(a);
   __syncthreads();
 }
 

@@ -31,17 +31,16 @@ struct SharpeningSums {
   }
 };
 
-/// Returns the number after sharpen(). e is at most 4080 and g 2040, so A and B fit 32 bits:
-/// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the
-/// seventh, that 32·|A| reaches. To stay within 32 bits, both are divided by 32, and the quotient
-/// of B rounded up.
+/// Returns the number after sharpen(). e is at most 4080 and g 2040, so A and 7·B fit 32 bits:
+/// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the seventh,
+/// that 32·|A| reaches: those which, divided by 32 and rounded up, are at most |A|.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
   const int a = sums.n * sums.eg - sums.e * sums.g;
   const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;
-  const int magnitude = a < 0 ? -a : a, whole = b >> 5, rest = b & 31;
+  const auto magnitude = static_cast<std::uint32_t>(a < 0 ? -a : a);
   int m = 0;
-  for (int k = 1; k < 2 * max_sharpening; k += 2)
-    m += magnitude >= k * whole + ((k * rest + 31) >> 5);
+  for (std::uint32_t k = 1; k < 2 * max_sharpening; k += 2)
+    m += magnitude >= (k * static_cast<std::uint32_t>(b) + 31) >> 5;
   const int lower = v > m ? v - m : 0, higher = v + m < top ? v + m : top;
   return static_cast<std::uint16_t>(a > 0 ? lower : higher);
 }
@@ -51,13 +50,28 @@ CUDAVISION_HOST_DEVICE inline bool is_one_surface(std::uint16_t before, std::uin
   return before != unknown && after != unknown && distance_of(before, after) <= 32;
 }
 
+/// The number of a filled pixel before it is limited to the range of numbers: base plus a quotient
+/// that is rounded down, of two numbers that are not negative. So all pixels need just one
+/// division, whatever they are filled from.
+struct FilledNumber {
+  std::uint32_t dividend = 0, divisor = 1;
+  int base = 0;
+  bool is_limited = false;
+
+  CUDAVISION_HOST_DEVICE std::uint16_t within(int top) const {
+    const int number = base + static_cast<int>(dividend / divisor);
+    const int limited = number < 0 ? 0 : number > top ? top : number;
+    return static_cast<std::uint16_t>(is_limited ? limited : number);
+  }
+};
+
 /// Returns the number on the straight line from `before`, to_before columns before it, to `after`.
 /// Numbers are below 2^14 and rows have fewer than 2^16 pixels, so this fits 32 bits.
-CUDAVISION_HOST_DEVICE inline std::uint16_t interpolated(int before, int after, int to_before,
-                                                         int to_after) {
+CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, int to_before,
+                                                        int to_after) {
   const int length = to_before + to_after;
-  return static_cast<std::uint16_t>((2 * (before * to_after + after * to_before) + length) /
-                                    (2 * length));
+  return {static_cast<std::uint32_t>(2 * (before * to_after + after * to_before) + length),
+          static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
 /// The slope of a surface beside a run of unknown pixels: towards the run, numbers grow by
@@ -92,15 +106,17 @@ CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width
   return {};
 }
 
-/// Returns the number of a surface that has the number v `distance` columns away.
-CUDAVISION_HOST_DEVICE inline std::uint16_t extrapolated(int v, const Slope& slope, int distance,
-                                                         int top) {
+/// Returns the number of a surface that has the number v `distance` columns away. Sums are below
+/// 2^17, and the distance counts up to 4 steps. So 2^19 times the divisor is more than any
+/// dividend, and fits 32 bits; with it, none is negative.
+CUDAVISION_HOST_DEVICE inline FilledNumber extrapolated(int v, const Slope& slope, int distance) {
   if (slope.count == 0)
-    return static_cast<std::uint16_t>(v);
+    return {0, 1, v, false};
   const int run = slope.count * slope.step, reach = 4 * slope.step;
   const int rise = 2 * slope.sum * (distance < reach ? distance : reach) + run;
-  const int number = v + (rise >= 0 ? rise / (2 * run) : -((2 * run - 1 - rise) / (2 * run)));
-  return static_cast<std::uint16_t>(number < 0 ? 0 : number > top ? top : number);
+  constexpr int added = 1 << 19;
+  return {static_cast<std::uint32_t>(rise + 2 * run * added), static_cast<std::uint32_t>(2 * run),
+          v - added, true};
 }
 
 /// The pairs of pixels that smooth() looks at.

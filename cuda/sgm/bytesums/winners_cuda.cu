@@ -281,13 +281,6 @@ class WinnersWalk {
   std::uint32_t indices_[words];    // what keys contain beside the sums
 };
 
-/// The paths along columns end at the first and at the last row, which were written last and are
-/// still in the cache. So the blocks take the rows from both ends.
-__device__ int row_of_block() {
-  const int number = static_cast<int>(blockIdx.x);
-  return number % 2 == 0 ? number / 2 : static_cast<int>(gridDim.x) - 1 - number / 2;
-}
-
 template <int kDisparities, int kVolumes>
 __global__ void __launch_bounds__(threads, 2)
     winners_kernel(const __grid_constant__ WinnersArguments a) {
@@ -301,7 +294,7 @@ __global__ void __launch_bounds__(threads, 2)
   for (int i = thread; i < slot_count(a.columns, kDisparities); i += threads)
     right[i] = nothing;
   __syncthreads();
-  const std::int64_t row = row_of_block();
+  const std::int64_t row = blockIdx.x;
   WinnersWalk<kDisparities, kVolumes>(a, right, near).run(row);
   __syncthreads();
   for (int r = thread; r < a.width; r += threads) {

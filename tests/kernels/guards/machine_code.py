@@ -31,10 +31,11 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
 # Sources that use such instructions only where every result is exact: sums of weights up to 1600, their
-# halves, and 64ths of differences of luminances are 16-bit floats. Where a quotient is rounded, it is far enough from
-# the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and subtracts 2^23
-# times the weight, which is the product of the level and the weight, rounded once.
+# halves, 64ths of differences of luminances, and integers up to 2048 are 16-bit floats. Where a quotient is rounded, it is
+# far enough from the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and
+# subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
 EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32"},
+                  "cuda/sgm/census_cuda.cu": {"fma.rn.f16x2"},
                   "cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
                   "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "div.approx.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")

@@ -127,21 +127,21 @@ TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
 }
 
 TEST(SgmArithmetic, LinesAndSlopesAreRounded) {
-  EXPECT_EQ(interpolated(16383, 16383, 1, 65534), 16383);
-  EXPECT_EQ(interpolated(16383, 16351, 32767, 32768), 16367);
-  EXPECT_EQ(interpolated(10, 11, 1, 1), 11);
+  EXPECT_EQ(interpolated(16383, 16383, 1, 65534).within(16383), 16383);
+  EXPECT_EQ(interpolated(16383, 16351, 32767, 32768).within(16383), 16367);
+  EXPECT_EQ(interpolated(10, 11, 1, 1).within(16383), 11);
   for (const int step : {8, 16, 32})
     for (int count = 1; count <= 5; ++count)
       for (const int sum : {-5 * 16368, -77, -1, 0, 1, 3, 5 * 16368})
         for (const int distance : {1, 2, 31, 32, 33, 64, 128, 129, 60000}) {
           const double run = std::min(distance, 4 * step);
           const double rise = std::floor(sum * run / (count * step) + 0.5);
-          EXPECT_EQ(extrapolated(500, {sum, count, step}, distance, 16368),
+          EXPECT_EQ(extrapolated(500, {sum, count, step}, distance).within(16368),
                     std::clamp(500 + rise, 0.0, 16368.0))
               << sum << " over " << count << " rows and " << step << " columns, " << distance
               << " columns away";
         }
-  EXPECT_EQ(extrapolated(500, {}, 9, 16368), 500);
+  EXPECT_EQ(extrapolated(500, {}, 9).within(16368), 500);
 }
 
 }  // namespace
