@@ -279,11 +279,12 @@ int MapsCuda::alignment(const std::uint16_t* map) const {
   return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : 2;
 }
 
-/// Sets how the groups of pixels are divided among the blocks: one or two for each thread.
+/// Sets how the groups of pixels are divided among the blocks: one for at least half of the
+/// threads, and seldom two, because these would be loaded one after the other.
 void MapsCuda::divide_groups(MapArguments& a) const {
   a.blocks_per_row = (config_.width + max_segment - 1) / max_segment;
   const int groups = (std::min(config_.width, max_segment) + group - 1) / group;
-  a.rows = std::min(max_rows, (threads + groups - 1) / groups);
+  a.rows = std::min(max_rows, (threads / 2 + groups - 1) / groups);
 }
 
 void MapsCuda::launch_groups(Kernel<MapArguments> kernel, const MapArguments& a,
