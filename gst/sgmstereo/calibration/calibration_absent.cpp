@@ -7,11 +7,17 @@
 namespace cudavision {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what = "calibrations need") {
-  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-                     "This gst-cudavision was built without OpenCV, which " + what +
-                         ": build it again with -Dopencv=enabled and OpenCV's development files "
-                         "(Debian: libopencv-dev), or rectify the frames before they get here.");
+constexpr char remedy[] =
+    "build it again with -Dopencv=enabled and OpenCV's development files (Debian: libopencv-dev), "
+    "or "
+    "rectify the frames before they get here.";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, what + remedy);
+}
+
+[[noreturn]] void refuse() {
+  refuse("This gst-cudavision was built without OpenCV, which calibrations need: ");
 }
 
 }  // namespace
@@ -29,7 +35,7 @@ Rectification make_identity(int, int, double) {
 }
 
 void require_opencv(const std::string& what) {
-  refuse(what + " needs");
+  refuse("This gst-cudavision was built without OpenCV, which " + what + " needs: ");
 }
 
 RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {
