@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a block fills its tile (product.h) in shared memory. All of this compiles
-// for the host, too. Each thread calls these functions one after the other, with a barrier after
-// each.
+// How a block fills its tile (product.h) in shared memory. All of this compiles for the host, too.
+// Each thread calls these functions one after the other, with a barrier after each.
 
 #include <cstdint>
 
