@@ -9,46 +9,69 @@
 #include "cuda/core/tableuploader.h"
 #include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
+#include "cuda/nlmeans/product.cuh"
 #include "cuda/nlmeans/tile.cuh"
 #include "cuda/nlmeans/weights.h"
 
 namespace cudavision::nlmeans {
 namespace {
 
-constexpr int min_tile_side = 2;
+constexpr int min_side = 2, max_side = 4;
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
+/// The tile kernels support patch radii from 1 to this one.
+constexpr int max_tile_radius = 3;
+
+template <int kRadius>
+Kernel tile_kernel_of(int channels, bool shared_table) {
+  if (channels == 1)
+    return shared_table ? denoise_tiles<kRadius, 1, true> : denoise_tiles<kRadius, 1, false>;
+  return shared_table ? denoise_tiles<kRadius, 3, true> : denoise_tiles<kRadius, 3, false>;
+}
+
+Kernel tile_kernel(int radius, int channels, bool shared_table) {
+  switch (radius) {
+    case 1:
+      return tile_kernel_of<1>(channels, shared_table);
+    case 2:
+      return tile_kernel_of<2>(channels, shared_table);
+    default:
+      return tile_kernel_of<max_tile_radius>(channels, shared_table);
+  }
+}
+
 template <class Kind>
-Kernel tile_kernel_of(Table table) {
+Kernel product_kernel(Table table) {
   switch (table) {
     case Table::aligned:
-      return denoise_tiles<Kind, Table::aligned>;
+      return denoise_by_products<Kind, Table::aligned>;
     case Table::shared:
-      return denoise_tiles<Kind, Table::shared>;
+      return denoise_by_products<Kind, Table::shared>;
     default:
-      return denoise_tiles<Kind, Table::global>;
+      return denoise_by_products<Kind, Table::global>;
   }
 }
 
 /// Calls function(kind) with the kind of tile kernel that has the smallest side for the patch.
 /// Returns false if there is none.
 template <class Function>
-bool with_tile_kind(int patch_radius, int channels, int sample_bytes, const Function& function) {
+bool with_product_kind(int patch_radius, int channels, int sample_bytes, const Function& function) {
   const int side = patch_radius / 2 + 1;
   const auto chosen = [&](auto kind) {
     using Kind = decltype(kind);
     // Smaller patches have no kernels of their own.
-    const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_tile_side);
+    const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_side);
     if (!fits || channels != Kind::channels || sample_bytes != Kind::sample_bytes)
       return false;
     function(kind);
     return true;
   };
-  return chosen(TileKind<2, 1, 1>{}) || chosen(TileKind<3, 1, 1>{}) ||
-         chosen(TileKind<4, 1, 1>{}) || chosen(TileKind<2, 3, 1>{}) ||
-         chosen(TileKind<3, 3, 1>{}) || chosen(TileKind<2, 1, 2>{}) ||
-         chosen(TileKind<3, 1, 2>{}) || chosen(TileKind<4, 1, 2>{}) || chosen(TileKind<2, 3, 2>{});
+  return chosen(ProductKind<2, 1, 1>{}) || chosen(ProductKind<3, 1, 1>{}) ||
+         chosen(ProductKind<4, 1, 1>{}) || chosen(ProductKind<2, 3, 1>{}) ||
+         chosen(ProductKind<3, 3, 1>{}) || chosen(ProductKind<2, 1, 2>{}) ||
+         chosen(ProductKind<3, 1, 2>{}) || chosen(ProductKind<4, 1, 2>{}) ||
+         chosen(ProductKind<2, 3, 2>{});
 }
 
 Kernel any_kernel(int sample_bytes, int channels) {
@@ -102,6 +125,22 @@ class NlMeansCuda final : public NlMeans::Backend {
         multiprocessors_(multiprocessor_count()),
         uploader_(device, max_weights(frame_)),
         launcher_(device.stream(), padding_kernel(layout.sample_bytes())) {
+    for (int radius = 1; radius <= max_tile_radius; ++radius)
+      for (const int channels : {1, DenoisedChannels::max_count})
+        for (const bool shared_table : {false, true})
+          cuda_check(
+              cudaFuncSetAttribute(tile_kernel(radius, channels, shared_table),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+              "setting up a kernel on the GPU");
+    for (const int channels : {1, DenoisedChannels::max_count})
+      for (int side = min_side; side <= max_side; ++side)
+        with_product_kind(2 * side - 2, channels, layout.sample_bytes(), [&](auto kind) {
+          for (const Table table : {Table::aligned, Table::shared, Table::global})
+            cuda_check(
+                cudaFuncSetAttribute(product_kernel<decltype(kind)>(table),
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+                "setting up a kernel on the GPU");
+        });
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
       padded_at_[g] = bytes;
@@ -194,11 +233,13 @@ class NlMeansCuda final : public NlMeans::Backend {
   void choose_kernel(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = 0;
-    if (with_tile_kind(a.patch_radius, plan.channels, layout_.sample_bytes(),
-                       [&](auto kind) {
-                         plan.kernel = nullptr;
-                         choose_tile_kernel<decltype(kind)>(plan, weights);
-                       }) &&
+    if (choose_tile_kernel(parameters, plan))
+      return;
+    if (with_product_kind(a.patch_radius, plan.channels, layout_.sample_bytes(),
+                          [&](auto kind) {
+                            plan.kernel = nullptr;
+                            choose_product_kernel<decltype(kind)>(plan, weights);
+                          }) &&
         plan.kernel)
       return;
     plan.kernel = any_kernel(layout_.sample_bytes(), plan.channels);
@@ -210,6 +251,31 @@ class NlMeansCuda final : public NlMeans::Backend {
       plan.padding_blocks += static_cast<unsigned>(plan.channels) *
                              (a.pictures[i].height + 2 * denoising_halo(parameters));
     }
+  }
+
+  /// Chooses a tile kernel, or returns false if there is none for the plan or the products are
+  /// faster. The tensor cores compare groups of candidates, more than the search has. Where they
+  /// compare 1.3 times as many, they take 0.85 times as long as a tile kernel for one channel and
+  /// 0.53 times as long for three (on an H100).
+  bool choose_tile_kernel(const Parameters& parameters, Plan& plan) const {
+    NlMeansArguments& a = plan.arguments;
+    const int needed = a.search_radius * 2 + 4;
+    const int compared = round_up(needed, 8) * needed;
+    const int searched = parameters.search * parameters.search;
+    const int tile_bytes = tile_shared_bytes(plan.channels, denoising_halo(parameters));
+    if (layout_.bits != 8 || a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
+        a.search_radius > DenoisingTile::max_search_radius || tile_bytes > shared_bytes_ ||
+        2 * compared <= (plan.channels == 1 ? 3 : 5) * searched)
+      return false;
+    const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
+    const bool shared_table =
+        a.last_weight < max_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
+    plan.kernel = tile_kernel(a.patch_radius, plan.channels, shared_table);
+    plan.threads = tile_threads;
+    plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
+    plan.blocks = place_tiles(plan, DenoisingTile::width,
+                              DenoisingTile::warps * tile_thread_rows(plan.channels));
+    return true;
   }
 
   /// Numbers the tiles of all pictures and returns their count.
@@ -224,8 +290,9 @@ class NlMeansCuda final : public NlMeans::Backend {
 
   /// Returns how to keep a table beside a tile of the given size. Lanes that read different copies
   /// of the table do not wait for each other, but more copies must not cost a resident block.
-  TablePlace place_table(int weights, int tile_bytes) const {
-    const int share = std::min(shared_bytes_, multiprocessor_bytes_ / 2 - reserved_bytes_);
+  TablePlace place_table(int weights, int tile_bytes, int resident_blocks) const {
+    const int share =
+        std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
     for (int copies_log2 = 5; copies_log2 >= 0; --copies_log2) {
       const int words = ((weights << copies_log2) + 31) / 32 * 32;
       if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share : shared_bytes_))
@@ -237,13 +304,13 @@ class NlMeansCuda final : public NlMeans::Backend {
   /// Leaves plan.kernel as it is if the tile does not fit shared memory. `weights` is the number of
   /// entries of the table with its last one, which is 0.
   template <class Kind>
-  void choose_tile_kernel(Plan& plan, int weights) const {
+  void choose_product_kernel(Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
-    a.shape = tile_shape<Kind>(a.search_radius);
+    a.shape = product_shape<Kind>(a.search_radius);
     const int tile_bytes = 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
-    if (tile_bytes > shared_bytes_ || weights > (1 << 22))
+    if (tile_bytes > shared_bytes_)
       return;
-    TablePlace place = place_table(weights, tile_bytes);
+    TablePlace place = place_table(weights, tile_bytes, Kind::resident_blocks);
     a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
     const int shift = a.distance_shift - 2 * a.low_bits;
     int scale_log2 = 0;
@@ -263,12 +330,9 @@ class NlMeansCuda final : public NlMeans::Backend {
     a.table_words = place.words;
     a.copies_log2 = place.copies_log2;
     a.tiles = place_tiles(plan, Kind::width, Kind::height);
-    plan.kernel = tile_kernel_of<Kind>(place.table);
-    plan.threads = tile_threads;
+    plan.kernel = product_kernel<Kind>(place.table);
+    plan.threads = product_threads;
     plan.shared_bytes = tile_bytes + 4 * place.words;
-    cuda_check(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    shared_bytes_),
-               "setting up a kernel on the GPU");
     int resident = 0;
     cuda_check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads,

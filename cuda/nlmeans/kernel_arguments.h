@@ -7,7 +7,7 @@
 
 #include "cuda/core/frame.h"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/product.h"
 
 namespace cudavision::nlmeans {
 
@@ -38,8 +38,8 @@ struct NlMeansArguments {
   std::uint32_t last_weight;  ///< index of the last entry
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
-  /* Only for the kernels of tile.cuh: */
-  TileShape shape;
+  /* Only for the kernels of product.cuh: */
+  ProductShape shape;
   unsigned tiles;
   int low_bits;       ///< of samples of two bytes: those below the upper 8
   int scale;          ///< of distances

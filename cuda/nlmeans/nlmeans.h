@@ -28,7 +28,8 @@
 /// more, so that weights have almost three digits. The work grows with search², but hardly with
 /// patch. On a GPU, kernels on the tensor cores handle patches of up to 15, or of 11 where three
 /// channels of 8 bits are denoised together and of 7 for deeper ones, if the shared memory holds a
-/// tile with the halo of its search. A slower kernel handles the others.
+/// tile with the halo of its search. For 8 bits and a patch of 3, 5 or 7, another kernel takes the
+/// searches for which it is faster, most of them below 21. A slower kernel handles the rest.
 namespace cudavision::nlmeans {
 
 struct Parameters {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane of a warp holds what. All of this compiles for
-// the host, too, where the tests put the lanes' parts together and compare the results with the
-// CPU device.
-//
-// With X = Σ p·q over the samples of two patches, the sum of their squared differences is
-// Σ p² + Σ q² − 2X. For the patches around 16 pixels and those around 8 candidates, all X are one
-// product of matrices of bytes: row m of the left factor is the patch of pixel m, and column n of
-// the right one is the patch of candidate n. A second product sums weights times samples: its left
-// factor holds the weights of 16 pixels and 8 candidates, as four bytes each, which lie in the
-// lanes as the first product leaves them. Column 2j of its right factor selects byte j of the
-// weights and multiplies it by a byte of the candidate's sample; column 2j + 1 does so for another
-// byte, or for 1, which gives the sum of the weights.
-//
-// Lane numbers are those of mma.m16n8k32 in the PTX manual, g = lane / 4 and t = lane % 4. A lane
-// holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
-// columns 2t and 2t + 1 of the product. Along the inner dimension, words of four bytes follow each
-// other in any order that is the same in both factors: lane t has rows t, t + 4… of the patch.
+// The comparison of patches of bytes by a thread of the GPU, four neighbouring patches at a time,
+// in words of four bytes in shared memory. All of this compiles for the host, too, where the tests
+// compare it with code that handles one sample at a time.
 
 #include <cstdint>
 
 #include "cuda/core/border.h"
 #include "cuda/core/view.h"
+#include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/pixels/pixel_pack.h"
-#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::nlmeans {
+
+/// Returns |a − b| of each pair of bytes.
+CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __vabsdiffu4(a, b);
+#else
+  std::uint32_t differences = 0;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t x = byte_of(a, i), y = byte_of(b, i);
+    differences |= (x < y ? y - x : x - y) << (8 * i);
+  }
+  return differences;
+#endif
+}
 
 /// Returns bytes places to places + 3 of the eight bytes of low and high.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
@@ -38,197 +38,208 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-constexpr int tile_warps = 8;  ///< of a block
+/// Returns a mask of bytes in word `word` of three neighbouring words. It selects the bytes that
+/// are within kRadius of byte `byte` of the middle word.
+template <int kRadius>
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
+  std::uint32_t mask = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int distance = 4 * (word - 1) + i - byte;
+    if (distance >= -kRadius && distance <= kRadius)
+      mask |= 0xffu << (8 * i);
+  }
+  return mask;
+}
 
-/// What is known of a kernel at compile time. It compares patches of up to 4·kSide − 1 samples
-/// along each side, which cover kSide groups of four rows and kSide words of each row. A sample of
-/// two bytes has two planes: the upper 8 bits, and those below them.
-template <int kSide, int kChannels, int kSampleBytes>
-struct TileKind {
-  static constexpr int side = kSide;
-  static constexpr int channels = kChannels;
-  static constexpr int sample_bytes = kSampleBytes;
-  static constexpr int planes = channels * sample_bytes;
-  static constexpr int words = side * side;  ///< of a lane, for one patch in one plane
-  /// Words of a lane for both of its patches among 16 pixels, which stay in registers.
-  static constexpr int left_words = 2 * words * planes;
-  /// Squares of 4×4 pixels, one below the other, that a warp compares with a candidate at a
-  /// time.
-  static constexpr int squares = left_words <= 8 ? 4 : planes == 1 && side == 3 ? 2 : 1;
-  /// Rows of candidates that a warp has in work at a time.
-  static constexpr int rows_at_once = side == 2 && planes <= 3 ? 4 : 2;
-  /// Second products: each handles two of the planes and the sum of the weights.
-  static constexpr int products = (planes + 2) / 2;
-  /// Blocks for whose registers a multiprocessor has room.
-  static constexpr int resident_blocks = left_words > 50 || planes == 6 ? 1 : 2;
-  /// The tile of a block, in pixels. Each warp denoises a column of it.
-  static constexpr int width = 4 * tile_warps;
-  static constexpr int height = planes == 1 ? 32 : 16;
-};
+/// Sets sums[i] to the sum of the squares of the bytes within kRadius of byte i of the middle word,
+/// over the three words of each channel.
+template <int kRadius, int kChannels>
+CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
+                                               std::uint32_t (&sums)[4]) {
+  static_assert(kRadius >= 0 && kRadius <= 4, "wider windows do not fit three words");
+  constexpr bool share_middle = kRadius == 3;
+  std::uint32_t middle = 0;
+  if (share_middle) {
+    CUDAVISION_UNROLL
+    for (int c = 0; c < kChannels; ++c)
+      middle = dot_bytes(words[c][1], words[c][1], middle);
+  }
+  CUDAVISION_UNROLL
+  for (int i = 0; i < 4; ++i)
+    sums[i] = middle;
+  CUDAVISION_UNROLL
+  for (int c = 0; c < kChannels; ++c) {
+    if (share_middle) {
+      // Each window has three bytes outside the middle word, which fit one word. Its fourth byte is
+      // byte 0 of the first word, which is in no window and is set to 0.
+      const std::uint32_t first = words[c][0] & 0xffffff00u, last = words[c][2];
+      const std::uint32_t others[4] = {first, select_bytes(first, last, 0x0432u),
+                                       select_bytes(first, last, 0x0543u),
+                                       select_bytes(first, last, 0x0654u)};
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i)
+        sums[i] = dot_bytes(others[i], others[i], sums[i]);
+    } else {
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i)
+        CUDAVISION_UNROLL
+      for (int w = 0; w < 3; ++w)
+        if (const std::uint32_t mask = window_mask<kRadius>(i, w))
+          sums[i] = dot_bytes(words[c][w] & mask, words[c][w], sums[i]);
+    }
+  }
+}
 
-/// The measures of a tile in shared memory. A word is four neighbouring samples of a row. Words
-/// that lie below each other follow each other in memory, so that the distances between the rows
-/// that a lane reads are constants. Each plane has four copies, of which number c begins c samples
-/// further to the right, so that each sample is the first one of a word.
-struct TileShape {
-  int rows;          ///< the words of a column
-  int copy_columns;  ///< columns of words in a copy
-  int copy_words, plane_words;
-  int candidate_columns, candidate_rows;
-  int column_groups;  ///< groups of eight candidates along a row that a warp goes through
+/// The shape of a block's tile in shared memory: rows of words with the halo, which begin
+/// left_margin bytes to the left of the samples that the block denoises.
+struct DenoisingTile {
+  static constexpr int warps = 4;
+  static constexpr int width = 128;       ///< bytes: one word for each lane of a warp
+  static constexpr int left_margin = 32;  ///< also on the right
+  static constexpr int pitch = (width + 2 * left_margin) / 4;  ///< words
+  /// A thread reads one word beyond its own on both sides.
+  static constexpr int max_search_radius = left_margin - 4;
 
-  /// The words of a block, without its table.
-  constexpr int words(int planes, int sample_bytes) const {
-    return planes * plane_words + sample_bytes * candidate_columns * candidate_rows;
+  CUDAVISION_HOST_DEVICE static int rows(int thread_rows, int halo) {
+    return warps * thread_rows + 2 * halo;
+  }
+
+  /// Returns the word before the lane's own when the picture is shifted by dx, in the copy of the
+  /// tile that is shifted by dx mod 4 bytes.
+  CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
+    return lane + left_margin / 4 - 1 + (dx >> 2);
   }
 };
 
-constexpr int round_up(int value, int multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-template <class Kind>
-constexpr TileShape tile_shape(int search_radius) {
-  TileShape shape{};
-  shape.column_groups = (2 * search_radius + 4 + 7) / 8;
-  shape.candidate_columns = Kind::width - 4 + 8 * shape.column_groups;
-  shape.candidate_rows = round_up(Kind::height + 2 * search_radius, 4);
-  // With these remainders, a lane's words of a right factor lie in other banks than the others'.
-  shape.rows = round_up(shape.candidate_rows + 4 * Kind::side - 1 - 4, 8) + 4;
-  shape.copy_columns = round_up(shape.candidate_columns / 4 + Kind::side - 2, 8) + 2;
-  shape.copy_words = shape.copy_columns * shape.rows;
-  shape.plane_words = 4 * shape.copy_words;
-  return shape;
-}
-
-/// Returns the place, in a plane, of the word that begins at sample x of row y of the tile.
-CUDAVISION_HOST_DEVICE inline int word_at(const TileShape& shape, int x, int y) {
-  return (x & 3) * shape.copy_words + (x >> 2) * shape.rows + y;
-}
-
-/// Returns a mask of the bytes of a patch's word `word` of row `row` that belong to the patch.
-CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int word) {
-  const int bytes = row < patch ? patch - 4 * word : 0;
-  return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
-}
-
-/// Returns the pixel, in its square, of row m of the left factor.
-CUDAVISION_HOST_DEVICE constexpr int pixel_x(int m) {
-  return m % 4;
-}
-CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
-  return m / 4;
-}
-
-/// Exceeds the scaled distance of any patch, even after 2^25 are taken away, and twice of it fits
-/// 31 bits. It is added where a candidate is outside the search of a pixel.
-constexpr int outside_search = 1 << 29;
-
-/// Returns what is added to the distances of a candidate in the given column, counted from the
-/// first one that the square needs, from a pixel in column x of the square.
-CUDAVISION_HOST_DEVICE inline int search_bias(int candidate, int x, int search_radius) {
-  return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius)
-             ? 0
-             : outside_search;
-}
-
-/// Which pixels of a square search a pair of rows of candidates.
-enum class RowPair {
-  none,
-  first,   ///< 0 and 1, counted from the first row that the square needs
-  middle,  ///< any rows but the first and the last ones
-  all,     ///< rows that all pixels search
-  last,    ///< the last two that the square needs
-};
-
-/// Returns true if no pixel in half `half` of a lane's searches a pair's rows.
-CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
-  return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
-}
-
-/// Lanes hold pixels in rows g / 4 and g / 4 + 2 of the square. Of each pair of rows in `middle`,
-/// either all lanes' pixels search both, or those of half 1 in row 3 do not search the first row
-/// of the pair (at the top), or those of half 0 in row 0 not the second one (at the bottom).
-struct RowBias {
-  int top;     ///< added for lanes with pixels in rows 1 and 3
-  int bottom;  ///< added for lanes with pixels in rows 0 and 2
-
-  CUDAVISION_HOST_DEVICE explicit RowBias(int g)
-      : top(g / 4 == 1 ? outside_search : 0), bottom(g / 4 == 0 ? outside_search : 0) {}
-
-  /// Returns the bias of row `row` of the pair that begins in row `first`. Not for halves that are
-  /// skipped.
-  CUDAVISION_HOST_DEVICE int of(RowPair pair, int first, int row, int half,
-                                int search_radius) const {
-    if (row == 0 && half == (pair == RowPair::first ? 0 : 1) && pair != RowPair::all &&
-        pair != RowPair::last)
-      return pair == RowPair::first || first == 2 ? top : 0;
-    if (row == 1 && half == (pair == RowPair::last ? 1 : 0) && pair != RowPair::all &&
-        pair != RowPair::first)
-      return pair == RowPair::last || first == 2 * search_radius ? bottom : 0;
-    return 0;
+/// Fills one thread's share of the words of a channel's tile. The tile begins at (left, top) of the
+/// picture, which may be outside it.
+CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
+                                             const DenoisedPlane& plane, int left, int top,
+                                             int rows, int lane, int warp, std::uint32_t* words) {
+  for (int word = lane; word < DenoisingTile::pitch; word += 32) {
+    int place[4];
+    CUDAVISION_UNROLL
+    for (int i = 0; i < 4; ++i)
+      place[i] = plane.offset +
+                 plane.step * border_index(left + 4 * word + i, picture.width, Border::reflect_101);
+    for (int y = warp; y < rows; y += DenoisingTile::warps) {
+      const std::uint8_t* const row =
+          plane.in +
+          static_cast<std::int64_t>(border_index(top + y, picture.height, Border::reflect_101)) *
+              plane.in_pitch;
+      std::uint32_t bytes = 0;
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i)
+        bytes |= static_cast<std::uint32_t>(row[place[i]]) << (8 * i);
+      words[y * DenoisingTile::pitch + word] = bytes;
+    }
   }
+}
+
+/// The rows of a thread's patches in the first channel, from the topmost row on.
+struct PatchRows {
+  const std::uint32_t* own;
+  const std::uint32_t* other;  ///< shifted by the current shift
+  int channel_words;           ///< from one channel to the next
 };
 
-/// Selects, for a second product, a byte of the word of a candidate's samples (0 to 3) or the
-/// constant 1 (number 4), and puts it in place of byte `place` of the candidate's weight.
-CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int byte, int place) {
-  return (0x5555u & ~(0xfu << (4 * place))) | static_cast<std::uint32_t>(byte) << (4 * place);
-}
-/// The second operand of these selections. Byte 4 is 1, and byte 5 is 0.
-constexpr std::uint32_t weight_of_one = 1;
+/// The sums of a thread, for kRows rows of four samples.
+template <int kRadius, int kChannels, int kRows>
+class PatchSums {
+ public:
+  CUDAVISION_HOST_DEVICE PatchSums() {
+    CUDAVISION_UNROLL
+    for (int y = 0; y < kRows; ++y)
+      CUDAVISION_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      weights_[y][i] = 0;
+      CUDAVISION_UNROLL
+      for (int c = 0; c < kChannels; ++c)
+        sums_[y][c][i] = 0;
+    }
+  }
 
-/// A sum of squares, or of their products: Σ h² · 2^(2e) + Σ l², with the mixed ones, is split so
-/// that both parts fit 32 bits. Samples are h·2^e + l.
-struct Norm {
-  std::uint32_t high;  ///< the norm >> 2e
-  std::uint32_t low;   ///< the other bits
+  /// Adds the contribution of one shift. weight(distance) returns the weight of a patch at that
+  /// distance.
+  template <class Weight>
+  CUDAVISION_HOST_DEVICE void add(const PatchRows& rows, const Weight& weight) {
+    std::uint32_t columns[4] = {};
+    std::uint32_t window[patch][4];                 // the sums of the rows within the patches
+    std::uint32_t centres[kRadius + 1][kChannels];  // the samples to be weighted
+    CUDAVISION_UNROLL
+    for (int y = 0; y < kRows + 2 * kRadius; ++y) {
+      std::uint32_t differences[kChannels][3];
+      CUDAVISION_UNROLL
+      for (int c = 0; c < kChannels; ++c) {
+        const int at = c * rows.channel_words + y * DenoisingTile::pitch;
+        CUDAVISION_UNROLL
+        for (int w = 0; w < 3; ++w) {
+          const std::uint32_t other = rows.other[at + w];
+          differences[c][w] = byte_differences(rows.own[at + w], other);
+          if (w == 1)
+            centres[y % (kRadius + 1)][c] = other;
+        }
+      }
+      std::uint32_t sums[4];
+      sum_squares<kRadius>(differences, sums);
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        columns[i] += sums[i] - (y < patch ? 0 : window[y % patch][i]);
+        window[y % patch][i] = sums[i];
+      }
+      if (y < 2 * kRadius)
+        continue;
+      const int row = y - 2 * kRadius;
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t w = weight(columns[i]);
+        weights_[row][i] += w;
+        CUDAVISION_UNROLL
+        for (int c = 0; c < kChannels; ++c)
+          sums_[row][c][i] += w * byte_of(centres[(y - kRadius) % (kRadius + 1)][c], i);
+      }
+    }
+  }
+
+  /// Returns the denoised sample.
+  CUDAVISION_HOST_DEVICE std::uint32_t mean(int row, int channel, int i) const {
+    const std::uint32_t weight = weights_[row][i];
+    return (sums_[row][channel][i] + weight / 2) / weight;
+  }
+
+ private:
+  static constexpr int patch = 2 * kRadius + 1;
+
+  std::uint32_t weights_[kRows][4];
+  std::uint32_t sums_[kRows][kChannels][4];
 };
 
-template <class Kind>
-CUDAVISION_HOST_DEVICE inline Norm norm_of(std::uint32_t high_squares, std::uint32_t products,
-                                           std::uint32_t low_squares, int low_bits) {
-  if (Kind::sample_bytes == 1)
-    return {high_squares, 0};
-  const std::uint64_t rest =
-      (std::uint64_t{products} << (low_bits + 1)) + std::uint64_t{low_squares};
-  return {high_squares + static_cast<std::uint32_t>(rest >> (2 * low_bits)),
-          static_cast<std::uint32_t>(rest) & ((1u << (2 * low_bits)) - 1)};
-}
+/// A thread's part of a tile, as words of its channels.
+struct TileShare {
+  const std::uint32_t* words;
+  int channel_words;
+  int lane;
+  int first_row;  ///< of the rows that the thread denoises
+};
 
-/// Returns (Σ (p − q)²) >> 2e, where e is the number of bits in the lower plane, times scale. The
-/// arguments are sums of products of the planes, and norms of which the upper parts have been
-/// multiplied by scale. The shifts round down and keep the sign, so that it is exact to take them
-/// one after the other.
-CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
-                                                  int candidate_low, int pixel_low, int low_bits,
-                                                  int scale) {
-  const int rest = (low * -2 + candidate_low + pixel_low) >> low_bits;
-  return high * (-2 * scale) + candidate_high + ((mixed * -2 + rest) >> low_bits) * scale;
-}
-
-/// Returns the denoised sample of a channel. sums has the sums of the weights times the samples of
-/// each plane, and then that of the weights.
-template <class Kind>
-CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[Kind::planes + 1],
-                                                    int channel, int low_bits) {
-  const std::uint32_t weight = sums[Kind::planes];
-  if (Kind::sample_bytes == 1)
-    return (sums[channel] + weight / 2) / weight;
-  const std::uint64_t sum =
-      (std::uint64_t{sums[2 * channel]} << low_bits) + sums[2 * channel + Kind::sample_bytes - 1];
-  return static_cast<std::uint32_t>((sum + weight / 2) / weight);
-}
-
-/// Returns the kind of the pair of rows that begins at row `row` (even), counted from the first one
-/// that a square needs.
-CUDAVISION_HOST_DEVICE constexpr RowPair row_pair(int row, int search_radius) {
-  const int last = 2 * search_radius + 2;
-  return row < 0 || row > last         ? RowPair::none
-         : row == 0                    ? RowPair::first
-         : row == last                 ? RowPair::last
-         : row == 2 || row == last - 2 ? RowPair::middle
-                                       : RowPair::all;
+/// Adds the contributions of all shifts with dx mod 4 = phase. later is the copy of the tile that
+/// is shifted by phase bytes.
+template <class Sums, class Weight>
+CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
+                                              const std::uint32_t* later, int phase,
+                                              int search_radius, const Weight& weight) {
+  PatchRows rows;
+  rows.own = share.words + (share.first_row + search_radius) * DenoisingTile::pitch +
+             DenoisingTile::word(share.lane, 0);
+  rows.channel_words = share.channel_words;
+  for (int dx = -search_radius + ((search_radius + phase) & 3); dx <= search_radius; dx += 4) {
+    rows.other =
+        later + share.first_row * DenoisingTile::pitch + DenoisingTile::word(share.lane, dx);
+    for (int dy = -search_radius; dy <= search_radius; ++dy) {
+      sums.add(rows, weight);
+      rows.other += DenoisingTile::pitch;
+    }
+  }
 }
 
 }  // namespace cudavision::nlmeans

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests what the lanes of the GPU's tile kernels do. Single steps are compared with plain code, and
-// all steps of a block together with the CPU device. The test multiplies the lanes' matrices
-// itself.
+// Tests how the GPU's threads compare patches of bytes. Single steps are compared with plain sums,
+// and all steps of a block together with the CPU device.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <set>
+#include <cstdlib>
 #include <vector>
 
-#include "cuda/nlmeans/tilefill.h"
-#include "cuda/nlmeans/tilelane.h"
+#include "cuda/nlmeans/tile.h"
 #include "cuda/nlmeans/weights.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
@@ -24,335 +21,182 @@ namespace {
 
 using namespace nlmeans;
 
+std::uint8_t byte_at(const std::uint32_t* words, int byte) {
+  return static_cast<std::uint8_t>(words[byte / 4] >> (8 * (byte % 4)));
+}
+
+std::uint32_t random_word(Random& random) {
+  // In one of four words, all bytes are 0 or 255.
+  const std::uint64_t bits = random.next();
+  return static_cast<std::uint32_t>(random.one_in(4) ? (bits & 0x01010101) * 0xff : bits);
+}
+
+TEST(NlMeansTile, DifferencesOfBytesAreThePlainOnes) {
+  Random random(3101);
+  for (int i = 0; i < 10000; ++i) {
+    const std::uint32_t a = random_word(random), b = random_word(random);
+    const std::uint32_t differences = byte_differences(a, b);
+    for (int byte = 0; byte < 4; ++byte)
+      ASSERT_EQ(byte_at(&differences, byte), std::abs(byte_at(&a, byte) - byte_at(&b, byte)));
+  }
+}
+
 TEST(NlMeansTile, BytesAreTakenFromTwoWords) {
+  const std::uint32_t words[2] = {0x04030201, 0x08070605};
   for (int places = 0; places < 4; ++places) {
-    const std::uint32_t taken = bytes_from(0x04030201, 0x08070605, places);
+    const std::uint32_t taken = bytes_from(words[0], words[1], places);
     for (int byte = 0; byte < 4; ++byte)
-      EXPECT_EQ(taken >> (8 * byte) & 0xff, static_cast<std::uint32_t>(places + byte + 1));
+      EXPECT_EQ(byte_at(&taken, byte), byte_at(words, places + byte));
   }
 }
 
-TEST(NlMeansTile, MasksSelectTheBytesOfThePatch) {
-  for (int patch = 1; patch <= 19; patch += 2)
-    for (int row = 0; row < 20; ++row)
-      for (int word = 0; word < 5; ++word)
-        for (int byte = 0; byte < 4; ++byte)
-          EXPECT_EQ(patch_mask(patch, row, word) >> (8 * byte) & 0xff,
-                    row < patch && 4 * word + byte < patch ? 0xffu : 0u);
-}
-
-TEST(NlMeansTile, SelectorsPutASampleInPlaceOfAByteOfTheWeight) {
-  for (int place = 0; place < 4; ++place) {
-    for (int byte = 0; byte < 4; ++byte)
-      EXPECT_EQ(select_bytes(0x44332211, weight_of_one, weight_selector(byte, place)),
-                0x11u * static_cast<std::uint32_t>(byte + 1) << (8 * place));
-    EXPECT_EQ(select_bytes(0x44332211, weight_of_one, weight_selector(4, place)),
-              1u << (8 * place));
-  }
-}
-
-/// Pixels must search the candidates up to the search radius from them, and no others.
-TEST(NlMeansTile, SearchesHaveTheirSize) {
-  for (const int radius : {1, 2, 3, 4, 10, 11, 50}) {
-    for (int candidate = -8; candidate < 2 * radius + 12; ++candidate)
-      for (int x = 0; x < 4; ++x)
-        EXPECT_EQ(search_bias(candidate, x, radius) == 0,
-                  candidate >= x && candidate <= x + 2 * radius);
-    for (int pair_row = -4; pair_row < 2 * radius + 8; pair_row += 2)
-      for (int row = 0; row < 2; ++row)
-        for (int g = 0; g < 8; ++g)
-          for (int half = 0; half < 2; ++half) {
-            const int candidate = pair_row + row, y = pixel_y(g + 8 * half);
-            const RowPair pair = row_pair(pair_row, radius);
-            const bool outside =
-                skips(pair, half) || RowBias(g).of(pair, pair_row, row, half, radius) != 0;
-            EXPECT_EQ(!outside, candidate >= y && candidate <= y + 2 * radius)
-                << "radius " << radius << ", row " << candidate << ", pixel in row " << y;
-          }
-  }
-}
-
-template <class Kind>
-void expect_disjoint_banks() {
-  for (const int radius : {1, 2, 7, 10, 17, 50}) {
-    const TileShape shape = tile_shape<Kind>(radius);
-    std::set<int> banks;
-    for (int lane = 0; lane < 32; ++lane)
-      banks.insert(word_at(shape, lane / 4, lane % 4) % 32);
-    EXPECT_EQ(banks.size(), 32u) << "radius " << radius;
-    EXPECT_EQ(shape.plane_words % 4, 0);
-    EXPECT_EQ(shape.candidate_rows % 4, 0);
-  }
-}
-
-TEST(NlMeansTile, LanesReadFromDifferentBanks) {
-  expect_disjoint_banks<TileKind<2, 1, 1>>();
-  expect_disjoint_banks<TileKind<3, 1, 2>>();
-  expect_disjoint_banks<TileKind<4, 1, 1>>();
-}
-
-/// Distances of samples of more than 8 bits are put together from products of their upper 8 and
-/// their other bits.
-TEST(NlMeansTile, DistancesOfDeepSamplesAreExact) {
-  using Kind = TileKind<4, 3, 2>;
-  Random random(3103);
-  for (int bits = 9; bits <= 16; ++bits)
-    for (int n = 0; n < 300; ++n) {
-      const int low_bits = bits - 8;
-      const std::uint32_t largest = (1u << bits) - 1, low_mask = (1u << low_bits) - 1;
-      const int count = n % 3 == 0 ? 3 * 15 * 15 : random.between(1, 3 * 15 * 15);
-      std::uint64_t expected = 0;
-      std::uint32_t squares[2][3] = {};
-      int high = 0, mixed = 0, low = 0;
-      for (int i = 0; i < count; ++i) {
-        const auto sample = [&] {
-          return n < 3 || random.one_in(8) ? (random.one_in(2) ? largest : 0)
-                                           : static_cast<std::uint32_t>(random.next()) & largest;
-        };
-        const std::uint32_t p = n == 0 ? largest : sample(), q = n == 1 ? p : sample();
-        expected += std::uint64_t{p > q ? p - q : q - p} * (p > q ? p - q : q - p);
-        const std::uint32_t values[2][2] = {{p >> low_bits, p & low_mask},
-                                            {q >> low_bits, q & low_mask}};
-        for (int side = 0; side < 2; ++side) {
-          squares[side][0] += values[side][0] * values[side][0];
-          squares[side][1] += values[side][0] * values[side][1];
-          squares[side][2] += values[side][1] * values[side][1];
-        }
-        high += static_cast<int>(values[0][0] * values[1][0]);
-        mixed += static_cast<int>(values[0][0] * values[1][1] + values[0][1] * values[1][0]);
-        low += static_cast<int>(values[0][1] * values[1][1]);
-      }
-      const Norm pixel = norm_of<Kind>(squares[0][0], squares[0][1], squares[0][2], low_bits);
-      const Norm candidate = norm_of<Kind>(squares[1][0], squares[1][1], squares[1][2], low_bits);
-      for (const int scale : {1, 8}) {
-        const std::int64_t distance =
-            std::int64_t{scaled_distance(high, mixed, low, static_cast<int>(candidate.high) * scale,
-                                         static_cast<int>(candidate.low),
-                                         static_cast<int>(pixel.low), low_bits, scale)} +
-            std::int64_t{pixel.high} * scale;
-        ASSERT_EQ(distance, static_cast<std::int64_t>(expected >> (2 * low_bits)) * scale)
-            << bits << " bits, case " << n;
-      }
+template <int kRadius, int kChannels>
+void expect_plain_sums() {
+  SCOPED_TRACE(testing::Message() << "radius " << kRadius << ", " << kChannels << " channels");
+  Random random(3102);
+  for (int n = 0; n < 2000; ++n) {
+    std::uint32_t words[kChannels][3];
+    for (auto& channel : words)
+      for (std::uint32_t& word : channel)
+        word = n == 0 ? 0xffffffff : random_word(random);
+    std::uint32_t sums[4];
+    sum_squares<kRadius>(words, sums);
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t expected = 0;
+      for (const auto& channel : words)
+        for (int byte = 4 + i - kRadius; byte <= 4 + i + kRadius; ++byte)
+          expected += byte_at(channel, byte) * byte_at(channel, byte);
+      ASSERT_EQ(sums[i], expected) << "byte " << i;
     }
+  }
 }
 
-/// The words of 32 lanes that make up two matrices, and the sums that make up their product.
-struct WarpProduct {
-  std::uint32_t left[32][4] = {}, right[32][2] = {};
+TEST(NlMeansTile, SumsOfSquaresAreThePlainOnes) {
+  expect_plain_sums<0, 1>();
+  expect_plain_sums<1, 1>();
+  expect_plain_sums<2, 1>();
+  expect_plain_sums<3, 1>();
+  expect_plain_sums<4, 1>();
+  expect_plain_sums<1, 3>();
+  expect_plain_sums<2, 3>();
+  expect_plain_sums<3, 3>();
+}
 
-  /// Adds the product to the lanes' sums, with the layout of mma.m16n8k32.
-  void add_to(int (&sums)[32][4]) const {
-    for (int row = 0; row < 16; ++row)
-      for (int column = 0; column < 8; ++column) {
-        std::uint32_t sum = 0;
-        for (int t = 0; t < 4; ++t)
-          for (int second = 0; second < 2; ++second)
-            sum = dot_bytes(left[row % 8 * 4 + t][2 * second + row / 8],
-                            right[column * 4 + t][second], sum);
-        sums[row % 8 * 4 + column / 2][row / 8 * 2 + column % 2] += static_cast<int>(sum);
-      }
-  }
+struct PatchTable {
+  const std::uint32_t* weights;
+  std::uint32_t last;
+  int shift;
 };
 
-/// Does everything that a block of the tile kernel does, one warp after the other.
-template <class Kind>
+/// Does everything that a block of the tile kernel does, one thread after the other.
+template <int kRadius, int kChannels, int kRows>
 class Block {
  public:
-  Block(const NlMeansArguments& a, int left, int top)
-      : a_(a),
-        picture_(a.pictures[0]),
+  Block(const DenoisedPicture& picture, const nlmeans::Parameters& parameters,
+        const PatchTable& table, int left, int top)
+      : picture_(picture),
+        search_radius_(parameters.search / 2),
+        reach_(search_radius_ + kRadius),
+        rows_(DenoisingTile::rows(kRows, reach_)),
+        table_(table),
         left_(left),
-        top_(top),
-        pixels_(static_cast<std::size_t>(Kind::planes * a.shape.plane_words), 0xdeadbeef),
-        norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.candidate_columns *
-                                        a.shape.candidate_rows)) {}
+        top_(top) {}
 
   void run() {
-    const int halo = a_.search_radius + a_.patch_radius;
-    for (int thread = 0; thread < tile_threads; ++thread)
-      load_tile<Kind>(a_, picture_, left_ - halo, top_ - halo, thread, pixels_.data());
-    for (int thread = 0; thread < tile_threads; ++thread)
-      copy_tile<Kind>(a_.shape, thread, pixels_.data());
-    for (int thread = 0; thread < tile_threads; ++thread)
-      find_norms<Kind>(a_, thread, pixels_.data(), norms_.data());
-    for (int warp = 0; warp < tile_warps; ++warp)
-      for (int top = 0; top < Kind::height; top += 4 * Kind::squares)
-        if (left_ + 4 * warp < picture_.width && top_ + top < picture_.height)
-          run_warp(warp, top);
+    const auto channel_words = static_cast<std::size_t>(rows_ * DenoisingTile::pitch);
+    std::vector<std::uint32_t> words(kChannels * channel_words, 0xdeadbeef);
+    std::vector<std::uint32_t> later(words.size(), 0xdeadbeef);
+    for (int c = 0; c < kChannels; ++c)
+      for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
+        load_tile(picture_, picture_.planes[c], left_ - DenoisingTile::left_margin, top_ - reach_,
+                  rows_, thread % 32, thread / 32,
+                  words.data() + static_cast<std::size_t>(c) * channel_words);
+    std::vector<PatchSums<kRadius, kChannels, kRows>> sums(32 * DenoisingTile::warps);
+    for (int phase = 0; phase < 4; ++phase) {
+      for (std::size_t i = 0; i + 1 < words.size(); ++i)
+        later[i] = bytes_from(words[i], words[i + 1], phase);
+      for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
+        add_shifts(
+            sums[static_cast<std::size_t>(thread)],
+            {words.data(), static_cast<int>(channel_words), thread % 32, thread / 32 * kRows},
+            later.data(), phase, search_radius_, [&](std::uint32_t distance) {
+              return table_.weights[std::min(distance >> table_.shift, table_.last)];
+            });
+    }
+    for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
+      for (int y = 0; y < kRows; ++y)
+        for (int i = 0; i < 4; ++i)
+          for (int c = 0; c < kChannels; ++c)
+            put(c, left_ + 4 * (thread % 32) + i, top_ + thread / 32 * kRows + y,
+                sums[static_cast<std::size_t>(thread)].mean(y, c, i));
   }
 
  private:
-  using Lane = TileLane<Kind>;
-
-  void run_warp(int warp, int top) {
-    lanes_.clear();
-    for (int lane = 0; lane < 32; ++lane)
-      lanes_.push_back(
-          std::make_unique<Lane>(a_, 32 * warp + lane, top, pixels_.data(), norms_.data()));
-    std::fill_n(&sums_[0][0][0][0], sizeof sums_ / sizeof(int), 0);
-    for (int group = 0; group < a_.shape.column_groups; ++group)
-      for (int y = 0; y < 4 * Kind::squares + 2 * a_.search_radius; ++y) {
-        for (int lane = 0; lane < 32; ++lane)
-          rows_[lane] = lanes_[static_cast<std::size_t>(lane)]->load(
-              lanes_[static_cast<std::size_t>(lane)]->candidates(group), y);
-        for (int s = 0; s < Kind::squares; ++s)
-          add(s, y - 4 * s);
-      }
-    for (int pixel = 0; pixel < 2 * Kind::squares; ++pixel)
-      for (int g = 0; g < 8; ++g)
-        put(pixel, g);
+  void put(int channel, int x, int y, std::uint32_t value) const {
+    const DenoisedPlane& plane = picture_.planes[channel];
+    if (x < picture_.width && y < picture_.height)
+      plane.out[static_cast<std::ptrdiff_t>(y) * plane.out_pitch + plane.offset + x * plane.step] =
+          static_cast<std::uint8_t>(value);
   }
 
-  /// Adds one product of planes to the lanes' sums.
-  void multiply(int s, int left, int right, int (&sums)[32][4]) const {
-    for (int i = 0; i < Kind::words; i += 2) {
-      WarpProduct product;
-      for (int lane = 0; lane < 32; ++lane)
-        for (int second = 0; second < 2 && i + second < Kind::words; ++second) {
-          for (int half = 0; half < 2; ++half)
-            product.left[lane][2 * second + half] =
-                lanes_[static_cast<std::size_t>(lane)]->left(s, left)[2 * (i + second) + half];
-          product.right[lane][second] = rows_[lane].right[right][i + second];
-        }
-      product.add_to(sums);
-    }
-  }
-
-  void add(int s, int row) {
-    const int first = row - (row & 1);
-    const RowPair pair = row_pair(first, a_.search_radius);
-    int high[32][4] = {}, mixed[32][4] = {}, low[32][4] = {};
-    for (int c = 0; c < Kind::channels; ++c) {
-      constexpr int bytes = Kind::sample_bytes;
-      multiply(s, bytes * c, bytes * c, high);
-      if (bytes == 2) {
-        multiply(s, 2 * c, 2 * c + 1, mixed);
-        multiply(s, 2 * c + 1, 2 * c, mixed);
-        multiply(s, 2 * c + 1, 2 * c + 1, low);
-      }
-    }
-    for (int m = 0; m < Kind::products; ++m) {
-      WarpProduct product;
-      for (int lane = 0; lane < 32; ++lane)
-        for (int column = 0; column < 2; ++column) {
-          product.right[lane][column] = rows_[lane].samples[m][column];
-          for (int half = 0; half < 2; ++half) {
-            const int i = 2 * half + column;
-            if (!skips(pair, half))
-              product.left[lane][2 * column + half] =
-                  a_.weights[lanes_[static_cast<std::size_t>(lane)]->distance(
-                                 s, half, column, rows_[lane], pair, first, row - first,
-                                 high[lane][i], mixed[lane][i], low[lane][i]) >>
-                             a_.index_shift];
-          }
-        }
-      product.add_to(sums_[s][m]);
-    }
-  }
-
-  void put(int pixel, int g) const {
-    std::uint32_t sums[Kind::planes + 1] = {};
-    for (int source = 0; source <= Kind::planes; ++source)
-      for (int t = 0; t < 4; ++t)
-        sums[source] += lanes_[static_cast<std::size_t>(4 * g + t)]->part(
-            sums_[pixel / 2][source / 2][4 * g + t][pixel % 2 * 2 + source % 2]);
-    const Lane& lane = *lanes_[static_cast<std::size_t>(4 * g)];
-    const int x = left_ + lane.x(), y = top_ + lane.y(pixel);
-    if (x >= picture_.width || y >= picture_.height)
-      return;
-    for (int c = 0; c < Kind::channels; ++c) {
-      const DenoisedPlane& plane = picture_.planes[c];
-      const std::uint32_t word = mean_of<Kind>(sums, c, a_.low_bits) << a_.shift;
-      std::uint8_t* const to = plane.out + static_cast<std::ptrdiff_t>(y) * plane.out_pitch +
-                               plane.offset + static_cast<std::ptrdiff_t>(x) * plane.step;
-      for (int byte = 0; byte < Kind::sample_bytes; ++byte)
-        to[byte] = static_cast<std::uint8_t>(word >> (8 * byte));
-    }
-  }
-
-  const NlMeansArguments& a_;
   const DenoisedPicture& picture_;
+  int search_radius_, reach_, rows_;
+  const PatchTable& table_;
   int left_, top_;
-  std::vector<std::uint32_t> pixels_;
-  std::vector<int> norms_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  typename Lane::CandidateRow rows_[32];
-  int sums_[Kind::squares][Kind::products][32][4];
 };
 
-template <class Kind>
-void expect_blocks_equal_cpu(const char* name, int width, int height,
-                             const nlmeans::Parameters& parameters,
-                             Content content = Content::natural) {
-  SCOPED_TRACE(testing::Message() << name << ' ' << width << "×" << height << ", search "
-                                  << parameters.search << ", patch " << parameters.patch);
+template <int kRadius, int kChannels, int kRows>
+void expect_blocks_equal_cpu(const char* name, int width, int height, int search, double strength) {
+  SCOPED_TRACE(testing::Message() << name << ' ' << width << "×" << height << ", search " << search
+                                  << ", patch " << 2 * kRadius + 1);
   const auto device = make_cpu_device();
+  const nlmeans::Parameters parameters{search, 2 * kRadius + 1, strength};
   const NlMeansCase test =
-      plain_nlmeans_case(layout_named(name, width, height), parameters, content, 5);
+      plain_nlmeans_case(layout_named(name, width, height), parameters, Content::natural, 5);
   const std::vector<std::uint8_t> input = input_block(test);
   const std::vector<std::uint8_t> expected = NlMeansRunner(*device, test).run(input, 0xcd);
 
   std::vector<std::uint8_t> block(test.out.bytes, 0xcd);
   const ConstFrame in = frame_in(test.layout, test.in, input.data());
   const Frame out = frame_in(test.layout, test.out, block.data());
-  NlMeansArguments a{};
-  DenoisedPicture& picture = a.pictures[0];
+  DenoisedPicture picture{};
   picture.width = width;
   picture.height = height;
-  for (int c = 0; c < Kind::channels; ++c) {
+  for (int c = 0; c < kChannels; ++c) {
     const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
     const auto p = static_cast<std::size_t>(channel.plane);
     picture.planes[c] = {in.planes[p].data,
                          out.planes[p].data,
                          static_cast<int>(in.planes[p].pitch),
                          static_cast<int>(out.planes[p].pitch),
-                         channel.offset * Kind::sample_bytes,
-                         channel.step * Kind::sample_bytes};
+                         channel.offset,
+                         channel.step};
   }
-  std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(Kind::channels)));
-  const int bits = test.layout.bits;
-  const int count = make_patch_weights(parameters, bits, Kind::channels, weights.data());
-  weights[static_cast<std::size_t>(count)] = 0;
-  a.weights = weights.data();
-  a.search_radius = parameters.search / 2;
-  a.patch_radius = parameters.patch / 2;
-  a.bits = bits;
-  a.shift = test.layout.shift;
-  a.shape = tile_shape<Kind>(a.search_radius);
-  a.low_bits = Kind::sample_bytes == 2 ? bits - 8 : 0;
-  a.scale = 4;
-  a.product_scale = -2 * a.scale;
-  a.index_shift = distance_shift(parameters, bits) - 2 * a.low_bits + 2;
-  a.max_distance = count << a.index_shift;
-  for (int y = 0; y < height; y += Kind::height)
-    for (int x = 0; x < width; x += Kind::width)
-      Block<Kind>(a, x, y).run();
+  std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(kChannels)));
+  const int count = make_patch_weights(parameters, 8, kChannels, weights.data());
+  const PatchTable table{weights.data(), static_cast<std::uint32_t>(count - 1),
+                         distance_shift(parameters, 8)};
+  for (int y = 0; y < height; y += DenoisingTile::warps * kRows)
+    for (int x = 0; x < width; x += DenoisingTile::width)
+      Block<kRadius, kChannels, kRows>(picture, parameters, table, x, y).run();
   EXPECT_EQ(block, expected);
 }
 
 TEST(NlMeansTile, BlocksGiveWhatTheCpuGives) {
-  expect_blocks_equal_cpu<TileKind<2, 1, 1>>("GRAY8", 37, 19, {9, 7, 10});
-  expect_blocks_equal_cpu<TileKind<2, 1, 1>>("GRAY8", 7, 35, {7, 5, 30});
-  expect_blocks_equal_cpu<TileKind<2, 1, 1>>("GRAY8", 9, 5, {3, 3, 100});
-  expect_blocks_equal_cpu<TileKind<2, 1, 1>>("GRAY8", 1, 1, {15, 1, 255});
-  expect_blocks_equal_cpu<TileKind<3, 1, 1>>("GRAY8", 5, 17, {5, 11, 20});
-  expect_blocks_equal_cpu<TileKind<3, 1, 1>>("GRAY8", 5, 3, {13, 9, 20}, Content::random);
-  expect_blocks_equal_cpu<TileKind<4, 1, 1>>("GRAY8", 5, 9, {5, 15, 20});
-  expect_blocks_equal_cpu<TileKind<4, 1, 1>>("GRAY8", 4, 2, {3, 13, 255}, Content::random);
-  expect_blocks_equal_cpu<TileKind<2, 3, 1>>("RGB", 33, 5, {5, 7, 20});
-  expect_blocks_equal_cpu<TileKind<3, 3, 1>>("RGBMixed", 3, 5, {5, 9, 60});
-  expect_blocks_equal_cpu<TileKind<2, 1, 2>>("GRAY16", 5, 17, {9, 7, 20});
-  expect_blocks_equal_cpu<TileKind<3, 1, 2>>("GRAY16", 5, 3, {5, 11, 90}, Content::random);
-  expect_blocks_equal_cpu<TileKind<4, 1, 2>>("GRAY16", 5, 3, {5, 15, 40});
+  expect_blocks_equal_cpu<3, 1, 8>("GRAY8", 131, 35, 21, 10);
+  expect_blocks_equal_cpu<2, 1, 8>("GRAY8", 255, 64, 7, 30);
+  expect_blocks_equal_cpu<1, 1, 8>("GRAY8", 9, 5, 23, 100);
+  expect_blocks_equal_cpu<3, 1, 5>("GRAY8", 1, 1, 57, 255);
+  expect_blocks_equal_cpu<3, 3, 4>("RGB", 130, 18, 9, 20);
+  expect_blocks_equal_cpu<2, 3, 4>("GBR", 40, 7, 11, 20);
+  expect_blocks_equal_cpu<1, 3, 3>("RGBMixed", 33, 25, 5, 60);
 }
 
-/// Sums are the largest where all samples are the largest possible, and distances where they are
-/// the largest or 0.
-TEST(NlMeansTile, TheLargestSumsFit) {
-  expect_blocks_equal_cpu<TileKind<2, 1, 1>>("GRAY8", 1, 2, {51, 7, 255}, Content::maximum);
-  expect_blocks_equal_cpu<TileKind<4, 1, 2>>("GRAY16", 1, 2, {9, 15, 255}, Content::maximum);
-  expect_blocks_equal_cpu<TileKind<2, 1, 2>>("GRAY16", 3, 2, {3, 3, 255}, Content::two_valued);
-  expect_blocks_equal_cpu<TileKind<3, 3, 1>>("RGB", 3, 2, {3, 11, 255}, Content::two_valued);
+TEST(NlMeansTile, TheLargestSearchStaysWithinTheTile) {
+  expect_blocks_equal_cpu<3, 1, 8>("GRAY8", 129, 9, 2 * DenoisingTile::max_search_radius + 1, 10);
+  // The outermost lanes must not read words outside the tile.
+  EXPECT_GE(DenoisingTile::word(0, -DenoisingTile::max_search_radius), 0);
+  EXPECT_LT(DenoisingTile::word(31, DenoisingTile::max_search_radius) + 2, DenoisingTile::pitch);
 }
 
 }  // namespace

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What one lane of a warp contributes to the products of tile.h, and what it makes of their
+// What one lane of a warp contributes to the products of product.h, and what it makes of their
 // results. All of this compiles for the host, too.
 
 #include <cstdint>
 
 #include "cuda/nlmeans/kernel_arguments.h"
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/product.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::nlmeans {
 
 template <class Kind>
-class TileLane {
+class ProductLane {
  public:
   /// `thread` is the number of the lane in its block, and `top` the first row of the warp's squares
-  /// in the tile. pixels and norms are those of tilefill.h.
-  CUDAVISION_HOST_DEVICE TileLane(const NlMeansArguments& a, int thread, int top,
-                                  const std::uint32_t* pixels, const int* norms)
+  /// in the tile. pixels and norms are those of productfill.h.
+  CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, int thread, int top,
+                                     const std::uint32_t* pixels, const int* norms)
       : a_(a),
         pixels_(pixels),
         norms_(norms),
@@ -27,7 +27,7 @@ class TileLane {
         g_(thread % 32 / 4),
         t_(thread % 4),
         row_bias_(g_) {
-    const TileShape& shape = a.shape;
+    const ProductShape& shape = a.shape;
     const int patch = 2 * a.patch_radius + 1;
     const int patch_x = a.search_radius + x();
     CUDAVISION_UNROLL
@@ -88,7 +88,7 @@ class TileLane {
   };
 
   CUDAVISION_HOST_DEVICE Candidates candidates(int group) const {
-    const TileShape& shape = a_.shape;
+    const ProductShape& shape = a_.shape;
     const int first = column_ + 2 * group;  // word of the first candidate's patch
     Candidates found;
     found.right = pixels_ + word_at(shape, 4 * first + g_, top_ + t_);
@@ -103,7 +103,7 @@ class TileLane {
 
   /// Loads the part of the candidates that are `row` rows below.
   CUDAVISION_HOST_DEVICE CandidateRow load(const Candidates& from, int row) const {
-    const TileShape& shape = a_.shape;
+    const ProductShape& shape = a_.shape;
     CandidateRow loaded;
     CUDAVISION_UNROLL
     for (int p = 0; p < Kind::planes; ++p)
@@ -145,7 +145,7 @@ class TileLane {
         Kind::sample_bytes == 1 ? high * a_.product_scale + candidates.high_norms[column]
                                 : scaled_distance(high, mixed, low, candidates.high_norms[column],
                                                   candidates.low_norms[column], low_norms_[s][half],
-                                                  a_.low_bits, a_.scale);
+                                                  a_.low_bits, a_.scale, a_.product_scale);
     const int all = from_candidate + (high_norms_[s][half] +
                                       row_bias_.of(pair, pair_row, row, half, a_.search_radius));
     return all < a_.max_distance ? all : a_.max_distance;

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a block of the tile kernel fills its tile (tile.h) in shared memory. All of this compiles for
-// the host, too. Each thread calls these functions one after the other, with a barrier after each.
+// How a block fills its tile (product.h) in shared memory. All of this compiles for the host, too.
+// Each thread calls these functions one after the other, with a barrier after each.
 
 #include <cstdint>
 
 #include "cuda/core/border.h"
 #include "cuda/nlmeans/kernel_arguments.h"
+#include "cuda/nlmeans/product.h"
 #include "cuda/nlmeans/tile.h"
 #include "cuda/pixels/pixel_pack.h"
 #include "cuda/pixels/sample_math.h"
 
 namespace cudavision::nlmeans {
 
-constexpr int tile_threads = 32 * tile_warps;
+constexpr int product_threads = 32 * product_warps;
 
 /// Fills the words of a tile that begins at (left, top) of the picture, which may be outside it.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline void load_tile(const NlMeansArguments& a,
-                                             const DenoisedPicture& picture, int left, int top,
-                                             int thread, std::uint32_t* pixels) {
-  const TileShape& shape = a.shape;
+CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a,
+                                                const DenoisedPicture& picture, int left, int top,
+                                                int thread, std::uint32_t* pixels) {
+  const ProductShape& shape = a.shape;
   const int lane = thread % 32, warp = thread / 32;
   for (int word = lane; word < shape.copy_columns; word += 32) {
     int from_x[4];
     CUDAVISION_UNROLL
     for (int i = 0; i < 4; ++i)
       from_x[i] = border_index(left + 4 * word + i, picture.width, Border::reflect_101);
-    for (int y = warp; y < shape.rows; y += tile_warps) {
+    for (int y = warp; y < shape.rows; y += product_warps) {
       const int from_y = border_index(top + y, picture.height, Border::reflect_101);
       std::uint32_t values[Kind::planes] = {};
       CUDAVISION_UNROLL
@@ -58,9 +59,9 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const NlMeansArguments& a,
 
 /// Makes the shifted copies of each plane.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline void copy_tile(const TileShape& shape, int thread,
-                                             std::uint32_t* pixels) {
-  for (int i = thread; i < shape.copy_words; i += tile_threads)
+CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int thread,
+                                                std::uint32_t* pixels) {
+  for (int i = thread; i < shape.copy_words; i += product_threads)
     CUDAVISION_UNROLL
   for (int p = 0; p < Kind::planes; ++p) {
     std::uint32_t* const at = pixels + p * shape.plane_words + i;
@@ -77,13 +78,13 @@ CUDAVISION_HOST_DEVICE inline void copy_tile(const TileShape& shape, int thread,
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int thread,
                                               const std::uint32_t* pixels, int* norms) {
-  const TileShape& shape = a.shape;
+  const ProductShape& shape = a.shape;
   const int patch = 2 * a.patch_radius + 1;
   // Each thread sums a part of a column, as long as it must be for all to have one.
   const int segments =
-      shape.candidate_columns < tile_threads ? tile_threads / shape.candidate_columns : 1;
+      shape.candidate_columns < product_threads ? product_threads / shape.candidate_columns : 1;
   const int segment = (shape.candidate_rows + segments - 1) / segments;
-  for (int item = thread; item < shape.candidate_columns * segments; item += tile_threads) {
+  for (int item = thread; item < shape.candidate_columns * segments; item += product_threads) {
     const int x = item % shape.candidate_columns;
     const int top = item / shape.candidate_columns * segment;
     if (top >= shape.candidate_rows)
