@@ -125,14 +125,17 @@ run() {
   [[ $status -eq 0 || $status -eq 77 ]] || tail -n 40 "$log" >&2
 }
 
-# targets_of FOLDER SUITE...: prints the ninja targets of the programs in these test suites.
+# targets_of FOLDER SUITE...: prints the ninja targets of the programs that the tests in these suites run.
 targets_of() {
-  meson introspect --tests "build-tests/$1" | python3 -c '
+  meson introspect --tests --targets "build-tests/$1" | python3 -c '
 import json, os, sys
 build, wanted = sys.argv[1], set(sys.argv[2:])
-for test in json.load(sys.stdin):
-    if wanted & {suite.split(":")[-1] for suite in test["suite"]} and test["cmd"][0].startswith(build):
-        print(os.path.relpath(test["cmd"][0], build))' "$PWD/build-tests/$1" "${@:2}"
+about = json.load(sys.stdin)
+programs = {name for target in about["targets"] if target["type"] == "executable" for name in target["filename"]}
+for test in about["tests"]:
+    if wanted & {suite.split(":")[-1] for suite in test["suite"]}:
+        for name in programs.intersection(test["cmd"]):
+            print(os.path.relpath(name, build))' "$PWD/build-tests/$1" "${@:2}"
 }
 
 # build FOLDER [OPTION...]: builds the targets in the variable targets and the programs of the suites in the

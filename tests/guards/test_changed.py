@@ -112,6 +112,9 @@ def main():
         tree.expect("the first run", ALL, "--changed", words="8 passed, 0 failed, 0 skipped")
         tree.expect("nothing has changed", set(), "--changed", words="0 passed, 0 failed, 0 skipped, 8 unchanged since they passed")
         tree.expect("everything was asked for", ALL, words="8 passed, 0 failed, 0 skipped")
+        tree.expect("one suite", KERNELS, "--suite", "kernels", words="2 passed, 0 failed, 0 skipped")
+        tree.expect("two suites, of which nothing has changed", set(), "--suite", "kernels", "--suite", "check", "--changed",
+                    words="5 unchanged since they passed")
         tree.edit("cuda/blur/blur.cpp", "2 * x", "4 * x")
         tree.expect("a kernel", {"blur", "pipelines", "check_all", "check_blur"} | WHOLE, "--changed", words="6 passed, 0 failed, 0 skipped, 2 unchanged")
         tree.edit("gst/blur/blur.cpp", "x) + 5", "x) + 6")
