@@ -41,7 +41,8 @@ class RegionBlend {
   /// Call this directly after the operation that writes processed. On a CUDA device, what lies
   /// outside the regions is copied while that operation is still working. So the operation must
   /// neither write in nor use out, and at least one of its launches must let no other one start
-  /// before grid_dependency_wait(), because in may have been written by the launch before it.
+  /// before grid_dependency_wait(), because in may have been written by the launch before it. Only
+  /// where no cell is active at all, it may launch nothing.
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out);
 
   class Backend;
