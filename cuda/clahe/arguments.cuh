@@ -31,11 +31,18 @@ constexpr bool is_words<ScatteredLuma<2>> = true;
 struct Arguments {
   PackedImage picture;
   Tiling tiling;
+  CellBegins cells_x, cells_y;
   int bits;
   std::uint32_t* counts;  // 2^bits for each table, all zero between frames
   std::uint16_t* tables;  // 2^bits for each table
 
-  int counting_parts;  // blocks that count a tile
+  std::uint32_t* arrivals;    // the state of the TableArrivals, with a table for each tile
+  std::uint32_t* launches;    // the state of the LaunchEpoch
+  std::uint64_t* range_sums;  // for each tile and range of bins
+
+  int counting_parts;  // blocks that count a tile, or one of its ranges of bins
+  int range_bins;      // bins that a block counts; divides 2^bits
+  bool make_tables;    // when a tile is counted
 
   int table_count;
   std::uint32_t clip_count;
@@ -44,9 +51,10 @@ struct Arguments {
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
 
+  Patches patches;     // that blocks equalise
   int columns;         // packs side by side that a block equalises
-  int chunks;          // blocks side by side in a cell
-  int applying_parts;  // blocks below each other in a cell
+  int chunks;          // blocks side by side in a patch
+  int applying_parts;  // blocks below each other in a patch
   int blend;
 
   __device__ int bins() const { return 1 << bits; }
@@ -58,29 +66,21 @@ struct Arguments {
   }
 };
 
-constexpr int kThreads = 256;  // of the blocks that count and of those that equalise
-
-/// The widest rectangle of packs over which a block is spread as a whole. A wider one is cut into
-/// chunks, so that few threads of the last row are idle.
-constexpr int kMaxColumns = 64;
-constexpr int kChunkColumns = 32;
-
-inline CUDAVISION_HOST_DEVICE int columns_at_once(int packs) {
-  return packs <= kMaxColumns ? packs : kChunkColumns;
+/// Copies planes that stay unchanged, by blocks of which this one has the number `block`.
+__device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
+  const std::uint32_t thread = block * blockDim.x + threadIdx.x;
+  const std::uint32_t threads = blocks * blockDim.x;
+  for (int p = 0; p < a.copy_count; ++p) {
+    const CopyPieces& copy = a.copies[p];
+    for (std::uint32_t i = thread; i < copy.count; i += threads) {
+      const int y = static_cast<int>(i / copy.per_row);
+      const int at = static_cast<int>(i % copy.per_row) * 16;
+      std::uint32_t piece[4];
+      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
+      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
+    }
+  }
 }
-
-/// The place of a thread where a block works on as many rows of `columns` packs as it has threads
-/// for.
-struct Spread {
-  int column, row, rows;
-
-  __device__ explicit Spread(int columns)
-      : column(static_cast<int>(threadIdx.x) % columns),
-        row(static_cast<int>(threadIdx.x) / columns),
-        rows(kThreads / columns) {}
-
-  __device__ bool idle() const { return row >= rows; }
-};
 
 /// Part `number` of `parts` equal parts of the rows from begin to end.
 struct RowRange {

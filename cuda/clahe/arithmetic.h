@@ -42,6 +42,12 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int tile_before(int cell) const { return cell > 0 ? cell - 1 : 0; }
   CUDAVISION_HOST_DEVICE int tile_after(int cell) const { return cell < tiles ? cell : tiles - 1; }
 
+  /// The weight of the tile after a pixel of the cell. It equals weight(), without looking for the
+  /// cell.
+  CUDAVISION_HOST_DEVICE float weight_in_cell(int pixel, int cell) const {
+    return position(pixel) - static_cast<float>(cell - 1);
+  }
+
   /// The first pixel of a cell, or `size` if the picture ends before it.
   CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {
     if (cell <= 0)
@@ -57,6 +63,38 @@ struct TiledAxis {
     return pixel < size ? pixel : size;
   }
 };
+
+/// How a picture is cut into patches, each of which lies within a cell: into the cells, or into
+/// half tiles, which are all of one size but for rounding.
+enum class Patches { cells, half_tiles };
+
+CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches kind) {
+  return kind == Patches::cells ? axis.cells() : 2 * axis.tiles;
+}
+CUDAVISION_HOST_DEVICE inline int cell_of_patch(int patch, Patches kind) {
+  return kind == Patches::cells ? patch : (patch + 1) / 2;
+}
+/// Where the cells along one dimension begin, and the end of the last one.
+struct CellBegins {
+  std::uint16_t pixels[Tiles::range.max + 2] = {};
+
+  CellBegins() = default;
+  explicit CellBegins(const TiledAxis& axis) {
+    for (int cell = 0; cell <= axis.cells(); ++cell)
+      pixels[cell] = static_cast<std::uint16_t>(axis.cell_begin(cell));
+  }
+};
+
+/// The first pixel of a patch, or `size` if the picture ends before it.
+CUDAVISION_HOST_DEVICE inline int patch_begin(const TiledAxis& axis, const CellBegins& cells,
+                                              int patch, Patches kind) {
+  if (kind == Patches::cells)
+    return cells.pixels[patch];
+  if (patch % 2 != 0)
+    return cells.pixels[patch / 2 + 1];
+  const int tile_begin = patch / 2 * axis.tile_size;
+  return tile_begin < axis.size ? tile_begin : axis.size;
+}
 
 /// The tiles of a picture.
 struct Tiling {
@@ -115,34 +153,48 @@ CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t
   return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
-/// How the pixels that were clipped are distributed over the bins.
+/// How the pixels that were clipped are distributed over the bins, of which there are at most 2^16.
 struct Redistribution {
   std::uint32_t batch;    ///< pixels for every bin
   std::uint32_t residue;  ///< bins that get one more
   std::uint32_t step;     ///< from one of these to the next, beginning at bin 0
+  std::uint32_t inverse;  ///< 2^32 / step, rounded up, if step is not 1
 
   CUDAVISION_HOST_DEVICE Redistribution(std::uint32_t excess, std::uint32_t bins)
-      : batch(excess / bins), residue(excess % bins), step(residue ? bins / residue : bins) {}
+      : batch(excess / bins),
+        residue(excess % bins),
+        step(residue ? bins / residue : bins),
+        inverse(0xffffffffu / step + 1) {}
 
   /// The pixels for all bins from 0 to `bin`.
   CUDAVISION_HOST_DEVICE std::uint32_t up_to(std::uint32_t bin) const {
-    const std::uint32_t singles = bin / step + 1;
+    // bin · (inverse − 2^32 / step) is less than 2^16, and therefore less than 2^32 / step. So the
+    // quotient is exact.
+    const std::uint32_t quotient =
+        step == 1 ? bin
+                  : static_cast<std::uint32_t>(static_cast<std::uint64_t>(bin) * inverse >> 32);
+    const std::uint32_t singles = quotient + 1;
     return (bin + 1) * batch + (singles < residue ? singles : residue);
   }
 };
 
-/// Rounds halves to even, for 0 ≤ value < 2^22. In the sum, one unit is the last place of the
-/// significand, so the addition rounds. (A conversion takes four times as long on a GPU, and on a
-/// CPU the compiler does not vectorise it.)
-CUDAVISION_HOST_DEVICE inline std::uint32_t rounded(float value) {
+/// Returns a word whose lowest 22 bits are the value, halves rounded to even, for 0 ≤ value < 2^22.
+/// In the sum, one unit is the last place of the significand, so the addition rounds. (A conversion
+/// takes four times as long on a GPU, and on a CPU the compiler does not vectorise it.)
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_in_low_bits(float value) {
   const float sum = value + 12582912.0f;
 #ifdef __CUDA_ARCH__
-  const std::uint32_t bits = __float_as_uint(sum);
+  return __float_as_uint(sum);
 #else
   std::uint32_t bits;
   std::memcpy(&bits, &sum, sizeof bits);
+  return bits;
 #endif
-  return bits & 0x3fffff;
+}
+
+/// Rounds halves to even, for 0 ≤ value < 2^22.
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded(float value) {
+  return rounded_in_low_bits(value) & 0x3fffff;
 }
 
 /// Returns the table entry of a bin. counted is the number of pixels up to and including this bin.
@@ -166,6 +218,55 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
   const float upper = 1.0f - lower;
   return rounded((levels.upper_left * left + levels.upper_right * right) * upper +
                  (levels.lower_left * left + levels.lower_right * right) * lower);
+}
+
+// The same with levels as they come out of a table, without their conversion: a level in the low
+// bits of 2^23 is 2^23 plus the level, in binary32.
+
+constexpr std::uint32_t level_bias_bits = 0x4b000000;  // of 2^23
+constexpr float level_bias = 8388608.0f;
+
+/// A weight, and what turns its product with a biased level into that with the level.
+struct BiasedWeight {
+  float weight, correction;
+
+  CUDAVISION_HOST_DEVICE explicit BiasedWeight(float w = 0)
+      : weight(w), correction(-level_bias * w) {}
+};
+
+/// Returns level·weight, rounded once, where the bits are those of 2^23 + level. The correction is
+/// exact, because it is the weight times a power of 2. Hence the exact sum that the fused operation
+/// rounds is level·weight.
+CUDAVISION_HOST_DEVICE inline float product(std::uint32_t biased_level, const BiasedWeight& w) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(__uint_as_float(biased_level), w.weight, w.correction);
+#else
+  float biased;
+  std::memcpy(&biased, &biased_level, sizeof biased);
+  return std::fma(biased, w.weight, w.correction);
+#endif
+}
+
+/// Levels as the bits of 2^23 + level.
+struct BiasedLevels {
+  std::uint32_t upper_left, upper_right, lower_left, lower_right;
+};
+
+/// Returns the level between those of the tiles, before it is rounded to an integer.
+CUDAVISION_HOST_DEVICE inline float interpolated_sum(const BiasedLevels& levels,
+                                                     const BiasedWeight& left,
+                                                     const BiasedWeight& right, float upper,
+                                                     float lower) {
+  return (product(levels.upper_left, left) + product(levels.upper_right, right)) * upper +
+         (product(levels.lower_left, left) + product(levels.lower_right, right)) * lower;
+}
+
+/// Returns interpolated() of levels of up to 16 bits.
+CUDAVISION_HOST_DEVICE inline std::uint32_t level_between(const BiasedLevels& levels, float right,
+                                                          float lower) {
+  return rounded_in_low_bits(interpolated_sum(levels, BiasedWeight(1.0f - right),
+                                              BiasedWeight(right), 1.0f - lower, lower)) &
+         0xffff;
 }
 
 }  // namespace cudavision::clahe

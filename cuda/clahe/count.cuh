@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the tiles. Several blocks count a tile, each some of its rows. Up to 12 bits, a block
-// counts in shared memory, where additions of one are merged over a warp, so that flat pictures
-// take no longer than others. The counters of more bits do not fit there, so each thread adds to
-// those of the tile, and adds a run of equal values at once.
+// Counts the tiles of up to 12 bits. A block counts some rows of a tile in shared memory, where
+// additions of one are merged over a warp, so that flat pictures take no longer than others. The
+// last block of a tile makes its table at once.
 
 #include "cuda/clahe/arguments.cuh"
+#include "cuda/clahe/table.cuh"
 #include "cuda/sync/interblock.cuh"
+#include "cuda/sync/tableexchange.h"
 
 namespace cudavision::clahe {
 namespace {
 
-/// Counts pixels in shared memory.
+/// Counts the pixels of all bins.
 template <class Pack, Action kAction>
-struct SharedCounter {
-  static constexpr bool in_shared_memory = true;
+struct Counter {
   std::uint32_t* counts;  // 2^bits for each grid
 
-  __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) {
+  __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
     if constexpr (kAction == Action::each) {
       const std::uint32_t bytes = Pack::pixel(data, pixel);
 #pragma unroll
@@ -32,35 +32,10 @@ struct SharedCounter {
     }
   }
   /// Takes back pixels of value 0.
-  __device__ void remove_zeros(std::uint32_t count) {
+  __device__ void remove_zeros(std::uint32_t count) const {
 #pragma unroll
     for (int grid = 0; grid < grids_of<kAction>; ++grid)
       atomicSub(counts + (grid << 8), count);
-  }
-  __device__ void finish() {}
-};
-
-/// Counts pixels of words in device memory.
-template <class Pack>
-struct DeviceCounter {
-  static constexpr bool in_shared_memory = false;
-  std::uint32_t* counts;
-  std::uint32_t value = 0;  // of the last pixels
-  std::uint32_t count = 0;  // of these
-
-  __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) {
-    const std::uint32_t next = Pack::value(data, pixel, a.picture);
-    if (next != value) {
-      finish();
-      value = next;
-      count = 0;
-    }
-    ++count;
-  }
-  __device__ void remove_zeros(std::uint32_t removed) { DeviceAtomics::add(counts, 0 - removed); }
-  __device__ void finish() {
-    if (count != 0)
-      DeviceAtomics::add(counts + value, count);
   }
 };
 
@@ -72,81 +47,83 @@ __device__ void set_all_bits(std::uint32_t* data, int pixel, const PackedImage& 
     Pack::set(data, pixel, ~0u, picture);
 }
 
+/// The place of one of a thread's packs in a rectangle, over which the block is spread row by row.
+struct RectangleCursor {
+  int x, y;
+
+  __device__ void advance(int rest, int rows, int per_row) {
+    x += rest;
+    y += rows;
+    if (x >= per_row) {
+      x -= per_row;
+      ++y;
+    }
+  }
+};
+
+/// Packs of a thread whose loads are in flight together.
+template <class Pack>
+constexpr int count_batch = Pack::words == 4 && !(is_words<Pack> && Pack::pixels == 4) ? 4 : 2;
+
 /// Counts the pixels of a rectangle of the picture.
 template <class Pack, class Counter>
 __device__ void count_rectangle(const Arguments& a, const Run& columns, const Run& rows,
-                                Counter& counter) {
-  constexpr int batch = Pack::words == 4 ? 4 : 2;
+                                const Counter& counter) {
+  constexpr int batch = count_batch<Pack>;
   const int first = columns.first / Pack::pixels;
-  const int last = (columns.first + columns.count - 1) / Pack::pixels;
-  const int at_once = columns_at_once(last - first + 1);
-  const Spread spread(at_once);
-  if (spread.idle())
-    return;
-  const int row_end = rows.first + rows.count;
-  PackCursor<Rows::ragged> at(a.picture, 0);
-  for (int pack = first + spread.column; pack <= last; pack += at_once) {
-    at.x = pack;
-    // Pixels of a pack that are not in the rectangle are counted as zeros and then taken back.
-    std::uint32_t inside[Pack::words] = {};
-    std::uint32_t outside = 0;
+  const int per_row = (columns.first + columns.count - 1) / Pack::pixels - first + 1;
+  const int rest = static_cast<int>(blockDim.x) % per_row;
+  const int step = static_cast<int>(blockDim.x) / per_row;
+  RectangleCursor at{static_cast<int>(threadIdx.x) % per_row,
+                     static_cast<int>(threadIdx.x) / per_row};
+  PackCursor<Rows::ragged> place(a.picture, 0);
+  std::uint32_t taken_back = 0;
+  while (at.y < rows.count) {
+    std::uint32_t data[batch][Pack::words];
+    RectangleCursor ahead = at;
 #pragma unroll
-    for (int i = 0; i < Pack::pixels; ++i)
-      if (pack * Pack::pixels + i >= columns.first &&
-          pack * Pack::pixels + i < columns.first + columns.count)
-        set_all_bits<Pack>(inside, i, a.picture);
-      else
-        ++outside;
-    std::uint32_t taken_back = 0;
-    for (int y = rows.first + spread.row; y < row_end; y += batch * spread.rows) {
-      std::uint32_t data[batch][Pack::words];
+    for (int k = 0; k < batch; ++k) {
+      place.x = first + ahead.x;
+      place.y = rows.first + ahead.y;
+      if (ahead.y < rows.count)
+        Pack::template load<Rows::ragged>(a.picture, place, data[k]);
+      ahead.advance(rest, step, per_row);
+    }
 #pragma unroll
-      for (int k = 0; k < batch; ++k) {
-        at.y = y + k * spread.rows;
-        if (at.y < row_end)
-          Pack::template load<Rows::ragged>(a.picture, at, data[k]);
-      }
+    for (int k = 0; k < batch; ++k) {
+      if (at.y < rows.count) {
+        // Pixels of a pack that are not in the rectangle are counted as zeros and then taken back.
+        const int begin = columns.first - (first + at.x) * Pack::pixels;
+        const int end = begin + columns.count;
+        if (begin > 0 || end < Pack::pixels) {
+          std::uint32_t inside[Pack::words] = {};
 #pragma unroll
-      for (int k = 0; k < batch; ++k)
-        if (y + k * spread.rows < row_end) {
+          for (int i = 0; i < Pack::pixels; ++i)
+            if (i >= begin && i < end)
+              set_all_bits<Pack>(inside, i, a.picture);
 #pragma unroll
           for (int w = 0; w < Pack::words; ++w)
             data[k][w] &= inside[w];
-#pragma unroll
-          for (int i = 0; i < Pack::pixels; ++i)
-            counter.add(data[k], i, a);
-          taken_back += outside;
+          taken_back += Pack::pixels - (min(end, Pack::pixels) - max(begin, 0));
         }
+#pragma unroll
+        for (int i = 0; i < Pack::pixels; ++i)
+          counter.add(data[k], i, a);
+      }
+      at.advance(rest, step, per_row);
     }
-    if (taken_back != 0)
-      counter.remove_zeros(taken_back);
   }
+  if (taken_back != 0)
+    counter.remove_zeros(taken_back);
 }
 
-template <class Pack, Action kAction, class Counter>
-__global__ void __launch_bounds__(kThreads, 2) count_kernel(const __grid_constant__ Arguments a) {
-  extern __shared__ uint4 shared_words[];
-  const int tile = blockIdx.x / a.counting_parts;
-  const int part = blockIdx.x % a.counting_parts;
+/// Counts part of a tile. Beyond the picture's edges, the tile consists of reflected rectangles.
+template <class Pack, class Counter>
+__device__ void count_part(const Arguments& a, int tile, int part, const Counter& counter) {
   const int top = tile / a.tiling.x.tiles * a.tiling.y.tile_size;
   const int left = tile % a.tiling.x.tiles * a.tiling.x.tile_size;
   const int right = left + a.tiling.x.tile_size;
   const RowRange range(top, top + a.tiling.y.tile_size, part, a.counting_parts);
-
-  Counter counter{};
-  const int words = Counter::in_shared_memory ? grids_of<kAction> << a.bits : 0;
-  if constexpr (Counter::in_shared_memory) {
-    counter.counts = reinterpret_cast<std::uint32_t*>(shared_words);
-    for (int i = threadIdx.x; i < words / 4; i += kThreads)
-      shared_words[i] = make_uint4(0, 0, 0, 0);
-  } else {
-    counter.counts = a.counts_of(0, tile);
-  }
-  __syncthreads();
-  grid_dependency_wait();
-  launch_dependents();
-
-  // Beyond the picture's edges, the tile consists of reflected rectangles.
   for (int y = range.begin; y < range.end;) {
     const Run rows = reflected_run(y, range.end, a.tiling.y.size);
     for (int x = left; x < right;) {
@@ -156,19 +133,116 @@ __global__ void __launch_bounds__(kThreads, 2) count_kernel(const __grid_constan
     }
     y += rows.count;
   }
-  counter.finish();
+}
 
-  if constexpr (Counter::in_shared_memory) {
+using Arrivals = TableArrivals<DeviceAtomics>;
+
+constexpr int kCountThreads = 512;  // at most
+
+__device__ void clear_words(uint4* words, int count) {
+  for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))
+    words[i] = make_uint4(0, 0, 0, 0);
+}
+
+/// Vectors of four counters that a block needs.
+template <Action kAction>
+__device__ int counter_vectors(const Arguments& a) {
+  return grids_of<kAction> << a.bits >> 2;
+}
+
+/// Moves the counts of a tile from device memory to the shared counters, when all of them have
+/// arrived.
+template <Action kAction>
+__device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
+  __shared__ unsigned long long sum;
+  const int vectors = counter_vectors<kAction>(a);
+  const unsigned long long complete =
+      static_cast<unsigned long long>(a.tiling.area()) * grids_of<kAction>;
+  const auto in_device_memory = [&](int i) {
+    return a.counts_of(4 * i >> a.bits, tile) + (4 * i & (a.bins() - 1));
+  };
+  do {
+    delay_for_test();
     __syncthreads();
-    for (int i = threadIdx.x; i < words; i += kThreads) {
+    if (threadIdx.x == 0)
+      sum = 0;
+    __syncthreads();
+    unsigned long long own = 0;
+    for (int i = threadIdx.x; i < vectors; i += static_cast<int>(blockDim.x)) {
+      std::uint32_t four[4];
+      DeviceAtomics::load4(in_device_memory(i), four);
+      counters[i] = make_uint4(four[0], four[1], four[2], four[3]);
+      own += sum_of(counters[i]);
+    }
+    own = sum_of_warp(own);
+    if (threadIdx.x % 32 == 0 && own != 0)
+      atomicAdd(&sum, own);
+    __syncthreads();
+  } while (sum != complete);
+  for (int i = threadIdx.x; i < vectors; i += static_cast<int>(blockDim.x))
+    *reinterpret_cast<uint4*>(in_device_memory(i)) = make_uint4(0, 0, 0, 0);
+}
+
+/// Counts part of a tile in shared counters, which must be zero, and adds these to those in device
+/// memory. With make_tables, the last block of the tile makes its tables. Every thread of the block
+/// must take part.
+template <class Pack, Action kAction>
+__device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
+  __shared__ bool last;
+  std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(counters);
+  count_part<Pack>(a, tile, part, Counter<Pack, kAction>{counts});
+  __syncthreads();
+
+  if (a.counting_parts > 1 || !a.make_tables) {
+    const int words = grids_of<kAction> << a.bits;
+    for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
       // The blocks of a tile begin at different bins, because additions to the same word wait for
       // each other.
       const int bin = (i + 32 * part) & (a.bins() - 1);
       const int grid = i >> a.bits;
-      const std::uint32_t count = counter.counts[(grid << a.bits) + bin];
+      const std::uint32_t count = counts[(grid << a.bits) + bin];
       if (count != 0)
         DeviceAtomics::add(a.counts_of(grid, tile) + bin, count);
     }
+    if (!a.make_tables)
+      return;
+    delay_for_test();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      last = Arrivals(a.arrivals).arrive_last(tile, static_cast<std::uint32_t>(a.counting_parts));
+    __syncthreads();
+    if (!last)
+      return;
+    take_counts<kAction>(a, tile, counters);
+    __syncthreads();
+  }
+#pragma unroll
+  for (int grid = 0; grid < grids_of<kAction>; ++grid) {
+    if (grid > 0)
+      __syncthreads();
+    make_table(
+        a, grid * a.tiling.tiles() + tile, {a.clip_count, a.scale, false},
+        [&](int i) { return counters[(grid << a.bits >> 2) + i]; }, [](int) {});
+  }
+}
+
+/// The other blocks of this launch copy the planes that stay unchanged.
+template <class Pack, Action kAction>
+__global__ void __launch_bounds__(kCountThreads, 2)
+    count_kernel(const __grid_constant__ Arguments a) {
+  extern __shared__ uint4 shared_words[];
+  clear_words(shared_words, counter_vectors<kAction>(a));
+  __syncthreads();
+  grid_dependency_wait();
+  // This must not come earlier, because the next launch reads the picture before it waits for this
+  // one.
+  launch_dependents();
+  const int tile = blockIdx.x / a.counting_parts;
+  if (tile < a.tiling.tiles()) {
+    count_and_make_tables<Pack, kAction>(a, tile, blockIdx.x % a.counting_parts, shared_words);
+  } else {
+    const int counting = a.tiling.tiles() * a.counting_parts;
+    copy_planes(a, blockIdx.x - counting, gridDim.x - counting);
   }
 }
 

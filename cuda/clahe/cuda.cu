@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend: three launches count the tiles, make their tables, and apply these. With
-// smoothing, averages lie between the first two, and hysteresis between the others.
+// The CUDA backend. One launch counts the tiles and makes their tables, and another one applies
+// these. With smoothing, and for few tiles of more than 12 bits, the tables are a launch of their
+// own: averages lie before it, and hysteresis after it.
 
 #include <algorithm>
 #include <vector>
 
 #include "cuda/clahe/apply.cuh"
+#include "cuda/clahe/apply_bytes.cuh"
+#include "cuda/clahe/apply_ranges.cuh"
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/backend.h"
 #include "cuda/clahe/count.cuh"
+#include "cuda/clahe/count_ranges.cuh"
 #include "cuda/clahe/table.cuh"
 #include "cuda/core/cuda_check.h"
 
@@ -22,21 +26,26 @@ using Kernel = Launcher<Arguments>::Kernel;
 struct Kernels {
   int pixels;  ///< of a pack
   Kernel count;
-  Kernel count_in_device_memory;  ///< for words only
+  Kernel count_ranges;  ///< for words only
+  Kernel make_ranges;   ///< for contiguous words only
   Kernel apply;
-  Kernel apply_plain;  ///< for contiguous bytes only
+  Kernel apply_ranges;  ///< for words only
   Kernel apply_directly;
 };
 
 template <class Pack, Action kAction>
 Kernels kernels_of() {
-  Kernels kernels{Pack::pixels, count_kernel<Pack, kAction, SharedCounter<Pack, kAction>>,
-                  nullptr,      apply_kernel<Pack, kAction, Rows::ragged, false>,
-                  nullptr,      apply_directly_kernel<Pack, kAction>};
-  if constexpr (is_words<Pack>)
-    kernels.count_in_device_memory = count_kernel<Pack, kAction, DeviceCounter<Pack>>;
-  if constexpr (std::is_same_v<Pack, LumaBytes<1, 0>>)
-    kernels.apply_plain = apply_kernel<Pack, kAction, Rows::whole, true>;
+  Kernels kernels{};
+  kernels.pixels = Pack::pixels;
+  kernels.count = count_kernel<Pack, kAction>;
+  kernels.apply = apply_kernel<Pack, kAction>;
+  kernels.apply_directly = apply_directly_kernel<Pack, kAction>;
+  if constexpr (is_words<Pack>) {
+    kernels.count_ranges = count_ranges_kernel<Pack>;
+    if constexpr (!std::is_same_v<Pack, ScatteredLuma<2>>)
+      kernels.make_ranges = make_ranges_kernel<Pack>;
+    kernels.apply_ranges = apply_ranges_kernel<Pack>;
+  }
   return kernels;
 }
 
@@ -73,7 +82,6 @@ Kernels find_kernels(AccessPattern kind, Action action) {
 
 /// Counters and quads of up to this many bits fit shared memory.
 constexpr int shared_bits = 12;
-constexpr int shared_bytes_of_any_kernel = 48 << 10;
 
 class ClaheCuda final : public Clahe::Backend {
  public:
@@ -83,26 +91,41 @@ class ClaheCuda final : public Clahe::Backend {
         colour_(layout.find(Role::luma) < 0),
         planner_(layout),
         tiling_(make_tiling(layout.width, layout.height, tiles)),
+        cells_x_(tiling_.x),
+        cells_y_(tiling_.y),
         entries_(static_cast<std::size_t>(tiling_.tiles()) * (colour_ ? 3 : 1) << layout.bits),
         counts_(zeroed_words(device, entries_)),
         tables_(device.allocate(entries_ * sizeof(std::uint16_t))),
+        exchange_(zeroed_words(device, tiling_.tiles() + Launches::words)),
+        range_sums_(zeroed_words(device, layout.bits > shared_bits ? range_words() : 0)),
         launch_(device.stream(), table_kernel),
         launch_smoothed_(device.stream(), smoothed_table_kernel),
-        multiprocessors_(multiprocessor_count()) {
-    for (int cell = 0; cell <= tiling_.x.cells(); ++cell)
-      cell_begins_.push_back(tiling_.x.cell_begin(cell));
-    for (int cell = 0; cell < tiling_.y.cells(); ++cell)
-      highest_cell_ =
-          std::max(highest_cell_, tiling_.y.cell_begin(cell + 1) - tiling_.y.cell_begin(cell));
-    quads_fit_ = layout.bits <= shared_bits &&
-                 quad_bytes(Action::map, 2) <=
-                     device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
-    if (quads_fit_ && quad_bytes(Action::map, 2) > shared_bytes_of_any_kernel)
-      for (const AccessPattern kind : {AccessPattern::luma_words, AccessPattern::scattered_luma_2})
-        cuda_check(cudaFuncSetAttribute(find_kernels(kind, Action::map).apply,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        quad_bytes(Action::map, 2)),
-                   "reserving shared memory on the GPU");
+        multiprocessors_(multiprocessor_count()),
+        shared_bytes_(
+            device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")) {
+    for (const Patches kind : {Patches::cells, Patches::half_tiles}) {
+      PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
+      for (int patch = 0; patch <= patches_along(tiling_.x, kind); ++patch)
+        sizes.begins.push_back(patch_begin(tiling_.x, cells_x_, patch, kind));
+      for (int patch = 0; patch < patches_along(tiling_.y, kind); ++patch)
+        sizes.highest = std::max(sizes.highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
+                                                    patch_begin(tiling_.y, cells_y_, patch, kind));
+    }
+    quads_fit_ = layout.bits <= shared_bits && quad_bytes(Action::map) <= shared_bytes_;
+    if (colour_ || layout.sample_bytes() == 1)
+      return;
+    counted_range_ = largest_range(sizeof(std::uint32_t));
+    applied_range_ = largest_range(sizeof(Quad<true>));
+    for (const AccessPattern kind : {AccessPattern::luma_words, AccessPattern::scattered_luma_2}) {
+      const Kernels kernels = find_kernels(kind, Action::map);
+      if (quads_fit_)
+        allow_shared(kernels.apply, quad_bytes(Action::map));
+      const int counted_bytes = counted_range_ * static_cast<int>(sizeof(std::uint32_t));
+      allow_shared(kernels.count_ranges, counted_bytes);
+      if (kernels.make_ranges)
+        allow_shared(kernels.make_ranges, counted_bytes);
+      allow_shared(kernels.apply_ranges, applied_range_ * static_cast<int>(sizeof(Quad<true>)));
+    }
   }
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
@@ -114,9 +137,12 @@ class ClaheCuda final : public Clahe::Backend {
     copy_mixed_planes(plan, in, out);
 
     Arguments a = arguments(plan, action);
+    a.make_tables = true;
     launch_count(kernels, action, a);
-    launch_(table_kernel, table_blocks(a), table_threads(), 0, a);
-    launch_apply(kernels, action, a);
+    if (!a.make_tables)
+      launch_(table_kernel, a.table_count + copying_blocks(a, table_threads()), table_threads(), 0,
+              a);
+    launch_apply(plan, kernels, action, a);
   }
 
   View<const std::uint32_t> count(const ConstFrame& in) override {
@@ -133,7 +159,8 @@ class ClaheCuda final : public Clahe::Backend {
     const SmoothedArguments smoothed{arguments(plan, action()), averages.data,
                                      parameters_.clip_limit};
     const Arguments& a = smoothed.tiles;
-    launch_smoothed_(smoothed_table_kernel, table_blocks(a), table_threads(), 0, smoothed);
+    launch_smoothed_(smoothed_table_kernel, a.table_count + copying_blocks(a, table_threads()),
+                     table_threads(), 0, smoothed);
     return rows<const std::uint16_t>(a.tables, a.table_count);
   }
 
@@ -141,7 +168,7 @@ class ClaheCuda final : public Clahe::Backend {
     const AccessPlan plan = planner_.plan(in, out);
     Arguments a = arguments(plan, action());
     a.tables = const_cast<std::uint16_t*>(tables.data);  // these kernels only read them
-    launch_apply(find_kernels(plan.kind, action()), action(), a);
+    launch_apply(plan, find_kernels(plan.kind, action()), action(), a);
   }
 
  private:
@@ -165,8 +192,27 @@ class ClaheCuda final : public Clahe::Backend {
 
   static int grids(Action action) { return action == Action::each ? 3 : 1; }
 
-  int quad_bytes(Action action, int cells) const {
-    return grids(action) * cells * static_cast<int>(sizeof(Quad)) << layout_.bits;
+  /// The bytes of the quads of two cells.
+  int quad_bytes(Action action) const {
+    const auto quad = layout_.sample_bytes() == 1 ? sizeof(Quad<false>) : sizeof(Quad<true>);
+    return grids(action) * 2 * static_cast<int>(quad) << layout_.bits;
+  }
+
+  /// Words of RangeSums. There are at most 32 ranges: their counters fit 16 KiB.
+  std::size_t range_words() const { return static_cast<std::size_t>(tiling_.tiles()) * 32 * 4; }
+
+  /// The largest range of the values whose elements fit shared memory.
+  int largest_range(std::size_t element_bytes) const {
+    constexpr int for_sums = 1024;  // bytes that kernels need besides
+    int values = 1 << layout_.bits;
+    while (values * static_cast<int>(element_bytes) > shared_bytes_ - for_sums)
+      values /= 2;
+    return values;
+  }
+
+  static void allow_shared(Kernel kernel, int bytes) {
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+               "reserving shared memory on the GPU");
   }
 
   Arguments arguments(const AccessPlan& plan, Action action) const {
@@ -174,9 +220,14 @@ class ClaheCuda final : public Clahe::Backend {
     Arguments a{};
     a.picture = plan.packs;
     a.tiling = tiling_;
+    a.cells_x = cells_x_;
+    a.cells_y = cells_y_;
     a.bits = layout_.bits;
     a.counts = counts_.as<std::uint32_t>();
     a.tables = tables_.as<std::uint16_t>();
+    a.arrivals = exchange_.as<std::uint32_t>();
+    a.launches = a.arrivals + tiling_.tiles();
+    a.range_sums = range_sums_.as<std::uint64_t>();
     a.table_count = tiling_.tiles() * grids(action);
     a.clip_count = clip_count(parameters_.clip_limit, area, 1 << layout_.bits);
     a.scale = level_scale(parameters_.low, parameters_.high, area);
@@ -188,62 +239,110 @@ class ClaheCuda final : public Clahe::Backend {
     return a;
   }
 
-  /// Launches enough blocks to fill the GPU. In large pictures, each thread gets several packs, so
-  /// that clearing and adding up a block's counters takes the smaller part of its time.
+  /// Launches as many blocks as the GPU holds at once. Many tiles get smaller blocks, so that none
+  /// of them is divided and their number fills the GPU evenly.
   void launch_count(const Kernels& kernels, Action action, Arguments& a) const {
-    constexpr int packs_per_thread = 4, min_per_multiprocessor = 2, max_per_multiprocessor = 8;
     const int tiles = tiling_.tiles();
-    const int single = static_cast<int>(a.picture.count / kThreads);  // blocks of one pack a thread
-    const int blocks =
-        std::min(std::max(single / packs_per_thread,
-                          std::min(single, multiprocessors_ * min_per_multiprocessor)),
-                 multiprocessors_ * max_per_multiprocessor);
-    a.counting_parts = std::clamp((blocks + tiles - 1) / tiles, 1, tiling_.y.tile_size);
-    const bool shared = layout_.bits <= shared_bits;
-    launch_(shared ? kernels.count : kernels.count_in_device_memory, tiles * a.counting_parts,
-            kThreads, shared ? grids(action) * sizeof(std::uint32_t) << layout_.bits : 0, a);
+    if (layout_.bits > shared_bits) {
+      const int ranges = (1 << layout_.bits) / counted_range_;
+      const std::size_t shared = counted_range_ * sizeof(std::uint32_t);
+      a.range_bins = counted_range_;
+      a.counting_parts = std::clamp(multiprocessors_ / (tiles * ranges), 1, tiling_.y.tile_size);
+      a.make_tables &= kernels.make_ranges && a.counting_parts == 1 && ranges <= multiprocessors_;
+      if (a.make_tables)
+        launch_(kernels.make_ranges, std::min(tiles, multiprocessors_ / ranges) * ranges,
+                kRangeThreads, shared, a, true);
+      else
+        launch_(kernels.count_ranges, tiles * ranges * a.counting_parts, kRangeThreads, shared, a);
+      return;
+    }
+    constexpr int min_threads = 64, blocks_per_multiprocessor = 2;
+    int threads = kCountThreads, blocks = multiprocessors_ * blocks_per_multiprocessor;
+    for (; threads > min_threads && tiles > blocks; threads /= 2)
+      blocks *= 2;
+    const int packs = static_cast<int>(tiling_.area() / kernels.pixels);
+    a.counting_parts = std::clamp(std::min(blocks / tiles, (packs + threads - 1) / threads), 1,
+                                  tiling_.y.tile_size);
+    const unsigned copying = a.make_tables ? copying_blocks(a, threads) : 0;
+    launch_(kernels.count, tiles * a.counting_parts + copying, threads,
+            grids(action) * sizeof(std::uint32_t) << layout_.bits, a);
   }
 
   unsigned table_threads() const {
     return std::min((1 << layout_.bits) / kTableBins, kMaxTableThreads);
   }
 
-  /// A block for each table, and blocks that copy planes.
-  unsigned table_blocks(const Arguments& a) const {
+  /// Blocks that copy planes.
+  unsigned copying_blocks(const Arguments& a, unsigned threads) const {
     std::uint32_t pieces = 0;
     for (int c = 0; c < a.copy_count; ++c)
       pieces = std::max(pieces, a.copies[c].count);
-    constexpr int pieces_per_thread = 4, blocks_per_multiprocessor = 4;
-    const std::uint32_t copying = std::min<std::uint32_t>(
-        (pieces + table_threads() * pieces_per_thread - 1) / (table_threads() * pieces_per_thread),
-        multiprocessors_ * blocks_per_multiprocessor);
-    return a.table_count + copying;
+    constexpr int pieces_per_thread = 4, threads_per_multiprocessor = 1024;
+    return std::min((pieces + threads * pieces_per_thread - 1) / (threads * pieces_per_thread),
+                    multiprocessors_ * threads_per_multiprocessor / threads);
   }
 
-  void launch_apply(const Kernels& kernels, Action action, Arguments& a) const {
-    // A pack must not reach beyond the next cell. Besides, tables that are larger than their tile
-    // are read faster than they are copied to shared memory.
+  /// True if the samples are contiguous bytes that fill their rows.
+  static bool are_bytes(const AccessPlan& plan) {
+    return plan.kind == AccessPattern::luma_bytes_1 && plan.packs.row_bytes == plan.packs.width;
+  }
+
+  /// Divides the picture for kernels of bytes into about as many blocks as are resident. Returns
+  /// their number.
+  int divide_bytes(Arguments& a, int threads, int resident) const {
+    constexpr std::uint32_t min_half_tile = 4096;  // bytes; the tables of a cell are 2048
+    const PatchGrid grid =
+        divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
+               kBytesPixels, (a.picture.width + kBytesPixels - 1) / kBytesPixels, threads);
+    const int rows = threads / a.columns;
+    a.applying_parts =
+        std::clamp(resident / (grid.patches * a.chunks), 1, (grid.highest + rows - 1) / rows);
+    return grid.patches * a.chunks * a.applying_parts;
+  }
+
+  /// A pack must not reach beyond the next cell. Besides, tables that are larger than their tile
+  /// are read faster than they are copied to shared memory.
+  bool quads_are_worth_it(int pack_pixels) const {
     constexpr int min_pixels_per_bin = 4;
-    if (!quads_fit_ || tiling_.x.tile_size / 2 <= kernels.pixels ||
-        tiling_.area() >> layout_.bits < min_pixels_per_bin) {
+    return quads_fit_ && tiling_.x.tile_size / 2 > pack_pixels &&
+           static_cast<int>(tiling_.area() >> layout_.bits) >= min_pixels_per_bin;
+  }
+
+  /// Launches about as many blocks as the GPU holds at once.
+  void launch_apply(const AccessPlan& plan, const Kernels& kernels, Action action,
+                    Arguments& a) const {
+    constexpr std::uint32_t min_pixels = 4096;  // of a tile, where a block reads whole tables
+    if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
+        tiling_.x.tile_size / 2 > kernels.pixels) {
+      a.range_bins = applied_range_;
+      // Each block reads whole tables, so the division into the fewest blocks is best.
+      const auto divide_into = [&](Patches kind) {
+        const PatchGrid grid = divide(a, kind, kernels.pixels, a.picture.per_row, kRangesThreads);
+        const int rows = kRangesThreads / a.columns * kHeldPacks;
+        a.applying_parts = (grid.highest + rows - 1) / rows;
+        return grid.patches * a.chunks * a.applying_parts;
+      };
+      const int half_tiles = divide_into(Patches::half_tiles);
+      int blocks = divide_into(Patches::cells);
+      if (half_tiles < blocks)
+        blocks = divide_into(Patches::half_tiles);
+      launch_(kernels.apply_ranges, blocks, kRangesThreads, applied_range_ * sizeof(Quad<true>), a);
+      return;
+    }
+    if (!quads_are_worth_it(kernels.pixels)) {
       launch_(kernels.apply_directly, (a.picture.count + kThreads - 1) / kThreads, kThreads, 0, a);
       return;
     }
-    bool divided = a.picture.width % kernels.pixels != 0;  // a pack that is not in one cell
-    int widest = 1;
-    for (int cell = 0; cell < tiling_.x.cells(); ++cell) {
-      divided |= cell_begins_[cell] < layout_.width && cell_begins_[cell] % kernels.pixels != 0;
-      const auto first_pack_from = [&](int pixel) {
-        return pixel < layout_.width ? (pixel + kernels.pixels - 1) / kernels.pixels
-                                     : a.picture.per_row;
-      };
-      widest = std::max(
-          widest, first_pack_from(cell_begins_[cell + 1]) - first_pack_from(cell_begins_[cell]));
+    if (are_bytes(plan)) {
+      // In small tiles, more threads would do little more than find their place.
+      constexpr std::uint32_t min_pixels = 8192;
+      const int threads = tiling_.area() < min_pixels ? kBytesThreads / 2 : kBytesThreads;
+      const int blocks =
+          divide_bytes(a, threads, multiprocessors_ * kBytesBlocks * (kBytesThreads / threads));
+      launch_(apply_bytes_kernel, blocks, threads, 0, a);
+      return;
     }
-    const bool plain =
-        kernels.apply_plain && !divided && a.blend == 256 && a.picture.row_bytes == a.picture.width;
-    a.columns = columns_at_once(widest);
-    a.chunks = (widest + a.columns - 1) / a.columns;
+    const PatchGrid grid = divide(a, Patches::cells, kernels.pixels, a.picture.per_row, kThreads);
     // Large pictures get blocks of several rounds, so that weights and quads take the smaller part
     // of their time.
     constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
@@ -251,11 +350,40 @@ class ClaheCuda final : public Clahe::Backend {
     const int rounds =
         std::min((static_cast<int>(a.picture.count) + threads - 1) / threads, max_rounds);
     const int rows = kThreads / a.columns * rounds;
-    a.applying_parts = (highest_cell_ + rows - 1) / rows;
-    const int cells = tiling_.x.cells() * tiling_.y.cells();
-    launch_(plain ? kernels.apply_plain : kernels.apply, cells * a.chunks * a.applying_parts,
-            kThreads, quad_bytes(action, plain ? 1 : 2), a);
+    a.applying_parts = (grid.highest + rows - 1) / rows;
+    launch_(kernels.apply, grid.patches * a.chunks * a.applying_parts, kThreads, quad_bytes(action),
+            a);
   }
+
+  struct PatchGrid {
+    int patches;
+    int highest;  ///< rows of the highest patch
+  };
+
+  /// Divides the picture into patches, and these into chunks over which a block is spread.
+  PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
+    const PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
+    const auto first_pack_from = [&](int pixel) {
+      return pixel < layout_.width ? (pixel + pixels - 1) / pixels : per_row;
+    };
+    int widest = 1;
+    for (std::size_t patch = 0; patch + 1 < sizes.begins.size(); ++patch)
+      widest = std::max(
+          widest, first_pack_from(sizes.begins[patch + 1]) - first_pack_from(sizes.begins[patch]));
+    // A rectangle that is wider than this is cut, so that few threads of the last row are idle.
+    const int max_columns = threads / 4, chunk_columns = threads / 8;
+    a.patches = kind;
+    a.columns = widest <= max_columns ? widest : chunk_columns;
+    a.chunks = (widest + a.columns - 1) / a.columns;
+    return {static_cast<int>(sizes.begins.size() - 1) * patches_along(tiling_.y, kind),
+            sizes.highest};
+  }
+
+  /// Where patches of one kind begin along x, and how many rows the highest has.
+  struct PatchSizes {
+    std::vector<int> begins;
+    int highest = 0;
+  };
 
   Device& device_;
   FrameLayout layout_;
@@ -263,15 +391,19 @@ class ClaheCuda final : public Clahe::Backend {
   Parameters parameters_;
   AccessPlanner planner_;
   Tiling tiling_;
+  CellBegins cells_x_, cells_y_;
   std::size_t entries_;  // of all tables
   Buffer counts_;
   Buffer tables_;
+  Buffer exchange_;
+  Buffer range_sums_;
   Launcher<Arguments> launch_;
   Launcher<SmoothedArguments> launch_smoothed_;
   int multiprocessors_;
-  std::vector<int> cell_begins_;
-  int highest_cell_ = 0;
+  int shared_bytes_;  // that a block can have
+  PatchSizes patch_sizes_[2];
   bool quads_fit_ = false;
+  int counted_range_ = 0, applied_range_ = 0;  // values, for words
 };
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Makes the tables from the counts, or from averages of these, one block for each, and clears the
-// counts for the next frame. The other blocks of this launch copy the planes that stay unchanged.
+// Makes tables from counts, or from averages of these, with a block for each table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/core/warp.cuh"
@@ -23,25 +22,15 @@ struct WarpSums {
       sum += sums[w];
     return sum;
   }
-  __device__ std::uint32_t all() const { return before(static_cast<int>(blockDim.x) / 32); }
 };
 
-__device__ std::uint32_t excess_of(const uint4& counts, std::uint32_t limit) {
-  const auto above = [=](std::uint32_t count) { return count > limit ? count - limit : 0; };
-  return above(counts.x) + above(counts.y) + above(counts.z) + above(counts.w);
+__device__ std::uint32_t sum_of(const uint4& counts) {
+  return counts.x + counts.y + counts.z + counts.w;
 }
 
-__device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint32_t threads) {
-  for (int p = 0; p < a.copy_count; ++p) {
-    const CopyPieces& copy = a.copies[p];
-    for (std::uint32_t i = thread; i < copy.count; i += threads) {
-      const int y = static_cast<int>(i / copy.per_row);
-      const int at = static_cast<int>(i % copy.per_row) * 16;
-      std::uint32_t piece[4];
-      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
-      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
-    }
-  }
+__device__ uint4 kept_of(const uint4& counts, std::uint32_t limit) {
+  return make_uint4(min(counts.x, limit), min(counts.y, limit), min(counts.z, limit),
+                    min(counts.w, limit));
 }
 
 /// The numbers, besides the counts, from which a table is made.
@@ -51,69 +40,113 @@ struct TableRule {
   bool identity;  // instead of a table by the counts
 };
 
-/// Makes the block's table from its averages, or from its counts if averages is nullptr, and clears
-/// the counts. Every thread of the block must take part.
-__device__ void make_table(const Arguments& a, const uint4* averages, const TableRule& rule) {
+/// Neighbouring bins of a table.
+struct BinRange {
+  int first, bins;
+};
+
+/// What the other bins of a table contribute where a block makes a range of it.
+struct OtherBins {
+  std::uint32_t kept_before;  // of the bins before the range
+  std::uint32_t excess;
+};
+
+/// Makes a range of a table: bins(i) returns the counts of bins 4·i to 4·i + 3 of the range. It is
+/// called once or twice by the same thread, and done(i) after that. others(kept, excess) gets the
+/// sums of the range and returns the same for the others. Each warp has neighbouring bins, so that
+/// the block waits only once, between their sums and their levels. Every thread of the block must
+/// take part.
+template <class Bins, class Done, class Others>
+__device__ void make_table_range(const Arguments& a, int table, const BinRange& range,
+                                 const TableRule& rule, const Bins& bins, const Done& done,
+                                 const Others& others) {
   __shared__ WarpSums excesses, sums;
-  const int table = blockIdx.x;
-  uint4* counts = reinterpret_cast<uint4*>(a.counts + (static_cast<std::int64_t>(table) << a.bits));
-  const uint4* bins = averages ? averages : counts;
-  uint2* entries =
-      reinterpret_cast<uint2*>(a.tables + (static_cast<std::int64_t>(table) << a.bits));
-  const int vectors = a.bins() / kTableBins;
+  const int vectors = range.bins / kTableBins;
+  const int warps = min(static_cast<int>(blockDim.x), vectors) / 32;
+  const int of_warp = vectors / warps;
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
-
-  const uint4 first = bins[threadIdx.x];
-  std::uint32_t excess = excess_of(first, rule.clip_count);
-  for (int i = threadIdx.x + blockDim.x; i < vectors; i += blockDim.x)
-    excess += excess_of(bins[i], rule.clip_count);
-  excess = sum_of_warp(excess);
-  if (lane == 0)
-    excesses.sums[warp] = excess;
+  const int begin = warp * of_warp, end = begin + of_warp;
+  uint4 first{};
+  if (warp < warps) {
+    first = bins(begin + lane);
+    const uint4 kept = kept_of(first, rule.clip_count);
+    std::uint32_t sum = sum_of(kept);
+    std::uint32_t excess = sum_of(first) - sum;
+#pragma unroll 4
+    for (int i = begin + lane + 32; i < end; i += 32) {
+      const uint4 counts = bins(i);
+      const std::uint32_t sum_kept = sum_of(kept_of(counts, rule.clip_count));
+      sum += sum_kept;
+      excess += sum_of(counts) - sum_kept;
+    }
+    sum = sum_of_warp(sum);
+    excess = sum_of_warp(excess);
+    if (lane == 0) {
+      sums.sums[warp] = sum;
+      excesses.sums[warp] = excess;
+    }
+  }
   __syncthreads();
-  const Redistribution more(excesses.all(), static_cast<std::uint32_t>(a.bins()));
-
-  std::uint32_t sum_before = 0;  // of the bins of earlier rounds
-  for (int i = threadIdx.x; i < vectors; i += blockDim.x) {
-    const uint4 four = i == threadIdx.x ? first : bins[i];
-    std::uint32_t kept[kTableBins] = {min(four.x, rule.clip_count), min(four.y, rule.clip_count),
-                                      min(four.z, rule.clip_count), min(four.w, rule.clip_count)};
-#pragma unroll
-    for (int b = 1; b < kTableBins; ++b)
-      kept[b] += kept[b - 1];
-    const std::uint32_t inclusive = inclusive_scan(kept[kTableBins - 1]);
-    if (lane == 31)
-      sums.sums[warp] = inclusive;
-    __syncthreads();
-    const std::uint32_t before = sum_before + sums.before(warp) + inclusive - kept[kTableBins - 1];
-    sum_before += sums.all();
-    __syncthreads();  // until all have read the sums, the next round must not write them
-
+  const std::uint32_t excess = excesses.before(warps);
+  const OtherBins other = others(sums.before(warps), excess);
+  if (warp >= warps)
+    return;
+  const Redistribution more(excess + other.excess, static_cast<std::uint32_t>(a.bins()));
+  std::uint32_t before = other.kept_before + sums.before(warp);
+  uint2* entries = reinterpret_cast<uint2*>(
+      a.tables + (static_cast<std::int64_t>(table) << a.bits) + range.first);
+#pragma unroll 2
+  for (int i = begin + lane; i < end; i += 32) {
+    const uint4 kept = kept_of(i == begin + lane ? first : bins(i), rule.clip_count);
+    const std::uint32_t upto[kTableBins] = {kept.x, kept.x + kept.y, kept.x + kept.y + kept.z,
+                                            sum_of(kept)};
+    const std::uint32_t inclusive = inclusive_scan(upto[kTableBins - 1]);
+    const std::uint32_t below = before + inclusive - upto[kTableBins - 1];
+    before += __shfl_sync(~0u, inclusive, 31);
     std::uint32_t levels[kTableBins];
 #pragma unroll
     for (int b = 0; b < kTableBins; ++b) {
-      const auto bin = static_cast<std::uint32_t>(i * kTableBins + b);
+      const auto bin = static_cast<std::uint32_t>(range.first + i * kTableBins + b);
       levels[b] = rule.identity
                       ? bin
-                      : table_level(before + kept[b] + more.up_to(bin), rule.scale, a.low, a.high);
+                      : table_level(below + upto[b] + more.up_to(bin), rule.scale, a.low, a.high);
     }
     entries[i] = make_uint2(levels[0] | levels[1] << 16, levels[2] | levels[3] << 16);
-    counts[i] = make_uint4(0, 0, 0, 0);
+    done(i);
   }
+}
+
+/// Makes a table of which a block has all bins.
+template <class Bins, class Done>
+__device__ void make_table(const Arguments& a, int table, const TableRule& rule, const Bins& bins,
+                           const Done& done) {
+  make_table_range(a, table, {0, a.bins()}, rule, bins, done, [](std::uint32_t, std::uint32_t) {
+    return OtherBins{0, 0};
+  });
+}
+
+/// Makes the table of a block from counts in device memory, or from averages if there are any, and
+/// clears the counts for the next frame.
+__device__ void make_table_and_clear(const Arguments& a, const uint4* averages,
+                                     const TableRule& rule) {
+  uint4* counts =
+      reinterpret_cast<uint4*>(a.counts + (static_cast<std::int64_t>(blockIdx.x) << a.bits));
+  const uint4* bins = averages ? averages : counts;
+  make_table(
+      a, blockIdx.x, rule, [&](int i) { return bins[i]; },
+      [&](int i) { counts[i] = make_uint4(0, 0, 0, 0); });
 }
 
 __global__ void __launch_bounds__(kMaxTableThreads)
     table_kernel(const __grid_constant__ Arguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int table = blockIdx.x;
-  if (table >= a.table_count) {
-    copy_planes(a, (table - a.table_count) * blockDim.x + threadIdx.x,
-                (gridDim.x - a.table_count) * blockDim.x);
+  if (blockIdx.x >= a.table_count) {
+    copy_planes(a, blockIdx.x - a.table_count, gridDim.x - a.table_count);
     return;
   }
-  make_table(a, nullptr, {a.clip_count, a.scale, false});
+  make_table_and_clear(a, nullptr, {a.clip_count, a.scale, false});
 }
 
 struct SmoothedArguments {
@@ -130,29 +163,27 @@ __global__ void __launch_bounds__(kMaxTableThreads)
   const Arguments& a = smoothed.tiles;
   launch_dependents();
   grid_dependency_wait();
-  const int table = blockIdx.x;
-  if (table >= a.table_count) {
-    copy_planes(a, (table - a.table_count) * blockDim.x + threadIdx.x,
-                (gridDim.x - a.table_count) * blockDim.x);
+  if (blockIdx.x >= a.table_count) {
+    copy_planes(a, blockIdx.x - a.table_count, gridDim.x - a.table_count);
     return;
   }
   const uint4* averages = reinterpret_cast<const uint4*>(
       smoothed.averages + (static_cast<std::int64_t>(blockIdx.x) << a.bits));
   std::uint32_t sum = 0;
   for (int i = threadIdx.x; i < a.bins() / kTableBins; i += blockDim.x)
-    sum += excess_of(averages[i], 0);
+    sum += sum_of(averages[i]);
   sum = sum_of_warp(sum);
   if (threadIdx.x % 32 == 0)
     sums.sums[threadIdx.x / 32] = sum;
   __syncthreads();
   // One thread does this, because many GPUs have few units for binary64.
   if (threadIdx.x == 0) {
-    const std::uint32_t area = sums.all();
+    const std::uint32_t area = sums.before(static_cast<int>(blockDim.x) / 32);
     rule = {clip_count(smoothed.clip_limit, area, a.bins()),
             area != 0 ? level_scale(a.low, a.high, area) : 0.0f, area == 0};
   }
   __syncthreads();
-  make_table(a, averages, rule);
+  make_table_and_clear(a, averages, rule);
 }
 
 }  // namespace

@@ -93,7 +93,16 @@ constexpr Picture large[] = {
     {"Uhd4kNaturalRgb", "RGB", 3840, 2160, Content::natural, {8, 8}, 2},
     {"Uhd8kNatural", "GRAY8", 7680, 4320, Content::natural, {8, 8}, 2},
     {"Uhd8kFlatOneTile", "GRAY8", 7680, 4320, Content::flat, {1, 1}, 0},
+    {"Uhd4kManyTiles", "GRAY8", 3840, 2160, Content::natural, {64, 64}, 2},
+    {"Uhd4kSomeTiles", "GRAY8", 3840, 2160, Content::natural, {17, 15}, 2},
+    {"Uhd4kOneTile", "GRAY8", 3840, 2160, Content::random, {1, 1}, 2},
+    {"Uhd4kManyTilesRgbx", "RGBx", 3840, 2160, Content::natural, {64, 64}, 2},
+    {"OddCells", "GRAY8", 2001, 1555, Content::natural, {8, 8}, 2},
     {"Uhd4kRandom16", "GRAY16", 3840, 2160, Content::random, {8, 8}, 2},
+    {"Uhd4kManyTiles16", "GRAY16", 3840, 2160, Content::natural, {16, 16}, 2},
+    {"Uhd4kOneTile16", "GRAY16", 3840, 2160, Content::natural, {1, 1}, 2},
+    {"OddCells16", "GRAY16", 2001, 1555, Content::natural, {7, 5}, 2},
+    {"OddCells14", "GRAY14Middle", 1201, 1055, Content::natural, {3, 5}, 2},
 };
 
 CUDAVISION_CUDA_TABLE_CASES(ClaheLarge, large, cases_of);
@@ -162,6 +171,19 @@ TEST_P(SmoothedTiles, ASceneCutIsOneOfTheWholeFrame) {
       std::fill_n(picture.begin() + video.width * y, video.width / 4, std::uint8_t{3});
     EXPECT_NE(video.run(picture, {0, 32768}), video.by_itself(picture));
     EXPECT_EQ(video.run(picture, {0, 0}), video.by_itself(picture)) << "every change is a cut";
+  });
+}
+
+/// The steps of a smoothed frame and the launches of one by itself use the same memory.
+TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {
+  on_device([](Device& device) {
+    Video video(device, natural);
+    auto picture = video.picture();
+    for (int frame = 0; frame < 6; ++frame) {
+      std::fill_n(picture.begin() + video.width * frame, video.width, std::uint8_t{3});
+      video.run(picture, {8192, 65536});
+      EXPECT_EQ(video.run(picture), video.by_itself(picture)) << "frame " << frame;
+    }
   });
 }
 

@@ -67,6 +67,89 @@ TEST(ClaheCells, HaveTheTilesOnBothSides) {
   EXPECT_EQ(axis.cell_begin(9), 640);
 }
 
+TEST(ClaheCells, HaveTheWeightsOfTheirPixels) {
+  for_each_axis([](const TiledAxis& axis) {
+    for (int pixel = 0; pixel < axis.size; ++pixel)
+      ASSERT_EQ(axis.weight_in_cell(pixel, axis.cell_of(pixel)), axis.weight(pixel))
+          << "pixel " << pixel << " of " << axis.size << " in " << axis.tiles << " tiles";
+  });
+}
+
+TEST(ClahePatches, CoverThePictureAndLieInTheirCells) {
+  for_each_axis([](const TiledAxis& axis) {
+    const CellBegins cells(axis);
+    for (const Patches kind : {Patches::cells, Patches::half_tiles}) {
+      const int patches = patches_along(axis, kind);
+      ASSERT_EQ(patch_begin(axis, cells, 0, kind), 0);
+      ASSERT_EQ(patch_begin(axis, cells, patches, kind), axis.size);
+      for (int patch = 0; patch < patches; ++patch) {
+        const int begin = patch_begin(axis, cells, patch, kind),
+                  end = patch_begin(axis, cells, patch + 1, kind);
+        ASSERT_LE(begin, end);
+        for (int pixel = begin; pixel < end; ++pixel)
+          ASSERT_EQ(axis.cell_of(pixel), cell_of_patch(patch, kind))
+              << "pixel " << pixel << " of " << axis.size << " in " << axis.tiles << " tiles";
+      }
+    }
+  });
+}
+
+std::uint32_t biased(std::uint32_t level) {
+  return level_bias_bits | level;
+}
+
+/// The weights of all pixels of usual pictures, those between which they lie, and the limits.
+std::vector<float> usual_weights() {
+  std::vector<float> weights = {0.0f, 1.0f, 0x1p-24f, 1.0f - 0x1p-24f};
+  for (const int size : {480, 640, 720, 1080, 1280, 1920, 2160, 3840, 1001, 777})
+    for (const int tiles : {1, 7, 8, 64}) {
+      const TiledAxis axis = make_tiling(size, size, Tiles{tiles, tiles}).x;
+      for (int pixel = 0; pixel < axis.size; ++pixel)
+        weights.push_back(axis.weight(pixel));
+    }
+  Random random(2);
+  for (int i = 0; i < 20000; ++i)
+    weights.push_back(static_cast<float>(random.between(0, 1 << 24)) * 0x1p-24f);
+  return weights;
+}
+
+TEST(ClaheBiasedLevels, HaveTheProductsOfTheLevels) {
+  Random random(3);
+  for (const float weight : usual_weights()) {
+    for (std::uint32_t level = 0; level < 256; ++level)
+      ASSERT_EQ(product(biased(level), BiasedWeight(weight)), static_cast<float>(level) * weight)
+          << level << " · " << weight;
+    for (int i = 0; i < 20; ++i) {
+      const auto level = static_cast<std::uint32_t>(random.between(0, 65535));
+      ASSERT_EQ(product(biased(level), BiasedWeight(weight)), static_cast<float>(level) * weight)
+          << level << " · " << weight;
+    }
+  }
+}
+
+TEST(ClaheBiasedLevels, AreInterpolatedAsLevels) {
+  Random random(4);
+  const std::vector<float> weights = usual_weights();
+  for (int i = 0; i < 2000000; ++i) {
+    const int largest = i % 2 == 0 ? 255 : 65535;
+    std::uint32_t four[4];
+    for (std::uint32_t& level : four)
+      level = static_cast<std::uint32_t>(random.between(0, largest));
+    const auto any = [&] {
+      return weights[static_cast<std::size_t>(
+          random.between(0, static_cast<int>(weights.size()) - 1))];
+    };
+    const float right = any(), lower = any();
+    const Levels levels = {static_cast<float>(four[0]), static_cast<float>(four[1]),
+                           static_cast<float>(four[2]), static_cast<float>(four[3])};
+    ASSERT_EQ(level_between({biased(four[0]), biased(four[1]), biased(four[2]), biased(four[3])},
+                            right, lower),
+              interpolated(levels, right, lower))
+        << four[0] << ' ' << four[1] << ' ' << four[2] << ' ' << four[3] << " at " << right << ' '
+        << lower;
+  }
+}
+
 TEST(ClaheRuns, AreTheReflectedPositionsInAnyOrder) {
   for (int size = 1; size <= 70; ++size)
     for (int begin = 0; begin < 140; begin += 1 + begin / 3) {
@@ -91,7 +174,7 @@ TEST(ClaheRuns, AreTheReflectedPositionsInAnyOrder) {
 TEST(ClaheRedistribution, GivesWhatOneByOneGives) {
   Random random(1);
   for (int i = 0; i < 300; ++i) {
-    const auto bins = static_cast<std::uint32_t>(1 << random.between(8, 12));
+    const auto bins = static_cast<std::uint32_t>(1 << random.between(8, 16));
     const auto excess = static_cast<std::uint32_t>(random.log_uniform(1 << 20) - 1);
     std::vector<std::uint32_t> more(bins, excess / bins);
     std::uint32_t residue = excess % bins;
@@ -106,6 +189,16 @@ TEST(ClaheRedistribution, GivesWhatOneByOneGives) {
     }
     ASSERT_EQ(sum, excess);
   }
+}
+
+TEST(ClaheRedistribution, DividesAllBinsExactly) {
+  for (const std::uint32_t bins : {256u, 4096u, 65536u})
+    for (std::uint32_t residue = 0; residue < bins; residue += residue < 300 ? 1 : 97) {
+      const Redistribution redistribution(residue, bins);
+      for (std::uint32_t bin = 0; bin < bins; bin += bins == 65536 ? 7 : 1)
+        ASSERT_EQ(redistribution.up_to(bin), std::min(bin / redistribution.step + 1, residue))
+            << residue << " of " << bins << ", bin " << bin;
+    }
 }
 
 TEST(ClaheClipCount, IsAtMinOneAndTruncated) {

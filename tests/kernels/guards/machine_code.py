@@ -32,8 +32,10 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
 # Sources that use such instructions only where every result is exact: sums of weights up to 1600, their
 # halves, and 64ths of differences of luminances are 16-bit floats. Where a quotient is rounded, it is far enough from
-# the next integer for the error of the instruction.
-EXACT_BY_RANGE = {"cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
+# the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and subtracts 2^23
+# times the weight, which is the product of the level and the weight, rounded once.
+EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32"},
+                  "cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
                   "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "div.approx.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 # Constants of ELF for CUDA: the machine number, and the records of .nv.info sections that hold the size of

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Gives samples of more than 12 bits their levels. The quads of all values do not fit shared
+// memory, so a block, which keeps its pixels in registers, goes through the values range by range.
+// Reading the tables costs as much as some thousand pixels that read their entries from device
+// memory.
+
+#include "cuda/clahe/patch.cuh"
+
+namespace cudavision::clahe {
+namespace {
+
+constexpr int kRangesThreads = 512;
+constexpr int kHeldPacks = 8;  // that a thread keeps in registers
+
+/// Four quads from the same number of entries of each table.
+__device__ void store_quads(uint2* quads, const CellTables& tables, int value) {
+  const auto four = [=](const std::uint16_t* table) {
+    return *reinterpret_cast<const uint2*>(table + value);
+  };
+  const uint2 ul = four(tables.upper_left), ur = four(tables.upper_right);
+  const uint2 ll = four(tables.lower_left), lr = four(tables.lower_right);
+  constexpr std::uint32_t low = 0x5410, high = 0x7632;
+  uint4* to = reinterpret_cast<uint4*>(quads);
+  to[0] = make_uint4(select_bytes(ul.x, ur.x, low), select_bytes(ll.x, lr.x, low),
+                     select_bytes(ul.x, ur.x, high), select_bytes(ll.x, lr.x, high));
+  to[1] = make_uint4(select_bytes(ul.y, ur.y, low), select_bytes(ll.y, lr.y, low),
+                     select_bytes(ul.y, ur.y, high), select_bytes(ll.y, lr.y, high));
+}
+
+/// Only pixels of the block's cell are equalised from shared memory; those of a pack that belong to
+/// the next cell read their entries from device memory.
+template <class Pack>
+__global__ void __launch_bounds__(kRangesThreads, 1)
+    apply_ranges_kernel(const __grid_constant__ Arguments a) {
+  extern __shared__ uint4 shared_words[];
+  uint2* quads = reinterpret_cast<uint2*>(shared_words);
+  const BlockPatch patch(a, Pack::pixels, a.picture.per_row);
+  launch_dependents();
+  grid_dependency_wait();
+  if (patch.empty())
+    return;
+  const Spread spread(patch.columns);
+  PackCursor<Rows::ragged> at(a.picture, 0);
+  at.x = patch.first + spread.column;
+  const int x = at.x * Pack::pixels;
+  const int existing = pixels_in<Pack, Rows::ragged>(a.picture, at);
+  const int own = min(patch.cell_end - x, existing);
+  const int end = spread.idle() ? 0 : patch.end;
+  const CellTables tables(a, 0, patch.cell_x, patch.cell_y);
+
+  constexpr int packs_of_word = 32 / Pack::pixels;
+  std::uint32_t data[kHeldPacks][Pack::words];
+  // A bit for each pixel that has no level yet.
+  std::uint32_t pending[(kHeldPacks + packs_of_word - 1) / packs_of_word] = {};
+#pragma unroll
+  for (int k = 0; k < kHeldPacks; ++k) {
+    at.y = patch.begin + spread.row + k * spread.rows;
+    if (at.y < end) {
+      Pack::template load<Rows::ragged>(a.picture, at, data[k]);
+      pending[k / packs_of_word] |= ((1u << max(own, 0)) - 1) << k % packs_of_word * Pack::pixels;
+    }
+  }
+
+  for (int base = 0; base < a.bins(); base += a.range_bins) {
+    __syncthreads();
+#pragma unroll 4
+    for (int i = 4 * threadIdx.x; i < a.range_bins; i += 4 * kRangesThreads)
+      store_quads(quads + i, tables, base + i);
+    __syncthreads();
+    // Else the compiler would keep the weights of all pixels in registers.
+    int column = x, row = patch.begin + spread.row;
+    asm volatile("" : "+r"(column), "+r"(row));
+#pragma unroll
+    for (int k = 0; k < kHeldPacks; ++k) {
+      const float lower = a.tiling.y.weight_in_cell(row + k * spread.rows, patch.cell_y);
+#pragma unroll
+      for (int i = 0; i < Pack::pixels; ++i) {
+        const std::uint32_t value = Pack::value(data[k], i, a.picture);
+        const std::uint32_t in_range = value - base;
+        const std::uint32_t bit = 1u << (k % packs_of_word * Pack::pixels + i);
+        if ((pending[k / packs_of_word] & bit) != 0 &&
+            in_range < static_cast<std::uint32_t>(a.range_bins)) {
+          pending[k / packs_of_word] &= ~bit;
+          const std::uint32_t level =
+              level_between(levels_of(quads[in_range]),
+                            a.tiling.x.weight_in_cell(column + i, patch.cell_x), lower);
+          Pack::set(data[k], i,
+                    static_cast<std::uint32_t>(histequalize::blended(
+                        static_cast<int>(value), static_cast<int>(level), a.blend)),
+                    a.picture);
+        }
+      }
+    }
+  }
+
+#pragma unroll
+  for (int k = 0; k < kHeldPacks; ++k) {
+    at.y = patch.begin + spread.row + k * spread.rows;
+    if (at.y >= end)
+      break;
+    if (own < existing) {
+      const CellTables next(a, 0, patch.cell_x + 1, patch.cell_y);
+      const float lower = a.tiling.y.weight_in_cell(at.y, patch.cell_y);
+#pragma unroll
+      for (int i = 0; i < Pack::pixels; ++i)
+        if (i >= own && i < existing) {
+          const std::uint32_t value = Pack::value(data[k], i, a.picture);
+          const std::uint32_t level = level_between(
+              next.levels(value), a.tiling.x.weight_in_cell(x + i, patch.cell_x + 1), lower);
+          Pack::set(data[k], i,
+                    static_cast<std::uint32_t>(histequalize::blended(
+                        static_cast<int>(value), static_cast<int>(level), a.blend)),
+                    a.picture);
+        }
+    }
+    Pack::template store<Rows::ragged>(a.picture, at, data[k]);
+  }
+}
+
+}  // namespace
+}  // namespace cudavision::clahe

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Counts the tiles of more than 12 bits. The counters do not fit shared memory, so a block counts a
+// range of the bins, and each part of the picture is read once per range. Where a block has all
+// pixels of its tile, it makes its range of the table at once: it needs only the sums of the other
+// ranges, which the blocks exchange.
+
+#include "cuda/clahe/count.cuh"
+#include "cuda/sync/tileexchange.h"
+
+namespace cudavision::clahe {
+namespace {
+
+constexpr int kRangeThreads = 1024;
+
+/// Counts the pixels in a range of the bins.
+template <class Pack>
+struct RangeCounter {
+  std::uint32_t* counts;  // range_bins
+  std::uint32_t base;     // the first bin
+
+  __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
+    const std::uint32_t bin = Pack::value(data, pixel, a.picture) - base;
+    if (bin < static_cast<std::uint32_t>(a.range_bins))
+      atomicAdd(counts + bin, 1u);
+  }
+  __device__ void remove_zeros(std::uint32_t count) const {
+    if (base == 0)
+      atomicSub(counts, count);
+  }
+};
+
+/// Counts into device memory. A tile is divided into parts if the ranges alone would not fill the
+/// GPU.
+template <class Pack>
+__global__ void __launch_bounds__(kRangeThreads, 1)
+    count_ranges_kernel(const __grid_constant__ Arguments a) {
+  extern __shared__ uint4 shared_words[];
+  const int ranges = a.bins() / a.range_bins;
+  const int range = blockIdx.x % ranges;
+  const int part = blockIdx.x / ranges % a.counting_parts;
+  const int tile = blockIdx.x / ranges / a.counting_parts;
+  clear_words(shared_words, a.range_bins / 4);
+  __syncthreads();
+  grid_dependency_wait();
+  launch_dependents();
+  std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);
+  const int first = range * a.range_bins;
+  count_part<Pack>(a, tile, part, RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
+  __syncthreads();
+  for (int i = threadIdx.x; i < a.range_bins; i += kRangeThreads) {
+    const int bin = (i + 32 * part) & (a.range_bins - 1);
+    if (counts[bin] != 0)
+      DeviceAtomics::add(a.counts_of(0, tile) + first + bin, counts[bin]);
+  }
+}
+
+using Launches = LaunchEpoch<DeviceAtomics>;
+
+/// The sums of ranges, two words for each, below the epoch of their launch (tileexchange.h).
+struct RangeSums {
+  using Atomics = RelaxedAtomics<std::uint64_t>;
+  static constexpr int epoch_bit = 62;
+
+  std::uint64_t* words;
+  std::uint64_t epoch;
+
+  __device__ void publish(int range, std::uint32_t kept, std::uint32_t excess) const {
+    Atomics::store(words + 2 * range, epoch << epoch_bit | kept);
+    Atomics::store(words + 2 * range + 1, epoch << epoch_bit | excess);
+  }
+  /// Waits for the sums of a range.
+  __device__ OtherBins wait(int range) const {
+    return {wait_for(words + 2 * range), wait_for(words + 2 * range + 1)};
+  }
+
+ private:
+  __device__ std::uint32_t wait_for(const std::uint64_t* word) const {
+    std::uint64_t value = Atomics::load(word);
+    while (value >> epoch_bit != epoch) {
+      delay_for_test();
+      value = Atomics::load(word);
+    }
+    return static_cast<std::uint32_t>(value);
+  }
+};
+
+/// Counts tiles and makes their tables. All blocks are resident. Those of a tile's ranges follow
+/// each other, and the number of blocks is a multiple of these, so blocks that wait for each other
+/// do so in the same round.
+template <class Pack>
+__global__ void __launch_bounds__(kRangeThreads, 1)
+    make_ranges_kernel(const __grid_constant__ Arguments a) {
+  extern __shared__ uint4 shared_words[];
+  __shared__ OtherBins from_others;
+  const int ranges = a.bins() / a.range_bins;  // at most 32
+  const int range = blockIdx.x % ranges;
+  const int first = range * a.range_bins;
+  std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);
+  clear_words(shared_words, a.range_bins / 4);
+  __syncthreads();
+  grid_dependency_wait();
+  launch_dependents();
+  const Launches launches(a.launches);
+  const RangeSums sums{a.range_sums, launches.current()};
+  for (int tile = blockIdx.x / ranges; tile < a.tiling.tiles(); tile += gridDim.x / ranges) {
+    count_part<Pack>(a, tile, 0, RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
+    __syncthreads();
+    make_table_range(
+        a, tile, {first, a.range_bins}, {a.clip_count, a.scale, false},
+        [&](int i) { return shared_words[i]; },
+        [&](int i) { shared_words[i] = make_uint4(0, 0, 0, 0); },
+        [&](std::uint32_t kept, std::uint32_t excess) {
+          delay_for_test();
+          if (threadIdx.x < 32) {
+            const int lane = threadIdx.x;
+            if (lane == 0)
+              sums.publish(tile * ranges + range, kept, excess);
+            OtherBins other{0, 0};
+            if (lane < ranges && lane != range)
+              other = sums.wait(tile * ranges + lane);
+            const std::uint32_t before = sum_of_warp(lane < range ? other.kept_before : 0);
+            const std::uint32_t more = sum_of_warp(other.excess);
+            if (lane == 0)
+              from_others = {before, more};
+          }
+          __syncthreads();
+          return from_others;
+        });
+    __syncthreads();
+  }
+  const std::uint32_t retired_before = threadIdx.x == 0 ? launches.retire() : 0;
+  copy_planes(a, blockIdx.x, gridDim.x);
+  if (threadIdx.x == 0)
+    launches.advance_if_last(retired_before, gridDim.x);
+}
+
+}  // namespace
+}  // namespace cudavision::clahe
