@@ -110,8 +110,11 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
     const float lower = a.tiling.y.weight(y);
     equalise_pack<Pack, kAction>(data, existing, a, [&](int grid, int pixel, std::uint32_t value) {
       const int c = pixel < own_pixels ? 0 : 1;
-      return level_between(levels_of(quads[((grid * 2 + c) << a.bits) + value]), right[pixel],
-                           lower);
+      float weight = right[pixel];
+      // Else the compiler would keep four numbers for each pixel of a large pack in registers.
+      if constexpr (Pack::words > 4)
+        asm volatile("" : "+f"(weight));
+      return level_between(levels_of(quads[((grid * 2 + c) << a.bits) + value]), weight, lower);
     });
     at.y = y;
     Pack::template store<Rows::ragged>(a.picture, at, data);

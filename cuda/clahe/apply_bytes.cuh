@@ -5,8 +5,6 @@
 // that depends on a column alone stays in its registers.
 
 #include "cuda/clahe/patch.cuh"
-#include "cuda/sync/interblock.cuh"
-#include "cuda/sync/tableexchange.h"
 
 namespace cudavision::clahe {
 namespace {
@@ -84,34 +82,16 @@ __device__ std::uint32_t blended_bytes(std::uint32_t values, std::uint32_t level
   return result;
 }
 
-/// Writes the quads of a cell. With kTagged, the tables are those that this launch makes: waits
-/// until their entries have the tag. Else the entries are taken as they are.
-template <bool kTagged>
-__device__ void take_quads(const CellTables& tables, std::uint32_t tag, uint2* quads) {
+/// Writes the quads of a cell, two by each thread.
+__device__ void take_quads(const CellTables& tables, uint2* quads) {
   for (int i = threadIdx.x; i < 256 / 2; i += static_cast<int>(blockDim.x)) {
     const auto two = [=](const std::uint16_t* table) {
-      return reinterpret_cast<const std::uint32_t*>(table) + i;
+      return reinterpret_cast<const std::uint32_t*>(table)[i];
     };
-    std::uint32_t ul, ur, ll, lr;
-    if constexpr (kTagged) {
-      bool complete;
-      do {
-        ul = DeviceAtomics::load(two(tables.upper_left));
-        ur = DeviceAtomics::load(two(tables.upper_right));
-        ll = DeviceAtomics::load(two(tables.lower_left));
-        lr = DeviceAtomics::load(two(tables.lower_right));
-        complete = TaggedBytes::complete(ul, tag) && TaggedBytes::complete(ur, tag) &&
-                   TaggedBytes::complete(ll, tag) && TaggedBytes::complete(lr, tag);
-        delay_for_test();
-      } while (!complete);
-    } else {
-      ul = *two(tables.upper_left);
-      ur = *two(tables.upper_right);
-      ll = *two(tables.lower_left);
-      lr = *two(tables.lower_right);
-    }
-    const std::uint32_t upper = select_bytes(ul, ur, 0x6240);
-    const std::uint32_t lower = select_bytes(ll, lr, 0x6240);
+    const std::uint32_t upper =
+        select_bytes(two(tables.upper_left), two(tables.upper_right), 0x6240);
+    const std::uint32_t lower =
+        select_bytes(two(tables.lower_left), two(tables.lower_right), 0x6240);
     quads[i] = make_uint2(select_bytes(upper, lower, 0x5410), select_bytes(upper, lower, 0x7632));
   }
 }
@@ -147,20 +127,22 @@ __device__ void equalise_columns(const Arguments& a, const BlockPatch& patch, in
   }
 }
 
-/// Equalises the block's patch. The first pixels are loaded before wait(patch), which every thread
-/// calls once.
-template <bool kTagged, class Wait>
-__device__ void apply_to_bytes(const Arguments& a, std::uint32_t tag, const Wait& wait) {
+/// Equalises the block's patch.
+__global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
+    apply_bytes_kernel(const __grid_constant__ Arguments a) {
   __shared__ uint2 quads[2 * 256 / 2];  // of the cell and of the next one
+  launch_dependents();
   const BlockPatch patch(a, kBytesPixels, (a.picture.width + kBytesPixels - 1) / kBytesPixels);
   if (patch.empty()) {
-    wait(patch);
+    grid_dependency_wait();
     return;
   }
   const Spread spread(patch.columns);
   const int end = spread.idle() ? 0 : patch.end;
   const int x = (patch.first + spread.column) * kBytesPixels;
   const int y = patch.begin + spread.row;
+  // The launch before this one waited for whatever writes the picture, and only then let this one
+  // start.
   uint2 next[2];
 #pragma unroll
   for (int k = 0; k < 2; ++k)
@@ -169,11 +151,11 @@ __device__ void apply_to_bytes(const Arguments& a, std::uint32_t tag, const Wait
           load_bytes(a.picture.planes[0].in_row(y + k * spread.rows) + x, a.picture.width - x);
   const ByteColumns columns(a, x, patch);
 
-  wait(patch);
+  grid_dependency_wait();
   const int cells = patch.cell_end % kBytesPixels != 0 ? 2 : 1;
   for (int c = 0; c < cells; ++c)
-    take_quads<kTagged>(CellTables(a, 0, min(patch.cell_x + c, a.tiling.x.tiles), patch.cell_y),
-                        tag, quads + 128 * c);
+    take_quads(CellTables(a, 0, min(patch.cell_x + c, a.tiling.x.tiles), patch.cell_y),
+               quads + 128 * c);
   __syncthreads();
 
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
@@ -182,14 +164,6 @@ __device__ void apply_to_bytes(const Arguments& a, std::uint32_t tag, const Wait
     equalise_columns<true>(a, patch, x, y, end, spread.rows, next, words, columns);
   else
     equalise_columns<false>(a, patch, x, y, end, spread.rows, next, words, columns);
-}
-
-__global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
-    apply_bytes_kernel(const __grid_constant__ Arguments a) {
-  launch_dependents();
-  // The launch before this one waited for whatever writes the picture, and only then let this one
-  // start.
-  apply_to_bytes<false>(a, 0, [](const BlockPatch&) { grid_dependency_wait(); });
 }
 
 }  // namespace

@@ -37,7 +37,6 @@ struct Arguments {
   std::uint16_t* tables;  // 2^bits for each table
 
   std::uint32_t* arrivals;    // the state of the TableArrivals, with a table for each tile
-  std::uint32_t* made;        // for each tile, the epoch of the launch that made its table
   std::uint32_t* launches;    // the state of the LaunchEpoch
   std::uint64_t* range_sums;  // for each tile and range of bins
 

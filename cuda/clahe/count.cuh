@@ -184,11 +184,10 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
 }
 
 /// Counts part of a tile in shared counters, which must be zero, and adds these to those in device
-/// memory. With make_tables, the last block of the tile makes its tables, to whose entries it adds
-/// the tag: returns true there. Every thread of the block must take part.
+/// memory. With make_tables, the last block of the tile makes its tables. Every thread of the block
+/// must take part.
 template <class Pack, Action kAction>
-__device__ bool count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters,
-                                      std::uint32_t tag) {
+__device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;
   std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(counters);
   count_part<Pack>(a, tile, part, Counter<Pack, kAction>{counts});
@@ -206,14 +205,14 @@ __device__ bool count_and_make_tables(const Arguments& a, int tile, int part, ui
         DeviceAtomics::add(a.counts_of(grid, tile) + bin, count);
     }
     if (!a.make_tables)
-      return false;
+      return;
     delay_for_test();
     __syncthreads();
     if (threadIdx.x == 0)
       last = Arrivals(a.arrivals).arrive_last(tile, static_cast<std::uint32_t>(a.counting_parts));
     __syncthreads();
     if (!last)
-      return false;
+      return;
     take_counts<kAction>(a, tile, counters);
     __syncthreads();
   }
@@ -222,10 +221,9 @@ __device__ bool count_and_make_tables(const Arguments& a, int tile, int part, ui
     if (grid > 0)
       __syncthreads();
     make_table(
-        a, grid * a.tiling.tiles() + tile, {a.clip_count, a.scale, false, tag},
+        a, grid * a.tiling.tiles() + tile, {a.clip_count, a.scale, false},
         [&](int i) { return counters[(grid << a.bits >> 2) + i]; }, [](int) {});
   }
-  return true;
 }
 
 /// The other blocks of this launch copy the planes that stay unchanged.
@@ -241,7 +239,7 @@ __global__ void __launch_bounds__(kCountThreads, 2)
   launch_dependents();
   const int tile = blockIdx.x / a.counting_parts;
   if (tile < a.tiling.tiles()) {
-    count_and_make_tables<Pack, kAction>(a, tile, blockIdx.x % a.counting_parts, shared_words, 0);
+    count_and_make_tables<Pack, kAction>(a, tile, blockIdx.x % a.counting_parts, shared_words);
   } else {
     const int counting = a.tiling.tiles() * a.counting_parts;
     copy_planes(a, blockIdx.x - counting, gridDim.x - counting);

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
     count_part<Pack>(a, tile, 0, RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
     __syncthreads();
     make_table_range(
-        a, tile, {first, a.range_bins}, {a.clip_count, a.scale, false, 0},
+        a, tile, {first, a.range_bins}, {a.clip_count, a.scale, false},
         [&](int i) { return shared_words[i]; },
         [&](int i) { shared_words[i] = make_uint4(0, 0, 0, 0); },
         [&](std::uint32_t kept, std::uint32_t excess) {

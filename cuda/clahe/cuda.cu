@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backend. One launch counts the tiles and makes their tables, and another one applies
-// these. Contiguous bytes have a launch that does both. With smoothing, and for more than 12 bits,
-// the tables are a launch of their own: averages lie before it, and hysteresis after it.
+// these. With smoothing, and for few tiles of more than 12 bits, the tables are a launch of their
+// own: averages lie before it, and hysteresis after it.
 
 #include <algorithm>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/backend.h"
 #include "cuda/clahe/count.cuh"
-#include "cuda/clahe/equalise_bytes.cuh"
+#include "cuda/clahe/count_ranges.cuh"
 #include "cuda/clahe/table.cuh"
 #include "cuda/core/cuda_check.h"
 
@@ -96,7 +96,7 @@ class ClaheCuda final : public Clahe::Backend {
         entries_(static_cast<std::size_t>(tiling_.tiles()) * (colour_ ? 3 : 1) << layout.bits),
         counts_(zeroed_words(device, entries_)),
         tables_(device.allocate(entries_ * sizeof(std::uint16_t))),
-        exchange_(zeroed_words(device, 2 * tiling_.tiles() + Launches::words)),
+        exchange_(zeroed_words(device, tiling_.tiles() + Launches::words)),
         range_sums_(zeroed_words(device, layout.bits > shared_bits ? range_words() : 0)),
         launch_(device.stream(), table_kernel),
         launch_smoothed_(device.stream(), smoothed_table_kernel),
@@ -111,11 +111,6 @@ class ClaheCuda final : public Clahe::Backend {
         sizes.highest = std::max(sizes.highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
                                                     patch_begin(tiling_.y, cells_y_, patch, kind));
     }
-    int per_multiprocessor = 0;
-    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                   &per_multiprocessor, equalise_bytes_kernel, kBytesThreads, 0),
-               "asking for the occupancy of the GPU");
-    resident_blocks_ = per_multiprocessor * multiprocessors_;
     quads_fit_ = layout.bits <= shared_bits && quad_bytes(Action::map) <= shared_bytes_;
     if (colour_ || layout.sample_bytes() == 1)
       return;
@@ -143,8 +138,6 @@ class ClaheCuda final : public Clahe::Backend {
 
     Arguments a = arguments(plan, action);
     a.make_tables = true;
-    if (launch_at_once(plan, a))
-      return;
     launch_count(kernels, action, a);
     if (!a.make_tables)
       launch_(table_kernel, a.table_count + copying_blocks(a, table_threads()), table_threads(), 0,
@@ -233,8 +226,7 @@ class ClaheCuda final : public Clahe::Backend {
     a.counts = counts_.as<std::uint32_t>();
     a.tables = tables_.as<std::uint16_t>();
     a.arrivals = exchange_.as<std::uint32_t>();
-    a.made = a.arrivals + tiling_.tiles();
-    a.launches = a.made + tiling_.tiles();
+    a.launches = a.arrivals + tiling_.tiles();
     a.range_sums = range_sums_.as<std::uint64_t>();
     a.table_count = tiling_.tiles() * grids(action);
     a.clip_count = clip_count(parameters_.clip_limit, area, 1 << layout_.bits);
@@ -306,26 +298,6 @@ class ClaheCuda final : public Clahe::Backend {
     a.applying_parts =
         std::clamp(resident / (grid.patches * a.chunks), 1, (grid.highest + rows - 1) / rows);
     return grid.patches * a.chunks * a.applying_parts;
-  }
-
-  /// Counts, makes tables and applies them in one launch, if there is one for such a picture whose
-  /// blocks are all resident.
-  bool launch_at_once(const AccessPlan& plan, Arguments& a) const {
-    if (!are_bytes(plan) || !quads_are_worth_it(kBytesPixels))
-      return false;
-    const int blocks = divide_bytes(a, kBytesThreads, resident_blocks_);
-    const int tiles = tiling_.tiles();
-    if (blocks > resident_blocks_ || blocks < tiles)
-      return false;
-    // The exchange between blocks takes as long as some packs of each thread.
-    constexpr int packs_of_undivided = 4;
-    const int packs = static_cast<int>(tiling_.area() / LumaBytes<1, 0>::pixels);
-    a.counting_parts =
-        packs <= packs_of_undivided * kBytesThreads
-            ? 1
-            : std::clamp(blocks / tiles, 1, std::min(packs / kBytesThreads, tiling_.y.tile_size));
-    launch_(equalise_bytes_kernel, blocks, kBytesThreads, 0, a, true);
-    return true;
   }
 
   /// A pack must not reach beyond the next cell. Besides, tables that are larger than their tile
@@ -428,8 +400,7 @@ class ClaheCuda final : public Clahe::Backend {
   Launcher<Arguments> launch_;
   Launcher<SmoothedArguments> launch_smoothed_;
   int multiprocessors_;
-  int shared_bytes_;         // that a block can have
-  int resident_blocks_ = 0;  // of equalise_bytes_kernel
+  int shared_bytes_;  // that a block can have
   PatchSizes patch_sizes_[2];
   bool quads_fit_ = false;
   int counted_range_ = 0, applied_range_ = 0;  // values, for words

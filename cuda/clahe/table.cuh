@@ -37,8 +37,7 @@ __device__ uint4 kept_of(const uint4& counts, std::uint32_t limit) {
 struct TableRule {
   std::uint32_t clip_count;
   float scale;
-  bool identity;      // instead of a table by the counts
-  std::uint32_t tag;  // of each two entries
+  bool identity;  // instead of a table by the counts
 };
 
 /// Neighbouring bins of a table.
@@ -113,8 +112,7 @@ __device__ void make_table_range(const Arguments& a, int table, const BinRange& 
                       ? bin
                       : table_level(below + upto[b] + more.up_to(bin), rule.scale, a.low, a.high);
     }
-    entries[i] =
-        make_uint2(levels[0] | levels[1] << 16 | rule.tag, levels[2] | levels[3] << 16 | rule.tag);
+    entries[i] = make_uint2(levels[0] | levels[1] << 16, levels[2] | levels[3] << 16);
     done(i);
   }
 }
@@ -148,7 +146,7 @@ __global__ void __launch_bounds__(kMaxTableThreads)
     copy_planes(a, blockIdx.x - a.table_count, gridDim.x - a.table_count);
     return;
   }
-  make_table_and_clear(a, nullptr, {a.clip_count, a.scale, false, 0});
+  make_table_and_clear(a, nullptr, {a.clip_count, a.scale, false});
 }
 
 struct SmoothedArguments {
@@ -182,7 +180,7 @@ __global__ void __launch_bounds__(kMaxTableThreads)
   if (threadIdx.x == 0) {
     const std::uint32_t area = sums.before(static_cast<int>(blockDim.x) / 32);
     rule = {clip_count(smoothed.clip_limit, area, a.bins()),
-            area != 0 ? level_scale(a.low, a.high, area) : 0.0f, area == 0, 0};
+            area != 0 ? level_scale(a.low, a.high, area) : 0.0f, area == 0};
   }
   __syncthreads();
   make_table_and_clear(a, averages, rule);

@@ -23,14 +23,17 @@ using namespace clahe;
 
 /// Equalises two gray frames in turn, so that a count or a table of the frame before would change
 /// the result, and compares every result with the CPU's.
-void run_in_turn(int width, int height, const Tiles& tiles, int runs) {
+void run_in_turn(int width, int height, const Tiles& tiles, int runs, int bits = 8) {
   CudaTestDevice card;
   const auto cpu = make_cpu_device();
-  const FrameLayout layout = gray_layout(width, height);
-  const std::size_t size = static_cast<std::size_t>(width) * height;
+  const FrameLayout layout = gray_layout(width, height, bits);
+  const int row_bytes = width * layout.sample_bytes();
+  const std::size_t size = static_cast<std::size_t>(row_bytes) * height;
+  Parameters parameters;
+  parameters.high = (1 << bits) - 1;
   const auto frame = [&](std::uint8_t* data) {
     Frame result;
-    result.planes[0] = {data, width, height, width};
+    result.planes[0] = {data, row_bytes, height, row_bytes};
     return result;
   };
   Random random(settings().seed);
@@ -41,11 +44,12 @@ void run_in_turn(int width, int height, const Tiles& tiles, int runs) {
     expected[p].resize(size);
     for (auto& value : pictures[p])
       value = static_cast<std::uint8_t>((random.next() >> 57) + (p == 0 ? 0 : 100));
-    Clahe(*cpu, layout, tiles, {}).run(frame(pictures[p].data()), frame(expected[p].data()));
+    Clahe(*cpu, layout, tiles, parameters)
+        .run(frame(pictures[p].data()), frame(expected[p].data()));
     in.emplace_back(*card, pictures[p]);
   }
   const DeviceBlock<std::uint8_t> out(*card, actual);
-  Clahe operation(*card, layout, tiles, {});
+  Clahe operation(*card, layout, tiles, parameters);
   for (int i = 0; i < runs; ++i) {
     card->fill(bytes_of(out.data(), size), static_cast<std::uint8_t>(i));
     operation.run(frame(in[i % 2].data()), frame(out.data()));
@@ -73,9 +77,16 @@ TEST(ClaheExchangeOnCard, OneTile) {
   run_in_turn(800, 600, {1, 1}, 1000);
 }
 
-TEST(ClaheExchangeOnCard, MoreTilesThanBlocks) {
+TEST(ClaheExchangeOnCard, RangesOfSixteenBits) {
   CUDAVISION_NEEDS_CUDA();
-  run_in_turn(1920, 1080, {64, 64}, 20);
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  run_in_turn(640, 480, {8, 8}, 300, 16);
+}
+
+TEST(ClaheExchangeOnCard, RangesInSeveralRounds) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  run_in_turn(640, 480, {16, 16}, 30, 16);
 }
 
 }  // namespace
