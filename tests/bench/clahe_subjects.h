@@ -23,12 +23,12 @@ struct ClaheSubject {
 };
 
 constexpr ClaheSubject clahe_subjects[] = {
-    {"GRAY8", 640, 480, {8, 8}, 5, true},    {"GRAY8", 1920, 1080, {8, 8}, 7, true},
-    {"GRAY8", 3840, 2160, {8, 8}, 12, true}, {"GRAY8", 7680, 4320, {8, 8}, 48, true},
-    {"GRAY8", 3840, 2160, {1, 1}, 0, false}, {"GRAY8", 3840, 2160, {64, 64}, 0, false},
-    {"GRAY16", 1920, 1080, {8, 8}, 0, true}, {"GRAY16", 3840, 2160, {8, 8}, 0, false},
-    {"NV12", 1920, 1080, {8, 8}, 0, false},  {"NV12", 3840, 2160, {8, 8}, 0, false},
-    {"P010", 3840, 2160, {8, 8}, 0, false},  {"RGBx", 3840, 2160, {8, 8}, 0, false},
+    {"GRAY8", 640, 480, {8, 8}, 5, true},     {"GRAY8", 1920, 1080, {8, 8}, 7, true},
+    {"GRAY8", 3840, 2160, {8, 8}, 13, true},  {"GRAY8", 7680, 4320, {8, 8}, 42, true},
+    {"GRAY8", 3840, 2160, {1, 1}, 12, false}, {"GRAY8", 3840, 2160, {64, 64}, 24, false},
+    {"GRAY16", 1920, 1080, {8, 8}, 40, true}, {"GRAY16", 3840, 2160, {8, 8}, 110, false},
+    {"NV12", 1920, 1080, {8, 8}, 0, false},   {"NV12", 3840, 2160, {8, 8}, 0, false},
+    {"P010", 3840, 2160, {8, 8}, 0, false},   {"RGBx", 3840, 2160, {8, 8}, 0, false},
 };
 
 inline std::string clahe_name(const ClaheSubject& subject) {

@@ -30,15 +30,15 @@ struct Subject {
 };
 
 const Subject subjects[] = {
-    {"GRAY8", 3840, 2160, blur_of_size(15), {0, 0}, 0},
-    {"GRAY8", 3840, 2160, blur_of_size(15), {1, 0}, 0},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {0, 0}, 3.5},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {1, 0}, 4.5},
     {"GRAY8", 3840, 2160, blur_of_size(15), {4, 0}, 5},
     {"GRAY8", 3840, 2160, blur_of_size(15), {4, 16}, 0},
-    {"GRAY8", 3840, 2160, blur_of_size(15), {64, 0}, 0},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {64, 0}, 12},
     {"GRAY8", 3840, 2160, blur_of_sigma(12), {4, 0}, 0},
-    {"NV12", 3840, 2160, blur_of_size(15), {0, 0}, 0},
+    {"NV12", 3840, 2160, blur_of_size(15), {0, 0}, 4.5},
     {"NV12", 3840, 2160, blur_of_size(15), {1, 0}, 0},
-    {"NV12", 3840, 2160, blur_of_size(15), {4, 0}, 0},
+    {"NV12", 3840, 2160, blur_of_size(15), {4, 0}, 6.5},
     {"NV12", 3840, 2160, blur_of_size(15), {64, 0}, 0},
     {"RGBA", 3840, 2160, blur_of_size(15), {4, 0}, 0},
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <stdexcept>
+#include <utility>
 
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
@@ -73,8 +74,13 @@ void add_cuda_remap(CudaRows& rows) {
   for (const RemapSubject& subject : remap_subjects)
     rows.add({"remap", subject.layout, subject.width, subject.height, content},
              [subject](const CudaTestDevice& device, Row& row) { measure(device, subject, row); });
-  for (const char* layout : {"NV12", "P010", "BGRA"})
-    rows.add({"remap of pictures", layout, 1920, 1080, content}, measure_picture);
+  // The times in µs that the project requires on an NVIDIA H200.
+  const std::pair<const char*, double> pictures[] = {{"NV12", 6}, {"P010", 8}, {"BGRA", 9}};
+  for (const auto& [layout, required] : pictures) {
+    Row row{"remap of pictures", layout, 1920, 1080, content};
+    row.required = required;
+    rows.add(row, measure_picture);
+  }
 }
 
 }  // namespace cudavision::bench

@@ -35,10 +35,14 @@ void measure(const CudaTestDevice& device, const RepackSubject& subject, Row& ro
 }  // namespace
 
 void add_cuda_repack(CudaRows& rows) {
-  for (const RepackSubject& subject : repack_subjects)
-    rows.add({"repack", subject.name(), subject.width, subject.height,
-              test::name(subject.make_case().content)},
-             [subject](const CudaTestDevice& device, Row& row) { measure(device, subject, row); });
+  for (const RepackSubject& subject : repack_subjects) {
+    Row row{"repack", subject.name(), subject.width, subject.height,
+            test::name(subject.make_case().content)};
+    row.required = subject.required;
+    rows.add(row, [subject](const CudaTestDevice& device, Row& measured) {
+      measure(device, subject, measured);
+    });
+  }
 }
 
 }  // namespace cudavision::bench
