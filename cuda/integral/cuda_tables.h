@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Tables on the GPU for other CUDA code. Of this folder's headers, local statistics include only
-// this one.
+// Tables on the GPU, and the tilted ones that are made from them.
 
 #include "cuda/integral/backend.h"
 
