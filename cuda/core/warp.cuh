@@ -19,11 +19,12 @@ __device__ inline Sum sum_of_warp(Sum sum) {
 }
 
 /// The sum of the values of the lanes up to and including this one.
-__device__ inline std::uint32_t inclusive_scan(std::uint32_t sum) {
+template <class Sum>
+__device__ inline Sum inclusive_scan(Sum sum) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(~0u, sum, distance);
+    const Sum below = __shfl_up_sync(~0u, sum, distance);
     if (lane >= distance)
       sum += below;
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/integral/cuda_tables.h"
+#include "cuda/integral/cuda_tilted.h"
 #include "cuda/integral/upright.cuh"
 
 namespace cudavision::integral {
@@ -141,11 +141,9 @@ std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
 
 class UprightCuda final : public Integral::Backend {
  public:
-  UprightCuda(Device& device, const PlaneSize& size, const Parameters& parameters,
-              TableReader reader)
+  UprightCuda(Device& device, const PlaneSize& size, const Parameters& parameters)
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
-        reader_(reader),
         variant_(best_variant(size, parameters)),
         grid_(grid_of(size, variant_)),
         launch_(device.stream(), variant_.kernel),
@@ -172,7 +170,6 @@ class UprightCuda final : public Integral::Backend {
     a.table = table.data;
     a.table_pitch = table.pitch;
     a.padding = padding_;
-    a.keep_in_cache = reader_ == TableReader::next_launch;
     a.grid = grid_;
     a.words = words_.data();
     a.state = state_.as<std::uint32_t>();
@@ -184,7 +181,6 @@ class UprightCuda final : public Integral::Backend {
  private:
   PlaneSize size_;
   int padding_;
-  TableReader reader_;
   Variant variant_;
   TileGrid grid_;
   Launcher<IntegralArguments> launch_;
@@ -196,17 +192,11 @@ class UprightCuda final : public Integral::Backend {
 
 }  // namespace
 
-std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const PlaneSize& size,
-                                                     const Parameters& parameters,
-                                                     TableReader reader) {
-  return std::make_unique<UprightCuda>(device, size, parameters, reader);
-}
-
 std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters) {
-  return parameters.kind == TableKind::tilted_sum
-             ? make_tilted_cuda(device, size, parameters)
-             : make_upright_cuda(device, size, parameters, TableReader::others);
+  if (parameters.kind == TableKind::tilted_sum)
+    return make_tilted_cuda(device, size, parameters);
+  return std::make_unique<UprightCuda>(device, size, parameters);
 }
 
 }  // namespace cudavision::integral

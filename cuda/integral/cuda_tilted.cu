@@ -2,7 +2,7 @@
 //
 // The CUDA backend for tilted sums: allocates the sums of bands and launches the kernels.
 
-#include "cuda/integral/cuda_tables.h"
+#include "cuda/integral/cuda_tilted.h"
 #include "cuda/integral/tilted.cuh"
 
 namespace cudavision::integral {

@@ -26,8 +26,7 @@ struct IntegralArguments {
 
   std::uint8_t* table;
   std::int64_t table_pitch;
-  int padding;         // 1: the table begins with a row and a column of zeros
-  bool keep_in_cache;  // for a next launch that reads the table
+  int padding;  // 1: the table begins with a row and a column of zeros
 
   TileGrid grid;
   void* words;           // of the TileExchange
@@ -236,32 +235,27 @@ __global__ void __launch_bounds__(Shape::threads,
       return &line.column(lane);
     };
     constexpr int step = decltype(shared.of_warp[0].above)::step_of_32_columns;
-    const auto write_rows = [&](const auto& store) {
-      if (entries_in_row == Shape::columns && rows_there == kRows) {
+    // The table is not read again soon, so it should displace nothing in the cache.
+    if (entries_in_row == Shape::columns && rows_there == kRows) {
 #pragma unroll
-        for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
-          const Element* entry = next_row(r);
+      for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
+        const Element* entry = next_row(r);
 #pragma unroll
-          for (int i = 0; i < Shape::columns / 32; ++i)
-            store(reinterpret_cast<Element*>(to) + 32 * i, entry[step * i]);
-        }
-      } else {
-#pragma unroll
-        for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
-          if (r >= rows_there)
-            break;
-          const Element* entry = next_row(r);
-#pragma unroll
-          for (int i = 0; i < Shape::columns / 32; ++i)
-            if (32 * i + lane < entries_in_row)
-              store(reinterpret_cast<Element*>(to) + 32 * i, entry[step * i]);
-        }
+        for (int i = 0; i < Shape::columns / 32; ++i)
+          __stcs(reinterpret_cast<Element*>(to) + 32 * i, entry[step * i]);
       }
-    };
-    if (a.keep_in_cache)
-      write_rows([](Element* place, Element entry) { *place = entry; });
-    else
-      write_rows([](Element* place, Element entry) { __stcs(place, entry); });
+    } else {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
+        if (r >= rows_there)
+          break;
+        const Element* entry = next_row(r);
+#pragma unroll
+        for (int i = 0; i < Shape::columns / 32; ++i)
+          if (32 * i + lane < entries_in_row)
+            __stcs(reinterpret_cast<Element*>(to) + 32 * i, entry[step * i]);
+      }
+    }
     if (one_each)
       break;
     if (thread == Shape::threads - 1)

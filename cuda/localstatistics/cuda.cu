@@ -1,77 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend: makes integral images of the picture, and then one launch reads the four
-// corners of each window from them.
+// The CUDA backend: chooses how windows_kernel divides the picture, and whether columns_kernel adds
+// up the columns of the first windows beforehand.
 
 #include <algorithm>
 #include <type_traits>
 
-#include "cuda/integral/cuda_tables.h"
-#include "cuda/localstatistics/kernel.cuh"
+#include "cuda/core/cuda_check.h"
+#include "cuda/localstatistics/columns.cuh"
+#include "cuda/localstatistics/windows.cuh"
 
 namespace cudavision::localstatistics {
 namespace {
 
-using Kernel = Launcher<StatisticsArguments>::Kernel;
+int divided(int number, int by) {
+  return (number + by - 1) / by;
+}
 
-/// An integral image in device memory, and the operation that makes it.
-class ScratchTable {
- public:
-  /// together is the number of tables that a launch reads at the same time.
-  ScratchTable(Device& device, const PlaneSize& size, integral::TableKind kind,
-               integral::TableElement element, int together)
-      : element_bytes_(static_cast<int>(bytes_of(element))),
-        row_bytes_((size.width + 1) * element_bytes_),
-        rows_(size.height + 1),
-        pitch_((row_bytes_ + alignment - 1) / alignment * alignment),
-        memory_(device.allocate(alignment + pitch_ * static_cast<std::size_t>(rows_))) {
-    integral::Parameters parameters;
-    parameters.kind = kind;
-    parameters.element = element;
-    // A table that does not fit the cache must not displace what does.
-    const auto cache =
-        static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize, "the size of the cache"));
-    integral_ = integral::make_upright_cuda(device, size, parameters,
-                                            memory_.size() * together <= cache / 4 * 3
-                                                ? integral::TableReader::next_launch
-                                                : integral::TableReader::others);
-  }
-
-  void make(const SamplePlane& in) { integral_->run(in, {data(), row_bytes_, rows_, pitch_}); }
-
-  /// The column of zeros comes just before an aligned address, so that the other columns are read
-  /// in whole memory transactions.
-  std::uint8_t* data() const { return memory_.as<std::uint8_t>() + alignment - element_bytes_; }
-  std::int64_t pitch() const { return pitch_; }
-
- private:
-  static constexpr int alignment = 128;
-
-  int element_bytes_;
-  int row_bytes_;
-  int rows_;
-  std::ptrdiff_t pitch_;
-  Buffer memory_;
-  std::unique_ptr<integral::Integral::Backend> integral_;
-};
-
-/// A table of 32-bit sums, and one of 64-bit sums if some window can have a sum that needs them.
-class ScratchTables {
- public:
-  ScratchTables(Device& device, const PlaneSize& size, integral::TableKind kind, bool wide,
-                int together)
-      : narrow_(device, size, kind, integral::TableElement::uint32, together) {
-    if (wide)
-      wide_ = std::make_unique<ScratchTable>(device, size, kind, integral::TableElement::uint64,
-                                             together);
-  }
-
-  ScratchTable& table(bool wide) { return wide ? *wide_ : narrow_; }
-
- private:
-  ScratchTable narrow_;
-  std::unique_ptr<ScratchTable> wide_;
-};
+/// The types of sums that the windows need.
+enum class Sums { narrow, narrow_wide_squares, wide };
 
 /// Returns true if the squares of that many pixels always add up to less than 2^32.
 bool has_narrow_squares(std::uint64_t pixels, int bits) {
@@ -79,125 +26,239 @@ bool has_narrow_squares(std::uint64_t pixels, int bits) {
   return pixels * (largest * largest) < std::uint64_t{1} << 32;
 }
 
+using WindowKernel = Launcher<WindowArguments>::Kernel;
+using ColumnKernel = Launcher<ColumnArguments>::Kernel;
+
+struct WindowVariant {
+  WindowKernel kernel;
+  int blocks;  // that share a multiprocessor
+  std::size_t warp_bytes;
+};
+
+template <Output kOutput, class Value, class Sum, class Square>
+WindowVariant variant() {
+  return {windows_kernel<kOutput, Value, Sum, Square>, window_blocks<kOutput, Value, Sum, Square>(),
+          warp_bytes<Sum, Square, pixels_of_piece<Value>>()};
+}
+
+template <Output kOutput, class Value>
+WindowVariant variant(Sums sums) {
+  if (sums == Sums::wide)
+    return variant<kOutput, Value, std::uint64_t, std::uint64_t>();
+  if constexpr (!needs_squares(kOutput))
+    return variant<kOutput, Value, std::uint32_t, std::uint32_t>();
+  else if constexpr (sizeof(Value) == 1)
+    if (sums == Sums::narrow)
+      return variant<kOutput, Value, std::uint32_t, std::uint32_t>();
+  if constexpr (needs_squares(kOutput))
+    return variant<kOutput, Value, std::uint32_t, std::uint64_t>();
+}
+
+template <class Value>
+WindowVariant variant(Output output, Sums sums) {
+  switch (output) {
+    case Output::mean:
+      return variant<Output::mean, Value>(sums);
+    case Output::stddev:
+      return variant<Output::stddev, Value>(sums);
+    case Output::bradley:
+      return variant<Output::bradley, Value>(sums);
+    default:
+      return variant<Output::sauvola, Value>(sums);
+  }
+}
+
 class LocalStatisticsCuda final : public LocalStatistics::Backend {
  public:
   LocalStatisticsCuda(Device& device, const PlaneSize& size, int output_bits, bool squares)
-      : size_(size),
+      : device_(device),
+        size_(size),
         output_bits_(output_bits),
-        sums_(device, size, integral::TableKind::sum,
-              !is_narrow(pixels_of_window(size_, 65535), size.bits), squares ? 2 : 1),
-        launch_(device.stream(),
-                statistics_kernel<Output::mean, NarrowWindow, std::uint32_t, std::uint8_t>) {
+        sample_bytes_(size.bits == 8 ? 1 : 2),
+        row_bytes_(size.width * sample_bytes_),
+        piece_pixels_(piece_bytes / sample_bytes_),
+        multiprocessors_(multiprocessor_count()),
+        aligned_pitch_(divided(row_bytes_, row_alignment) * row_alignment),
+        aligned_(device.allocate(static_cast<std::size_t>(aligned_pitch_) * size.height)),
+        windows_(device.stream(),
+                 windows_kernel<Output::mean, std::uint8_t, std::uint32_t, std::uint32_t>),
+        columns_(device.stream(), columns_kernel<std::uint8_t, false>) {
+    const int warps = divided(size.width, 32 * piece_pixels_);
+    while (wide_.warps_across < window_warps && wide_.warps_across < warps)
+      wide_.warps_across *= 2;
+    wide_.strips = divided(warps, wide_.warps_across);
+    columns_pitch_ = divided(size.width, 32) * 32;
+    const int bands = std::min(divided(size.height, min_band_rows), max_bands);
+    const std::size_t entries = static_cast<std::size_t>(columns_pitch_) * bands;
+    column_sums_ = device.allocate(entries * sizeof(std::uint32_t));
     if (squares)
-      squares_ = std::make_unique<ScratchTables>(
-          device, size, integral::TableKind::squared_sum,
-          !has_narrow_squares(pixels_of_window(size_, 65535), size.bits), 2);
+      column_squares_ = device.allocate(entries * (sample_bytes_ == 1 ? 4 : 8));
   }
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void run(const SamplePlane& in, View<std::uint8_t> out) override {
-    const std::uint64_t pixels = pixels_of_window(size_, parameters_.radius);
-    const bool narrow = is_narrow(pixels, size_.bits);
-    const bool narrow_squares = narrow && has_narrow_squares(pixels, size_.bits);
-
-    StatisticsArguments a{};
-    ScratchTable& sums = sums_.table(!narrow);
-    sums.make(in);
-    a.sums = sums.data();
-    a.sums_pitch = sums.pitch();
-    if (needs_squares(parameters_.output)) {
-      ScratchTable& squares = squares_->table(!narrow_squares);
-      squares.make(in);
-      a.squares = squares.data();
-      a.squares_pitch = squares.pitch();
-    }
-    a.width = size_.width;
-    a.height = size_.height;
+    WindowArguments a{};
+    a.picture = aligned(in);
     // A window ends where the picture ends, so all larger radii give the same windows.
     a.radius = std::min(parameters_.radius, std::max(size_.width, size_.height));
-    a.in = in.rows.data;
-    a.in_pitch = in.rows.pitch;
-    a.sample_bytes = size_.bits == 8 ? 1 : 2;
-    a.in_shift = in.shift;
-    a.in_largest = (1u << size_.bits) - 1;
-    a.out = out.data;
-    a.out_pitch = out.pitch;
-    a.out_shift = output_bits_ - size_.bits;
-    a.bradley_factor = bradley_factor(parameters_.ratio);
-    a.k = parameters_.k;
-    a.range = parameters_.range;
-    a.black = !parameters_.invert ? 0 : output_bits_ == 8 ? 0xff : 0xffff;
-    const int lines = lines_of_block(parameters_.output);
-    const std::size_t shared =
-        lines *
-        (line_bytes(narrow ? 4 : 8, size_.width) +
-         (needs_squares(parameters_.output) ? line_bytes(narrow_squares ? 4 : 8, size_.width) : 0));
-    const bool by_lines = narrow && shared <= max_shared_;
-    const Kernel kernel = kernel_for(parameters_.output, narrow, narrow_squares, by_lines);
-    if (by_lines) {
-      // The windows of a row end where those begin that belong to the row one window height further
-      // down.
-      a.lines_apart = std::min(2 * a.radius + 1, size_.height);
-      const int rows_of_group = lines * a.lines_apart;
-      const int groups = (size_.height + rows_of_group - 1) / rows_of_group;
-      launch_(kernel, static_cast<unsigned>(groups * a.lines_apart), line_threads, shared, a);
+    const Sums sums = sums_of_windows();
+    a.output = output_to(out, sums, a.radius);
+    const WindowVariant variant =
+        sample_bytes_ == 1 ? localstatistics::variant<std::uint8_t>(parameters_.output, sums)
+                           : localstatistics::variant<std::uint16_t>(parameters_.output, sums);
+    const bool squared = needs_squares(parameters_.output);
+    Division division = wide_;
+    std::size_t shared = window_warps * variant.warp_bytes;
+    if (a.radius <= max_own_radius) {
+      division = {1, divided(size_.width, 32 * piece_pixels_)};
+      divide_rows(division, variant.blocks, size_.height);
+      a.halo = divided(a.radius + 1, piece_pixels_) * piece_pixels_;
+      shared = window_warps * group_bytes(32 * piece_pixels_ + 2 * a.halo, squared);
     } else {
-      launch_(kernel, static_cast<unsigned>((size_.height + rows_of_block - 1) / rows_of_block),
-              threads, 0, a);
+      divide_rows(division, variant.blocks, squared ? max_bands / 2 : max_bands);
+      a.columns = column_sums_.as<std::uint32_t>();
+      a.square_columns = column_squares_.data();
+      a.columns_pitch = columns_pitch_;
+      add_up_columns(a.picture, a.radius, division, squared);
     }
+    a.warps_across = division.warps_across;
+    a.strips = division.strips;
+    a.band_rows = division.band_rows;
+    const int blocks =
+        divided(division.bands, window_warps / division.warps_across) * division.strips;
+    windows_(variant.kernel, static_cast<unsigned>(blocks), window_threads, shared, a);
   }
 
  private:
-  static std::uint64_t pixels_of_window(const PlaneSize& size, int radius) {
+  /// How windows_kernel divides the picture.
+  struct Division {
+    int warps_across = 1, strips = 1;
+    int band_rows = 0, bands = 0;
+  };
+
+  /// Chooses bands so that all blocks run at once if `blocks` share each multiprocessor.
+  void divide_rows(Division& division, int blocks, int most) const {
+    const int groups = multiprocessors_ * blocks * (window_warps / division.warps_across);
+    const int bands = std::clamp(groups / division.strips, 1, most);
+    division.band_rows = std::max(divided(size_.height, bands), min_band_rows);
+    division.bands = divided(size_.height, division.band_rows);
+  }
+
+  /// Returns the picture, whose rows are all aligned alike.
+  PictureRows aligned(const SamplePlane& in) const {
+    View<const std::uint8_t> rows = in.rows;
+    if (size_.height > 1 && rows.pitch % piece_bytes != 0) {
+      const View<std::uint8_t> copy{aligned_.as<std::uint8_t>(), row_bytes_, size_.height,
+                                    aligned_pitch_};
+      device_.copy(rows, copy);
+      rows = copy;
+    }
+    PictureRows picture{};
+    picture.data = rows.data;
+    picture.pitch = rows.pitch;
+    picture.width = size_.width;
+    picture.height = size_.height;
+    picture.sample_bytes = sample_bytes_;
+    picture.convert = in.shift != 0 || size_.bits != 16;
+    picture.shift = in.shift;
+    picture.largest = (1u << size_.bits) - 1;
+    return picture;
+  }
+
+  OutputArguments output_to(const View<std::uint8_t>& out, Sums sums, int radius) const {
+    const bool level = parameters_.output == Output::mean || parameters_.output == Output::stddev;
+    const auto side = static_cast<std::uint64_t>(2 * radius + 1);
+    // The area of windows that are not cut at the left or right.
+    const std::uint64_t area = side * std::min(side, static_cast<std::uint64_t>(size_.height));
+    OutputArguments output{};
+    output.data = out.data;
+    output.pitch = out.pitch;
+    output.sample_bytes = output_bits_ / 8;
+    output.shift = level ? output_bits_ - size_.bits : 0;
+    output.divides = sums != Sums::wide && area >> 32 == 0 &&
+                     MeanDivision::is_exact(static_cast<std::uint32_t>(area), size_.bits);
+    output.bradley_factor = bradley_factor(parameters_.ratio);
+    output.sauvola = SauvolaEstimate(parameters_.k, parameters_.range);
+    output.k = parameters_.k;
+    output.range = parameters_.range;
+    const std::uint32_t largest = (1u << output_bits_) - 1;
+    output.black = parameters_.invert ? largest : 0;
+    output.white = largest - output.black;
+    return output;
+  }
+
+  Sums sums_of_windows() const {
     const auto side = [&](int length) {
       return static_cast<std::uint64_t>(
-          std::min<std::int64_t>(2 * std::int64_t{radius} + 1, length));
+          std::min<std::int64_t>(2 * std::int64_t{parameters_.radius} + 1, length));
     };
-    return side(size.width) * side(size.height);
+    const std::uint64_t pixels = side(size_.width) * side(size_.height);
+    if (!is_narrow(pixels, size_.bits))
+      return Sums::wide;
+    return has_narrow_squares(pixels, size_.bits) ? Sums::narrow : Sums::narrow_wide_squares;
   }
 
-  template <Output kOutput, class Window, class Square>
-  Kernel kernel_of(bool by_lines) const {
-    if constexpr (std::is_same_v<Window, NarrowWindow>)
-      if (by_lines)
-        return output_bits_ == 8 ? line_kernel<kOutput, Square, std::uint8_t>
-                                 : line_kernel<kOutput, Square, std::uint16_t>;
-    return output_bits_ == 8 ? statistics_kernel<kOutput, Window, Square, std::uint8_t>
-                             : statistics_kernel<kOutput, Window, Square, std::uint16_t>;
-  }
-  template <Output kOutput>
-  Kernel kernel_of_sums(bool narrow, bool by_lines) const {
-    return narrow ? kernel_of<kOutput, NarrowWindow, std::uint32_t>(by_lines)
-                  : kernel_of<kOutput, WideWindow, std::uint64_t>(by_lines);
-  }
-  template <Output kOutput>
-  Kernel kernel_of_squares(bool narrow, bool narrow_squares, bool by_lines) const {
-    return narrow && !narrow_squares ? kernel_of<kOutput, NarrowWindow, std::uint64_t>(by_lines)
-                                     : kernel_of_sums<kOutput>(narrow, by_lines);
-  }
-  Kernel kernel_for(Output output, bool narrow, bool narrow_squares, bool by_lines) const {
-    switch (output) {
-      case Output::mean:
-        return kernel_of_sums<Output::mean>(narrow, by_lines);
-      case Output::stddev:
-        return kernel_of_squares<Output::stddev>(narrow, narrow_squares, by_lines);
-      case Output::bradley:
-        return kernel_of_sums<Output::bradley>(narrow, by_lines);
-      default:
-        return kernel_of_squares<Output::sauvola>(narrow, narrow_squares, by_lines);
-    }
+  void add_up_columns(const PictureRows& picture, int radius, const Division& division,
+                      bool squared) const {
+    ColumnArguments a{};
+    a.picture = picture;
+    a.groups = RowGroups(division.band_rows, radius, size_.height);
+    a.bands = division.bands;
+    a.sums = column_sums_.as<std::uint32_t>();
+    a.squares = column_squares_.data();
+    a.pitch = columns_pitch_;
+    ColumnKernel kernel;
+    if (sample_bytes_ == 1)
+      kernel = squared ? columns_kernel<std::uint8_t, true> : columns_kernel<std::uint8_t, false>;
+    else
+      kernel = squared ? columns_kernel<std::uint16_t, true> : columns_kernel<std::uint16_t, false>;
+    const int threads = std::clamp(divided(a.groups.count, 32) * 32, 64, column_threads);
+    columns_(kernel, static_cast<unsigned>(divided(size_.width, piece_pixels_)),
+             static_cast<unsigned>(threads), column_bytes(a.groups.count, squared), a);
   }
 
-  // Shared memory that every GPU gives a block without a request.
-  static constexpr std::size_t max_shared_ = 48 << 10;
+  /// Returns the shared memory of columns_kernel.
+  std::size_t column_bytes(int groups, bool squared) const {
+    if (sample_bytes_ == 1)
+      return GroupSums<std::uint32_t, pixels_of_piece<std::uint8_t>>::bytes(groups) *
+             (squared ? 2 : 1);
+    constexpr int kColumns = pixels_of_piece<std::uint16_t>;
+    return GroupSums<std::uint32_t, kColumns>::bytes(groups) +
+           (squared ? GroupSums<std::uint64_t, kColumns>::bytes(groups) : 0);
+  }
 
+  std::size_t group_bytes(int columns, bool squared) const {
+    if (sample_bytes_ == 1)
+      return squared ? GroupMemory<std::uint8_t, true>::bytes(columns)
+                     : GroupMemory<std::uint8_t, false>::bytes(columns);
+    return squared ? GroupMemory<std::uint16_t, true>::bytes(columns)
+                   : GroupMemory<std::uint16_t, false>::bytes(columns);
+  }
+
+  static constexpr int row_alignment = 128;
+  static constexpr int min_band_rows = 4;
+  // Of so many bands columns_kernel holds the sums in the shared memory that every GPU gives a
+  // block without a request, and half as many with squares.
+  static constexpr int max_bands = 340;
+  // Up to this radius, windows_kernel adds up the columns of its bands itself.
+  static constexpr int max_own_radius = 31;
+
+  Device& device_;
   PlaneSize size_;
   int output_bits_;
+  int sample_bytes_;
+  int row_bytes_;
+  int piece_pixels_;  // pixels of a piece
+  int multiprocessors_;
   Parameters parameters_;
-  ScratchTables sums_;
-  std::unique_ptr<ScratchTables> squares_;
-  Launcher<StatisticsArguments> launch_;
+  int aligned_pitch_;
+  Buffer aligned_;  // for a copy of pictures whose rows are not aligned alike
+  Division wide_;   // for larger radii, without its rows
+  int columns_pitch_ = 0;
+  Buffer column_sums_, column_squares_;
+  Launcher<WindowArguments> windows_;
+  Launcher<ColumnArguments> columns_;
 };
 
 }  // namespace

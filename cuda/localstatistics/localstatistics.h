@@ -60,7 +60,7 @@ class LocalStatistics {
 
   /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
   /// last valid parameters stay in force. Bradley and sauvola may replace each other; other outputs
-  /// may not change, because they need different tables.
+  /// may not change, because they need other sums.
   void set_parameters(const Parameters& parameters);
 
   /// out is a plane of the layout's width and height, with bytes or words in the machine's byte

@@ -10,7 +10,6 @@ ELEMENT = ("gst/base/", "gst/flight/", "gst/memory/", "gst/core/", "cuda/")
 # operation or an element.
 ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/core/",),
            "cuda/regions": ("cuda/core/", "cuda/pixels/"),
-           "cuda/localstatistics": (*OPERATION, "cuda/integral/"),
            "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/"),
            "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}

@@ -110,6 +110,15 @@ const Extreme<Parameters> extremes[] = {
     {"SumsOf34Bits", "GRAY16", 400, 401, Content::maximum, statistics(mean, 65535)},
     {"SumsOf34BitsDeviation", "GRAY16", 400, 401, Content::gradient, statistics(deviation, 65535)},
     {"SumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient, statistics(bradley, 65535)},
+    // Up to a radius of 31 the windows' kernel adds up columns itself; then another kernel does so.
+    {"OwnColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 31)},
+    {"OwnColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 31)},
+    {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
+    {"OthersColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 32)},
+    {"OthersColumnsSauvola", "GRAY8", 4099, 67, Content::natural, statistics(sauvola, 40)},
+    // Squares need more than 32 bits from a radius of 129 on.
+    {"NarrowSquares", "GRAY8", 300, 300, Content::two_valued, statistics(deviation, 128)},
+    {"WideSquares", "GRAY8", 300, 300, Content::two_valued, statistics(deviation, 129)},
     {"Zeros", "GRAY8", 640, 480, Content::zeros, statistics(bradley, 7)},
     {"ZerosSauvola", "GRAY8", 640, 480, Content::zeros, statistics(sauvola, 7)},
     {"FlatDeviation", "GRAY16", 640, 480, Content::flat, statistics(deviation, 30)},

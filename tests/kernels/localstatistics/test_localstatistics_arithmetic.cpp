@@ -74,6 +74,104 @@ TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
   }
 }
 
+/// An estimate that errs as much as those of the GPU may.
+float disturbed(float number, Random& random) {
+  for (int steps = random.between(0, 4); steps > 0; --steps)
+    number = std::nextafter(number, random.one_in(2) ? 0.0f : 2 * number);
+  return number;
+}
+
+TEST(LocalStatisticsArithmetic, DividesByMultiplication) {
+  Random random(43);
+  for (const int bits : {8, 9, 10, 12, 16}) {
+    const std::uint64_t largest = (1u << bits) - 1;
+    const std::uint32_t end = 1u << (29 - bits);
+    EXPECT_TRUE(MeanDivision::is_exact(end - 1, bits));
+    EXPECT_FALSE(MeanDivision::is_exact(end, bits));
+    for (std::uint32_t area = 1; area < end; area += area < 20000 ? 1 : random.between(1, 900)) {
+      if (area + 900 >= end)
+        area = end - 1;
+      const MeanDivision division(area, disturbed(1.0f / static_cast<float>(area), random));
+      const std::uint64_t power = std::uint64_t{1} << (31 + division.shift);
+      ASSERT_EQ(division.magic, (power + area - 1) / area) << area;
+      // The quotient changes at the smallest sum that gives it.
+      for (int i = 0; i < 12; ++i) {
+        const std::uint64_t mean = i < 2 ? i : i < 4 ? largest - i + 2 : random.next() % largest;
+        const std::uint64_t sum =
+            std::min(mean * area - (mean == 0 ? 0 : area / 2) + (i >= 4 && i % 2 ? area - 1 : 0),
+                     largest * area);
+        for (const std::uint64_t near :
+             {sum, sum == 0 ? 0 : sum - 1, std::min(sum + 1, largest * area)})
+          ASSERT_EQ(division.mean(static_cast<std::uint32_t>(near), area),
+                    (2 * near + area) / (2 * area))
+              << near << " / " << area;
+      }
+    }
+  }
+}
+
+TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
+  Random random(44);
+  std::uint64_t narrow = (std::uint64_t{1} << 32) / 259;
+  for (int i = 0; i < 200000; ++i) {
+    const DefinedWindow window =
+        random_window(random, 255, random.one_in(2) ? narrow : 1 + random.next() % 2000);
+    const auto area = static_cast<std::uint32_t>(window.area);
+    const auto variance = scaled_variance<NarrowWindow>(
+        window.squared_sum, static_cast<std::uint32_t>(window.sum), area);
+    const CoarseRoot root(area, disturbed(1.0f / static_cast<float>(area), random));
+    const float estimate =
+        root(variance, [&](float square) { return disturbed(std::sqrt(square), random); });
+    ASSERT_EQ(rounded_stddev<NarrowWindow>(variance, area, static_cast<std::int32_t>(estimate)),
+              defined_deviation(window))
+        << window.area << ", " << window.sum << ", " << window.squared_sum;
+  }
+}
+
+/// The estimate may leave a pixel undecided, but must not decide it wrongly.
+TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
+  Random random(45);
+  constexpr double ks[] = {0, 0x1p-52, 0.2, 0.5, 0.999999999, 1 - 0x1p-53, 1};
+  constexpr double ranges[] = {1e-310, 1e-30, 0x1p-4, 1, 127.5, 128, 32768, 65535};
+  int decided = 0, all = 0;
+  for (const int bits : {8, 10, 16}) {
+    const std::uint64_t largest = (1u << bits) - 1;
+    std::uint64_t narrow = (std::uint64_t{1} << 32) / (largest + 1);
+    while (!is_narrow(narrow, bits))
+      --narrow;
+    for (int i = 0; i < 100000; ++i) {
+      const DefinedWindow window =
+          random_window(random, largest, random.one_in(2) ? narrow : 1 + random.next() % 2000);
+      const double k =
+          random.one_in(3) ? ks[random.between(0, 6)] : random.between(0, 1000) / 1000.0;
+      const double range =
+          random.one_in(3) ? ranges[random.between(0, 7)] : random.between(1, 2000) / 16.0;
+      const auto area = static_cast<std::uint32_t>(window.area);
+      const std::uint64_t variance = scaled_variance<NarrowWindow>(
+          window.squared_sum, static_cast<std::uint32_t>(window.sum), area);
+      const float threshold = SauvolaEstimate(k, range).threshold(
+          static_cast<float>(window.sum),
+          disturbed(std::sqrt(static_cast<float>(variance)), random),
+          disturbed(1.0f / static_cast<float>(area), random));
+      // Levels next to the threshold, and any others.
+      const double nearest = std::min(std::max(std::floor(threshold), 0.0f), 65534.0f);
+      for (const double level :
+           {nearest, nearest + 1, std::floor(random.between(0, 65535) + 0.0)}) {
+        const auto value = static_cast<std::uint32_t>(level);
+        ++all;
+        if (!SauvolaEstimate::decides(static_cast<float>(value), threshold))
+          continue;
+        ++decided;
+        ASSERT_EQ(static_cast<float>(value) < threshold,
+                  defined_sauvola_black(window, value, k, range))
+            << window.area << ", " << window.sum << ", " << window.squared_sum << ", " << value
+            << ", k " << k << ", range " << range;
+      }
+    }
+  }
+  EXPECT_GT(decided, all / 2);
+}
+
 TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
   const std::uint64_t area = std::uint64_t{65535} * 65535;
   for (const std::uint64_t level : {0, 1, 55704, 55705, 65534, 65535})

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cuda/integral/backend.h"
+
+namespace cudavision::integral {
+
+/// Makes tables of tilted sums, in up to three launches.
+std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
+                                                    const Parameters& parameters);
+
+}  // namespace cudavision::integral
