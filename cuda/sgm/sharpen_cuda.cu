@@ -79,8 +79,19 @@ __device__ Pixel load_pixel(const SharpenArguments& a, int x, int y) {
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
+/// The blocks that share the registers of a multiprocessor, or 0: as many as the compiler thinks
+/// best. For cards of 8.6 and 8.9, CUDA toolkits before 13 then spill 4 bytes.
+constexpr int blocks_without_spills() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
+    __CUDACC_VER_MAJOR__ < 13
+  return 3;
+#else
+  return 0;
+#endif
+}
+
 template <int kBytes>  // per sample of the pictures
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, blocks_without_spills())
     sharpen_kernel(const __grid_constant__ SharpenArguments a) {
   launch_dependents();
   grid_dependency_wait();

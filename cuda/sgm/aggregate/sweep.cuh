@@ -26,10 +26,15 @@ constexpr int sweep_threads(int words, int feature_bytes) {
 }
 
 /// Returns how many features of the next row a thread loads early: as many as it has registers for,
-/// which on Jetson Thor are fewer.
+/// which are fewer on Jetson Thor, and on cards of 8.6 and 8.9 when a CUDA toolkit before 13
+/// compiles this.
 __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100
   if (words != 8 && feature_bytes == 4)
+    return 0;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
+    __CUDACC_VER_MAJOR__ < 13
+  if (words == 16 && feature_bytes == 4)
     return 0;
 #endif
   return words == 8 ? 2 : 1;
