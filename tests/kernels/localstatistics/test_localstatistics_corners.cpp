@@ -142,8 +142,9 @@ void expect_columns(int rows, bool brightest) {
   }
   for (std::size_t k = 0; k < expected.size(); ++k) {
     ASSERT_EQ(sums.sums[k], expected[k]) << rows << " rows";
-    if constexpr (!std::is_void_v<Square>)
+    if constexpr (!std::is_void_v<Square>) {
       ASSERT_EQ(sums.squares[k], expected_squares[k]) << rows << " rows";
+    }
   }
 }
 
