@@ -10,7 +10,11 @@
 namespace cudavision::mosaic {
 namespace {
 
+#if __CUDACC_VER_MAJOR__ < 13
+constexpr int max_warps = 20;  // With more, the code for cards of 9.0 would spill 4 bytes.
+#else
 constexpr int max_warps = 24;
+#endif
 /// The rows that a thread reads before its block adds up. Fewer would not hide the memory's
 /// latency.
 constexpr int thread_rows = 4;
