@@ -73,7 +73,7 @@ if [[ $toolkit == yes ]]; then
     die "Debian's CUDA toolkit could not be installed; the messages of apt-get are above."
   }
   # Without a card, tests/run.sh builds for one target unless it is told others.
-  [[ ${arguments[*]-} == *cuda-archs=* ]] || arguments+=(-Dcuda-archs=75-real,80-real,86-real,89-real,90)
+  [[ ${arguments[*]-} == *cuda-archs=* ]] || arguments+=("-Dcuda-archs=75-real,80-real,86-real,89-real,90")
 fi
 copy_sources "$root"
 in_chroot "$root" tests/run.sh "${arguments[@]}"
