@@ -25,6 +25,11 @@ int max_tables(const FrameLayout& layout) {
   return layout.find(Role::luma) < 0 ? 3 : 1;
 }
 
+View<std::uint8_t> bytes_of(View<std::uint32_t> row) {
+  const int bytes = row.width * static_cast<int>(sizeof(std::uint32_t));
+  return {reinterpret_cast<std::uint8_t*>(row.data), bytes, 1, bytes};
+}
+
 /// Returns `count` rows of 2^bits elements.
 template <class Element>
 View<Element> rows(Element* data, int count, int bits) {
@@ -74,7 +79,8 @@ void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
 
 HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
                                      const Parameters& parameters)
-    : layout_(checked(layout, parameters)),
+    : device_(device),
+      layout_(checked(layout, parameters)),
       parameters_(parameters),
       backend_(make_backend(device, layout)),
       counts_(device.allocate(sizeof(std::uint32_t) * max_tables(layout) << layout.bits)),
@@ -127,13 +133,17 @@ View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,
                                                    RegionHistogram* regions) {
   auto* const own = counts_.as<std::uint32_t>();
   const bool each = parameters_.channels == Parameters::Channels::each;
-  const auto luminance = rows(histogram ? histogram.data : own, 1, layout_.bits);
+  // Tables are made from counts at multiples of 16 bytes.
+  const bool in_place = histogram && reinterpret_cast<std::uintptr_t>(histogram.data) % 16 == 0;
+  const auto luminance = rows(in_place ? histogram.data : own, 1, layout_.bits);
   if (!each || histogram) {
     if (regions)
       regions->run(in, luminance);
     else
       backend_->count(in, luminance);
   }
+  if (histogram && !in_place)
+    device_.copy(bytes_of(luminance), bytes_of(histogram));
   if (!each)
     return luminance;
   const auto counts = rows(own, 3, layout_.bits);

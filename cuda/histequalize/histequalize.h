@@ -109,6 +109,7 @@ class HistogramEqualize {
   View<const std::uint32_t> count(const ConstFrame& in, View<std::uint32_t> histogram,
                                   RegionHistogram* regions);
 
+  Device& device_;
   FrameLayout layout_;
   Parameters parameters_;
   std::unique_ptr<Histogram::Backend> backend_;

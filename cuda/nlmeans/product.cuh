@@ -204,7 +204,9 @@ __global__ void __launch_bounds__(product_threads, Kind::resident_blocks)
   int* const norms = reinterpret_cast<int*>(pixels + Kind::planes * a.shape.plane_words);
   if (kTable != Table::global)
     for (int i = threadIdx.x; i < a.table_words; i += product_threads)
-      table[i] = __ldg(a.weights + (i >> a.copies_log2));
+      // The table ends with a weight of 0; words after it only fill the last line.
+      table[i] =
+          __ldg(a.weights + min(static_cast<std::uint32_t>(i >> a.copies_log2), a.last_weight + 1));
 
   for (unsigned number = blockIdx.x; number < a.tiles; number += gridDim.x) {
     const DenoisedPicture& picture = picture_of_block(a, number, &DenoisedPicture::first_block);
