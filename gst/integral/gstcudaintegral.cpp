@@ -22,7 +22,7 @@
  * * `denoise`: the frames with each pixel replaced by a weighted mean of the pixels nearby whose
  *   surroundings look alike, equal to OpenCV's fastNlMeansDenoising.
  *
- * The time for a mean, a standard deviation or a threshold does not depend on the radius.
+ * The time for a mean, a standard deviation or a threshold hardly depends on the radius.
  *
  * A change of #GstCudaIntegral:output, #GstCudaIntegral:table-layout or
  * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
