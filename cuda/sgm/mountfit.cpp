@@ -13,7 +13,7 @@ using Unknowns = std::array<double, count>;
 using Matrix = std::array<double, count * count>;
 using Rotation = std::array<double, 9>;
 
-constexpr int most_iterations = 100;
+constexpr int max_iterations = 100;
 /// σ and the weights depend on each other, and may chase each other for ever. So σ stays from this
 /// iteration on.
 constexpr int noise_iterations = 15;
@@ -203,7 +203,7 @@ MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& pr
   MountFit fit;
   fit.noise = min_noise;
   std::vector<double> residuals(points.size()), sizes(points.size());
-  for (int iteration = 0; iteration < most_iterations; ++iteration) {
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
     const Rows rows(u);
     for (std::size_t i = 0; i < points.size(); ++i) {
       residuals[i] = rows.at(points[i].right_x, points[i].right_y) - points[i].left_y;

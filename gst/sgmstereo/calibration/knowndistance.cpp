@@ -15,7 +15,7 @@ namespace {
 /// this share must be known, and their middle half must agree to a pixel, so that it is one
 /// surface.
 constexpr int radius = 3;
-constexpr double enough_known = 0.5, most_spread = 1;
+constexpr double min_known = 0.5, max_spread = 1;
 /// Two measurements agree if they differ by no more than this, in pixels.
 constexpr double agreement = 0.25;
 /// After so many inspected pairs without a measurement, something is wrong with the place.
@@ -50,10 +50,10 @@ std::optional<double> disparity_at(const DistanceScene& scene, int x, int y) {
         known.push_back(static_cast<double>(static_cast<std::int16_t>(sample)) /
                         scene.scale.per_pixel);
     }
-  if (known.empty() || static_cast<double>(known.size()) < enough_known * places)
+  if (known.empty() || static_cast<double>(known.size()) < min_known * places)
     return {};
   std::sort(known.begin(), known.end());
-  if (known[known.size() * 3 / 4] - known[known.size() / 4] > most_spread)
+  if (known[known.size() * 3 / 4] - known[known.size() / 4] > max_spread)
     return {};
   return known[known.size() / 2];
 }

@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 /// The pairs whose points count. A pair has 30 to 70 of them.
-constexpr int most_pairs = 16;
+constexpr int max_pairs = 16;
 constexpr std::size_t fewest_points = 20;
 /// Cameras turn by fractions of a degree, and zoom by a few in a thousand. These only keep what the
 /// points do not show at all from being anything.
@@ -101,7 +101,7 @@ void MountDrift::add_points(const sgm::PairFigures& figures, const sgm::MountTur
   seen_.erase(std::remove_if(seen_.begin(), seen_.end(), is_seen_again), seen_.end());
   seen_.insert(seen_.end(), now.begin(), now.end());
   ++pairs_;
-  forget_before(pairs_ - most_pairs);
+  forget_before(pairs_ - max_pairs);
 }
 
 void MountDrift::forget_before(int pair) {

@@ -11,7 +11,7 @@ namespace {
 /// rows are known to about a twentieth.
 constexpr double tolerated = 0.15;
 /// A yaw that moves disparities by less, in pixels, is none: maps are not more exact.
-constexpr double least_shift = 0.25;
+constexpr double min_shift = 0.25;
 /// A correction must be so many times as large as its standard error.
 constexpr double certainty = 3;
 
@@ -67,7 +67,7 @@ void StereoMounts::correct(const RectifiedCamera& camera, const char* known_dist
     return;
   report.distance = distance_.add(known_distance, scene, optics_, report.corrected);
   if (const auto yaw = report.distance.yaw;
-      yaw && std::abs(*yaw - report.corrected.yaw) * optics_.focal_length > least_shift)
+      yaw && std::abs(*yaw - report.corrected.yaw) * optics_.focal_length > min_shift)
     measured_ = report.distance;
 }
 
