@@ -45,7 +45,7 @@ struct BinRange {
   int first, bins;
 };
 
-/// What the other bins of a table contribute where a block makes a range of it.
+/// The sums of a table's bins outside of the range that a block makes.
 struct OtherBins {
   std::uint32_t kept_before;  // of the bins before the range
   std::uint32_t excess;

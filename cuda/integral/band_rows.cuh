@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a warp of the kernels of tilted sums works on: columns of a band of rows, whose pixels it
-// takes row by row. For .cu files.
+// For .cu files: the shares of the warps in the kernels of tilted sums. A warp has some columns of
+// a band of rows and goes through their pixels row by row.
 
 #include "cuda/integral/diagonals.h"
 #include "cuda/integral/warp_rows.cuh"

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(chain_threads, chain_warps)
   const std::int64_t step = a.blocks + (rises ? -1 : 1);
   std::int64_t block = static_cast<std::int64_t>(chain.band) * a.blocks + chain.block;
   std::uint32_t of_bands[chain_batch];
-  // What the last band of a chain adds leaves the picture.
+  // The sum of a chain's last band is not loaded, because no band follows that would need it.
   const auto load = [&](const std::uint32_t* column, int left) {
 #pragma unroll
     for (int i = 0; i < chain_batch; ++i, column += step * band_rows) {

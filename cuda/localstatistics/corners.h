@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What one lane of the CUDA kernel does with 16 neighbouring bytes of a row. All of this runs on
+// One lane of the CUDA kernel adds up terms of 16 neighbouring bytes of a row. All of this runs on
 // the host as well, where the tests compare it with plain code for one pixel at a time.
 //
 // A window that moves down by a row and one that moves right by a column differ from the last one
@@ -128,18 +128,27 @@ CUDAVISION_HOST_DEVICE inline Corners values_of_words(const Corners& corners, in
           values_of_words(corners.lost_left, shift, largest)};
 }
 
+/// The corners of two neighbouring pixels that are added, and those that are taken away: a byte for
+/// each corner, the first pixel's in the low half.
+struct CornerPairs {
+  std::uint32_t plus, minus;
+};
+
+/// i is the number of the first pixel, which is even.
+CUDAVISION_HOST_DEVICE inline CornerPairs corner_pairs(const Corners& corners, int i) {
+  const int w = i / 4;
+  const std::uint32_t selector = i % 4 == 0 ? 0x5140 : 0x7362;  // two bytes of each word
+  return {select_bytes(corners.gained_right.words[w], corners.lost_left.words[w], selector),
+          select_bytes(corners.lost_right.words[w], corners.gained_left.words[w], selector)};
+}
+
 /// Makes sums[i] the sum of the terms of pixels 0 to i.
 template <class Sum>
 CUDAVISION_HOST_DEVICE inline void add_up_bytes(const Corners& corners, Sum* sums) {
   Sum running = 0;
   CUDAVISION_UNROLL
   for (int i = 0; i < piece_bytes; i += 2) {
-    const int w = i / 4;
-    const std::uint32_t selector = i % 4 == 0 ? 0x5140 : 0x7362;  // two bytes of each
-    const std::uint32_t plus =
-        select_bytes(corners.gained_right.words[w], corners.lost_left.words[w], selector);
-    const std::uint32_t minus =
-        select_bytes(corners.lost_right.words[w], corners.gained_left.words[w], selector);
+    const auto [plus, minus] = corner_pairs(corners, i);
     CUDAVISION_UNROLL
     for (int k = 0; k < 2; ++k) {
       const std::uint32_t weights = k == 0 ? 0x0101 : 0x01010101;
@@ -159,12 +168,7 @@ CUDAVISION_HOST_DEVICE inline void add_up_squared_bytes(const Corners& corners, 
   Square running = 0;
   CUDAVISION_UNROLL
   for (int i = 0; i < piece_bytes; i += 2) {
-    const int w = i / 4;
-    const std::uint32_t selector = i % 4 == 0 ? 0x5140 : 0x7362;
-    const std::uint32_t plus =
-        select_bytes(corners.gained_right.words[w], corners.lost_left.words[w], selector);
-    const std::uint32_t minus =
-        select_bytes(corners.lost_right.words[w], corners.gained_left.words[w], selector);
+    const auto [plus, minus] = corner_pairs(corners, i);
     CUDAVISION_UNROLL
     for (int k = 0; k < 2; ++k) {
       const std::uint32_t mask = k == 0 ? 0xffff : 0xffffffff;

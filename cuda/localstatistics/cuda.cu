@@ -238,8 +238,8 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
 
   static constexpr int row_alignment = 128;
   static constexpr int min_band_rows = 4;
-  // Of so many bands columns_kernel holds the sums in the shared memory that every GPU gives a
-  // block without a request, and half as many with squares.
+  // A block of columns_kernel keeps the sums of all bands in the shared memory that every GPU gives
+  // without a request. There is room for this many bands, and for half as many with squares.
   static constexpr int max_bands = 340;
   // Up to this radius, windows_kernel adds up the columns of its bands itself.
   static constexpr int max_own_radius = 31;

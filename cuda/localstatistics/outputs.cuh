@@ -64,7 +64,7 @@ __device__ void store(std::uint8_t* to, const std::uint32_t (&words)[kWords], in
       to[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
 }
 
-/// What the windows of a row have in common.
+/// The height of the windows of a row, and what follows from it for windows of full width.
 template <Output kOutput, bool kNarrow>
 struct RowOfWindows {
   std::uint32_t rows = 0;

@@ -13,10 +13,10 @@ struct PictureRows {
   std::int64_t pitch;  // a multiple of piece_bytes
   int width, height;
   int sample_bytes;
-  // Of samples of two bytes:
-  bool convert;  // some word is not its value
-  int shift;
-  std::uint32_t largest;
+  // The others concern samples of two bytes only.
+  bool convert;           // some word is not its value
+  int shift;              // from a value to its word
+  std::uint32_t largest;  // value
 
   __device__ int row_bytes() const { return width * sample_bytes; }
 

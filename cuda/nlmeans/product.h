@@ -30,9 +30,9 @@ namespace cudavision::nlmeans {
 
 constexpr int product_warps = 8;  ///< of a block
 
-/// What is known of a kernel at compile time. It compares patches of up to 4·kSide − 1 samples
-/// along each side, which cover kSide groups of four rows and kSide words of each row. A sample of
-/// two bytes has two planes: the upper 8 bits, and those below them.
+/// The properties of a kernel that are fixed at compile time. It compares patches of up to 4·kSide
+/// − 1 samples along each side, which cover kSide groups of four rows and kSide words of each row.
+/// A sample of two bytes has two planes: the upper 8 bits, and those below them.
 template <int kSide, int kChannels, int kSampleBytes>
 struct ProductKind {
   static constexpr int side = kSide;

@@ -15,15 +15,6 @@ using namespace check;
 
 namespace {
 
-/// A pair of photographs takes a processor up to half a minute under a sanitizer.
-std::string unless_fast() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return "a sanitizer makes this too slow";
-#else
-  return unless_built_with_opencv();
-#endif
-}
-
 std::string unless_pairs() {
   if (std::string reason = unless_fast(); !reason.empty())
     return reason;

@@ -349,19 +349,6 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-namespace {
-
-/// Many frames take a processor minutes under a sanitizer.
-std::string unless_fast() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return "a sanitizer makes this too slow";
-#else
-  return unless_built_with_opencv();
-#endif
-}
-
-}  // namespace
-
 // Three hundred frames: never worse than without, and far better if the camera turns slowly, as in
 // a mount that gets warm.
 TEST(test_long_stream, .times(2).unless(unless_fast())) {

@@ -207,4 +207,12 @@ std::string unless_built_with_opencv() {
 #endif
 }
 
+std::string unless_fast() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return "a sanitizer makes this too slow";
+#else
+  return unless_built_with_opencv();
+#endif
+}
+
 }  // namespace check

@@ -88,5 +88,8 @@ class CalibrationFile {
 
 /// Why a test of a calibration cannot run; empty if it can.
 std::string unless_built_with_opencv();
+/// Likewise under a sanitizer, where long streams and photographs keep a processor busy for
+/// minutes.
+std::string unless_fast();
 
 }  // namespace check

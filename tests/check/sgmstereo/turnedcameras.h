@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
 /// A moving scene of known depth, as two cameras see it of which the right one has turned in its
@@ -69,8 +70,6 @@ double wrong_share(const Picture& map, const TurnedCamera& right,
                    const TrueDisparity& true_disparity);
 
 }  // namespace check
-
-#include "tests/check/common/definitions/stereodefinition.h"
 
 template <class TrueDisparity>
 double check::wrong_share(const Picture& map, const TurnedCamera& right,

@@ -143,21 +143,24 @@ void run_selecting_blocks(const HostLaunch& launch) {
   }
 }
 
+/// Runs a kernel's blocks for samples of one byte, or for those of two.
+template <class Run>
+void expect_defined_frame(const RegionBlendCase& test, const Run& one_byte, const Run& two_bytes) {
+  SCOPED_TRACE(describe(test));
+  const auto input = input_block(test), processed = test.processed_block();
+  std::vector<std::uint8_t> output(test.out.bytes, poison);
+  const HostLaunch launch(test, frame_in(test.layout, test.in, input.data()),
+                          test.processed_in(processed.data()),
+                          frame_in(test.layout, test.out, output.data()));
+  (test.layout.bits > 8 ? two_bytes : one_byte)(launch);
+  ASSERT_EQ(difference(test, defined_output(test, input, poison), output), "");
+}
+
 class RegionsTile : public LayoutCases {};
 
 TEST_P(RegionsTile, BlocksOfTheKernelMakeTheDefinedFrame) {
   for_each_case(make_region_blend_case, [](const RegionBlendCase& test) {
-    SCOPED_TRACE(describe(test));
-    const auto input = input_block(test), processed = test.processed_block();
-    std::vector<std::uint8_t> output(test.out.bytes, poison);
-    const HostLaunch launch(test, frame_in(test.layout, test.in, input.data()),
-                            test.processed_in(processed.data()),
-                            frame_in(test.layout, test.out, output.data()));
-    if (test.layout.bits > 8)
-      run_blocks<2>(launch);
-    else
-      run_blocks<1>(launch);
-    ASSERT_EQ(difference(test, defined_output(test, input, poison), output), "");
+    expect_defined_frame(test, run_blocks<1>, run_blocks<2>);
   });
 }
 
@@ -167,17 +170,7 @@ TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
     test.parameters.shape = Shape::rectangle;
     test.parameters.feather = 0;
     test.parameters.invert = false;
-    SCOPED_TRACE(describe(test));
-    const auto input = input_block(test), processed = test.processed_block();
-    std::vector<std::uint8_t> output(test.out.bytes, poison);
-    const HostLaunch launch(test, frame_in(test.layout, test.in, input.data()),
-                            test.processed_in(processed.data()),
-                            frame_in(test.layout, test.out, output.data()));
-    if (test.layout.bits > 8)
-      run_selecting_blocks<2>(launch);
-    else
-      run_selecting_blocks<1>(launch);
-    ASSERT_EQ(difference(test, defined_output(test, input, poison), output), "");
+    expect_defined_frame(test, run_selecting_blocks<1>, run_selecting_blocks<2>);
   });
 }
 
