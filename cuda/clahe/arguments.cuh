@@ -6,6 +6,7 @@
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/core/cuda_launch.h"
 #include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/copy_pieces.cuh"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::clahe {
@@ -68,18 +69,7 @@ struct Arguments {
 
 /// Copies planes that stay unchanged, by blocks of which this one has the number `block`.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
-  const std::uint32_t thread = block * blockDim.x + threadIdx.x;
-  const std::uint32_t threads = blocks * blockDim.x;
-  for (int p = 0; p < a.copy_count; ++p) {
-    const CopyPieces& copy = a.copies[p];
-    for (std::uint32_t i = thread; i < copy.count; i += threads) {
-      const int y = static_cast<int>(i / copy.per_row);
-      const int at = static_cast<int>(i % copy.per_row) * 16;
-      std::uint32_t piece[4];
-      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
-      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
-    }
-  }
+  copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
 /// Part `number` of `parts` equal parts of the rows from begin to end.

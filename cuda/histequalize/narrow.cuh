@@ -10,6 +10,7 @@
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/narrow_table.cuh"
 #include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/copy_pieces.cuh"
 #include "cuda/pixels/pixel_pack.h"
 #include "cuda/sync/histogramexchange.h"
 #include "cuda/sync/interblock.cuh"
@@ -179,19 +180,6 @@ __device__ void apply_table(std::uint32_t* data, const PackCursor<kRows>& at, co
   }
 }
 
-__device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint32_t threads) {
-  for (int p = 0; p < a.copy_count; ++p) {
-    const CopyPieces& copy = a.copies[p];
-    for (std::uint32_t i = thread; i < copy.count; i += threads) {
-      const int y = static_cast<int>(i / copy.per_row);
-      const int at = static_cast<int>(i % copy.per_row) * 16;
-      std::uint32_t piece[4];
-      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
-      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
-    }
-  }
-}
-
 /// kResident is the number of its packs that a thread keeps in registers from counting to
 /// applying.
 template <class Pack, Rows kRows, Action kAction, int kChunks, int kResident>
@@ -268,7 +256,8 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
           a.histogram[first_bin + b] = scanned.counts[b];
   } else if (applies && a.copy_count > 0) {
     constexpr std::uint32_t others = kThreads - 32 * S::table_warps;
-    copy_planes(a, blockIdx.x * others + threadIdx.x - 32 * S::table_warps, gridDim.x * others);
+    copy_pieces(a.copies, a.copy_count, blockIdx.x * others + threadIdx.x - 32 * S::table_warps,
+                gridDim.x * others);
   }
   __syncthreads();
   delay_for_test();

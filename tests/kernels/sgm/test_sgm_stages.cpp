@@ -10,6 +10,7 @@
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_definition.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
+#include "tests/kernels/sgm/speckle_maps.h"
 
 namespace cudavision::test {
 namespace {
@@ -138,8 +139,6 @@ struct RandomPicture {
 /// The CPU splits a map into as many bands as there are threads. Regions touch the seams between
 /// bands, cross them several times, or cross all of them.
 TEST(SgmStages, SpecklesInAnyNumberOfBandsAreTheDefinitions) {
-  using Numbers = std::function<int(int x, int y)>;
-  constexpr int none = unknown;
   const auto device = make_cpu_device();
   Random random(4);
   for (const auto& [width, height] :
@@ -147,27 +146,7 @@ TEST(SgmStages, SpecklesInAnyNumberOfBandsAreTheDefinitions) {
     StageConfig config;
     config.width = width;
     config.height = height;
-    const int last_column = width - 1, last_row = height - 1;
-    const std::pair<const char*, Numbers> shapes[] = {
-        {"noise", [&](int, int) { return random.one_in(3) ? none : random.between(0, 12); }},
-        {"patches", [&](int x, int y) { return random.one_in(9) ? none : 6 * (x / 5 + y / 4); }},
-        {"one region", [](int x, int y) { return 5 * x + 5 * y; }},
-        {"columns", [](int x, int y) { return 9 * x + y; }},
-        {"rows", [](int x, int y) { return x + 9 * y; }},
-        {"chessboard", [](int x, int y) { return (x + y) % 2 ? 100 : 106; }},
-        {"nothing", [](int, int) { return none; }},
-        // The teeth become one region only in the last or in the first row.
-        {"comb", [=](int x, int y) { return x % 2 == 0 || y == last_row ? 7 : none; }},
-        {"hanging comb", [=](int x, int y) { return x % 2 == 0 || y == 0 ? 7 : none; }},
-        // A corridor along the even rows, which are joined at their right and left ends in turn.
-        {"corridor",
-         [=](int x, int y) { return y % 2 == 0 || x == (y / 2 % 2 ? 0 : last_column) ? x : none; }},
-    };
-    for (const auto& [name, number] : shapes) {
-      Map map;
-      for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-          map.push_back(static_cast<std::uint16_t>(number(x, y)));
+    for (const auto& [name, map] : speckle_maps(random, width, height)) {
       for (const int size :
            {1, 2, 9, height - 1, height, width * height / 2, width * height - 1, width * height}) {
         if (size < 1)

@@ -10,6 +10,7 @@
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_definition.h"
+#include "tests/kernels/sgm/speckle_maps.h"
 
 namespace cudavision::test {
 namespace {
@@ -156,8 +157,6 @@ TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
 
 TEST(SgmTiles, SpecklesAreTheDefinitions) {
   CUDAVISION_NEEDS_CUDA();
-  using Numbers = std::function<int(int x, int y)>;
-  constexpr int none = unknown;
   CudaTestDevice cuda;
   Random random(12);
   for (const auto& [width, height] : {std::pair{1, 1},
@@ -175,34 +174,7 @@ TEST(SgmTiles, SpecklesAreTheDefinitions) {
     config.height = height;
     config.disparities = 64;
     const auto stages = make_stages(*cuda, config);
-    const int last_column = width - 1, last_row = height - 1;
-    const auto is_rim = [](int x, int y, int size) {
-      return x % size == 0 || x % size == size - 1 || y % size == 0 || y % size == size - 1;
-    };
-    const std::pair<const char*, Numbers> shapes[] = {
-        {"noise", [&](int, int) { return random.one_in(3) ? none : random.between(0, 12); }},
-        {"much noise", [&](int, int) { return random.one_in(2) ? none : random.between(0, 40); }},
-        {"dots", [&](int, int) { return random.one_in(5) ? random.between(0, 9) : none; }},
-        {"patches", [&](int x, int y) { return random.one_in(9) ? none : 6 * (x / 5 + y / 4); }},
-        {"small patches on a plane",
-         [&](int x, int y) { return x % 11 < 4 && y % 9 < 4 ? 100 + x / 11 * 7 : 10; }},
-        {"one region", [](int x, int y) { return 5 * x + 5 * y; }},
-        {"rims of tiles", [&](int x, int y) { return is_rim(x, y, 32) ? 9 : none; }},
-        {"without the rims", [&](int x, int y) { return is_rim(x, y, 32) ? none : 9; }},
-        {"columns", [](int x, int y) { return 9 * x + y; }},
-        {"rows", [](int x, int y) { return x + 9 * y; }},
-        {"chessboard", [](int x, int y) { return (x + y) % 2 ? 100 : 106; }},
-        {"nothing", [](int, int) { return none; }},
-        {"comb", [=](int x, int y) { return x % 2 == 0 || y == last_row ? 7 : none; }},
-        {"hanging comb", [=](int x, int y) { return x % 2 == 0 || y == 0 ? 7 : none; }},
-        {"corridor",
-         [=](int x, int y) { return y % 2 == 0 || x == (y / 2 % 2 ? 0 : last_column) ? x : none; }},
-    };
-    for (const auto& [name, number] : shapes) {
-      Map map;
-      for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-          map.push_back(static_cast<std::uint16_t>(number(x, y)));
+    for (const auto& [name, map] : speckle_maps(random, width, height)) {
       for (const int size : {1, 2, 9, 16, 31, 32, 64, 100, 900, 1023, 1024, 1025,
                              width * height - 1, width * height, std::numeric_limits<int>::max()}) {
         if (size < 1)
