@@ -3,6 +3,8 @@
 // The mosaic on CUDA: one launch for all planes. A thread block adds up the samples of some blocks
 // side by side in shared memory, and writes their means over them.
 
+#include <algorithm>
+
 #include "cuda/core/cuda_launch.h"
 #include "cuda/mosaic/backend.h"
 #include "cuda/mosaic/launch.h"

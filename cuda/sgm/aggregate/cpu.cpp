@@ -11,6 +11,8 @@
 
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
+
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 #include "cuda/sgm/aggregate/matching_costs_cpu.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests smoothing-time and scene-cut-threshold of cudahistequalize: the pixels of successive
 // frames, the times between them, what begins a new average, and the messages about scene cuts.
+#include <algorithm>
+
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"

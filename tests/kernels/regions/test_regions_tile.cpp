@@ -3,6 +3,7 @@
 // Runs the blocks of the CUDA kernel one after the other on the host, with the functions that the
 // kernel consists of, and compares the result with the definition.
 
+#include <algorithm>
 #include <numeric>
 
 #include "cuda/regions/numberedcells.h"
