@@ -105,6 +105,7 @@ struct Plan {
   NlMeansArguments arguments{};
   Kernel kernel = nullptr;
   unsigned blocks = 0;
+  unsigned resident_blocks = 0;  ///< 0, or those that share the strips
   int threads = 0;
   int shared_bytes = 0;
   unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
@@ -168,6 +169,8 @@ class NlMeansCuda final : public NlMeans::Backend {
       if (a.picture_count == 0)
         continue;
       a.everywhere = active == nullptr;
+      if (plan->resident_blocks > 0)
+        share_strips(*plan);
       if (active)
         a.active = *active;
       for (int i = 0; i < a.picture_count; ++i)
@@ -227,12 +230,14 @@ class NlMeansCuda final : public NlMeans::Backend {
     a.bits = layout_.bits;
     a.shift = layout_.shift;
     choose_kernel(parameters, plan, count + 1);
+    if (plan.resident_blocks > 0)
+      std::transform(weights + used, weights + used + count, weights + used, weight_digits);
     return static_cast<std::size_t>(count + 1);
   }
 
   void choose_kernel(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
-    plan.padding_blocks = 0;
+    plan.padding_blocks = plan.resident_blocks = 0;
     if (choose_tile_kernel(parameters, plan))
       return;
     if (with_product_kind(a.patch_radius, plan.channels, layout_.sample_bytes(),
@@ -290,10 +295,11 @@ class NlMeansCuda final : public NlMeans::Backend {
 
   /// Returns how to keep a table beside a tile of the given size. Lanes that read different copies
   /// of the table do not wait for each other, but more copies must not cost a resident block.
-  TablePlace place_table(int weights, int tile_bytes, int resident_blocks) const {
+  TablePlace place_table(int weights, int tile_bytes, int resident_blocks,
+                         int max_copies_log2) const {
     const int share =
         std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
-    for (int copies_log2 = 5; copies_log2 >= 0; --copies_log2) {
+    for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2) {
       const int words = ((weights << copies_log2) + 31) / 32 * 32;
       if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share : shared_bytes_))
         return {Table::shared, copies_log2, words};
@@ -306,13 +312,15 @@ class NlMeansCuda final : public NlMeans::Backend {
   template <class Kind>
   void choose_product_kernel(Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
-    a.shape = product_shape<Kind>(a.search_radius);
+    a.shape = product_shape<Kind>(a.search_radius, Kind::tile_strips);
     const int tile_bytes = 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
     if (tile_bytes > shared_bytes_)
       return;
-    TablePlace place = place_table(weights, tile_bytes, Kind::resident_blocks);
     a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
     const int shift = a.distance_shift - 2 * a.low_bits;
+    // Joined planes have no more than 2 · low_bits bits below the distance's.
+    const int max_copies_log2 = Kind::joins_planes ? std::min(5, 2 * a.low_bits + shift - 2) : 5;
+    TablePlace place = place_table(weights, tile_bytes, Kind::resident_blocks, max_copies_log2);
     int scale_log2 = 0;
     a.index_shift = shift;
     if (place.table == Table::shared) {
@@ -323,13 +331,14 @@ class NlMeansCuda final : public NlMeans::Backend {
         place.table = Table::aligned;
       }
     }
-    a.scale = 1 << scale_log2;
-    a.product_scale = -2 * a.scale;
+    a.scale_log2 = scale_log2;
+    a.product_scale = -2 * (1 << scale_log2);
+    a.joined_shift = 2 * a.low_bits - scale_log2;
     a.max_distance = (weights - 1) << (shift + scale_log2);
     a.table_mask = ~((4 << place.copies_log2) - 1);
     a.table_words = place.words;
     a.copies_log2 = place.copies_log2;
-    a.tiles = place_tiles(plan, Kind::width, Kind::height);
+    a.strips = place_tiles(plan, Kind::strip_width, Kind::strip_height);
     plan.kernel = product_kernel<Kind>(place.table);
     plan.threads = product_threads;
     plan.shared_bytes = tile_bytes + 4 * place.words;
@@ -338,8 +347,18 @@ class NlMeansCuda final : public NlMeans::Backend {
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads,
                                                       static_cast<std::size_t>(plan.shared_bytes)),
         "setting up a kernel on the GPU");
-    plan.blocks =
-        std::min(a.tiles, static_cast<unsigned>(std::max(1, resident) * multiprocessors_));
+    plan.resident_blocks = static_cast<unsigned>(std::max(1, resident) * multiprocessors_);
+  }
+
+  /// Gives each block that works at the same time as the others as many strips as they get. Where
+  /// only parts of the frame are denoised, these parts are shared out instead.
+  static void share_strips(Plan& plan) {
+    NlMeansArguments& a = plan.arguments;
+    const auto share = [&](unsigned parts) { return (a.strips + parts - 1) / parts; };
+    a.strips_at_once = share(plan.resident_blocks);
+    if (!a.everywhere)
+      a.strips_at_once = std::min(a.strips_at_once, static_cast<unsigned>(a.shape.strips));
+    plan.blocks = std::min(share(a.strips_at_once), plan.resident_blocks);
   }
 
   void place(const DenoisedChannels& group, const ConstFrame& in, const Frame& out,

@@ -24,7 +24,7 @@ struct DenoisedPicture {
   DenoisedPlane planes[DenoisedChannels::max_count];
   int width, height;
   int sample_width, sample_height;  ///< pixels that a sample stands for
-  unsigned first_block;             ///< of the blocks that denoise the picture
+  unsigned first_block;             ///< of the blocks that denoise the picture, or of its strips
   unsigned first_padding_block;     ///< of the blocks that pad it
   std::uint8_t* padded;             ///< the picture with its halo
 };
@@ -40,16 +40,18 @@ struct NlMeansArguments {
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of product.cuh: */
   ProductShape shape;
-  unsigned tiles;
-  int low_bits;       ///< of samples of two bytes: those below the upper 8
-  int scale;          ///< of distances
-  int product_scale;  ///< −2 · scale
-  int max_distance;   ///< scaled; its weight, as that of all above it, is 0
-  int index_shift;    ///< of scaled distances, to get a place in the table
-  int table_mask;     ///< clears the bits of a place that number the copies of an entry
-  int table_words;    ///< in shared memory, with all copies
-  int copies_log2;    ///< of each entry of the table
-  bool everywhere;    ///< else only tiles that touch active cells are needed
+  unsigned strips;          ///< of all pictures, numbered down one column after the other
+  unsigned strips_at_once;  ///< that a block takes, one after the other
+  int low_bits;             ///< of samples of two bytes: those below the upper 8
+  int scale_log2;           ///< of distances
+  int product_scale;        ///< −2 · 2^scale_log2
+  int joined_shift;         ///< 2 · low_bits − scale_log2
+  int max_distance;         ///< scaled; its weight, as that of all above it, is 0
+  int index_shift;          ///< of scaled distances, to get a place in the table
+  int table_mask;           ///< clears the bits of a place that number the copies of an entry
+  int table_words;          ///< in shared memory, with all copies
+  int copies_log2;          ///< of each entry of the table
+  bool everywhere;          ///< else only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 

@@ -67,8 +67,11 @@ class ProductWarp {
       for (int pixel = first; pixel < first + 4 && pixel < pixels; ++pixel)
 #pragma unroll
         for (int source = 0; source <= Kind::planes; ++source) {
-          std::uint32_t sum =
-              lane_.part(sums_[pixel / 2][source / 2].v[pixel % 2 * 2 + source % 2]);
+          const auto& in_lane = sums_[pixel / 2][source < Kind::planes ? source / 2 : 0].v;
+          const int half = pixel % 2 * 2;
+          std::uint32_t sum = source < Kind::planes
+                                  ? lane_.plane_part(in_lane[half + source % 2])
+                                  : lane_.weight_part(in_lane[half], in_lane[half + 1]);
           sum += __shfl_xor_sync(~0u, sum, 1);
           sum += __shfl_xor_sync(~0u, sum, 2);
           if (pixel == first || pixel % 4 == t)
@@ -135,18 +138,28 @@ class ProductWarp {
 
   __device__ __forceinline__ void add_row(int s, RowPair pair, int pair_row, int r,
                                           const CandidateRow& candidates) {
+    constexpr int bytes = Kind::sample_bytes;
+    const auto& right = candidates.right;
     Sums high{}, mixed{}, low{};
 #pragma unroll
+    for (int i = 0; i < 4; ++i)
+      high.v[i] = lane_.first_high(s, i / 2);
+#pragma unroll
     for (int c = 0; c < Kind::channels; ++c) {
-      constexpr int bytes = Kind::sample_bytes;
       const int upper = bytes * c, lower = bytes * c + bytes - 1;
-      const auto& right = candidates.right;
       high = add_product(lane_.left(s, upper), right[upper], high);
       if (bytes == 2) {
         mixed = add_product(lane_.left(s, upper), right[lower], mixed);
         mixed = add_product(lane_.left(s, lower), right[upper], mixed);
-        low = add_product(lane_.left(s, lower), right[lower], low);
+        if (!Kind::joins_planes)
+          low = add_product(lane_.left(s, lower), right[lower], low);
       }
+    }
+    if constexpr (Kind::joins_planes) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        low.v[i] = mixed.v[i] << a_.low_bits;
+      low = add_product(lane_.left(s, 1), right[1], low);
     }
     std::uint32_t weights[4] = {};
 #pragma unroll
@@ -190,6 +203,41 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
+/// All threads of the block call this.
+template <class Kind, Table kTable>
+__device__ __forceinline__ void denoise_tile(const NlMeansArguments& a, const ProductTile& tile,
+                                             const std::uint32_t* table, std::uint32_t* pixels,
+                                             int* norms) {
+  const DenoisedPicture& picture = tile.picture;
+  __syncthreads();  // until all warps are done with the last tile
+  load_samples<Kind>(a, tile, threadIdx.x, pixels);
+  __syncthreads();
+  copy_samples<Kind>(a.shape, threadIdx.x, pixels);
+  __syncthreads();
+  find_norms<Kind>(a, tile.strips, threadIdx.x, pixels, norms);
+  __syncthreads();
+  for (int strip = 0; strip < tile.strips; ++strip) {
+    ProductWarp<Kind, kTable> work(a, Kind::strip_height * strip, table, pixels, norms);
+    work.add_candidates();
+    work.finish([&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
+      const int x = tile.left + tile_x, y = tile.top + tile_y;
+      if (x >= picture.width || y >= picture.height)
+        return;
+#pragma unroll
+      for (int c = 0; c < Kind::channels; ++c) {
+        const DenoisedPlane& plane = picture.planes[c];
+        std::uint8_t* const bytes = plane.out + plane.offset +
+                                    static_cast<std::int64_t>(y) * plane.out_pitch +
+                                    static_cast<std::int64_t>(x) * plane.step;
+        const std::uint32_t word = Kind::sample_bytes == 2 ? means[c] << a.shift : means[c];
+        bytes[0] = static_cast<std::uint8_t>(word);
+        if (Kind::sample_bytes == 2)
+          bytes[1] = static_cast<std::uint8_t>(word >> 8);
+      }
+    });
+  }
+}
+
 template <class Kind, Table kTable>
 __global__ void __launch_bounds__(product_threads, Kind::resident_blocks)
     denoise_by_products(const __grid_constant__ NlMeansArguments a) {
@@ -208,42 +256,15 @@ __global__ void __launch_bounds__(product_threads, Kind::resident_blocks)
       table[i] =
           __ldg(a.weights + min(static_cast<std::uint32_t>(i >> a.copies_log2), a.last_weight + 1));
 
-  for (unsigned number = blockIdx.x; number < a.tiles; number += gridDim.x) {
-    const DenoisedPicture& picture = picture_of_block(a, number, &DenoisedPicture::first_block);
-    const int across = (picture.width + Kind::width - 1) / Kind::width;
-    const int tile = number - picture.first_block;
-    const int left = tile % across * Kind::width;
-    const int top = tile / across * Kind::height;
-    if (!is_active(a, picture, left, top, Kind::width, Kind::height))
-      continue;
-    const int halo = a.search_radius + a.patch_radius;
-    __syncthreads();  // until all warps are done with the last tile
-    load_samples<Kind>(a, picture, left - halo, top - halo, threadIdx.x, pixels);
-    __syncthreads();
-    copy_samples<Kind>(a.shape, threadIdx.x, pixels);
-    __syncthreads();
-    find_norms<Kind>(a, threadIdx.x, pixels, norms);
-    __syncthreads();
-    const int rows = min(Kind::height, picture.height - top);
-    for (int squares_top = 0; squares_top < rows; squares_top += 4 * Kind::squares) {
-      ProductWarp<Kind, kTable> work(a, squares_top, table, pixels, norms);
-      work.add_candidates();
-      work.finish([&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
-        const int x = left + tile_x, y = top + tile_y;
-        if (x >= picture.width || y >= picture.height)
-          return;
-#pragma unroll
-        for (int c = 0; c < Kind::channels; ++c) {
-          const DenoisedPlane& plane = picture.planes[c];
-          std::uint8_t* const bytes = plane.out + plane.offset +
-                                      static_cast<std::int64_t>(y) * plane.out_pitch +
-                                      static_cast<std::int64_t>(x) * plane.step;
-          const std::uint32_t word = Kind::sample_bytes == 2 ? means[c] << a.shift : means[c];
-          bytes[0] = static_cast<std::uint8_t>(word);
-          if (Kind::sample_bytes == 2)
-            bytes[1] = static_cast<std::uint8_t>(word >> 8);
-        }
-      });
+  for (unsigned first = blockIdx.x * a.strips_at_once; first < a.strips;
+       first += gridDim.x * a.strips_at_once) {
+    const unsigned end = min(first + a.strips_at_once, a.strips);
+    for (unsigned strip = first; strip < end;) {
+      const ProductTile tile = tile_at<Kind>(a, strip, end);
+      strip += tile.strips;
+      if (is_active(a, tile.picture, tile.left, tile.top, Kind::strip_width,
+                    Kind::strip_height * tile.strips))
+        denoise_tile<Kind, kTable>(a, tile, table, pixels, norms);
     }
   }
   launch_dependents();

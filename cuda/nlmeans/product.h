@@ -9,10 +9,9 @@
 // Σ p² + Σ q² − 2X. For the patches around 16 pixels and those around 8 candidates, all X are one
 // product of matrices of bytes: row m of the left factor is the patch of pixel m, and column n of
 // the right one is the patch of candidate n. A second product sums weights times samples: its left
-// factor holds the weights of 16 pixels and 8 candidates, as four bytes each, which lie in the
-// lanes as the first product leaves them. Column 2j of its right factor selects byte j of the
-// weights and multiplies it by a byte of the candidate's sample; column 2j + 1 does so for another
-// byte, or for 1, which gives the sum of the weights.
+// factor holds the weights of 16 pixels and 8 candidates, as words of three digits, which lie in
+// the lanes as the first product leaves them. Columns 2d and 2d + 1 of its right factor multiply
+// digit d of the weights by the samples of two planes, and the last two columns add up the weights.
 //
 // Lane numbers are those of mma.m16n8k32 in the PTX manual, g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
@@ -44,16 +43,21 @@ struct ProductKind {
   static constexpr int left_words = 2 * words * planes;
   /// Squares of 4×4 pixels, one below the other, that a warp compares with a candidate at a
   /// time.
-  static constexpr int squares = left_words <= 8 ? 3 : planes == 1 && side == 3 ? 2 : 1;
+  static constexpr int squares = left_words <= 8 ? 3 : left_words <= 18 && channels == 1 ? 2 : 1;
   /// Rows of candidates that a warp has in work at a time.
-  static constexpr int rows_at_once = side == 2 && planes <= 3 ? 4 : 2;
-  /// Second products: each handles two of the planes and the sum of the weights.
-  static constexpr int products = (planes + 2) / 2;
+  static constexpr int rows_at_once = side == 2 && planes != 2 && planes <= 3 ? 4 : 2;
+  /// True if the products of two planes are added up before they are subtracted from the norms,
+  /// because 32 bits hold the sum.
+  static constexpr bool joins_planes =
+      sample_bytes == 2 && channels * (4 * side - 1) * (4 * side - 1) <= 49;
+  /// Second products: each handles two of the planes.
+  static constexpr int products = (planes + 1) / 2;
   /// Blocks for whose registers a multiprocessor has room.
   static constexpr int resident_blocks = left_words > 50 || planes == 6 ? 1 : 2;
-  /// The tile of a block, in pixels. Each warp denoises a column of it.
-  static constexpr int width = 4 * product_warps;
-  static constexpr int height = squares == 3 ? 48 : planes == 1 ? 32 : 16;
+  /// What a block denoises at a time, in pixels: each warp a column of its squares.
+  static constexpr int strip_width = 4 * product_warps;
+  static constexpr int strip_height = 4 * squares;
+  static constexpr int tile_strips = planes == 1 && squares == 1 ? 8 : 4;
 };
 
 /// The measures of a tile in shared memory. A word is four neighbouring samples of a row. Words
@@ -61,6 +65,7 @@ struct ProductKind {
 /// that a lane reads are constants. Each plane has four copies, of which number c begins c samples
 /// further to the right, so that each sample is the first one of a word.
 struct ProductShape {
+  int strips;        ///< that the tile may have
   int rows;          ///< the words of a column
   int copy_columns;  ///< columns of words in a copy
   int copy_words, plane_words;
@@ -73,18 +78,32 @@ struct ProductShape {
   }
 };
 
-constexpr int round_up(int value, int multiple) {
+CUDAVISION_HOST_DEVICE constexpr int round_up(int value, int multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+/// Returns how many rows of candidates a number of strips needs.
 template <class Kind>
-constexpr ProductShape product_shape(int search_radius) {
+CUDAVISION_HOST_DEVICE constexpr int candidate_rows(int search_radius, int strips) {
+  return round_up(Kind::strip_height * strips + 2 * search_radius, 4);
+}
+
+/// Returns how many rows of samples these candidates' patches cover.
+template <class Kind>
+CUDAVISION_HOST_DEVICE constexpr int sample_rows(int search_radius, int strips) {
+  return candidate_rows<Kind>(search_radius, strips) + 4 * Kind::side - 1;
+}
+
+/// Returns the shape of a tile of up to `strips` strips.
+template <class Kind>
+constexpr ProductShape product_shape(int search_radius, int strips) {
   ProductShape shape{};
+  shape.strips = strips;
   shape.column_groups = (2 * search_radius + 4 + 7) / 8;
-  shape.candidate_columns = Kind::width - 4 + 8 * shape.column_groups;
-  shape.candidate_rows = round_up(Kind::height + 2 * search_radius, 4);
+  shape.candidate_columns = Kind::strip_width - 4 + 8 * shape.column_groups;
+  shape.candidate_rows = candidate_rows<Kind>(search_radius, strips);
   // With these remainders, a lane's words of a right factor lie in other banks than the others'.
-  shape.rows = round_up(shape.candidate_rows + 4 * Kind::side - 1 - 4, 8) + 4;
+  shape.rows = round_up(sample_rows<Kind>(search_radius, strips) - 4, 8) + 4;
   shape.copy_columns = round_up(shape.candidate_columns / 4 + Kind::side - 2, 8) + 2;
   shape.copy_words = shape.copy_columns * shape.rows;
   shape.plane_words = 4 * shape.copy_words;
@@ -160,19 +179,40 @@ struct RowBias {
   }
 };
 
-/// Selects, for a second product, a byte of the word of a candidate's samples (0 to 3) or the
-/// constant 1 (number 4), and puts it in place of byte `place` of the candidate's weight.
-CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int byte, int place) {
-  return (0x5555u & ~(0xfu << (4 * place))) | static_cast<std::uint32_t>(byte) << (4 * place);
-}
-/// The second operand of these selections. Byte 4 is 1, and byte 5 is 0.
-constexpr std::uint32_t weight_of_one = 1;
+/// The base of the digits of weights. It is a byte, so that a right factor can multiply by it.
+constexpr std::uint32_t digit_base = 255;
+constexpr int digits = 3;
 
-/// A sum of squares, or of their products: Σ h² · 2^(2e) + Σ l², with the mixed ones, is split so
-/// that both parts fit 32 bits. Samples are h·2^e + l.
+/// Returns the digits of a weight in the table, one a byte. The largest weight is that of a search
+/// of one pixel, (2^31 - 1) / 255.
+constexpr std::uint32_t weight_digits(std::uint32_t weight) {
+  return weight % digit_base | weight / digit_base % digit_base << 8 |
+         weight / (digit_base * digit_base) << 16;
+}
+
+/// Selects what a column of the right factor of second product number `product` multiplies the
+/// digits of a candidate's weight by: a sample of its word of samples, or constants. Columns 2d and
+/// 2d + 1 multiply digit d by the samples of two planes. Columns 6 and 7 of the first product give
+/// the sum of the weights: one multiplies the two lower digits by their values, the other one
+/// selects the third.
+template <class Kind>
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
+                                                               int sample) {
+  const int digit = column / 2, plane = 2 * product + column % 2;
+  if (digit < digits)
+    return plane < Kind::planes ? (0x4444u & ~(0xfu << (4 * digit))) |
+                                      static_cast<std::uint32_t>(sample) << (4 * digit)
+                                : 0x4444u;
+  return product > 0 ? 0x4444u : column == 2 * digits ? 0x4465u : 0x4544u;
+}
+/// The second operand of these selections: bytes 4, 5 and 6 are 0, 1 and the base.
+constexpr std::uint32_t weight_constants = digit_base << 16 | 1u << 8;
+
+/// A sum of squares, Σ h² · 2^(2e) + 2 Σ h·l · 2^e + Σ l², is split so that both parts fit 32 bits.
+/// Samples are h·2^e + l.
 struct Norm {
-  std::uint32_t high;  ///< the norm >> 2e
-  std::uint32_t low;   ///< the other bits
+  std::uint32_t high;  ///< the norm >> 2e, or the even number below
+  std::uint32_t low;   ///< the norm less high << 2e
 };
 
 template <class Kind>
@@ -182,20 +222,39 @@ CUDAVISION_HOST_DEVICE inline Norm norm_of(std::uint32_t high_squares, std::uint
     return {high_squares, 0};
   const std::uint64_t rest =
       (std::uint64_t{products} << (low_bits + 1)) + std::uint64_t{low_squares};
-  return {high_squares + static_cast<std::uint32_t>(rest >> (2 * low_bits)),
-          static_cast<std::uint32_t>(rest) & ((1u << (2 * low_bits)) - 1)};
+  const std::uint32_t high = high_squares + static_cast<std::uint32_t>(rest >> (2 * low_bits));
+  const std::uint32_t odd = Kind::joins_planes ? high & 1 : 0;
+  return {high - odd, (static_cast<std::uint32_t>(rest) & ((1u << (2 * low_bits)) - 1)) +
+                          (odd << (2 * low_bits))};
 }
 
-/// Returns (Σ (p − q)²) >> 2e, where e is the number of bits in the lower plane, times scale, and
-/// less the upper part of the pixel's norm. The arguments are sums of products of the planes, and
-/// norms of which the upper parts have been multiplied by scale. The shifts round down and keep the
-/// sign, so that it is exact to take them one after the other. product_scale is −2 · scale, which
-/// the compiler must not know, or it would need one more instruction.
+/// Where planes are joined, twice their products less the lower parts of the norms is at most this
+/// number << 2e. It keeps what is calculated without sign from being negative.
+constexpr int joined_limit = 200 << 8;
+
+/// Returns (Σ (p − q)²) >> 2e, where e is the number of bits in the lower plane, times
+/// 2^scale_log2, and less the upper part of the pixel's norm. The arguments are sums of products of
+/// the planes, and norms of which the upper parts have been multiplied by 2^scale_log2. The shifts
+/// round down and keep the sign, so that it is exact to take them one after the other.
+/// product_scale is −2 · 2^scale_log2, which the compiler must not know, or it would need one more
+/// instruction.
 CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
-                                                  int scale, int product_scale) {
+                                                  int scale_log2, int product_scale) {
   const int rest = (low * -2 + candidate_low + pixel_low) >> low_bits;
-  return ((mixed * -2 + rest) >> low_bits) * scale + (high * product_scale + candidate_high);
+  return (((mixed * -2 + rest) >> low_bits) << scale_log2) +
+         (high * product_scale + candidate_high);
+}
+
+/// The same where planes are joined. `joined` is mixed << e, plus low, and the lower part of the
+/// candidate's norm has been increased by joined_limit << 2e. joined_shift is 2e − scale_log2, so
+/// that bits below the distance's remain.
+CUDAVISION_HOST_DEVICE inline int joined_distance(int high, int joined, int candidate_high,
+                                                  int candidate_low, int pixel_low,
+                                                  int joined_shift, int product_scale) {
+  const std::uint32_t rest = static_cast<std::uint32_t>(joined) * ~1u + candidate_low +
+                             static_cast<std::uint32_t>(pixel_low);
+  return static_cast<int>(rest >> joined_shift) + (high * product_scale + candidate_high);
 }
 
 /// Returns the denoised sample of a channel. sums has the sums of the weights times the samples of

@@ -17,42 +17,95 @@ namespace cudavision::nlmeans {
 
 constexpr int product_threads = 32 * product_warps;
 
-/// Fills the words of a tile that begins at (left, top) of the picture, which may be outside it.
+/// Strips of a picture, one below the other, that a block denoises together.
+struct ProductTile {
+  const DenoisedPicture& picture;
+  int left, top;  ///< in the picture; the tile may end beyond it
+  int strips;
+};
+
+/// Returns the tile that begins with the given strip. Strip number `end` and those after it do not
+/// belong to it.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a,
-                                                const DenoisedPicture& picture, int left, int top,
+CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, unsigned strip,
+                                                  unsigned end) {
+  const DenoisedPicture& picture = picture_of_block(a, strip, &DenoisedPicture::first_block);
+  const unsigned in_column = (picture.height + Kind::strip_height - 1) / Kind::strip_height;
+  const unsigned number = strip - picture.first_block;
+  const unsigned row = number % in_column;
+  unsigned strips = end - strip;
+  if (strips > in_column - row)
+    strips = in_column - row;
+  if (strips > static_cast<unsigned>(a.shape.strips))
+    strips = a.shape.strips;
+  return {picture, static_cast<int>(number / in_column * Kind::strip_width),
+          static_cast<int>(row * Kind::strip_height), static_cast<int>(strips)};
+}
+
+/// Loads the words of all planes that begin at sample from_x[0] of row from_y. The other samples
+/// may be anywhere in the row.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
+                                             const DenoisedPicture& picture, const int (&from_x)[4],
+                                             int from_y, std::uint32_t (&values)[Kind::planes]) {
+  CUDAVISION_UNROLL
+  for (int p = 0; p < Kind::planes; ++p)
+    values[p] = 0;
+  CUDAVISION_UNROLL
+  for (int c = 0; c < Kind::channels; ++c) {
+    const DenoisedPlane& plane = picture.planes[c];
+    const std::uint8_t* const row =
+        plane.in + static_cast<std::int64_t>(from_y) * plane.in_pitch + plane.offset;
+    CUDAVISION_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const std::uint8_t* const from = row + plane.step * from_x[i];
+      if (Kind::sample_bytes == 1) {
+        values[c] |= static_cast<std::uint32_t>(from[0]) << (8 * i);
+      } else {
+        const std::uint32_t value = sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8,
+                                                 a.shift, (1u << a.bits) - 1);
+        values[2 * c] |= value >> a.low_bits << (8 * i);
+        values[2 * c + 1] |= (value & ((1u << a.low_bits) - 1)) << (8 * i);
+      }
+    }
+  }
+}
+
+/// Fills the words of a tile.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const ProductTile& tile,
                                                 int thread, std::uint32_t* pixels) {
   const ProductShape& shape = a.shape;
-  const int lane = thread % 32, warp = thread / 32;
-  for (int word = lane; word < shape.copy_columns; word += 32) {
-    int from_x[4];
+  const DenoisedPicture& picture = tile.picture;
+  const int halo = a.search_radius + a.patch_radius;
+  const int left = tile.left - halo, top = tile.top - halo;
+  const int rows = sample_rows<Kind>(a.search_radius, tile.strips);
+  // Each thread fills some rows of a column. It has the loads of several rows in flight.
+  constexpr int rows_in_flight = Kind::planes == 1 ? 3 : Kind::planes <= 3 ? 2 : 1;
+  const int row_step = product_threads / shape.copy_columns;
+  const int word = thread % shape.copy_columns, first = thread / shape.copy_columns;
+  if (first >= row_step)
+    return;
+  int from_x[4];
+  CUDAVISION_UNROLL
+  for (int i = 0; i < 4; ++i)
+    from_x[i] = border_index(left + 4 * word + i, picture.width, Border::reflect_101);
+  for (int begin = first; begin < rows; begin += rows_in_flight * row_step) {
+    int from_y[rows_in_flight];
     CUDAVISION_UNROLL
-    for (int i = 0; i < 4; ++i)
-      from_x[i] = border_index(left + 4 * word + i, picture.width, Border::reflect_101);
-    for (int y = warp; y < shape.rows; y += product_warps) {
-      const int from_y = border_index(top + y, picture.height, Border::reflect_101);
-      std::uint32_t values[Kind::planes] = {};
-      CUDAVISION_UNROLL
-      for (int c = 0; c < Kind::channels; ++c) {
-        const DenoisedPlane& plane = picture.planes[c];
-        const std::uint8_t* const row =
-            plane.in + static_cast<std::int64_t>(from_y) * plane.in_pitch + plane.offset;
-        CUDAVISION_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          const std::uint8_t* const from = row + plane.step * from_x[i];
-          if (Kind::sample_bytes == 1) {
-            values[c] |= static_cast<std::uint32_t>(from[0]) << (8 * i);
-          } else {
-            const std::uint32_t value = sample_value(
-                from[0] | static_cast<std::uint32_t>(from[1]) << 8, a.shift, (1u << a.bits) - 1);
-            values[2 * c] |= value >> a.low_bits << (8 * i);
-            values[2 * c + 1] |= (value & ((1u << a.low_bits) - 1)) << (8 * i);
-          }
-        }
-      }
+    for (int r = 0; r < rows_in_flight; ++r)
+      from_y[r] = border_index(top + begin + r * row_step, picture.height, Border::reflect_101);
+    std::uint32_t values[rows_in_flight][Kind::planes];
+    CUDAVISION_UNROLL
+    for (int r = 0; r < rows_in_flight; ++r)
+      load_word<Kind>(a, picture, from_x, from_y[r], values[r]);
+    CUDAVISION_UNROLL
+    for (int r = 0; r < rows_in_flight; ++r) {
+      const int y = begin + r * row_step;
       CUDAVISION_UNROLL
       for (int p = 0; p < Kind::planes; ++p)
-        pixels[p * shape.plane_words + word * shape.rows + y] = values[p];
+        if (y < rows)
+          pixels[p * shape.plane_words + word * shape.rows + y] = values[r][p];
     }
   }
 }
@@ -76,18 +129,19 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
 /// Computes the norms of the patches around all candidates of a tile: sums of the squares of a
 /// patch's rows slide down the columns.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int thread,
+CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, int* norms) {
   const ProductShape& shape = a.shape;
   const int patch = 2 * a.patch_radius + 1;
   // Each thread sums a part of a column, as long as it must be for all to have one.
   const int segments =
       shape.candidate_columns < product_threads ? product_threads / shape.candidate_columns : 1;
-  const int segment = (shape.candidate_rows + segments - 1) / segments;
+  const int rows = candidate_rows<Kind>(a.search_radius, strips);
+  const int segment = (rows + segments - 1) / segments;
   for (int item = thread; item < shape.candidate_columns * segments; item += product_threads) {
     const int x = item % shape.candidate_columns;
     const int top = item / shape.candidate_columns * segment;
-    if (top >= shape.candidate_rows)
+    if (top >= rows)
       continue;
     const std::uint32_t* const column = pixels + word_at(shape, x, 0);
     std::uint32_t high = 0, products = 0, low = 0;
@@ -114,14 +168,16 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int thr
     };
     for (int y = 0; y < patch - 1; ++y)
       add_row(top + y, 1);
-    const int end = top + segment < shape.candidate_rows ? top + segment : shape.candidate_rows;
+    const int end = top + segment < rows ? top + segment : rows;
     for (int y = top; y < end; ++y) {
       add_row(y + patch - 1, 1);
       const Norm norm = norm_of<Kind>(high, products, low, a.low_bits);
       int* const to = norms + x * shape.candidate_rows + y;
-      to[0] = static_cast<int>(norm.high) * a.scale;
+      const int limit = Kind::joins_planes ? joined_limit : 0;
+      to[0] = (static_cast<int>(norm.high) - limit) * (1 << a.scale_log2);
       if (Kind::sample_bytes == 2)
-        to[shape.candidate_rows * shape.candidate_columns] = static_cast<int>(norm.low);
+        to[shape.candidate_rows * shape.candidate_columns] =
+            static_cast<int>(norm.low + (static_cast<std::uint32_t>(limit) << (2 * a.low_bits)));
       add_row(y, ~0u);
     }
   }

@@ -39,6 +39,12 @@ class ProductLane {
       high_norms_[s][half] = norms[norm];
       if (Kind::sample_bytes == 2)
         low_norms_[s][half] = norms[shape.candidate_rows * shape.candidate_columns + norm];
+      if (Kind::joins_planes) {
+        // The upper part is even. It takes part in the products from their start.
+        high_norms_[s][half] = -((norms[norm] >> (a.scale_log2 + 1)) + joined_limit / 2);
+        low_norms_[s][half] -=
+            static_cast<int>(static_cast<std::uint32_t>(joined_limit) << (2 * a.low_bits));
+      }
       CUDAVISION_UNROLL
       for (int p = 0; p < Kind::planes; ++p)
         CUDAVISION_UNROLL
@@ -63,6 +69,11 @@ class ProductLane {
   /// words of the patch, those of both rows.
   CUDAVISION_HOST_DEVICE const std::uint32_t (&left(int square, int plane) const)[2 * Kind::words] {
     return left_[square][plane];
+  }
+
+  /// Returns what the sum of the products of the upper planes begins with.
+  CUDAVISION_HOST_DEVICE int first_high(int square, int half) const {
+    return Kind::joins_planes ? high_norms_[square][half] : 0;
   }
 
   /// Eight candidates of a row.
@@ -120,41 +131,58 @@ class ProductLane {
     }
     CUDAVISION_UNROLL
     for (int m = 0; m < Kind::products; ++m) {
-      const int source = 2 * m + (g_ & 1);
-      const bool is_plane = source < Kind::planes;
-      const std::uint32_t word = from.samples[(is_plane ? source * shape.plane_words : 0) + row];
+      const int plane = 2 * m + (g_ & 1);
+      const std::uint32_t word =
+          from.samples[(plane < Kind::planes ? plane * shape.plane_words : 0) + row];
       CUDAVISION_UNROLL
       for (int i = 0; i < 2; ++i)
         loaded.samples[m][i] =
-            source > Kind::planes
-                ? 0
-                : select_bytes(word, weight_of_one,
-                               weight_selector(is_plane ? 2 * (t_ & 1) + i : 4, g_ >> 1));
+            select_bytes(word, weight_constants, weight_selector<Kind>(m, g_, 2 * (t_ & 1) + i));
     }
     return loaded;
   }
 
   /// Returns the scaled distance between pixel `half` of square s and candidate `column` of a row,
   /// and max_distance where it is greater or the pixel does not search there. high, mixed and low
-  /// are sums of products of the planes. The row is number pair_row + row of those that the square
-  /// needs, and belongs to a pair that begins with number pair_row.
+  /// are sums of products of the planes; where they are joined, low is their sum. The row is number
+  /// pair_row + row of those that the square needs, and belongs to a pair that begins with number
+  /// pair_row.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const CandidateRow& candidates,
                                       RowPair pair, int pair_row, int row, int high, int mixed,
                                       int low) const {
-    const int from_candidate =
-        Kind::sample_bytes == 1 ? high * a_.product_scale + candidates.high_norms[column]
-                                : scaled_distance(high, mixed, low, candidates.high_norms[column],
-                                                  candidates.low_norms[column], low_norms_[s][half],
-                                                  a_.low_bits, a_.scale, a_.product_scale);
-    const int all = from_candidate + (high_norms_[s][half] +
-                                      row_bias_.of(pair, pair_row, row, half, a_.search_radius));
+    const int bias = row_bias_.of(pair, pair_row, row, half, a_.search_radius);
+    const int candidate_high = candidates.high_norms[column],
+              candidate_low = candidates.low_norms[column];
+    int all = 0;
+    if constexpr (Kind::joins_planes)
+      all = joined_distance(high, low, candidate_high, candidate_low, low_norms_[s][half],
+                            a_.joined_shift, a_.product_scale) +
+            bias;
+    else if constexpr (Kind::sample_bytes == 2)
+      all = scaled_distance(high, mixed, low, candidate_high, candidate_low, low_norms_[s][half],
+                            a_.low_bits, a_.scale_log2, a_.product_scale) +
+            (high_norms_[s][half] + bias);
+    else
+      all = high * a_.product_scale + candidate_high + (high_norms_[s][half] + bias);
     return all < a_.max_distance ? all : a_.max_distance;
   }
 
-  /// Returns the part of a sum of the second products that is in the lane. The sums of the four
-  /// lanes with equal g make up the whole.
-  CUDAVISION_HOST_DEVICE std::uint32_t part(int sum) const {
-    return static_cast<std::uint32_t>(sum) << (8 * t_);
+  /// Returns the part of the sum of the weights times the samples of a plane that is in the lane.
+  /// `sum` is the lane's sum in the plane's second product. The parts of the four lanes with equal
+  /// g make up the whole.
+  CUDAVISION_HOST_DEVICE std::uint32_t plane_part(int sum) const {
+    const std::uint32_t value = t_ == 0   ? 1
+                                : t_ == 1 ? digit_base
+                                : t_ == 2 ? digit_base * digit_base
+                                          : 0;
+    return static_cast<std::uint32_t>(sum) * value;
+  }
+
+  /// Returns the same for the sum of the weights, from both sums of the first second product.
+  CUDAVISION_HOST_DEVICE std::uint32_t weight_part(int low_digits, int third_digit) const {
+    return t_ == digits ? static_cast<std::uint32_t>(low_digits) +
+                              static_cast<std::uint32_t>(third_digit) * (digit_base * digit_base)
+                        : 0;
   }
 
  private:

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/sgm/mountfit.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 namespace cudavision::sgm {
 namespace {
 
-constexpr int count = MountPrior::unknowns;
-using Unknowns = std::array<double, count>;
-using Matrix = std::array<double, count * count>;
+using Unknowns = std::array<double, MountPrior::unknowns>;
 using Rotation = std::array<double, 9>;
 
-constexpr int max_iterations = 100;
-/// σ and the weights depend on each other, and may chase each other for ever. So σ stays from this
-/// iteration on.
-constexpr int noise_iterations = 15;
-/// Steps below this, in radians and as a share, change no row of any picture.
-constexpr double smallest_step = 1e-9;
-/// With this factor, Tukey's biweight needs 5 % more points than least squares if all errors are
-/// Gaussian.
-constexpr double biweight_reach = 4.685;
-constexpr double deviations_per_median = 1.4826;
-/// The step of derivatives: small against any turn that matters, and large against rounding.
+/// The step of the derivative by the yaw: small against any turn that matters, and large against
+/// rounding.
 constexpr double probe = 1e-6;
 
 Unknowns unknowns_of(const MountTurn& turn) {
@@ -47,6 +34,7 @@ Rotation transposed(const Rotation& r) {
 /// Undoes a turn.
 class Undo {
  public:
+  explicit Undo(const Unknowns& unknowns) : Undo(turn_of(unknowns)) {}
   explicit Undo(const MountTurn& turn)
       : back_(transposed(rotation_of(turn))),
         focal_(turn.focal),
@@ -56,107 +44,13 @@ class Undo {
     const auto [u, v] = rotated(back_, scale_ * x, scale_ * y);
     return {focal_ * u, focal_ * v};
   }
-  double row(double x, double y) const { return place(x, y)[1]; }
+  double residual(const MatchedPoint& point) const {
+    return place(point.right_x, point.right_y)[1] - point.left_y;
+  }
 
  private:
   Rotation back_;
   double focal_, scale_;
-};
-
-/// The row of a place in the right picture, and its derivatives by the unknowns.
-class Rows {
- public:
-  explicit Rows(const Unknowns& u) : here_(turn_of(u)), there_(neighbours(u)) {}
-
-  double at(double x, double y) const { return here_.row(x, y); }
-  Unknowns slopes(double x, double y) const {
-    Unknowns result;
-    for (std::size_t i = 0; i < count; ++i)
-      result[i] = (there_[2 * i].row(x, y) - there_[2 * i + 1].row(x, y)) / (2 * probe);
-    return result;
-  }
-
- private:
-  static std::vector<Undo> neighbours(const Unknowns& u) {
-    std::vector<Undo> all;
-    for (std::size_t i = 0; i < count; ++i)
-      for (const double step : {probe, -probe}) {
-        Unknowns moved = u;
-        moved[i] += step;
-        all.emplace_back(turn_of(moved));
-      }
-    return all;
-  }
-
-  Undo here_;
-  std::vector<Undo> there_;  ///< on both sides of each unknown
-};
-
-/// Returns the inverse of a symmetric, positive definite matrix, by Gauss and Jordan's elimination.
-Matrix inverse_of(Matrix a) {
-  Matrix inverse{};
-  for (int i = 0; i < count; ++i)
-    inverse[count * i + i] = 1;
-  for (int pivot = 0; pivot < count; ++pivot) {
-    const double scale = 1 / a[count * pivot + pivot];
-    for (int j = 0; j < count; ++j) {
-      a[count * pivot + j] *= scale;
-      inverse[count * pivot + j] *= scale;
-    }
-    for (int i = 0; i < count; ++i) {
-      const double factor = a[count * i + pivot];
-      for (int j = 0; j < count && i != pivot; ++j) {
-        a[count * i + j] -= factor * a[count * pivot + j];
-        inverse[count * i + j] -= factor * inverse[count * pivot + j];
-      }
-    }
-  }
-  return inverse;
-}
-
-/// values must not be empty.
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double biweight(double ratio) {
-  const double part = 1 - ratio * ratio / (biweight_reach * biweight_reach);
-  return part > 0 ? part * part : 0;
-}
-
-/// The linear equations of a step, in units of the noise.
-struct Equations {
-  Matrix normal{};
-  Unknowns right{};
-  double weights = 0;
-
-  void add(double weight, const Unknowns& slope, double residual) {
-    weights += weight;
-    for (int j = 0; j < count; ++j) {
-      right[j] -= weight * slope[j] * residual;
-      for (int k = 0; k < count; ++k)
-        normal[count * j + k] += weight * slope[j] * slope[k];
-    }
-  }
-
-  /// Adds what was known before, and takes what is known exactly out of the equations.
-  void add(const MountPrior& prior, const Unknowns& at) {
-    const Unknowns likely = unknowns_of(prior.turn);
-    for (int j = 0; j < count; ++j) {
-      const double deviation = prior.deviations[j];
-      if (deviation > 0) {
-        normal[count * j + j] += 1 / (deviation * deviation);
-        right[j] += (likely[j] - at[j]) / (deviation * deviation);
-        continue;
-      }
-      for (int k = 0; k < count; ++k)
-        normal[count * j + k] = normal[count * k + j] = 0;
-      normal[count * j + j] = 1;
-      right[j] = 0;
-    }
-  }
 };
 
 }  // namespace
@@ -199,64 +93,33 @@ double MountFit::error(int unknown) const {
 
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise) {
-  Unknowns u = unknowns_of(prior.turn);
-  MountFit fit;
-  fit.noise = min_noise;
-  std::vector<double> residuals(points.size()), sizes(points.size());
-  for (int iteration = 0; iteration < max_iterations; ++iteration) {
-    const Rows rows(u);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      residuals[i] = rows.at(points[i].right_x, points[i].right_y) - points[i].left_y;
-      sizes[i] = std::abs(residuals[i]);
+  const RobustFit<MountPrior::unknowns> fit = fit_robustly<Undo>(
+      points, unknowns_of(prior.turn), unknowns_of(prior.turn), prior.deviations, min_noise);
+  return {turn_of(fit.unknowns), fit.covariance, fit.noise, fit.fitting};
+}
+
+std::vector<MatchedPoint> places_in(double half_width, double half_height) {
+  constexpr int steps = 4;
+  std::vector<MatchedPoint> places;
+  for (int j = -steps; j <= steps; ++j)
+    for (int i = -steps; i <= steps; ++i) {
+      const double x = half_width * i / steps, y = half_height * j / steps;
+      places.push_back({x, y, x, y});
     }
-    if (!points.empty() && iteration < noise_iterations)
-      fit.noise = std::max(deviations_per_median * median_of(sizes), min_noise);
-    Equations equations;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      Unknowns slopes = rows.slopes(points[i].right_x, points[i].right_y);
-      for (double& slope : slopes)
-        slope /= fit.noise;
-      equations.add(biweight(residuals[i] / fit.noise), slopes, residuals[i] / fit.noise);
-    }
-    fit.fitting = points.empty() ? 0 : equations.weights / static_cast<double>(points.size());
-    equations.add(prior, u);
-    fit.covariance = inverse_of(equations.normal);
-    double largest = 0;
-    for (int j = 0; j < count; ++j) {
-      double step = 0;
-      for (int k = 0; k < count; ++k)
-        step += fit.covariance[count * j + k] * equations.right[k];
-      u[j] += step;
-      largest = std::max(largest, std::abs(step));
-    }
-    if (largest < smallest_step)
-      break;
-  }
-  fit.turn = turn_of(u);
-  for (int j = 0; j < count; ++j)
-    if (prior.deviations[j] == 0)
-      fit.covariance[count * j + j] = 0;
-  return fit;
+  return places;
 }
 
 RowsApart rows_apart(const MountFit& fit, const MountTurn& corrected, double half_width,
                      double half_height) {
-  constexpr int steps = 4;
-  constexpr int places = (2 * steps + 1) * (2 * steps + 1);
-  const Rows rows(unknowns_of(fit.turn));
-  double squares = 0, variances = 0;
-  for (int j = -steps; j <= steps; ++j)
-    for (int i = -steps; i <= steps; ++i) {
-      const double row = half_height * j / steps;
-      const auto [x, y] = turned_place(corrected, half_width * i / steps, row);
-      const double apart = rows.at(x, y) - row;
-      squares += apart * apart;
-      const Unknowns slopes = rows.slopes(x, y);
-      for (int k = 0; k < count; ++k)
-        for (int l = 0; l < count; ++l)
-          variances += slopes[k] * slopes[l] * fit.covariance[count * k + l];
-    }
-  return {std::sqrt(squares / places), std::sqrt(std::max(variances, 0.0) / places)};
+  std::vector<MatchedPoint> places = places_in(half_width, half_height);
+  for (MatchedPoint& place : places) {
+    const auto [x, y] = turned_place(corrected, place.left_x, place.left_y);
+    place.right_x = x;
+    place.right_y = y;
+  }
+  return residuals_at<Undo>(RobustFit<MountPrior::unknowns>{unknowns_of(fit.turn), fit.covariance,
+                                                            fit.noise, fit.fitting},
+                            places);
 }
 
 }  // namespace cudavision::sgm

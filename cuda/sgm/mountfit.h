@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "cuda/sgm/robustfit.h"
+
 /// How the right camera has turned in its mount, from points that both cameras see. Runs on the
 /// CPU, whatever device matches the pictures.
 namespace cudavision::sgm {
@@ -66,23 +68,17 @@ struct MountFit {
 };
 
 /// Fits the turn by the rows of the points alone: a camera that has not turned sees them in the row
-/// of the left one. Minimizes Σ w·(r / σ)² + Σ ((u − u₀) / deviation)² over the unknowns u, by
-/// Gauss and Newton's method from the most likely turn on. r is upright_place().y − left_y; w is
-/// Tukey's biweight (1 − (r / 4.685 σ)²)² up to 4.685 σ and 0 from there on, so that wrong matches
-/// do not count; and σ is 1.4826 times the median of |r|, but at least min_noise. A function of the
-/// points and their order alone: the same ones give the same bits.
+/// of the left one. fit_robustly() with the residuals upright_place().y − left_y.
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise);
 
-/// Root mean squares over 9×9 places that are spread evenly over a picture, from edge to edge.
-struct RowsApart {
-  double rows = 0;   ///< how far apart the rows of a point lie, in focal lengths
-  double error = 0;  ///< standard error of that
-};
+/// Returns 9×9 points that are spread evenly over a picture, from edge to edge, and that the right
+/// camera sees at the same places.
+std::vector<MatchedPoint> places_in(double half_width, double half_height);
 
-/// Returns how far apart the rows of the left and of the right picture lie if the right camera has
-/// turned as a fit says, and its pictures are rectified as if it had turned as `corrected` says.
-/// half_width and half_height are those of the picture.
+/// Returns how far apart the rows of the left and of the right picture lie, over places_in() it, if
+/// the right camera has turned as a fit says, and its pictures are rectified as if it had turned as
+/// `corrected` says. half_width and half_height are those of the picture.
 RowsApart rows_apart(const MountFit& fit, const MountTurn& corrected, double half_width,
                      double half_height);
 

@@ -78,6 +78,7 @@ struct Best {
   double offset = 0;  ///< dy, with a fraction
   double ratio = 1;   ///< its sum, relative to the smallest of those that are another match
   bool exists = false;
+  bool between_rows = false;  ///< no row beyond those that were searched can match better
 };
 
 /// The sums of absolute differences for all places of a window.
@@ -103,7 +104,8 @@ class Sums {
     Best best{dx + x, dy + y, static_cast<double>(dy + y), 1, true};
     if (const int other = min_elsewhere(x, y); other < no_sum)
       best.ratio = static_cast<double>(lowest) / std::max(other, 1);
-    if (y > 0 && y < rows_ - 1) {
+    best.between_rows = y > 0 && y < rows_ - 1;
+    if (best.between_rows) {
       const int above = row(y - 1)[x], below = row(y + 1)[x];
       if (const int height = std::max(above, below) - lowest; height > 0)
         best.offset += 0.5 * (above - below) / height;
@@ -372,7 +374,8 @@ void PairInspector::measure_rows(const std::vector<Match>& matches, PairFigures&
     offsets.push_back(best.offset);
     const double x = blocks_[i].x + (block_width - 1) / 2.0;
     const double y = blocks_[i].y + (block_height - 1) / 2.0;
-    figures.matches.push_back({x, y, x + best.dx, y + best.offset});
+    if (best.between_rows)
+      figures.matches.push_back({x, y, x + best.dx, y + best.offset});
   }
   if (offsets.empty())
     return;

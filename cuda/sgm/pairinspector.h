@@ -40,7 +40,9 @@ struct PairFigures {
       0;  ///< median of (row in the right picture − row in the left), in pixels
   double vertical_spread = 0;  ///< the difference of that number's upper and lower quartile
 
-  std::vector<MatchedBlock> matches;  ///< row by row
+  /// The blocks, row by row, without those whose best match lies in the first or the last of the
+  /// rows that were searched, because a better one may lie beyond.
+  std::vector<MatchedBlock> matches;
 
   /// Share of the blocks that are matched if the pictures are exchanged. It is only measured if
   /// fewer than half are matched as they are.

@@ -21,6 +21,8 @@ using Ranges = sgm::Parameters::Ranges;
 /// Returns the settings with the values that properties have while nobody sets them.
 Settings shown(const Settings& settings) {
   Settings result = settings.with_calibrated_lengths();
+  if (settings.focal_length > 0)
+    result.focal_length = settings.focal_length;
   static_cast<sgm::Parameters&>(result) = sgm::resolved(settings);
   return result;
 }
@@ -73,7 +75,8 @@ void add_calibration(ElementProperties<Settings>& all) {
   all.add(
       {"calibration", "Calibration",
        "File of OpenCV's stereo calibration (YAML, XML or JSON with M1 D1 M2 D2 R T, or R1 R2 P1 "
-       "P2); several are separated by commas. The frames are then rectified",
+       "P2); several are separated by commas. The frames are then rectified. auto = without a "
+       "file: cameras that are mounted roughly parallel are calibrated by what they see",
        ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
   all.add(
@@ -84,14 +87,16 @@ void add_calibration(ElementProperties<Settings>& all) {
       {"calibration-right", "Calibration of the right camera",
        "File of the right camera's camera_info (YAML, by ROS), instead of calibration", ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.right; });
-  all.add({"alpha", "Alpha",
-           "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
-           "cameras see, to 1, all of them (-1 = as the calibration says)",
-           ready},
-          &Settings::alpha, {-1, 1});
+  all.add(
+      {"alpha", "Alpha",
+       "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
+       "cameras see, to 1, all of them (-1 = as the calibration says; with calibration=auto, 0)",
+       ready},
+      &Settings::alpha, {-1, 1});
   all.add({"calibration-drift", "Calibration drift",
            "What to do about cameras that have turned in their mounts, as inspected pairs show: "
-           "nothing, warn, or correct the right camera's pictures",
+           "nothing, warn, or correct the right camera's pictures (with calibration=auto, warn "
+           "corrects them, too)",
            ready},
           &Settings::calibration_drift, calibration_drift_type());
 }
@@ -168,7 +173,8 @@ void add_temporal(ElementProperties<Settings>& all) {
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
            "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
-           "calibration's, if there is one)"},
+           "calibration's, if there is one; with calibration=auto, one that is guessed from the "
+           "width)"},
           &Settings::focal_length, {0, 1e6}, shown);
   all.add({"baseline", "Baseline",
            "Distance between the cameras in millimetres; depth and points need it (0 = the "

@@ -11,6 +11,11 @@ namespace cudavision {
 namespace {
 
 std::string length_error(const StereoSettings& settings) {
+  if (settings.calibration.automatic())
+    return settings.baseline > 0
+               ? ""
+               : "Depth and points need the distance between the cameras, which calibration=auto "
+                 "does not find: set baseline, in mm.";
   if (settings.calibration.any())
     return {};
   if (settings.focal_length <= 0 && settings.baseline <= 0)
@@ -49,6 +54,9 @@ StereoSettings StereoSettings::with_calibrated_lengths() const {
   StereoSettings settings = *this;
   if (settings.focal_length == 0)
     settings.focal_length = calibrated_focal_length;
+  else if (calibration.automatic() && assumed_focal_length > 0)
+    settings.focal_length *= calibrated_focal_length / assumed_focal_length;
+  settings.assumed_focal_length = 0;  // so that asking twice changes nothing
   if (settings.baseline == 0)
     settings.baseline = calibrated_baseline;
   return settings;

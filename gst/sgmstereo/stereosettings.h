@@ -57,6 +57,8 @@ struct StereoSettings : sgm::Parameters {
   // Not properties, but what the calibration gives for the current frames; 0: nothing yet.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
+  /// With calibration=auto, the cameras' focal length that the calibrated one follows from.
+  double assumed_focal_length = 0;
   const char* known_distance = "";  ///< interned; see KnownDistance
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
@@ -75,7 +77,17 @@ struct StereoSettings : sgm::Parameters {
   StereoSettings since_start(const StereoSettings& started) const;
 
   /// Returns these settings, with the calibration's focal length and baseline unless they are set.
+  /// With calibration=auto, focal-length is that of the cameras, and the one returned that of the
+  /// rectified pictures.
   StereoSettings with_calibrated_lengths() const;
+
+  /// Returns what is done about cameras that have turned. There is no file that they could fit
+  /// again with calibration=auto, so that they are corrected instead of a warning.
+  CalibrationDrift drift() const noexcept {
+    return calibration.automatic() && calibration_drift == CalibrationDrift::warn
+               ? CalibrationDrift::correct
+               : calibration_drift;
+  }
 };
 
 /// Returns the property of cudasgmstereo, or the value of one, that stands for a name in cuda/sgm/.

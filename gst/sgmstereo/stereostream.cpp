@@ -41,6 +41,8 @@ void reset_stream(StereoStream& stream) {
   stream.unpaired.reset();
   stream.diagnostics.reset();
   stream.mounts.reset();
+  stream.self_calibration.reset();
+  stream.warned_of_unknown_lengths = false;
   stream.state.arrived_packed = false;
   stream.state.shared.lock()->qos.reset();
   for (StereoInput* input : {&stream.left, &stream.right})
@@ -59,6 +61,16 @@ void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& 
                    " pixels, and more than 1 is too much for true depths: calibrate again, with a "
                    "flat board that stands still, for example with pipelines/calibrate.py of the "
                    "package gst-cudavision-tools.");
+}
+
+void check_automatic_calibration(gpointer self, const StereoSettings& settings) {
+  require_one_form(settings.calibration);
+  require_opencv("calibration=auto");
+  if (settings.diagnostics_interval == 0)
+    post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                 "calibration=auto finds out from inspected pairs how the cameras stand, and "
+                 "diagnostics-interval=0 inspects none: set it to a time, such as 1000000000 for "
+                 "one pair in a second.");
 }
 
 }  // namespace
@@ -94,7 +106,9 @@ gboolean stereo_start(StereoStream& stream) {
     if (settings.calibration_drift == CalibrationDrift::correct)
       require_opencv("calibration-drift=correct");
     stream.calibration.reset();
-    if (settings.calibration.any())
+    if (settings.calibration.automatic())
+      check_automatic_calibration(stream.self, settings);
+    else if (settings.calibration.any())
       stream.calibration = read_calibration(settings.calibration);
     warn_of_calibration(stream.self, stream.calibration);
     reset_stream(stream);
@@ -123,6 +137,7 @@ gboolean stereo_stop(StereoStream& stream) {
   shared->started.reset();
   shared->settings.calibrated_focal_length = 0;
   shared->settings.calibrated_baseline = 0;
+  shared->settings.assumed_focal_length = 0;
   return released;
 }
 

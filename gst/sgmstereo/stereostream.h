@@ -8,6 +8,7 @@
 #include "gst/base/properties.h"
 #include "gst/flight/frameinflight.h"
 #include "gst/sgmstereo/calibration/calibration.h"
+#include "gst/sgmstereo/calibration/selfcalibration.h"
 #include "gst/sgmstereo/calibration/stereomounts.h"
 #include "gst/sgmstereo/diagnostics/stereodiagnostics.h"
 #include "gst/sgmstereo/pairing/headframe.h"
@@ -82,6 +83,8 @@ struct StereoStream {
   UnpairedFrames unpaired;
   StereoDiagnostics diagnostics;
   StereoMounts mounts;
+  SelfCalibration self_calibration;        ///< with calibration=auto
+  bool warned_of_unknown_lengths = false;  ///< likewise
   SourceBranch src{std::nullopt, false};
   bool outputs_discont = true;    ///< the next outputs, of all pads, do not continue the last ones
   bool temporal_restart = false;  ///< the next pair does not continue those before, over time

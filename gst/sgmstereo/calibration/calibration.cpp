@@ -313,7 +313,9 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
-void check_choice(const CalibrationFiles& files) {
+}  // namespace
+
+void require_one_form(const CalibrationFiles& files) {
   const auto refuse = [](const char* what) {
     throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, what);
   };
@@ -328,10 +330,8 @@ void check_choice(const CalibrationFiles& files) {
                          "calibration-left.");
 }
 
-}  // namespace
-
 StereoCalibration read_calibration(const CalibrationFiles& files) {
-  check_choice(files);
+  require_one_form(files);
   try {
     return *files.stereo ? read_opencv(split_names(files.stereo))
                          : read_ros(files.left, files.right);

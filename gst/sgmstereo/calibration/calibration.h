@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct CalibrationFiles {
   const char* right = "";
 
   bool any() const noexcept { return *stereo || *left || *right; }
+  /// True if there is no file, and the cameras are to be calibrated by what they see. A file of
+  /// that name is ./auto.
+  bool automatic() const noexcept { return std::strcmp(stereo, "auto") == 0; }
 };
 
 enum class CameraModel {
@@ -55,6 +59,9 @@ struct StereoCalibration {
   double reprojection_error = 0;  ///< root mean square, in pixels; 0: the files do not say
   std::string files;              ///< their names, for messages
 };
+
+/// Throws ElementError if both forms of files are named, or a part of one.
+void require_one_form(const CalibrationFiles& files);
 
 /// Reads the files. What OpenCV writes has the keys M1 D1 M2 D2 (or K1 …, cameraMatrix1,
 /// distCoeffs1 …), and R T or R1 R2 P1 P2 or all of these, as its example stereo_calib writes them.

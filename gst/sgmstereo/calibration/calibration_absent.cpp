@@ -22,6 +22,8 @@ constexpr char remedy[] =
 
 }  // namespace
 
+void require_one_form(const CalibrationFiles&) {}
+
 StereoCalibration read_calibration(const CalibrationFiles&) {
   refuse();
 }
@@ -30,12 +32,21 @@ Rectification make_rectification(const StereoCalibration&, int, int, double) {
   refuse();
 }
 
+RectifiedCamera identity_camera(int, int, double) {
+  return {};
+}
+
 Rectification make_identity(int, int, double) {
   refuse();
 }
 
 void require_opencv(const std::string& what) {
   refuse("This gst-cudavision was built without OpenCV, which " + what + " needs: ");
+}
+
+std::vector<std::array<double, 2>> camera_places(const RectifiedCamera&,
+                                                 const std::vector<std::array<double, 2>>&) {
+  refuse();
 }
 
 RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {

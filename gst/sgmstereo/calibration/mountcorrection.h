@@ -37,6 +37,11 @@ class MountCorrection {
   /// Returns that map. Waits for the thread, and throws what it has thrown.
   RectifyingMap take();
 
+  /// The cameras are calibrated anew: no turn is corrected any more. The count goes on.
+  void forget() {
+    current_ = {};
+    pending_.reset();
+  }
   /// All maps are made anew: a turn that is pending takes effect at once.
   void settle();
 

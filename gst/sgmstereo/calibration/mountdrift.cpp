@@ -26,7 +26,6 @@ constexpr double enough_fitting = 0.6;
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
 /// The last pair is explained if at least this share of its points lie this near to the fit.
 constexpr double explained = 0.5, near_fit = 1;
-constexpr int pairs_to_forget = 2;
 
 }  // namespace
 
@@ -55,7 +54,8 @@ MountFinding MountDrift::add(const sgm::PairFigures& figures, const RectifiedOpt
   finding.known = true;
   finding.fit = fit_with(0, yaw);
   unexplained_ = explains_last_pair(finding.fit) ? 0 : unexplained_ + 1;
-  if (unexplained_ >= pairs_to_forget) {  // a blow: what was seen before it no longer holds
+  if (unexplained_ >= pairs_to_forget) {
+    finding.moved = true;
     forget_before(pairs_ - pairs_to_forget);
     unexplained_ = 0;
     finding.fit = fit_with(0, yaw);

@@ -26,6 +26,9 @@ struct MountFinding {
   bool known = false;  ///< enough points were seen; all else is of no meaning without this
   /// Two pairs or more agree on one turn, so that it may be corrected, or warned of.
   bool sure = false;
+  /// The cameras have got a blow: what was seen before the last `pairs_to_forget` pairs no longer
+  /// holds.
+  bool moved = false;
   sgm::MountFit fit;
   /// The yaw as far as rows show it, which is less exact than what the fit takes for it, and its
   /// standard error.
@@ -41,6 +44,9 @@ struct MountFinding {
 /// unless rows show without doubt that it has changed.
 class MountDrift {
  public:
+  /// So many pairs in a row that nothing before them explains are the first ones after a blow.
+  static constexpr int pairs_to_forget = 2;
+
   void reset() { *this = MountDrift(); }
 
   /// Adds a pair that was matched while the right camera was corrected by a turn. known_yaw: if it

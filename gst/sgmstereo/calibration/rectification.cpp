@@ -194,24 +194,53 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
   }
 }
 
+RectifiedCamera identity_camera(int width, int height, double focal_length) {
+  const double x = (width - 1) / 2.0, y = (height - 1) / 2.0;
+  RectifiedCamera camera;
+  camera.camera.matrix = {focal_length, 0, x, 0, focal_length, y, 0, 0, 1};
+  camera.rectification.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  camera.rectification.projection = {focal_length, 0, x, 0, 0, focal_length, y, 0, 0, 0, 1, 0};
+  return camera;
+}
+
 Rectification make_identity(int width, int height, double focal_length) {
   Rectification result;
   result.width = width;
   result.height = height;
   result.center_x = (width - 1) / 2.0;
   result.center_y = (height - 1) / 2.0;
-  RectifiedCamera camera;
-  camera.camera.matrix = {
-      focal_length, 0, result.center_x, 0, focal_length, result.center_y, 0, 0, 1};
-  camera.rectification.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  camera.rectification.projection = {
-      focal_length, 0, result.center_x, 0, 0, focal_length, result.center_y, 0, 0, 0, 1, 0};
+  const RectifiedCamera camera = identity_camera(width, height, focal_length);
   result.left_camera = result.right_camera = camera;
   result.right = make_plane_map(camera, width, height, 1, 1);
   return result;
 }
 
 void require_opencv(const std::string&) {}
+
+std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
+                                                 const std::vector<std::array<double, 2>>& places) {
+  if (places.empty())
+    return {};
+  const cv::Mat p = mat(camera.rectification.projection, 3).colRange(0, 3);
+  const cv::Mat back = (p * mat(camera.rectification.rotation, 3)).inv();
+  std::vector<cv::Point3d> directions;
+  for (const auto& [x, y] : places) {
+    const cv::Mat direction = back * cv::Vec3d(x, y, 1);
+    const double z = direction.at<double>(2);
+    directions.emplace_back(direction.at<double>(0) / z, direction.at<double>(1) / z, 1);
+  }
+  const cv::Vec3d none(0, 0, 0);
+  const cv::Mat m = mat(camera.camera.matrix, 3), d = distortion_of(camera.camera);
+  std::vector<cv::Point2d> seen;
+  if (camera.model == CameraModel::fisheye)
+    cv::fisheye::projectPoints(directions, seen, none, none, m, d);
+  else
+    cv::projectPoints(directions, none, none, m, d, seen);
+  std::vector<std::array<double, 2>> result;
+  for (const cv::Point2d& place : seen)
+    result.push_back({place.x, place.y});
+  return result;
+}
 
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
                              int subsampling_x, int subsampling_y) {

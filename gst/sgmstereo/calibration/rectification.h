@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ struct Rectification {
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,
                                  double alpha);
 
+/// Returns a camera whose frames of width×height are rectified already.
+RectifiedCamera identity_camera(int width, int height, double focal_length);
+
 /// Makes the rectification for frames of width×height that are rectified already: it changes
 /// nothing, but the right camera can be corrected. focal_length is that of the frames in pixels, or
 /// a guess. Throws ElementError in a build without OpenCV.
@@ -63,6 +67,10 @@ Rectification make_identity(int width, int height, double focal_length);
 
 /// Throws ElementError in a build without OpenCV. what needs it: the name of a property.
 void require_opencv(const std::string& what);
+
+/// Returns where a camera sees what lies at places of the rectified picture, in pixels of both.
+std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
+                                                 const std::vector<std::array<double, 2>>& places);
 
 /// Makes the map of a plane of width×height samples, one for each subsampling_x×subsampling_y
 /// pixels, which lies at their centre: OpenCV's map for camera matrices that are scaled to the

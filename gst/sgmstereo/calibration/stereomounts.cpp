@@ -17,6 +17,14 @@ constexpr double certainty = 3;
 
 }  // namespace
 
+void StereoMounts::forget() {
+  optics_ = {};
+  drift_.reset();
+  distance_ = {};
+  measured_.reset();
+  correction_.forget();
+}
+
 const sgm::MountTurn& StereoMounts::begin_work(const RectifiedOptics& optics) {
   if (optics_.width > 0 && !optics_.matches(optics))
     reset();

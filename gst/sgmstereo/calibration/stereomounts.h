@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
+
 #include "gst/sgmstereo/calibration/calibrationdrift.h"
 #include "gst/sgmstereo/calibration/knowndistance.h"
 #include "gst/sgmstereo/calibration/mountcorrection.h"
@@ -15,6 +17,9 @@ struct MountReport {
   sgm::MountTurn corrected;  ///< while the pair was matched
   unsigned corrections = 0;  ///< so far, with the one that begins now
   bool begins = false;       ///< a correction begins with this pair
+  /// Of cameras with calibration=auto: how many calibrations have taken effect.
+  std::optional<unsigned> calibrations;
+  bool calibrating = false;  ///< likewise: the first one may still come
   DistanceFinding distance;  ///< of known-distance; the one that led to a correction, if it did
 };
 
@@ -23,6 +28,9 @@ class StereoMounts {
  public:
   /// Call this at start and stop.
   void reset() { *this = StereoMounts(); }
+
+  /// The cameras are calibrated anew, so that nothing of what was found out before holds.
+  void forget();
 
   /// Maps are made anew, for pictures with these optics. Returns the turn that they correct.
   const sgm::MountTurn& begin_work(const RectifiedOptics& optics);

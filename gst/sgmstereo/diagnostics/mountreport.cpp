@@ -8,7 +8,7 @@ namespace {
 
 constexpr double degrees = 180 / G_PI;
 
-enum Unknown { pitch, yaw, roll, zoom };
+enum Unknown { pitch, yaw, roll, zoom, k1 };
 
 std::string formatted(const char* format, double number, double error) {
   char buffer[200];
@@ -19,6 +19,8 @@ std::string formatted(const char* format, double number, double error) {
 }  // namespace
 
 void add_mount_fields(GstStructure* structure, const MountReport& report) {
+  if (report.calibrations)
+    gst_structure_set(structure, "calibrations", G_TYPE_UINT, *report.calibrations, nullptr);
   if (report.mode == CalibrationDrift::off)
     return;
   const auto add = [&](const char* name, double value) {
@@ -56,6 +58,23 @@ std::string turn_text(const MountFinding& finding) {
          formatted("%.2f ± %.2f° in roll, and its focal length is ", degrees * fit.turn.roll,
                    degrees * fit.error(roll)) +
          formatted("%.4f ± %.4f times the left one's", fit.turn.zoom, fit.error(zoom));
+}
+
+std::string calibration_text(const SelfCalibrated& found) {
+  const sgm::CameraPairFit& fit = found.fit;
+  const sgm::CameraPair& pair = fit.pair;
+  return "The rows of both pictures were " +
+         formatted("%.2f ± %.2f", found.rows_off, found.rows_error) + " pixels apart, as " +
+         std::to_string(found.points) +
+         " places show that both cameras see. Against the left camera, the right one has turned " +
+         formatted("by %.2f ± %.2f° in pitch, ", degrees * pair.pitch, degrees * fit.error(pitch)) +
+         formatted("%.2f ± %.2f° in yaw and ", degrees * pair.yaw, degrees * fit.error(yaw)) +
+         formatted("%.2f ± %.2f° in roll, its focal length is ", degrees * pair.roll,
+                   degrees * fit.error(roll)) +
+         formatted("%.4f ± %.4f times the left one's, ", pair.zoom, fit.error(zoom)) +
+         formatted("and the lenses distort by k1 = %.3f ± %.3f", pair.k1, fit.error(k1)) +
+         ": both pictures are rectified accordingly from this pair on. Rows show no lengths: "
+         "distances are as true as focal-length and baseline, or known-distance.";
 }
 
 std::string correction_text(const MountReport& report) {

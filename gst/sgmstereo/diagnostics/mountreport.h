@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "gst/sgmstereo/calibration/selfcalibration.h"
 #include "gst/sgmstereo/calibration/stereomounts.h"
 
 /// What StereoDiagnostics says about mounts that have moved.
@@ -22,10 +23,15 @@ namespace cudavision {
 ///     the pair was matched,
 ///   corrections (guint): how many corrections have begun since the start,
 ///   known-distance-offset: DistanceFinding::offset, while there is one.
+/// With calibration=auto:
+///   calibrations (guint): how many calibrations have taken effect since the start.
 void add_mount_fields(GstStructure* structure, const MountReport& report);
 
 /// Returns what is found, in a sentence's words: "by 0.50 ± 0.01° in pitch, …".
 std::string turn_text(const MountFinding& finding);
+
+/// Returns what a calibration has found that takes effect now.
+std::string calibration_text(const SelfCalibrated& found);
 
 /// Returns what a correction that begins does.
 std::string correction_text(const MountReport& report);

@@ -66,7 +66,9 @@ bool StereoDiagnostics::selects(const FrameTimes& times, GstClockTime interval) 
 void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& settings,
                                bool measures_depth, PairSnapshot& pair,
                                const sgm::PairFigures& figures, const MountReport& mounts) {
-  offsets_.add(figures);
+  // Rows of cameras that are not rectified are as far apart as what they see is near or far.
+  if (!mounts.calibrating)
+    offsets_.add(figures);
   std::optional<DepthFit> depth;
   if (measures_depth)
     depth = depth_fit(pair.map(), settings);

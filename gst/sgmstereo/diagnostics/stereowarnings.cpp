@@ -71,7 +71,12 @@ std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettin
          (figures.vertical_offset < 0 ? "higher" : "lower") +
          " than in the left one (median; the middle half of these offsets differ by " +
          text(figures.vertical_spread, 1) + " rows). " +
-         (settings.calibration.any()
+         (settings.calibration.automatic()
+              ? "calibration=auto cannot tell how the cameras stand: show them something with "
+                "texture in all parts of the pictures, at several distances, or calibrate them "
+                "with "
+                "pipelines/calibrate.py of the package gst-cudavision-tools."
+          : settings.calibration.any()
               ? "The calibration does not fit the cameras: calibrate them again, or set "
                 "calibration-drift=correct if they have only turned."
               : "Calibrate the cameras, for example with pipelines/calibrate.py of the package "
@@ -81,7 +86,7 @@ std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettin
 
 /// A correction needs several pairs before it takes effect.
 bool is_being_corrected(const MountReport& mounts) {
-  return mounts.mode == CalibrationDrift::correct && mounts.finding.sure;
+  return mounts.calibrating || (mounts.mode == CalibrationDrift::correct && mounts.finding.sure);
 }
 
 std::string drift_text(const MountReport& mounts) {
@@ -134,7 +139,7 @@ std::string unmatched_text(const sgm::PairFigures& figures, const StereoSettings
          text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
          " places match. Check that both cameras see the same scene at the same time, and that the "
          "left one is linked to sink_left" +
-         (settings.calibration.any()
+         (settings.calibration.any() && !settings.calibration.automatic()
               ? ", and that the calibration is that of these cameras, in this order."
               : ". Pictures that are not rectified need a calibration, for example by "
                 "pipelines/calibrate.py of the package gst-cudavision-tools.");
@@ -224,6 +229,8 @@ std::string baseline_text(const StereoSettings& settings) {
 
 /// settings have the calibration's lengths where no others are set.
 std::string calibrated_lengths_text(const StereoSettings& settings) {
+  if (settings.calibration.automatic())  // whose lengths are those of the properties
+    return {};
   const auto contradicts = [](double set, double calibrated) {
     return calibrated > 0 && std::abs(set / calibrated - 1) > max_contradiction;
   };

@@ -11,7 +11,7 @@
 #include "gst/base/framemetas.h"
 #include "gst/core/elementerror.h"
 #include "gst/memory/streamorder.h"
-#include "gst/sgmstereo/calibration/rectification.h"
+#include "gst/sgmstereo/calibration/rectifiedstream.h"
 #include "gst/sgmstereo/outputs/requestpads.h"
 #include "gst/sgmstereo/outputs/stereopush.h"
 
@@ -75,89 +75,6 @@ GstFlowReturn prepare_request_pads(StereoStream& stream, OpenPads& pads) {
   return GST_FLOW_OK;
 }
 
-// Returns the rectification of the frames by the calibration. Its focal length and baseline take
-// the place of those that are not set.
-Rectification calibrated(StereoStream& stream, const PictureSize& size, double alpha) {
-  const Rectification rectification =
-      make_rectification(*stream.calibration, size.width, size.height, alpha);
-  GST_INFO_OBJECT(stream.self, "rectified by %s: focal length %g pixels, baseline %g mm",
-                  stream.calibration->files.c_str(), rectification.focal_length,
-                  rectification.baseline);
-  {
-    const auto shared = stream.state.shared.lock();
-    shared->settings.calibrated_focal_length = rectification.focal_length;
-    shared->settings.calibrated_baseline = rectification.baseline;
-  }
-  for (const char* property : {"focal-length", "baseline"})
-    g_object_notify(G_OBJECT(stream.self), property);
-  return rectification;
-}
-
-// Without a calibration, a focal length of the width is an angle of view of 53°.
-RectifiedOptics optics_of(const std::optional<Rectification>& rectification,
-                          const PictureSize& size, const StereoSettings& settings) {
-  const bool calibrated = rectification && rectification->focal_length > 0;
-  RectifiedOptics optics;
-  optics.width = size.width;
-  optics.height = size.height;
-  optics.focal_is_known = calibrated || settings.focal_length > 0;
-  optics.focal_length = calibrated                  ? rectification->focal_length
-                        : settings.focal_length > 0 ? settings.focal_length
-                                                    : size.width;
-  optics.center_x = calibrated ? rectification->center_x : (size.width - 1) / 2.0;
-  optics.center_y = calibrated ? rectification->center_y : (size.height - 1) / 2.0;
-  return optics;
-}
-
-// Returns the rectification of the frames, if there is one.
-std::optional<Rectification> rectify(StereoStream& stream) {
-  const StereoSettings settings = stereo_settings(stream.self);
-  const FrameLayout& frames = stream.left.format->layout;
-  const PictureSize size = picture_size(stream.packing, frames.width, frames.height);
-  std::optional<Rectification> rectification;
-  if (stream.calibration)
-    rectification = calibrated(stream, size, settings.alpha);
-  const RectifiedOptics optics = optics_of(rectification, size, settings);
-  const sgm::MountTurn& turn = stream.mounts.begin_work(optics);
-  if (settings.calibration_drift != CalibrationDrift::correct)
-    return rectification;
-  if (!rectification)
-    rectification = make_identity(size.width, size.height, optics.focal_length);
-  if (turn != sgm::MountTurn())
-    rectification->right =
-        make_plane_map(turned(rectification->right_camera, turn), size.width, size.height, 1, 1);
-  return rectification;
-}
-
-// Lets the map of a right camera that has turned take effect, if its turn has come. The pairs
-// before are pushed first, because the device still works with the old map.
-GstFlowReturn follow_mounts(StereoStream& stream) {
-  MountCorrection& correction = stream.mounts.correction();
-  if (!correction.is_due())
-    return GST_FLOW_OK;
-  const GstFlowReturn flow = stereo_push_pairs(stream, 0);
-  if (flow != GST_FLOW_OK || !stream.work)
-    return flow == GST_FLOW_OK ? GST_FLOW_FLUSHING : flow;
-  const RectifyingMap map = correction.take();
-  const DeviceScope scope(stream.state.session);
-  stream.work->set_right_map(map);
-  stream.diagnostics.rows_have_moved();
-  return GST_FLOW_OK;
-}
-
-void report_pair(StereoStream& stream, const FrameTimes& times) {
-  const StereoSettings settings = stream.work->settings().with_calibrated_lengths();
-  PairSnapshot& pair = stream.work->snapshot();
-  const sgm::PairFigures figures = pair.figures(settings);
-  const int last_disparity = settings.minimum + settings.disparities - 1;
-  const DistanceScene scene{pair.map(),     sgm::disparity_scale(settings), settings.minimum,
-                            last_disparity, settings.focal_length,          settings.baseline};
-  const MountReport mounts = stream.mounts.inspect(
-      figures, settings.calibration_drift, stream.work->right_camera(), settings.known_distance,
-      scene, !stream.diagnostics.is_unsynchronized());
-  stream.diagnostics.report(times, settings, stream.work->measures_depth(), pair, figures, mounts);
-}
-
 // True if no pair crosses the bus, as all memory carries a stream.
 bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
   return order_is_known(*stream.left.format) &&
@@ -169,8 +86,8 @@ bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
 }
 
 std::unique_ptr<StereoWork> new_work(StereoStream& stream, const OpenPads& pads) {
-  const std::optional<Rectification> rectification = rectify(stream);
-  const StereoSettings settings = stereo_settings(stream.self);  // with what rectify() has set
+  const std::optional<Rectification> rectification = stereo_rectification(stream);
+  const StereoSettings settings = stereo_settings(stream.self);  // with what that has set
   const bool packed = stream.packing.packed();
   const FrameFormat& right = packed ? *stream.left.format : *stream.right.format;
   GST_DEBUG_OBJECT(stream.self, "%s and %s on %s", stream.left.format->description().c_str(),
@@ -182,8 +99,8 @@ std::unique_ptr<StereoWork> new_work(StereoStream& stream, const OpenPads& pads)
                                                              stays_in_stream_order(stream, pads)));
 }
 
-// A handler of the WARNING about invalid settings may stop the element: returns GST_FLOW_FLUSHING
-// then.
+// A handler of a WARNING, such as the one about invalid settings, may stop the element: returns
+// GST_FLOW_FLUSHING then.
 GstFlowReturn prepare_work(StereoStream& stream, const OpenPads& pads) {
   if (!stream.state.session.started())
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
@@ -193,6 +110,8 @@ GstFlowReturn prepare_work(StereoStream& stream, const OpenPads& pads) {
       std::any_of(pads.requested.begin(), pads.requested.end(),
                   [](const auto& pad) { return pad && measures_lengths(pad->output); });
   const std::string error = validation_error(settings, lengths);
+  stereo_warn_of_unknown_lengths(stream, settings,
+                                 lengths || (pads.src && measures_lengths(settings.output)));
   const auto is_new = [&](SourcePad pad) { return !stream.work || !stream.work->is_prepared(pad); };
   const bool src_is_new = pads.src && is_new(SourcePad::always);
   const bool any_is_new =
@@ -324,6 +243,9 @@ GstFlowReturn stereo_push_output(StereoStream& stream, HeadFrame& left, HeadFram
   GstFlowReturn flow = follow_context(stream, left.buffer(), right ? right->buffer() : nullptr);
   if (flow != GST_FLOW_OK)
     return flow;
+  flow = stereo_follow_calibration(stream);
+  if (flow != GST_FLOW_OK)
+    return flow;
   OpenPads pads = open_pads(stream);
   flow = prepare_request_pads(stream, pads);
   if (flow != GST_FLOW_OK)
@@ -331,7 +253,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, HeadFrame& left, HeadFram
   flow = prepare_work(stream, pads);
   if (flow != GST_FLOW_OK)
     return flow;
-  flow = follow_mounts(stream);
+  flow = stereo_follow_mounts(stream);
   if (flow != GST_FLOW_OK)
     return flow;
   const auto is_discont = [](GstBuffer* buffer) {
@@ -362,7 +284,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, HeadFrame& left, HeadFram
     if (flow != GST_FLOW_OK)
       return flow;
     stream.in_flight.back().finish();
-    report_pair(stream, times);
+    stereo_inspect_pair(stream, times);
   }
   return stereo_push_pairs(stream, max_in_flight - 1);
 }

@@ -8,6 +8,7 @@
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
+#include "tests/check/sgmstereo/chessboards.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 #include "tests/check/sgmstereo/turnedcameras.h"
 
@@ -21,12 +22,6 @@ std::string unless_pairs() {
   return g_getenv("CUDAVISION_STEREO_PAIRS") != nullptr
              ? unless_elements({"pngdec", "videoconvert", "filesrc", "appsink"})
              : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
-}
-
-std::string unless_chessboards() {
-  if (std::string reason = unless_fast(); !reason.empty())
-    return reason;
-  return unless_photographs();
 }
 
 struct Pair {
@@ -123,16 +118,11 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
 // These cameras are distorted and look in different directions. No turn of one of them explains all
 // of that, but it helps.
 TEST(test_chessboards, .unless(unless_chessboards())) {
+  const std::vector<ChessboardPair> boards = chessboards();
   std::vector<Pair> pairs;
   for (int round = 0; round < 2; ++round)
-    for (const int number : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14}) {
-      const auto picture = [&](const char* side) {
-        const std::string name =
-            side + std::string(number < 10 ? "0" : "") + std::to_string(number) + ".jpg";
-        return decoded(picture_file(name.c_str()), "jpegdec", format_named("GRAY8"));
-      };
-      pairs.push_back({picture("left"), picture("right")});
-    }
+    for (const ChessboardPair& board : boards)
+      pairs.push_back({board.left, board.right});
   const Result off = matched(pairs, "off", 128), corrected = matched(pairs, "correct", 128);
   const auto mean = [](const std::vector<double>& known, std::size_t first) {
     return std::accumulate(known.begin() + static_cast<std::ptrdiff_t>(first), known.end(), 0.0) /

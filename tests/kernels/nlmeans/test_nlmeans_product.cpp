@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "cuda/nlmeans/productfill.h"
@@ -33,14 +34,89 @@ TEST(NlMeansProduct, MasksSelectTheBytesOfThePatch) {
                     row < patch && 4 * word + byte < patch ? 0xffu : 0u);
 }
 
-TEST(NlMeansProduct, SelectorsPutASampleInPlaceOfAByteOfTheWeight) {
-  for (int place = 0; place < 4; ++place) {
-    for (int byte = 0; byte < 4; ++byte)
-      EXPECT_EQ(select_bytes(0x44332211, weight_of_one, weight_selector(byte, place)),
-                0x11u * static_cast<std::uint32_t>(byte + 1) << (8 * place));
-    EXPECT_EQ(select_bytes(0x44332211, weight_of_one, weight_selector(4, place)),
-              1u << (8 * place));
+TEST(NlMeansProduct, DigitsMakeUpTheWeight) {
+  for (const std::uint32_t weight : {0u, 1u, 254u, 255u, 256u, 19096u, 65024u, 65025u, 8421504u}) {
+    const std::uint32_t word = weight_digits(weight);
+    EXPECT_EQ(
+        (word & 0xff) + (word >> 8 & 0xff) * digit_base + (word >> 16) * digit_base * digit_base,
+        weight);
+    EXPECT_LT(word, 1u << 24);
   }
+}
+
+/// A column of a second product must multiply one digit by a sample of one plane, or give a part of
+/// the sum of the weights.
+template <class Kind>
+void expect_selections() {
+  constexpr std::uint32_t samples = 0x44332211;
+  for (int product = 0; product < Kind::products; ++product)
+    for (int column = 0; column < 8; ++column)
+      for (int sample = 0; sample < 4; ++sample) {
+        const std::uint32_t word =
+            select_bytes(samples, weight_constants, weight_selector<Kind>(product, column, sample));
+        const int digit = column / 2, plane = 2 * product + column % 2;
+        const std::uint32_t selected = 0x11u * static_cast<std::uint32_t>(sample + 1);
+        if (digit < digits)
+          EXPECT_EQ(word, plane < Kind::planes ? selected << (8 * digit) : 0u);
+        else if (product == 0)
+          EXPECT_EQ(word, column % 2 == 0 ? 1u | digit_base << 8 : 1u << 16);
+        else
+          EXPECT_EQ(word, 0u);
+      }
+}
+
+TEST(NlMeansProduct, SelectorsPutASampleInPlaceOfADigit) {
+  expect_selections<ProductKind<2, 1, 1>>();
+  expect_selections<ProductKind<2, 1, 2>>();
+  expect_selections<ProductKind<2, 3, 1>>();
+  expect_selections<ProductKind<2, 3, 2>>();
+}
+
+/// Gives the strips of two pictures to blocks, as many as each takes at a time.
+template <class Kind>
+void expect_tiles_cover(int at_once, int tile_strips) {
+  NlMeansArguments a{};
+  a.picture_count = 3;
+  a.shape.strips = tile_strips;
+  const int sizes[][2] = {{Kind::strip_width * 2 + 1, Kind::strip_height * 5 + 1},
+                          {1, 1},
+                          {Kind::strip_width, Kind::strip_height * 3}};
+  for (int i = 0; i < a.picture_count; ++i) {
+    a.pictures[i].width = sizes[i][0];
+    a.pictures[i].height = sizes[i][1];
+    a.pictures[i].first_block = a.strips;
+    a.strips +=
+        static_cast<unsigned>((sizes[i][0] + Kind::strip_width - 1) / Kind::strip_width *
+                              ((sizes[i][1] + Kind::strip_height - 1) / Kind::strip_height));
+  }
+  std::set<std::tuple<const DenoisedPicture*, int, int>> covered;
+  for (unsigned first = 0; first < a.strips; first += static_cast<unsigned>(at_once)) {
+    const unsigned end = std::min(first + static_cast<unsigned>(at_once), a.strips);
+    for (unsigned strip = first; strip < end;) {
+      const ProductTile tile = tile_at<Kind>(a, strip, end);
+      ASSERT_GT(tile.strips, 0);
+      ASSERT_LE(tile.strips, tile_strips);
+      for (int i = 0; i < tile.strips; ++i) {
+        const int top = tile.top + i * Kind::strip_height;
+        EXPECT_LT(tile.left, tile.picture.width);
+        EXPECT_LT(top, tile.picture.height);
+        EXPECT_EQ(tile.left % Kind::strip_width, 0);
+        EXPECT_EQ(top % Kind::strip_height, 0);
+        EXPECT_TRUE(covered.insert({&tile.picture, tile.left, top}).second);
+      }
+      strip += static_cast<unsigned>(tile.strips);
+      ASSERT_LE(strip, end);
+    }
+  }
+  EXPECT_EQ(covered.size(), a.strips);
+}
+
+TEST(NlMeansProduct, TilesCoverEachPictureOnce) {
+  for (const int at_once : {1, 2, 4, 7, 100})
+    for (const int tile_strips : {1, 3, 4, 8}) {
+      expect_tiles_cover<ProductKind<2, 1, 1>>(at_once, tile_strips);
+      expect_tiles_cover<ProductKind<2, 1, 2>>(at_once, tile_strips);
+    }
 }
 
 /// Pixels must search the candidates up to the search radius from them, and no others.
@@ -67,7 +143,7 @@ TEST(NlMeansProduct, SearchesHaveTheirSize) {
 template <class Kind>
 void expect_disjoint_banks() {
   for (const int radius : {1, 2, 7, 10, 17, 50}) {
-    const ProductShape shape = product_shape<Kind>(radius);
+    const ProductShape shape = product_shape<Kind>(radius, 1 + radius % 5);
     std::set<int> banks;
     for (int lane = 0; lane < 32; ++lane)
       banks.insert(word_at(shape, lane / 4, lane % 4) % 32);
@@ -85,14 +161,15 @@ TEST(NlMeansProduct, LanesReadFromDifferentBanks) {
 
 /// Distances of samples of more than 8 bits are put together from products of their upper 8 and
 /// their other bits.
-TEST(NlMeansProduct, DistancesOfDeepSamplesAreExact) {
-  using Kind = ProductKind<4, 3, 2>;
+template <class Kind>
+void expect_exact_distances() {
+  constexpr int patch = 4 * Kind::side - 1, samples = Kind::channels * patch * patch;
   Random random(3103);
   for (int bits = 9; bits <= 16; ++bits)
     for (int n = 0; n < 300; ++n) {
       const int low_bits = bits - 8;
       const std::uint32_t largest = (1u << bits) - 1, low_mask = (1u << low_bits) - 1;
-      const int count = n % 3 == 0 ? 3 * 15 * 15 : random.between(1, 3 * 15 * 15);
+      const int count = n % 3 == 0 ? samples : random.between(1, samples);
       std::uint64_t expected = 0;
       std::uint32_t squares[2][3] = {};
       int high = 0, mixed = 0, low = 0;
@@ -116,17 +193,29 @@ TEST(NlMeansProduct, DistancesOfDeepSamplesAreExact) {
       }
       const Norm pixel = norm_of<Kind>(squares[0][0], squares[0][1], squares[0][2], low_bits);
       const Norm candidate = norm_of<Kind>(squares[1][0], squares[1][1], squares[1][2], low_bits);
-      for (const int scale : {1, 8}) {
-        const std::int64_t distance =
-            std::int64_t{scaled_distance(high, mixed, low, static_cast<int>(candidate.high) * scale,
-                                         static_cast<int>(candidate.low),
-                                         static_cast<int>(pixel.low), low_bits, scale,
-                                         -2 * scale)} +
-            std::int64_t{pixel.high} * scale;
-        ASSERT_EQ(distance, static_cast<std::int64_t>(expected >> (2 * low_bits)) * scale)
+      for (const int scale_log2 : {0, 1, 2}) {
+        const int scale = 1 << scale_log2, candidate_high = static_cast<int>(candidate.high);
+        const std::uint32_t limit = joined_limit;
+        const int distance =
+            Kind::joins_planes
+                ? joined_distance(
+                      high, (mixed << low_bits) + low, (candidate_high - joined_limit) * scale,
+                      static_cast<int>(candidate.low + (limit << (2 * low_bits))),
+                      static_cast<int>(pixel.low), 2 * low_bits - scale_log2, -2 * scale)
+                : scaled_distance(high, mixed, low, candidate_high * scale,
+                                  static_cast<int>(candidate.low), static_cast<int>(pixel.low),
+                                  low_bits, scale_log2, -2 * scale);
+        // Joined planes leave bits below the distance's.
+        ASSERT_EQ((std::int64_t{distance} + std::int64_t{pixel.high} * scale) >> scale_log2,
+                  static_cast<std::int64_t>(expected >> (2 * low_bits)))
             << bits << " bits, case " << n;
       }
     }
+}
+
+TEST(NlMeansProduct, DistancesOfDeepSamplesAreExact) {
+  expect_exact_distances<ProductKind<2, 1, 2>>();
+  expect_exact_distances<ProductKind<4, 3, 2>>();
 }
 
 /// The words of 32 lanes that make up two matrices, and the sums that make up their product.
@@ -151,27 +240,24 @@ struct WarpProduct {
 template <class Kind>
 class Block {
  public:
-  Block(const NlMeansArguments& a, int left, int top)
+  Block(const NlMeansArguments& a, const ProductTile& tile)
       : a_(a),
-        picture_(a.pictures[0]),
-        left_(left),
-        top_(top),
+        tile_(tile),
         pixels_(static_cast<std::size_t>(Kind::planes * a.shape.plane_words), 0xdeadbeef),
         norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.candidate_columns *
                                         a.shape.candidate_rows)) {}
 
   void run() {
-    const int halo = a_.search_radius + a_.patch_radius;
     for (int thread = 0; thread < product_threads; ++thread)
-      load_samples<Kind>(a_, picture_, left_ - halo, top_ - halo, thread, pixels_.data());
+      load_samples<Kind>(a_, tile_, thread, pixels_.data());
     for (int thread = 0; thread < product_threads; ++thread)
       copy_samples<Kind>(a_.shape, thread, pixels_.data());
     for (int thread = 0; thread < product_threads; ++thread)
-      find_norms<Kind>(a_, thread, pixels_.data(), norms_.data());
+      find_norms<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data());
     for (int warp = 0; warp < product_warps; ++warp)
-      for (int top = 0; top < Kind::height; top += 4 * Kind::squares)
-        if (left_ + 4 * warp < picture_.width && top_ + top < picture_.height)
-          run_warp(warp, top);
+      for (int strip = 0; strip < tile_.strips; ++strip)
+        if (tile_.left + 4 * warp < tile_.picture.width)
+          run_warp(warp, strip * Kind::strip_height);
   }
 
  private:
@@ -215,12 +301,19 @@ class Block {
     const int first = row - (row & 1);
     const RowPair pair = row_pair(first, a_.search_radius);
     int high[32][4] = {}, mixed[32][4] = {}, low[32][4] = {};
+    for (int lane = 0; lane < 32; ++lane)
+      for (int i = 0; i < 4; ++i)
+        high[lane][i] = lanes_[static_cast<std::size_t>(lane)]->first_high(s, i / 2);
     for (int c = 0; c < Kind::channels; ++c) {
       constexpr int bytes = Kind::sample_bytes;
       multiply(s, bytes * c, bytes * c, high);
       if (bytes == 2) {
         multiply(s, 2 * c, 2 * c + 1, mixed);
         multiply(s, 2 * c + 1, 2 * c, mixed);
+        if (Kind::joins_planes)
+          for (int lane = 0; lane < 32; ++lane)
+            for (int i = 0; i < 4; ++i)
+              low[lane][i] = mixed[lane][i] << a_.low_bits;
         multiply(s, 2 * c + 1, 2 * c + 1, low);
       }
     }
@@ -245,16 +338,21 @@ class Block {
 
   void put(int pixel, int g) const {
     std::uint32_t sums[Kind::planes + 1] = {};
-    for (int source = 0; source <= Kind::planes; ++source)
-      for (int t = 0; t < 4; ++t)
-        sums[source] += lanes_[static_cast<std::size_t>(4 * g + t)]->part(
-            sums_[pixel / 2][source / 2][4 * g + t][pixel % 2 * 2 + source % 2]);
+    const int half = pixel % 2 * 2;
+    for (int t = 0; t < 4; ++t) {
+      const int number = 4 * g + t;
+      const Lane& part = *lanes_[static_cast<std::size_t>(number)];
+      for (int plane = 0; plane < Kind::planes; ++plane)
+        sums[plane] += part.plane_part(sums_[pixel / 2][plane / 2][number][half + plane % 2]);
+      const auto& first = sums_[pixel / 2][0][number];
+      sums[Kind::planes] += part.weight_part(first[half], first[half + 1]);
+    }
     const Lane& lane = *lanes_[static_cast<std::size_t>(4 * g)];
-    const int x = left_ + lane.x(), y = top_ + lane.y(pixel);
-    if (x >= picture_.width || y >= picture_.height)
+    const int x = tile_.left + lane.x(), y = tile_.top + lane.y(pixel);
+    if (x >= tile_.picture.width || y >= tile_.picture.height)
       return;
     for (int c = 0; c < Kind::channels; ++c) {
-      const DenoisedPlane& plane = picture_.planes[c];
+      const DenoisedPlane& plane = tile_.picture.planes[c];
       const std::uint32_t word = mean_of<Kind>(sums, c, a_.low_bits) << a_.shift;
       std::uint8_t* const to = plane.out + static_cast<std::ptrdiff_t>(y) * plane.out_pitch +
                                plane.offset + static_cast<std::ptrdiff_t>(x) * plane.step;
@@ -264,8 +362,7 @@ class Block {
   }
 
   const NlMeansArguments& a_;
-  const DenoisedPicture& picture_;
-  int left_, top_;
+  const ProductTile& tile_;
   std::vector<std::uint32_t> pixels_;
   std::vector<int> norms_;
   std::vector<std::unique_ptr<Lane>> lanes_;
@@ -306,20 +403,27 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
   const int bits = test.layout.bits;
   const int count = make_patch_weights(parameters, bits, Kind::channels, weights.data());
   weights[static_cast<std::size_t>(count)] = 0;
+  for (std::uint32_t& weight : weights)
+    weight = weight_digits(weight);
   a.weights = weights.data();
   a.search_radius = parameters.search / 2;
   a.patch_radius = parameters.patch / 2;
   a.bits = bits;
   a.shift = test.layout.shift;
-  a.shape = product_shape<Kind>(a.search_radius);
+  a.shape = product_shape<Kind>(a.search_radius, Kind::tile_strips);
   a.low_bits = Kind::sample_bytes == 2 ? bits - 8 : 0;
-  a.scale = 4;
-  a.product_scale = -2 * a.scale;
+  a.scale_log2 = 2;
+  a.product_scale = -8;
+  a.joined_shift = 2 * a.low_bits - 2;
   a.index_shift = distance_shift(parameters, bits) - 2 * a.low_bits + 2;
   a.max_distance = count << a.index_shift;
-  for (int y = 0; y < height; y += Kind::height)
-    for (int x = 0; x < width; x += Kind::width)
-      Block<Kind>(a, x, y).run();
+  a.strips = static_cast<unsigned>((width + Kind::strip_width - 1) / Kind::strip_width *
+                                   ((height + Kind::strip_height - 1) / Kind::strip_height));
+  for (unsigned strip = 0; strip < a.strips;) {
+    const ProductTile tile = tile_at<Kind>(a, strip, a.strips);
+    Block<Kind>(a, tile).run();
+    strip += static_cast<unsigned>(tile.strips);
+  }
   EXPECT_EQ(block, expected);
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/check/common/stereoharness.h"
+
+/// OpenCV's photographs of a chessboard by two cameras, and their calibration.
+namespace check {
+
+struct ChessboardPair {
+  Picture left, right;
+};
+
+/// Returns the 13 pairs, of 640×480.
+std::vector<ChessboardPair> chessboards();
+
+/// Why a test of them cannot run, or would take too long; empty if it can.
+std::string unless_chessboards();
+
+/// Their calibration in a file, which is removed with the object: what pipelines/calibrate.py makes
+/// of these photographs.
+class ChessboardCalibration {
+ public:
+  ChessboardCalibration();
+  ~ChessboardCalibration();
+  ChessboardCalibration(const ChessboardCalibration&) = delete;
+  ChessboardCalibration& operator=(const ChessboardCalibration&) = delete;
+
+  Property property() const { return {"calibration", name_}; }
+
+ private:
+  std::string name_;
+};
+
+}  // namespace check
