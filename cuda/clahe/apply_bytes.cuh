@@ -15,7 +15,7 @@ namespace {
 constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // on a multiprocessor
 constexpr int kBytesPixels = 8;                                  // that a thread has side by side
-constexpr int kRowsAhead = 4;                                    // whose loads are in flight
+constexpr int kRowsAhead = 2;                                    // whose loads are in flight
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // of a cell
 
 /// Loads 8 bytes from a multiple of 8, of which `existing` are in the row.

@@ -208,20 +208,22 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     constexpr int min_threads = 64, blocks_per_multiprocessor = 2;
-    // Where every multiprocessor has its share, fewer threads find their place in less time.
-    int threads = shares_evenly_ ? kCountThreads / 2 : kCountThreads;
+    // Where every multiprocessor has its share, fewer threads find their place in less time. Blocks
+    // that copy planes fill the others up.
+    const bool even = shares_evenly_ && a.copy_count == 0;
+    int threads = even ? kCountThreads / 2 : kCountThreads;
     int blocks = multiprocessors_ * blocks_per_multiprocessor;
     for (; threads > min_threads && tiles > blocks; threads /= 2)
       blocks *= 2;
     const int packs = static_cast<int>(tiling_.area() / kernels.pixels);
-    const int packs_of_block = threads * (shares_evenly_ ? 2 : 1);  // at least
+    const int packs_of_block = threads * (even ? 2 : 1);  // at least
     const int parts =
         std::clamp(std::min(blocks / tiles, (packs + packs_of_block - 1) / packs_of_block), 1,
                    tiling_.y.tile_size);
     a.counting_parts = make_division(parts);
     const unsigned copying = a.make_tables ? copying_blocks(a, threads) : 0;
     const std::size_t shared = grids(action) * sizeof(std::uint32_t) << layout_.bits;
-    const std::size_t share = shares_evenly_ ? even_share(tiles * parts + copying, count_bytes) : 0;
+    const std::size_t share = even ? even_share(tiles * parts, count_bytes) : 0;
     launch_(kernels.count, tiles * parts + copying, threads, std::max(shared, share), a);
   }
 
