@@ -2,7 +2,10 @@
 #pragma once
 
 // Gives contiguous samples of 8 bits their levels. A thread works down some columns, so that all
-// that depends on a column alone stays in its registers.
+// that depends on a column alone stays in its registers. Between four tiles, the levels are
+// estimates. Few of these are in doubt, but some lane of a warp often has one, so a warp collects
+// them and computes their exact levels with all of its lanes. Between two tiles, many levels lie
+// exactly in the middle of two numbers, so every level is computed exactly at once.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -10,8 +13,10 @@ namespace cudavision::clahe {
 namespace {
 
 constexpr int kBytesThreads = 128;
-constexpr int kBytesBlocks = 5;  // on a multiprocessor
-constexpr int kBytesPixels = 8;  // that a thread has side by side
+constexpr int kBytesBlocks = 6;                                  // on a multiprocessor
+constexpr int kBytesPixels = 8;                                  // that a thread has side by side
+constexpr int kRowsAhead = 2;                                    // whose loads are in flight
+constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // of a cell
 
 /// Loads 8 bytes from a multiple of 8, of which `existing` are in the row.
 __device__ uint2 load_bytes(const std::uint8_t* from, int existing) {
@@ -36,12 +41,12 @@ __device__ void store_bytes(std::uint8_t* to, int existing, const uint2& bytes) 
       to[i] = static_cast<std::uint8_t>(byte_of(i < 4 ? bytes.x : bytes.y, i % 4));
 }
 
-/// The columns of a thread.
-struct ByteColumns {
+/// The columns of a thread whose levels are computed exactly.
+struct ExactColumns {
   BiasedWeight left[kBytesPixels], right[kBytesPixels];
   std::uint32_t next_cell[3];  // a byte each for up to three columns: 1 in the next cell, else 0
 
-  __device__ ByteColumns(const Arguments& a, int x, const BlockPatch& patch) : next_cell{} {
+  __device__ ExactColumns(const Arguments& a, int x, const BlockPatch& patch) : next_cell{} {
 #pragma unroll
     for (int i = 0; i < kBytesPixels; ++i) {
       const bool next = x + i >= patch.cell_end;
@@ -71,6 +76,113 @@ struct ByteColumns {
   }
 };
 
+/// The columns of a thread whose levels are estimated.
+struct EstimatedColumns {
+  std::uint32_t weights[kBytesPixels];
+  std::uint32_t quads[kBytesPixels];  // where those of the column's cell are in shared memory
+  EstimateDoubt doubt;
+
+  __device__ EstimatedColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own)
+      : doubt(a.estimates, uncertain_bits(a, x, patch)) {
+    const WeightPairs pairs(a.tiling.x, a.estimates, x, patch.cell_x);
+    const std::uint32_t own_quads = shared_address(own);
+#pragma unroll
+    for (int i = 0; i < kBytesPixels; ++i) {
+      const bool next = x + i >= patch.cell_end;
+      weights[i] = pairs.first + i * pairs.step + (next ? pairs.wrap : 0);
+      quads[i] = own_quads + (next ? kQuadBytes : 0);
+      // Else the compiler would compute them again for each row.
+      asm volatile("" : "+r"(weights[i]), "+r"(quads[i]));
+    }
+  }
+
+  __device__ std::uint32_t quad(std::uint32_t word, int column) const {
+    return *element_of_byte(word, column % 4, quads[column]);
+  }
+
+ private:
+  static __device__ int uncertain_bits(const Arguments& a, int x, const BlockPatch& patch) {
+    const int own = a.estimates.uncertain_bits[patch.cell_x];
+    if (x + kBytesPixels <= patch.cell_end)
+      return own;
+    return max(own, a.estimates.uncertain_bits[min(patch.cell_x + 1, a.tiling.x.tiles)]);
+  }
+};
+
+/// Returns four bytes from bit 15 on of four words.
+__device__ std::uint32_t pack_levels(const std::uint32_t* estimates) {
+  const std::uint32_t first = select_bytes(estimates[0], estimates[1], 0x6521);
+  const std::uint32_t last = select_bytes(estimates[2], estimates[3], 0x6521);
+  return select_bytes(first << 1, last << 1, 0x7531);
+}
+
+/// Estimates the levels of neighbours in a row. Returns true if any of them is in doubt.
+__device__ bool estimate_levels(const EstimatedColumns& columns, const EstimateRow& row,
+                                const uint2& values, uint2* levels) {
+  std::uint32_t estimates[kBytesPixels];
+  bool in_doubt = false;
+#pragma unroll
+  for (int i = 0; i < kBytesPixels; ++i) {
+    estimates[i] = estimate(columns.quad(i < 4 ? values.x : values.y, i), columns.weights[i], row,
+                            columns.doubt.offset);
+    in_doubt |= columns.doubt.about(estimates[i]);
+  }
+  *levels = make_uint2(pack_levels(estimates), pack_levels(estimates + 4));
+  return in_doubt;
+}
+
+/// Neighbours in a row of which some are in doubt.
+struct DoubtfulBytes {
+  uint2 values;
+  std::uint32_t place;  // the row in the high half, the first column in the low one
+};
+
+/// Collects the doubtful bytes of a warp.
+class DoubtfulQueue {
+ public:
+  static constexpr int capacity = 64;
+
+  /// entries has room for `capacity`.
+  __device__ explicit DoubtfulQueue(DoubtfulBytes* entries) : entries_(entries) {}
+
+  /// Every lane of the warp must take part.
+  __device__ void add(bool in_doubt, const uint2& values, int x, int y) {
+    const unsigned lanes = __ballot_sync(~0u, in_doubt);
+    if (lanes == 0)
+      return;
+    const unsigned before = lanes & ((1u << threadIdx.x % 32) - 1);
+    if (in_doubt)
+      entries_[count_ + __popc(before)] = {values, static_cast<std::uint32_t>(y) << 16 | x};
+    count_ += __popc(lanes);
+  }
+  /// True if another add() might not find room.
+  __device__ bool full() const { return count_ > capacity - 32; }
+
+  /// Writes the exact levels over the estimates.
+  __device__ void settle(const Arguments& a, const BlockPatch& patch, const std::uint32_t* quads) {
+    __syncwarp();
+    const int column = threadIdx.x % kBytesPixels;
+#pragma unroll 1
+    for (int i = threadIdx.x % 32 / kBytesPixels; i < count_; i += 32 / kBytesPixels) {
+      const DoubtfulBytes& entry = entries_[i];
+      const std::uint32_t value =
+          (column < 4 ? entry.values.x : entry.values.y) >> (8 * (column % 4)) & 0xff;
+      const int x = static_cast<int>(entry.place & 0xffff) + column;
+      const int y = static_cast<int>(entry.place >> 16);
+      const int next = x >= patch.cell_end ? 1 : 0;
+      a.picture.planes[0].out_row(y)[x] = static_cast<std::uint8_t>(level_between(
+          levels_of(quads[256 * next + value]), a.tiling.x.weight_in_cell(x, patch.cell_x + next),
+          a.tiling.y.weight_in_cell(y, patch.cell_y)));
+    }
+    __syncwarp();
+    count_ = 0;
+  }
+
+ private:
+  DoubtfulBytes* entries_;
+  int count_ = 0;
+};
+
 __device__ std::uint32_t blended_bytes(std::uint32_t values, std::uint32_t levels, int blend) {
   std::uint32_t result = 0;
 #pragma unroll
@@ -84,6 +196,7 @@ __device__ std::uint32_t blended_bytes(std::uint32_t values, std::uint32_t level
 
 /// Writes the quads of a cell, two by each thread.
 __device__ void take_quads(const CellTables& tables, uint2* quads) {
+#pragma unroll 1
   for (int i = threadIdx.x; i < 256 / 2; i += static_cast<int>(blockDim.x)) {
     const auto two = [=](const std::uint16_t* table) {
       return reinterpret_cast<const std::uint32_t*>(table)[i];
@@ -96,74 +209,120 @@ __device__ void take_quads(const CellTables& tables, uint2* quads) {
   }
 }
 
-/// Equalises some columns of a patch: from row y on, every `rows`-th. next has the first two of
-/// them. With kWhole, every column exists, and there is no blend.
+/// The rows of a thread: from y on, every `step`-th. It holds the next ones.
+struct ByteRows {
+  int x, y, end, step;
+  uint2 next[kRowsAhead] = {};
+
+  __device__ ByteRows(const Arguments& a, const BlockPatch& patch)
+      : ByteRows(a, patch, Spread(patch.columns)) {}
+
+  /// Returns the bytes at y, of which `existing` are in the row, and loads others.
+  __device__ uint2 take(const PlanePair& plane, int existing) {
+    const uint2 values = next[0];
+#pragma unroll
+    for (int k = 1; k < kRowsAhead; ++k)
+      next[k - 1] = next[k];
+    if (y + kRowsAhead * step < end)
+      next[kRowsAhead - 1] = load_bytes(plane.in_row(y + kRowsAhead * step) + x, existing);
+    return values;
+  }
+
+ private:
+  __device__ ByteRows(const Arguments& a, const BlockPatch& patch, const Spread& spread)
+      : x((patch.first + spread.column) * kBytesPixels),
+        y(patch.begin + spread.row),
+        end(spread.idle() ? 0 : patch.end),
+        step(spread.rows) {
+#pragma unroll
+    for (int k = 0; k < kRowsAhead; ++k)
+      if (y + k * step < end)
+        next[k] = load_bytes(a.picture.planes[0].in_row(y + k * step) + x, a.picture.width - x);
+  }
+};
+
+/// With kWhole, every column exists, and there is no blend.
 template <bool kWhole>
-__device__ void equalise_columns(const Arguments& a, const BlockPatch& patch, int x, int y, int end,
-                                 int rows, uint2 (&next)[2], const std::uint32_t* quads,
-                                 const ByteColumns& columns) {
+__device__ void equalise_exactly(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
+                                 const std::uint32_t* quads, const ExactColumns& columns) {
   const PlanePair& plane = a.picture.planes[0];
-  const int existing = kWhole ? kBytesPixels : a.picture.width - x;
-  const std::uint8_t* from = plane.in_row(y + 2 * rows) + x;
-  std::uint8_t* to = plane.out_row(y) + x;
-  const std::int64_t in_step = static_cast<std::int64_t>(rows) * plane.in_pitch;
-  const std::int64_t out_step = static_cast<std::int64_t>(rows) * plane.out_pitch;
+  const int existing = kWhole ? kBytesPixels : a.picture.width - rows.x;
 #pragma unroll 1
-  for (; y < end; y += rows) {
-    const uint2 data = next[0];
-    next[0] = next[1];
-    if (y + 2 * rows < end)
-      next[1] = load_bytes(from, existing);
-    from += in_step;
-    const float lower = a.tiling.y.weight_in_cell(y, patch.cell_y);
+  for (; rows.y < rows.end; rows.y += rows.step) {
+    const uint2 values = rows.take(plane, existing);
+    const float lower = a.tiling.y.weight_in_cell(rows.y, patch.cell_y);
     const float upper = 1.0f - lower;
-    uint2 levels = make_uint2(columns.equalised<0>(data.x, quads, upper, lower),
-                              columns.equalised<4>(data.y, quads, upper, lower));
+    uint2 levels = make_uint2(columns.equalised<0>(values.x, quads, upper, lower),
+                              columns.equalised<4>(values.y, quads, upper, lower));
     if (!kWhole && a.blend != 256)
-      levels = make_uint2(blended_bytes(data.x, levels.x, a.blend),
-                          blended_bytes(data.y, levels.y, a.blend));
-    store_bytes(to, existing, levels);
-    to += out_step;
+      levels = make_uint2(blended_bytes(values.x, levels.x, a.blend),
+                          blended_bytes(values.y, levels.y, a.blend));
+    store_bytes(plane.out_row(rows.y) + rows.x, existing, levels);
   }
 }
+
+/// Every column must exist, and there must be no blend. Every thread of the block must take part.
+__device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
+                                      const std::uint32_t* quads, const EstimatedColumns& columns,
+                                      DoubtfulQueue doubtful) {
+  const PlanePair& plane = a.picture.planes[0];
+#pragma unroll 1
+  for (int top = patch.begin; top < patch.end; top += rows.step, rows.y += rows.step) {
+    const uint2 values = rows.take(plane, kBytesPixels);
+    const EstimateRow row(a.estimates, a.tiling.y.weight_in_cell(rows.y, patch.cell_y));
+    uint2 levels;
+    bool in_doubt = estimate_levels(columns, row, values, &levels);
+    if (rows.y < rows.end)
+      store_bytes(plane.out_row(rows.y) + rows.x, kBytesPixels, levels);
+    else
+      in_doubt = false;
+    doubtful.add(in_doubt, values, rows.x, rows.y);
+    if (doubtful.full() || top + rows.step >= patch.end)
+      doubtful.settle(a, patch, quads);
+  }
+}
+
+constexpr int kBytesShared =
+    2 * kQuadBytes + kBytesThreads / 32 * DoubtfulQueue::capacity * sizeof(DoubtfulBytes);
 
 /// Equalises the block's patch.
 __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     apply_bytes_kernel(const __grid_constant__ Arguments a) {
-  __shared__ uint2 quads[2 * 256 / 2];  // of the cell and of the next one
+  __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // of the cell and of the next one
+  __shared__ DoubtfulBytes doubtful[kBytesThreads / 32][DoubtfulQueue::capacity];
   launch_dependents();
   const BlockPatch patch(a, kBytesPixels, (a.picture.width + kBytesPixels - 1) / kBytesPixels);
   if (patch.empty()) {
     grid_dependency_wait();
     return;
   }
-  const Spread spread(patch.columns);
-  const int end = spread.idle() ? 0 : patch.end;
-  const int x = (patch.first + spread.column) * kBytesPixels;
-  const int y = patch.begin + spread.row;
   // The launch before this one waited for whatever writes the picture, and only then let this one
   // start.
-  uint2 next[2];
-#pragma unroll
-  for (int k = 0; k < 2; ++k)
-    if (y + k * spread.rows < end)
-      next[k] =
-          load_bytes(a.picture.planes[0].in_row(y + k * spread.rows) + x, a.picture.width - x);
-  const ByteColumns columns(a, x, patch);
+  ByteRows rows(a, patch);
+  const auto wait_for_quads = [&] {
+    grid_dependency_wait();
+    const int cells = patch.cell_end % kBytesPixels != 0 ? 2 : 1;
+    for (int c = 0; c < cells; ++c)
+      take_quads(CellTables(a, 0, min(patch.cell_x + c, a.tiling.x.tiles), patch.cell_y),
+                 pairs_of_quads + 128 * c);
+    __syncthreads();
+  };
 
-  grid_dependency_wait();
-  const int cells = patch.cell_end % kBytesPixels != 0 ? 2 : 1;
-  for (int c = 0; c < cells; ++c)
-    take_quads(CellTables(a, 0, min(patch.cell_x + c, a.tiling.x.tiles), patch.cell_y),
-               quads + 128 * c);
-  __syncthreads();
-
+  const std::uint32_t* quads = reinterpret_cast<const std::uint32_t*>(pairs_of_quads);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
-  const std::uint32_t* words = reinterpret_cast<const std::uint32_t*>(quads);
+  if (whole && a.blend == 256 && !patch.has_two_tiles(a)) {
+    const EstimatedColumns columns(a, rows.x, patch, pairs_of_quads);
+    wait_for_quads();
+    equalise_by_estimates(a, patch, rows, quads, columns,
+                          DoubtfulQueue(doubtful[threadIdx.x / 32]));
+    return;
+  }
+  const ExactColumns columns(a, rows.x, patch);
+  wait_for_quads();
   if (whole && a.blend == 256)
-    equalise_columns<true>(a, patch, x, y, end, spread.rows, next, words, columns);
+    equalise_exactly<true>(a, patch, rows, quads, columns);
   else
-    equalise_columns<false>(a, patch, x, y, end, spread.rows, next, words, columns);
+    equalise_exactly<false>(a, patch, rows, quads, columns);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #pragma once
 
 // Gives samples of more than 12 bits their levels. The quads of all values do not fit shared
-// memory, so a block, which keeps its pixels in registers, goes through the values range by range.
-// Reading the tables costs as much as some thousand pixels that read their entries from device
-// memory.
+// memory, so a block, which keeps its pixels in registers, goes through the values that these have,
+// range by range. Reading the tables costs as much as some thousand pixels that read their entries
+// from device memory.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -29,6 +29,30 @@ __device__ void store_quads(uint2* quads, const CellTables& tables, int value) {
                      select_bytes(ul.y, ur.y, high), select_bytes(ll.y, lr.y, high));
 }
 
+/// The least and the greatest of some values.
+struct ValueSpan {
+  std::uint32_t least, greatest;
+
+  __device__ void add(std::uint32_t value) {
+    least = min(least, value);
+    greatest = max(greatest, value);
+  }
+};
+constexpr std::uint32_t kNoValue = ~0u;
+
+/// Extends a span in shared memory by that of a warp's lanes.
+__device__ void extend(ValueSpan* shared, ValueSpan own) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    own.least = min(own.least, __shfl_xor_sync(~0u, own.least, distance));
+    own.greatest = max(own.greatest, __shfl_xor_sync(~0u, own.greatest, distance));
+  }
+  if (threadIdx.x % 32 == 0) {
+    atomicMin(&shared->least, own.least);
+    atomicMax(&shared->greatest, own.greatest);
+  }
+}
+
 /// Only pixels of the block's cell are equalised from shared memory; those of a pack that belong to
 /// the next cell read their entries from device memory.
 template <class Pack>
@@ -49,6 +73,10 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
   const int own = min(patch.cell_end - x, existing);
   const int end = spread.idle() ? 0 : patch.end;
   const CellTables tables(a, 0, patch.cell_x, patch.cell_y);
+  __shared__ ValueSpan span;
+  if (threadIdx.x == 0)
+    span = {kNoValue, 0};
+  __syncthreads();
 
   constexpr int packs_of_word = 32 / Pack::pixels;
   std::uint32_t data[kHeldPacks][Pack::words];
@@ -62,11 +90,23 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
       pending[k / packs_of_word] |= ((1u << max(own, 0)) - 1) << k % packs_of_word * Pack::pixels;
     }
   }
+  ValueSpan values{kNoValue, 0};
+#pragma unroll
+  for (int k = 0; k < kHeldPacks; ++k)
+#pragma unroll
+    for (int i = 0; i < Pack::pixels; ++i)
+      if ((pending[k / packs_of_word] >> (k % packs_of_word * Pack::pixels + i) & 1) != 0)
+        values.add(Pack::value(data[k], i, a.picture));
+  extend(&span, values);
+  __syncthreads();
 
-  for (int base = 0; base < a.bins(); base += a.range_bins) {
+  const std::uint32_t vector_start = span.least & ~3u;  // of four entries that are loaded together
+  const int last = span.least == kNoValue ? -1 : static_cast<int>(span.greatest);
+  for (int base = static_cast<int>(vector_start); base <= last; base += a.range_bins) {
     __syncthreads();
+    const int used = min(a.range_bins, last + 1 - base);
 #pragma unroll 4
-    for (int i = 4 * threadIdx.x; i < a.range_bins; i += 4 * kRangesThreads)
+    for (int i = 4 * threadIdx.x; i < used; i += 4 * kRangesThreads)
       store_quads(quads + i, tables, base + i);
     __syncthreads();
     // Else the compiler would keep the weights of all pixels in registers.

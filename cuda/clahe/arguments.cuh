@@ -3,8 +3,12 @@
 
 // All kernels of this folder take these arguments, and spread their threads over packs in this way.
 
+#include <type_traits>
+
 #include "cuda/clahe/arithmetic.h"
+#include "cuda/clahe/estimate.h"
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/copy_pieces.cuh"
 #include "cuda/pixels/pixel_pack.h"
@@ -28,6 +32,19 @@ constexpr bool is_words<LumaWords<kAllBits>> = true;
 template <>
 constexpr bool is_words<ScatteredLuma<2>> = true;
 
+template <class Pack>
+constexpr bool is_bytes = std::is_same_v<Pack, LumaBytes<1, 0>>;
+
+/// The element that a byte of a word numbers, in an array of words in shared memory, whose address
+/// is a number here: one instruction selects the byte and adds up the address of the element.
+__device__ std::uint32_t* element_of_byte(std::uint32_t word, int byte, std::uint32_t array) {
+  const std::uint32_t at = dot_bytes(word, 4u << (8 * byte), array);
+  return static_cast<std::uint32_t*>(__cvta_shared_to_generic(at));
+}
+__device__ std::uint32_t shared_address(const void* array) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(array));
+}
+
 /// Tables are numbered by grid (one, or red, green and blue), then by tile.
 struct Arguments {
   PackedImage picture;
@@ -41,9 +58,10 @@ struct Arguments {
   std::uint32_t* launches;    // the state of the LaunchEpoch
   std::uint64_t* range_sums;  // for each tile and range of bins
 
-  int counting_parts;  // blocks that count a tile, or one of its ranges of bins
-  int range_bins;      // bins that a block counts; divides 2^bits
-  bool make_tables;    // when a tile is counted
+  Division tiles_x;         // beside each other
+  Division counting_parts;  // blocks that count a tile, or one of its ranges of bins
+  int range_bins;           // bins that a block counts; divides 2^bits
+  bool make_tables;         // when a tile is counted
 
   int table_count;
   std::uint32_t clip_count;
@@ -52,10 +70,12 @@ struct Arguments {
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
 
-  Patches patches;     // that blocks equalise
-  int columns;         // packs side by side that a block equalises
-  int chunks;          // blocks side by side in a patch
-  int applying_parts;  // blocks below each other in a patch
+  Patches patches;          // that blocks equalise
+  Division patches_x;       // beside each other
+  int columns;              // packs side by side that a block equalises
+  Division chunks;          // blocks side by side in a patch
+  Division applying_parts;  // blocks below each other in a patch
+  EstimateScale estimates;
   int blend;
 
   __device__ int bins() const { return 1 << bits; }
@@ -72,13 +92,42 @@ __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32
   copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
-/// Part `number` of `parts` equal parts of the rows from begin to end.
+/// The number of a block as that of one of `parts` parts, and of what is divided into these.
+struct Share {
+  int whole, part;
+
+  __device__ Share(std::uint32_t number, const Division& parts)
+      : whole(static_cast<int>(quotient(number, parts))),
+        part(static_cast<int>(number - whole * parts.divisor)) {}
+};
+
+/// Part `number` of equal parts of the rows from begin to end.
 struct RowRange {
   int begin, end;
 
-  __device__ RowRange(int first, int last, int number, int parts)
-      : begin(first + (last - first) * number / parts),
-        end(first + (last - first) * (number + 1) / parts) {}
+  __device__ RowRange(int first, int last) : begin(first), end(last) {}
+  __device__ RowRange(int first, int last, int number, const Division& parts)
+      : begin(first + static_cast<int>(quotient((last - first) * number, parts))),
+        end(first + static_cast<int>(quotient((last - first) * (number + 1), parts))) {}
+};
+
+/// Divides the numbers of threads, which are below 2^11, in less time than integers take. The true
+/// quotient of a number plus a half is not closer to a whole number than by 2^-12 of itself, and
+/// the two operations err by less than 2^-21.
+struct ThreadDivision {
+  int divisor;
+  float inverse;
+
+  __device__ explicit ThreadDivision(int by) : divisor(by) {
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(static_cast<float>(by)));
+  }
+
+  __device__ int quotient(unsigned number) const {
+    return static_cast<int>((static_cast<float>(static_cast<int>(number)) + 0.5f) * inverse);
+  }
+  __device__ int remainder(unsigned number) const {
+    return static_cast<int>(number) - quotient(number) * divisor;
+  }
 };
 
 }  // namespace

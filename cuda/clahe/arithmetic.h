@@ -129,11 +129,17 @@ CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size)
   if (size == 1)
     return {0, 1};
   const int period = 2 * size - 2;
-  const int within = position % period;
+  // Most positions need no division.
+  const int within = position < period ? position : position % period;
   const bool forward = within < size;
   const int until_edge = forward ? size - within : period - within;
   const int count = end - position < until_edge ? end - position : until_edge;
   return {forward ? within : period - within - count + 1, count};
+}
+
+/// Returns a mask of the bytes of a word with numbers below `number`, which may lie beyond it.
+CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_before(int number) {
+  return number <= 0 ? 0 : number >= 4 ? ~0u : (1u << (8 * number)) - 1;
 }
 
 /// Returns the number of pixels that a bin may keep.
@@ -178,18 +184,40 @@ struct Redistribution {
   }
 };
 
+CUDAVISION_HOST_DEVICE inline std::uint32_t bits_of_float(float value) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(value);
+#else
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+#endif
+}
+
+CUDAVISION_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(bits);
+#else
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
+
+/// Returns a·b + c, rounded once.
+CUDAVISION_HOST_DEVICE inline float fused(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
+#endif
+}
+
 /// Returns a word whose lowest 22 bits are the value, halves rounded to even, for 0 ≤ value < 2^22.
 /// In the sum, one unit is the last place of the significand, so the addition rounds. (A conversion
 /// takes four times as long on a GPU, and on a CPU the compiler does not vectorise it.)
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_in_low_bits(float value) {
-  const float sum = value + 12582912.0f;
-#ifdef __CUDA_ARCH__
-  return __float_as_uint(sum);
-#else
-  std::uint32_t bits;
-  std::memcpy(&bits, &sum, sizeof bits);
-  return bits;
-#endif
+  return bits_of_float(value + 12582912.0f);
 }
 
 /// Rounds halves to even, for 0 ≤ value < 2^22.
@@ -238,13 +266,7 @@ struct BiasedWeight {
 /// exact, because it is the weight times a power of 2. Hence the exact sum that the fused operation
 /// rounds is level·weight.
 CUDAVISION_HOST_DEVICE inline float product(std::uint32_t biased_level, const BiasedWeight& w) {
-#ifdef __CUDA_ARCH__
-  return __fmaf_rn(__uint_as_float(biased_level), w.weight, w.correction);
-#else
-  float biased;
-  std::memcpy(&biased, &biased_level, sizeof biased);
-  return std::fma(biased, w.weight, w.correction);
-#endif
+  return fused(float_of_bits(biased_level), w.weight, w.correction);
 }
 
 /// Levels as the bits of 2^23 + level.

@@ -27,6 +27,8 @@ struct Counter {
           atomicAdd(counts + (a.picture.table_of[b] << 8) + byte_of(bytes, b), 1u);
     } else if constexpr (kAction == Action::shift) {
       atomicAdd(counts + packed_luminance(Pack::pixel(data, pixel), a.picture), 1u);
+    } else if constexpr (is_bytes<Pack>) {
+      atomicAdd(element_of_byte(data[pixel / 4], pixel % 4, shared_address(counts)), 1u);
     } else {
       atomicAdd(counts + Pack::value(data, pixel, a.picture), 1u);
     }
@@ -39,12 +41,28 @@ struct Counter {
   }
 };
 
+/// Sets the pixels of a pack to zero but for those from begin to end.
 template <class Pack>
-__device__ void set_all_bits(std::uint32_t* data, int pixel, const PackedImage& picture) {
-  if constexpr (Pack::colour)
-    Pack::set(data, pixel, ~0u);
-  else
-    Pack::set(data, pixel, ~0u, picture);
+__device__ void keep_pixels(std::uint32_t* data, int begin, int end, const PackedImage& picture) {
+  if constexpr (is_bytes<Pack>) {
+#pragma unroll
+    for (int w = 0; w < Pack::words; ++w)
+      data[w] &= bytes_before(end - 4 * w) & ~bytes_before(begin - 4 * w);
+    return;
+  }
+  std::uint32_t inside[Pack::words] = {};
+#pragma unroll
+  for (int i = 0; i < Pack::pixels; ++i) {
+    if (i < begin || i >= end)
+      continue;
+    if constexpr (Pack::colour)
+      Pack::set(inside, i, ~0u);
+    else
+      Pack::set(inside, i, ~0u, picture);
+  }
+#pragma unroll
+  for (int w = 0; w < Pack::words; ++w)
+    data[w] &= inside[w];
 }
 
 /// The place of one of a thread's packs in a rectangle, over which the block is spread row by row.
@@ -72,10 +90,11 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
   constexpr int batch = count_batch<Pack>;
   const int first = columns.first / Pack::pixels;
   const int per_row = (columns.first + columns.count - 1) / Pack::pixels - first + 1;
-  const int rest = static_cast<int>(blockDim.x) % per_row;
-  const int step = static_cast<int>(blockDim.x) / per_row;
-  RectangleCursor at{static_cast<int>(threadIdx.x) % per_row,
-                     static_cast<int>(threadIdx.x) / per_row};
+  const ThreadDivision by_row(per_row);
+  const int step = by_row.quotient(blockDim.x);
+  const int rest = static_cast<int>(blockDim.x) - step * per_row;
+  const int row = by_row.quotient(threadIdx.x);
+  RectangleCursor at{static_cast<int>(threadIdx.x) - row * per_row, row};
   PackCursor<Rows::ragged> place(a.picture, 0);
   std::uint32_t taken_back = 0;
   while (at.y < rows.count) {
@@ -96,14 +115,7 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
         const int begin = columns.first - (first + at.x) * Pack::pixels;
         const int end = begin + columns.count;
         if (begin > 0 || end < Pack::pixels) {
-          std::uint32_t inside[Pack::words] = {};
-#pragma unroll
-          for (int i = 0; i < Pack::pixels; ++i)
-            if (i >= begin && i < end)
-              set_all_bits<Pack>(inside, i, a.picture);
-#pragma unroll
-          for (int w = 0; w < Pack::words; ++w)
-            data[k][w] &= inside[w];
+          keep_pixels<Pack>(data[k], begin, end, a.picture);
           taken_back += Pack::pixels - (min(end, Pack::pixels) - max(begin, 0));
         }
 #pragma unroll
@@ -117,15 +129,18 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
     counter.remove_zeros(taken_back);
 }
 
-/// Counts part of a tile. Beyond the picture's edges, the tile consists of reflected rectangles.
+/// Counts some rows of a tile. Beyond the picture's edges, the tile consists of reflected
+/// rectangles.
 template <class Pack, class Counter>
-__device__ void count_part(const Arguments& a, int tile, int part, const Counter& counter) {
-  const int top = tile / a.tiling.x.tiles * a.tiling.y.tile_size;
-  const int left = tile % a.tiling.x.tiles * a.tiling.x.tile_size;
+__device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of_tile,
+                           const Counter& counter) {
+  const Share place(static_cast<std::uint32_t>(tile), a.tiles_x);
+  const int top = place.whole * a.tiling.y.tile_size;
+  const int left = place.part * a.tiling.x.tile_size;
   const int right = left + a.tiling.x.tile_size;
-  const RowRange range(top, top + a.tiling.y.tile_size, part, a.counting_parts);
-  for (int y = range.begin; y < range.end;) {
-    const Run rows = reflected_run(y, range.end, a.tiling.y.size);
+  const int end = top + rows_of_tile.end;
+  for (int y = top + rows_of_tile.begin; y < end;) {
+    const Run rows = reflected_run(y, end, a.tiling.y.size);
     for (int x = left; x < right;) {
       const Run columns = reflected_run(x, right, a.tiling.x.size);
       count_rectangle<Pack>(a, columns, rows, counter);
@@ -139,7 +154,10 @@ using Arrivals = TableArrivals<DeviceAtomics>;
 
 constexpr int kCountThreads = 512;  // at most
 
+// Loops with the block's size as a step are not unrolled, because that takes a division.
+
 __device__ void clear_words(uint4* words, int count) {
+#pragma unroll 1
   for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))
     words[i] = make_uint4(0, 0, 0, 0);
 }
@@ -168,6 +186,7 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
       sum = 0;
     __syncthreads();
     unsigned long long own = 0;
+#pragma unroll 1
     for (int i = threadIdx.x; i < vectors; i += static_cast<int>(blockDim.x)) {
       std::uint32_t four[4];
       DeviceAtomics::load4(in_device_memory(i), four);
@@ -179,6 +198,7 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
       atomicAdd(&sum, own);
     __syncthreads();
   } while (sum != complete);
+#pragma unroll 1
   for (int i = threadIdx.x; i < vectors; i += static_cast<int>(blockDim.x))
     *reinterpret_cast<uint4*>(in_device_memory(i)) = make_uint4(0, 0, 0, 0);
 }
@@ -190,11 +210,13 @@ template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;
   std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(counters);
-  count_part<Pack>(a, tile, part, Counter<Pack, kAction>{counts});
+  count_rows<Pack>(a, tile, RowRange(0, a.tiling.y.tile_size, part, a.counting_parts),
+                   Counter<Pack, kAction>{counts});
   __syncthreads();
 
-  if (a.counting_parts > 1 || !a.make_tables) {
+  if (a.counting_parts.divisor > 1 || !a.make_tables) {
     const int words = grids_of<kAction> << a.bits;
+#pragma unroll 1
     for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
       // The blocks of a tile begin at different bins, because additions to the same word wait for
       // each other.
@@ -209,7 +231,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     delay_for_test();
     __syncthreads();
     if (threadIdx.x == 0)
-      last = Arrivals(a.arrivals).arrive_last(tile, static_cast<std::uint32_t>(a.counting_parts));
+      last = Arrivals(a.arrivals).arrive_last(tile, a.counting_parts.divisor);
     __syncthreads();
     if (!last)
       return;
@@ -237,11 +259,11 @@ __global__ void __launch_bounds__(kCountThreads, 2)
   // This must not come earlier, because the next launch reads the picture before it waits for this
   // one.
   launch_dependents();
-  const int tile = blockIdx.x / a.counting_parts;
-  if (tile < a.tiling.tiles()) {
-    count_and_make_tables<Pack, kAction>(a, tile, blockIdx.x % a.counting_parts, shared_words);
+  const Share share(blockIdx.x, a.counting_parts);
+  if (share.whole < a.tiling.tiles()) {
+    count_and_make_tables<Pack, kAction>(a, share.whole, share.part, shared_words);
   } else {
-    const int counting = a.tiling.tiles() * a.counting_parts;
+    const int counting = a.tiling.tiles() * static_cast<int>(a.counting_parts.divisor);
     copy_planes(a, blockIdx.x - counting, gridDim.x - counting);
   }
 }

@@ -39,15 +39,17 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
   extern __shared__ uint4 shared_words[];
   const int ranges = a.bins() / a.range_bins;
   const int range = blockIdx.x % ranges;
-  const int part = blockIdx.x / ranges % a.counting_parts;
-  const int tile = blockIdx.x / ranges / a.counting_parts;
+  const Share share(blockIdx.x / ranges, a.counting_parts);
+  const int part = share.part;
+  const int tile = share.whole;
   clear_words(shared_words, a.range_bins / 4);
   __syncthreads();
   grid_dependency_wait();
   launch_dependents();
   std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);
   const int first = range * a.range_bins;
-  count_part<Pack>(a, tile, part, RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
+  count_rows<Pack>(a, tile, RowRange(0, a.tiling.y.tile_size, part, a.counting_parts),
+                   RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
   __syncthreads();
   for (int i = threadIdx.x; i < a.range_bins; i += kRangeThreads) {
     const int bin = (i + 32 * part) & (a.range_bins - 1);
@@ -94,6 +96,7 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
     make_ranges_kernel(const __grid_constant__ Arguments a) {
   extern __shared__ uint4 shared_words[];
   __shared__ OtherBins from_others;
+  __shared__ std::uint32_t epoch;
   const int ranges = a.bins() / a.range_bins;  // at most 32
   const int range = blockIdx.x % ranges;
   const int first = range * a.range_bins;
@@ -103,9 +106,11 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
   grid_dependency_wait();
   launch_dependents();
   const Launches launches(a.launches);
-  const RangeSums sums{a.range_sums, launches.current()};
+  if (threadIdx.x == 0)
+    epoch = launches.current();
   for (int tile = blockIdx.x / ranges; tile < a.tiling.tiles(); tile += gridDim.x / ranges) {
-    count_part<Pack>(a, tile, 0, RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
+    count_rows<Pack>(a, tile, RowRange(0, a.tiling.y.tile_size),
+                     RangeCounter<Pack>{counts, static_cast<std::uint32_t>(first)});
     __syncthreads();
     make_table_range(
         a, tile, {first, a.range_bins}, {a.clip_count, a.scale, false},
@@ -115,6 +120,7 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
           delay_for_test();
           if (threadIdx.x < 32) {
             const int lane = threadIdx.x;
+            const RangeSums sums{a.range_sums, epoch};
             if (lane == 0)
               sums.publish(tile * ranges + range, kept, excess);
             OtherBins other{0, 0};

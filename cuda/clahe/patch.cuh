@@ -71,25 +71,31 @@ struct BlockPatch {
   int begin, end;      // rows
 
   __device__ BlockPatch(const Arguments& a, int pack_pixels, int per_row) {
-    const int part = blockIdx.x % a.applying_parts;
-    const int chunk = blockIdx.x / a.applying_parts % a.chunks;
-    const int patch = blockIdx.x / a.applying_parts / a.chunks;
-    const int along_x = patches_along(a.tiling.x, a.patches);
-    const int x = patch % along_x;
-    const int y = patch / along_x;
+    const Share part(blockIdx.x, a.applying_parts);
+    const Share chunk(part.whole, a.chunks);
+    const Share patch(chunk.whole, a.patches_x);
+    const int x = patch.part;
+    const int y = patch.whole;
     cell_x = cell_of_patch(x, a.patches);
     cell_y = cell_of_patch(y, a.patches);
     const int x_end = patch_begin(a.tiling.x, a.cells_x, x + 1, a.patches);
     cell_end = a.patches == Patches::cells || x % 2 == 0 ? x_end : a.cells_x.pixels[cell_x + 1];
     first =
         first_pack_from(a, patch_begin(a.tiling.x, a.cells_x, x, a.patches), pack_pixels, per_row) +
-        chunk * a.columns;
+        chunk.part * a.columns;
     columns = min(first_pack_from(a, x_end, pack_pixels, per_row) - first, a.columns);
     const RowRange range(patch_begin(a.tiling.y, a.cells_y, y, a.patches),
-                         patch_begin(a.tiling.y, a.cells_y, y + 1, a.patches), part,
+                         patch_begin(a.tiling.y, a.cells_y, y + 1, a.patches), part.part,
                          a.applying_parts);
     begin = range.begin;
     end = range.end;
+  }
+
+  /// True if the levels come from two tiles: in cells at an edge of the picture, but not at two.
+  __device__ bool has_two_tiles(const Arguments& a) const {
+    const bool edge_x = cell_x == 0 || cell_x == a.tiling.x.tiles;
+    const bool edge_y = cell_y == 0 || cell_y == a.tiling.y.tiles;
+    return edge_x != edge_y;
   }
 
   __device__ bool empty() const { return columns <= 0 || begin >= end; }
@@ -100,12 +106,15 @@ struct BlockPatch {
 struct Spread {
   int column, row, rows;
 
-  __device__ explicit Spread(int columns)
-      : column(static_cast<int>(threadIdx.x) % columns),
-        row(static_cast<int>(threadIdx.x) / columns),
-        rows(static_cast<int>(blockDim.x) / columns) {}
+  __device__ explicit Spread(int columns) : Spread(ThreadDivision(columns)) {}
 
   __device__ bool idle() const { return row >= rows; }
+
+ private:
+  __device__ explicit Spread(const ThreadDivision& columns)
+      : column(columns.remainder(threadIdx.x)),
+        row(columns.quotient(threadIdx.x)),
+        rows(columns.quotient(blockDim.x)) {}
 };
 
 }  // namespace

@@ -2,10 +2,13 @@
 //
 // Compares the arithmetic that the kernels share with the CPU with its plain form.
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "cuda/clahe/arithmetic.h"
+#include "cuda/clahe/estimate.h"
 #include "cuda/core/border.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
@@ -150,6 +153,134 @@ TEST(ClaheBiasedLevels, AreInterpolatedAsLevels) {
   }
 }
 
+std::uint32_t quad_of(const std::uint32_t (&levels)[4]) {
+  return levels[0] | levels[1] << 8 | levels[2] << 16 | levels[3] << 24;
+}
+
+/// Columns of a picture for estimates.
+struct EstimatedAxis {
+  TiledAxis axis;
+  EstimateScale scale;
+
+  explicit EstimatedAxis(const TiledAxis& a) : axis(a), scale(a) {}
+
+  EstimateDoubt doubt(int pixel) const {
+    return {scale, scale.uncertain_bits[axis.cell_of(pixel)]};
+  }
+  std::uint32_t weights(int pixel) const {
+    return WeightPairs(axis, scale, pixel, axis.cell_of(pixel)).first;
+  }
+};
+
+/// The weights of columns in one step from those of their neighbours, and which bits are uncertain.
+TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
+  for_each_axis([](const TiledAxis& axis) {
+    const EstimatedAxis columns(axis);
+    const std::uint32_t sum = 2 * axis.tile_size * columns.scale.factor;
+    ASSERT_LE(sum * 255, std::uint32_t{1} << 23);
+    for (int pixel = 0; pixel < axis.size; ++pixel) {
+      const int cell = axis.cell_of(pixel);
+      const double right = (pixel + 0.5 * axis.tile_size) / axis.tile_size - cell;
+      const double difference = std::abs(axis.weight(pixel) - right);
+      const int bits = columns.scale.uncertain_bits[cell];
+      if (sum == 0) {
+        ASSERT_EQ(bits, 15) << "every estimate is in doubt";
+        ASSERT_TRUE(columns.doubt(pixel).about(0x7fff));
+        continue;
+      }
+      ASSERT_GE(1 << (bits - 1), 6 + 255 * difference * 32768);
+      ASSERT_LE(bits, 8) << "few estimates are in doubt";
+      const std::uint32_t weights = columns.weights(pixel);
+      ASSERT_EQ((weights & 0xffff) + (weights >> 16), sum);
+      ASSERT_NEAR(static_cast<double>(weights >> 16) / sum, right, 1e-9);
+      if (pixel == 0)
+        continue;
+      const WeightPairs before(axis, columns.scale, pixel - 1, axis.cell_of(pixel - 1));
+      ASSERT_EQ(before.first + before.step + (axis.cell_of(pixel - 1) == cell ? 0 : before.wrap),
+                weights)
+          << "pixel " << pixel << " of " << axis.size << " in " << axis.tiles << " tiles";
+    }
+  });
+}
+
+/// Every pair of levels with weights of usual tiles: the sum of whole numbers lies within its bound
+/// of the sum along x that interpolated() rounds.
+TEST(ClaheEstimates, AreWithinTheirBoundAlongX) {
+  for (const int tile_size : {1, 2, 3, 61, 80, 126, 240, 480})
+    for (const int tiles : {1, 8, 64}) {
+      const EstimatedAxis columns(
+          make_tiling(tile_size * tiles, tile_size * tiles, Tiles{tiles, tiles}).x);
+      const int cell = tiles - 1;
+      for (int pixel = columns.axis.cell_begin(cell); pixel < columns.axis.cell_begin(cell + 1);
+           pixel += 1 + tile_size / 16) {
+        const float right = columns.axis.weight(pixel);
+        const std::uint32_t weights = columns.weights(pixel);
+        const double sum = 2.0 * columns.axis.tile_size * columns.scale.factor;
+        const double bound = 255 * std::abs((weights >> 16) / sum - right) + 3.5 * 0x1p-17;
+        for (std::uint32_t pair = 0; pair < 65536; ++pair) {
+          const std::uint32_t exact = dot_low_bytes(weights, pair, 0);
+          ASSERT_EQ(exact, (weights & 0xffff) * (pair & 255) + (weights >> 16) * (pair >> 8));
+          ASSERT_EQ(dot_high_bytes(weights, pair << 16, 5), exact + 5);
+          const float rounded_sum = static_cast<float>(pair & 255) * (1.0f - right) +
+                                    static_cast<float>(pair >> 8) * right;
+          ASSERT_NEAR(exact / sum, rounded_sum, bound) << pair << " at " << right;
+        }
+      }
+    }
+}
+
+/// Estimates that are not in doubt have the level of interpolated(), and estimates in doubt are
+/// near halves, both of any levels and of those that are nearest to a half at a pixel.
+TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
+  Random random(5);
+  int in_doubt = 0, near_halves = 0, estimated = 0;
+  for (const int size : {8, 120, 333, 640, 1001, 1366, 1920, 3840, 4096, 7680, 20000, 65535})
+    for (const int tiles : {1, 2, 3, 8, 17, 64}) {
+      const Tiling tiling = make_tiling(size, size + 1, Tiles{tiles, tiles});
+      const EstimatedAxis columns(tiling.x);
+      for (int i = 0; i < 20000; ++i) {
+        const int x = random.between(0, size - 1), y = random.between(0, size - 1);
+        const float right = tiling.x.weight(x), lower = tiling.y.weight(y);
+        std::uint32_t four[4];
+        double exact = 0, from_half = 1;
+        for (int draw = 0; draw < (i % 2 == 0 ? 1 : 30); ++draw) {
+          std::uint32_t drawn[4];
+          for (std::uint32_t& level : drawn)
+            level = i % 3 == 0 ? static_cast<std::uint32_t>(random.between(0, 1)) * 255
+                               : static_cast<std::uint32_t>(random.between(0, 255));
+          const double value =
+              (drawn[0] * (1.0 - right) + drawn[1] * double{right}) * (1.0 - lower) +
+              (drawn[2] * (1.0 - right) + drawn[3] * double{right}) * lower;
+          const double distance = std::abs(value - std::floor(value) - 0.5);
+          if (draw > 0 && distance >= from_half)
+            continue;
+          from_half = distance;
+          exact = value;
+          std::copy(drawn, drawn + 4, four);
+        }
+        const Levels levels = {static_cast<float>(four[0]), static_cast<float>(four[1]),
+                               static_cast<float>(four[2]), static_cast<float>(four[3])};
+        const EstimateDoubt doubt = columns.doubt(x);
+        const std::uint32_t bits = estimate(quad_of(four), columns.weights(x),
+                                            EstimateRow(columns.scale, lower), doubt.offset);
+        near_halves += from_half < 1e-3;
+        ++estimated;
+        if (columns.scale.factor != 0 && doubt.about(bits)) {
+          ++in_doubt;
+          ASSERT_LT(from_half, 0.01) << exact;
+        }
+        if (!doubt.about(bits)) {
+          ASSERT_EQ(bits >> 15 & 0xff, interpolated(levels, right, lower))
+              << size << " in " << tiles << " tiles at " << x << ", " << y << ": " << four[0] << ' '
+              << four[1] << ' ' << four[2] << ' ' << four[3];
+        }
+      }
+    }
+  EXPECT_GT(near_halves, estimated / 100);
+  EXPECT_GT(in_doubt, estimated / 1000);
+  EXPECT_LT(in_doubt, estimated / 10);
+}
+
 TEST(ClaheRuns, AreTheReflectedPositionsInAnyOrder) {
   for (int size = 1; size <= 70; ++size)
     for (int begin = 0; begin < 140; begin += 1 + begin / 3) {
@@ -169,6 +300,13 @@ TEST(ClaheRuns, AreTheReflectedPositionsInAnyOrder) {
       }
       ASSERT_EQ(actual, expected) << begin << " to " << end << " of " << size;
     }
+}
+
+TEST(ClaheBytes, BeforeANumberAreMasked) {
+  for (int number = -20; number < 20; ++number)
+    for (int byte = 0; byte < 4; ++byte)
+      ASSERT_EQ(bytes_before(number) >> (8 * byte) & 0xff, byte < number ? 0xffu : 0u)
+          << byte << " before " << number;
 }
 
 TEST(ClaheRedistribution, GivesWhatOneByOneGives) {

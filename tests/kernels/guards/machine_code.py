@@ -34,7 +34,7 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
 # halves, 64ths of differences of luminances, and integers up to 2048 are 16-bit floats. Where a quotient is rounded, it is
 # far enough from the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and
 # subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
-EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32"},
+EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census_cuda.cu": {"fma.rn.f16x2"},
                   "cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
                   # Estimates: what they decide is far enough away or is corrected in integers.

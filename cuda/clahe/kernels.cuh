@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The kernels for each kind of pack.
+
+#include "cuda/clahe/apply.cuh"
+#include "cuda/clahe/apply_ranges.cuh"
+#include "cuda/clahe/count.cuh"
+#include "cuda/clahe/count_ranges.cuh"
+
+namespace cudavision::clahe {
+namespace {
+
+using Kernel = Launcher<Arguments>::Kernel;
+
+/// The kernels for one kind of pack.
+struct Kernels {
+  int pixels;  ///< of a pack
+  Kernel count;
+  Kernel count_ranges;  ///< for words only
+  Kernel make_ranges;   ///< for contiguous words only
+  Kernel apply;
+  Kernel apply_ranges;  ///< for words only
+  Kernel apply_directly;
+};
+
+template <class Pack, Action kAction>
+Kernels kernels_of() {
+  Kernels kernels{};
+  kernels.pixels = Pack::pixels;
+  kernels.count = count_kernel<Pack, kAction>;
+  kernels.apply = apply_kernel<Pack, kAction>;
+  kernels.apply_directly = apply_directly_kernel<Pack, kAction>;
+  if constexpr (is_words<Pack>) {
+    kernels.count_ranges = count_ranges_kernel<Pack>;
+    if constexpr (!std::is_same_v<Pack, ScatteredLuma<2>>)
+      kernels.make_ranges = make_ranges_kernel<Pack>;
+    kernels.apply_ranges = apply_ranges_kernel<Pack>;
+  }
+  return kernels;
+}
+
+template <class Pack>
+Kernels colour_kernels_of(Action action) {
+  return action == Action::each ? kernels_of<Pack, Action::each>()
+                                : kernels_of<Pack, Action::shift>();
+}
+
+Kernels find_kernels(AccessPattern kind, Action action) {
+  switch (kind) {
+    case AccessPattern::luma_bytes_1:
+      return kernels_of<LumaBytes<1, 0>, Action::map>();
+    case AccessPattern::luma_bytes_2_0:
+      return kernels_of<LumaBytes<2, 0>, Action::map>();
+    case AccessPattern::luma_bytes_2_1:
+      return kernels_of<LumaBytes<2, 1>, Action::map>();
+    case AccessPattern::luma_words:
+      return kernels_of<LumaWords<false>, Action::map>();
+    case AccessPattern::scattered_luma_1:
+      return kernels_of<ScatteredLuma<1>, Action::map>();
+    case AccessPattern::scattered_luma_2:
+      return kernels_of<ScatteredLuma<2>, Action::map>();
+    case AccessPattern::packed_colour_3:
+      return colour_kernels_of<PackedColour<3>>(action);
+    case AccessPattern::packed_colour_4:
+      return colour_kernels_of<PackedColour<4>>(action);
+    case AccessPattern::planar_colour:
+      return colour_kernels_of<PlanarColour>(action);
+    default:
+      return colour_kernels_of<ScatteredColour>(action);
+  }
+}
+
+/// Those of bytes that are not colours.
+constexpr AccessPattern byte_patterns[] = {
+    AccessPattern::luma_bytes_1, AccessPattern::luma_bytes_2_0, AccessPattern::luma_bytes_2_1,
+    AccessPattern::scattered_luma_1};
+/// Shared memory that count_kernel has besides its counters, at most.
+constexpr int count_bytes = 512;
+
+}  // namespace
+}  // namespace cudavision::clahe
