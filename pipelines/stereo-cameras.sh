@@ -9,7 +9,8 @@
 # no display, until Ctrl-C. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…); the default ones are
 # /dev/video0 and /dev/video2. The pictures must be rectified:
 # each point of the scene lies in the same row of both. For ordinary cameras, make a calibration with
-# pipelines/calibrate.py and add calibration=FILE. Properties are those of cudasgmstereo, for example
+# pipelines/calibrate.py and add calibration=FILE, or add calibration=auto if they are mounted roughly parallel and
+# no distances are wanted. Properties are those of cudasgmstereo, for example
 # num-disparities=64, or preset=balanced to leave unknown pixels black.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"

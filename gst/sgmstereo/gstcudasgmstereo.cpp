@@ -9,11 +9,12 @@
  * GPU or, with bit-identical results, on the CPU.
  *
  * The pictures must be rectified: each point of the scene lies in the same row of both. With
- * #GstCudaSgmStereo:calibration the element does this itself, and with
- * #GstCudaSgmStereo:calibration-drift it follows a right camera that turns in its mount. They come
- * from two cameras on `sink_left` and `sink_right`, in any formats of equal width, height and bit
- * depth; or packed in one frame, side by side or one above the other, on `sink_left`, while
- * `sink_right` stays unlinked. Two frames form a pair if their running times differ by no more than
+ * #GstCudaSgmStereo:calibration the element does this itself, also without a file: `auto` aligns
+ * the rows of cameras that are mounted roughly parallel. With #GstCudaSgmStereo:calibration-drift
+ * it follows a right camera that turns in its mount. The pictures come from two cameras on
+ * `sink_left` and `sink_right`, in any formats of equal width, height and bit depth; or packed in
+ * one frame, side by side or one above the other, on `sink_left`, while `sink_right` stays
+ * unlinked. Two frames form a pair if their running times differ by no more than
  * #GstCudaSgmStereo:max-skew, and pair with the nearest one; frames without a partner are dropped
  * and counted. Cameras may change their size, end, and be replaced while playing.
  *
@@ -89,6 +90,7 @@
  *   right camera has turned in its mount, in degrees; absent while too little is known
  * * `corrected-pitch`, `corrected-yaw`, `corrected-roll`, `corrected-zoom` (#gdouble) and
  *   `corrections` (#guint): what is corrected of this, with #GstCudaSgmStereo:calibration-drift
+ * * `calibrations` (#guint): with `calibration=auto`, how many calibrations have taken effect
  * * `known-distance-offset` (#gdouble): by how many pixels the disparity at
  *   #GstCudaSgmStereo:known-distance is too large
  *

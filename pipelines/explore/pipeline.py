@@ -192,13 +192,15 @@ class Exploration:
     def is_calibrated(self):
         """True if places are in millimetres."""
         given = [float(self.settings.get(name, 0)) > 0 for name in ("focal-length", "baseline")]
-        return all(given) or any(self.settings.get(name) for name in ("calibration", "calibration-left"))
+        files = [self.settings.get(name) for name in ("calibration", "calibration-left")]
+        return all(given) or any(file and file != "auto" for file in files)
 
     def make_measurable(self):
         """Points need a focal length and a baseline. Without a calibration any will do, because disparities follow from
         points, and nothing is said in millimetres; but depths are refused where they are the output itself."""
         if not self.is_calibrated() and self.settings.get("output") != "depth":
-            self.element.set_property("focal-length", 1000)
+            if self.settings.get("calibration") != "auto":  # which rectifies by the focal length
+                self.element.set_property("focal-length", 1000)
             self.element.set_property("baseline", 100)
 
     def measure(self):

@@ -67,7 +67,7 @@ class StereoEpisode final : public fuzz::Life {
     set("calibration-drift", one_of({"off", "warn", "warn", "correct"}));
 #endif
     if (rectified_) {
-      set("calibration", CalibrationFile::name().c_str());
+      set("calibration", below(3) == 0 ? "auto" : CalibrationFile::name().c_str());
       set("alpha", one_of({"-1", "0", "0.4", "1"}));
     }
     stereo_ = std::make_unique<StereoHarness>(all(), !packed_);
