@@ -18,14 +18,6 @@ constexpr std::uint16_t infinity = 0x7c00;
 /// A luminance is stored as the float 1024 plus its level of 8 bits, which has these bits plus the
 /// level.
 constexpr std::uint32_t luminance_0 = 0x6400;
-/// The luminances of unknown pixels and of those outside the picture, so large that their weight is
-/// 0.
-constexpr std::uint32_t unknown_luminance = 0x7800, outside_luminance = infinity;
-
-/// The numbers and the luminances of two pixels.
-struct alignas(8) Pair {
-  std::uint32_t numbers, luminances;
-};
 
 __device__ inline std::uint32_t bits_of(__half2 floats) {
   return *reinterpret_cast<std::uint32_t*>(&floats);
@@ -49,16 +41,6 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t bits_of_integer(int number) {
   for (; magnitude >= 2048; magnitude /= 2)
     ++exponent;
   return (number < 0 ? 0x8000 : 0) | exponent << 10 | (magnitude - 1024);
-}
-
-/// Returns 7 − min(7, difference >> 3), above those of bits_of_128, for the differences of two
-/// luminances.
-constexpr std::uint32_t bits_of_128 = 0x58005800;
-__device__ inline std::uint32_t nearness_of(__half2 differences) {
-  // max(0, 59.5 − difference) / 64
-  const __half2 nearness = __hfma2_sat(differences, twice(0xa400), twice(0x3b70));
-  // Floats from 128 to 256 are multiples of 1/8, so the addition of 128 rounds to eighths.
-  return bits_of(__hadd2_rn(nearness, floats_of(bits_of_128)));
 }
 
 }  // namespace cudavision::sgm

@@ -58,33 +58,74 @@ struct Pixel {
   }
 };
 
+__device__ unsigned moved_inside(int place, int count) {
+  return static_cast<unsigned>(min(max(place, 0), count - 1));
+}
+
+/// A column and those beside it, moved into the picture.
+struct Columns {
+  unsigned here, before, after;
+  bool inside;
+
+  __device__ Columns(int x, int width)
+      : here(moved_inside(x, width)),
+        before(moved_inside(here - 1, width)),
+        after(moved_inside(here + 1, width)),
+        inside(x >= 0 && x < width) {}
+};
+
+/// A row of a picture. kBytes are those of a sample.
+template <int kBytes>
+class LevelRow {
+ public:
+  __device__ LevelRow(const Samples& picture, int y, int shift)
+      : picture_(picture), shift_(shift), row_(picture.data + picture.pitch * y) {
+    // Otherwise the compiler computes the row again for each sample, which needs more registers.
+    asm("" : "+l"(row_));
+    __builtin_assume(__isGlobal(row_));
+  }
+
+  /// Returns the level of 8 bits at a column of the picture.
+  __device__ int operator[](unsigned x) const {
+    if constexpr (kBytes == 1)
+      return row_[x];
+    const std::uint32_t word = row_[2 * x] | static_cast<std::uint32_t>(row_[2 * x + 1]) << 8;
+    return static_cast<int>(sample_value(word, picture_.shift, picture_.largest) >> shift_);
+  }
+
+ private:
+  const Samples& picture_;
+  int shift_;  // from samples to levels of 8 bits
+  const std::uint8_t* row_;
+};
+
 /// All addresses lie inside the picture, so that no load waits for a branch.
 template <int kBytes>
-__device__ Pixel load_pixel(const SharpenArguments& a, int x, int y) {
-  const auto column = [&](int x) { return min(max(x, 0), a.width - 1); };
-  const int inside_x = column(x), inside_y = min(max(y, 0), a.height - 1);
-  const auto level = [&](Samples picture, int x) {
-    picture.bytes = kBytes;
-    return static_cast<int>(picture.at(column(x), inside_y) >> (kBytes == 1 ? 0 : a.shift));
-  };
-  std::uint16_t number = a.from[static_cast<std::uint32_t>(inside_y) * a.width + inside_x];
-  const int place = 16 * (inside_x - a.minimum) - number, fraction = place & 15;
-  const int residual = 16 * level(a.left_picture, inside_x) -
-                       (16 - fraction) * level(a.right_picture, place >> 4) -
-                       fraction * level(a.right_picture, (place >> 4) + 1);
-  const int gradient =
-      8 * (level(a.left_picture, inside_x + 1) - level(a.left_picture, inside_x - 1));
-  if (x != inside_x || y != inside_y)
+__device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, int y) {
+  const int inside_y = static_cast<int>(moved_inside(y, a.height));
+  const LevelRow<kBytes> left(a.left_picture, inside_y, a.shift);
+  const LevelRow<kBytes> right(a.right_picture, inside_y, a.shift);
+  const std::uint16_t* const map = a.from + static_cast<std::int64_t>(inside_y) * a.width;
+  std::uint16_t number = map[columns.here];
+  const int place = 16 * (static_cast<int>(columns.here) - a.minimum) - number;
+  const int first = right[moved_inside(place >> 4, a.width)];
+  const int second = right[moved_inside((place >> 4) + 1, a.width)];
+  const int residual = 16 * (left[columns.here] - first) - (place & 15) * (second - first);
+  const int gradient = 8 * (left[columns.after] - left[columns.before]);
+  if (!columns.inside || y != inside_y)
     number = unknown;
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
 /// The blocks that share the registers of a multiprocessor, or 0: as many as the compiler thinks
-/// best. For cards of 8.6 and 8.9, CUDA toolkits before 13 then spill 4 bytes.
+/// best. For cards of 8.6 and 8.9, CUDA toolkits before 13 then spill 4 bytes. Cards of 9.0
+/// and 10.0 have room for eight.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13
   return 3;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
+  return 8;
 #else
   return 0;
 #endif
@@ -95,13 +136,16 @@ __global__ void __launch_bounds__(threads, blocks_without_spills())
     sharpen_kernel(const __grid_constant__ SharpenArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x) / 32, 0);
   const int x = static_cast<int>(blockIdx.x % a.tiles) * tile_width + lane - 1;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height + warp * rows;
+  const Columns around(x, a.width);
   Pixel pixels[rows + 2];
 #pragma unroll
   for (int i = 0; i < rows + 2; ++i)
-    pixels[i] = load_pixel<kBytes>(a, x, first_y - 1 + i);
+    pixels[i] = load_pixel<kBytes>(a, around, first_y - 1 + i);
   Contribution above = pixels[0].contribution(), here = pixels[1].contribution();
 #pragma unroll
   for (int i = 1; i <= rows; ++i) {

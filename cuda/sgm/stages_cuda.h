@@ -246,10 +246,13 @@ class RefineCuda {
                       View<std::uint8_t> out, std::uint16_t* to) const;
 
  private:
-  RefineArguments arguments(const std::uint16_t* from) const;
-  RefineArguments refine_arguments(const SamplePlane& picture, const std::uint16_t* from,
-                                   const NumbersOut& out) const;
-  void launch(Kernel<RefineArguments> kernel, int rows_per_block, const RefineArguments& a) const;
+  RefineArguments arguments() const;
+  /// Launches a block for each tile of width × height pixels.
+  void launch(Kernel<RefineArguments> kernel, int width, int height, unsigned threads,
+              RefineArguments& a) const;
+  void launch_refinement(Kernel<RefineArguments> kernel, const SamplePlane& picture,
+                         const std::uint16_t* from, const std::uint16_t* map,
+                         const NumbersOut& out) const;
 
   StageConfig config_;
   LaunchQueue& queue_;
@@ -289,6 +292,7 @@ class SmoothCuda {
  private:
   StageConfig config_;
   LaunchQueue& queue_;
+  int tile_rows_[3];  ///< of each pass
 };
 
 /// The stages that compare a frame with those before it.

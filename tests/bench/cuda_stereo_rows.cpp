@@ -8,6 +8,7 @@
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"
+#include "tests/bench/winners_work.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -140,6 +141,7 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
     measure(device, work, bytes, how, row);
     report(row);
   };
+  const sgm::Winners winners{number(maps[0]), number(maps[1]), nullptr};
   add("census of both", 2 * (frames.test.left.bytes + features), [&] {
     stages->census(left, left_features.data());
     stages->census(right, right_features.data());
@@ -149,18 +151,22 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
       [&] {
         stages->begin_frame();
         stages->match(left, right, penalties, static_cast<float>(subject.parameters.uniqueness),
-                      sgm::subpixel_of(subject.parameters),
-                      {number(maps[0]), number(maps[1]), nullptr});
+                      sgm::subpixel_of(subject.parameters), winners);
         stages->end_frame();
       },
       Timing::as_launched);
+  if (config.feature_bytes() == 4 && config.disparities <= 256) {
+    const WinnersWork work = make_winners_work(*device, device.stream(), config,
+                                               static_cast<float>(subject.parameters.uniqueness),
+                                               sgm::subpixel_of(subject.parameters), winners);
+    add("winners", work.volume_bytes + 2 * map, work.enqueue);
+  }
   add("aggregate", frames.test.left.bytes + 2 * features + volume, [&] {
     stages->aggregate(left, left_features.data(), right_features.data(), penalties, number(sums));
   });
   add("select", volume + 2 * map, [&] {
     stages->select(number(sums), static_cast<float>(subject.parameters.uniqueness),
-                   sgm::subpixel_of(subject.parameters),
-                   {number(maps[0]), number(maps[1]), nullptr});
+                   sgm::subpixel_of(subject.parameters), winners);
   });
   add("median", 2 * map, [&] { stages->median(number(maps[0]), number(maps[2])); });
   add("check", 3 * map, [&] {

@@ -2,7 +2,9 @@
 //
 // Compares stages on the CUDA device with the CPU device where the tiles, vectors and segments of
 // the kernels end: at widths around these, at any alignment of maps and pictures, with regions that
-// cross tiles in many ways, and with as many different numbers as a tile can hold.
+// cross tiles in many ways, and with few and many different numbers, close together and far apart.
+
+#include <algorithm>
 
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/common/device_block.h"
@@ -192,7 +194,18 @@ TEST(SgmTiles, SpecklesAreTheDefinitions) {
   }
 }
 
-/// The list of a tile of refine() may have as many numbers as the tile and the pixels around it.
+/// Compares refine() of the left map with its definition.
+void expect_refinement(Device& device, const TileCase& test, const std::string& what) {
+  const int width = test.config.width, height = test.config.height;
+  const Luminances levels(test.left.begin(), test.left.end());
+  const auto stages = make_stages(device, test.config);
+  const DeviceBlock<std::uint8_t> left(device, test.left);
+  const DeviceBlock<std::uint16_t> map(device, test.left_map), refined(device, test.left_map);
+  stages->refine({{left.data(), width, height, width}, width, 8, 0}, map.data(), refined.data());
+  ASSERT_EQ(refined.values(), defined_refinement(test.config, levels, test.left_map))
+      << what << ", " << width << "×" << height;
+}
+
 TEST(SgmTiles, MediansOfManyNumbersAreTheDefinitions) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
@@ -204,17 +217,31 @@ TEST(SgmTiles, MediansOfManyNumbersAreTheDefinitions) {
       for (std::size_t i = 0; i < test.left_map.size(); ++i)
         test.left_map[i] = static_cast<std::uint16_t>(
             distinct == 16000 ? random.between(0, distinct) : 7 + 8 * (i * 7 % distinct));
-      Luminances levels;
-      for (const std::uint8_t level : test.left)
-        levels.push_back(level);
-      const auto stages = make_stages(*cuda, test.config);
-      const DeviceBlock<std::uint8_t> left(*cuda, test.left);
-      const DeviceBlock<std::uint16_t> map(*cuda, test.left_map), refined(*cuda, test.left_map);
-      stages->refine({{left.data(), width, height, width}, width, 8, 0}, map.data(),
-                     refined.data());
-      ASSERT_EQ(refined.values(), defined_refinement(test.config, levels, test.left_map))
-          << distinct << " numbers, " << width << "×" << height;
+      expect_refinement(*cuda, test, std::to_string(distinct) + " numbers");
     }
+}
+
+/// Numbers close together, also at both ends of their range, and some far from these, so that the
+/// bisections of refine() begin with steps of any size.
+TEST(SgmTiles, MediansOfNumbersNearAndFarAreTheDefinitions) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  Random random(14);
+  for (const int base : {0, 3, 15, 16, 17, 8000, 16335, 16350, 16351, 16352, 16368})
+    for (const int step : {1, 14, 15, 16, 17, 31, 32, 33, 127, 128, 300})
+      for (const int far : {0, 1, 4}) {  // of 8 pixels
+        TileCase test = tile_case(random, 70, 37, 8, 0, 0);
+        test.config.disparities = 1024;
+        for (std::uint16_t& number : test.left_map) {
+          const int near = base + step * random.between(-1, 1);
+          const int chosen = random.between(0, 7) < far ? random.between(0, 16368) : near;
+          if (number != unknown)
+            number = static_cast<std::uint16_t>(std::clamp(chosen, 0, 16368));
+        }
+        expect_refinement(*cuda, test,
+                          std::to_string(base) + " ± " + std::to_string(step) + ", " +
+                              std::to_string(far) + " of 8 elsewhere");
+      }
 }
 
 }  // namespace
