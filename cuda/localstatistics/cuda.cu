@@ -8,7 +8,7 @@
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/localstatistics/columns.cuh"
-#include "cuda/localstatistics/windows.cuh"
+#include "cuda/localstatistics/running.cuh"
 
 namespace cudavision::localstatistics {
 namespace {
@@ -18,7 +18,7 @@ int divided(int number, int by) {
 }
 
 /// The types of sums that the windows need.
-enum class Sums { narrow, narrow_wide_squares, wide };
+enum class Sums { packed, narrow, wide };
 
 /// Returns true if the squares of that many pixels always add up to less than 2^32.
 bool has_narrow_squares(std::uint64_t pixels, int bits) {
@@ -31,27 +31,30 @@ using ColumnKernel = Launcher<ColumnArguments>::Kernel;
 
 struct WindowVariant {
   WindowKernel kernel;
-  int blocks;  // that share a multiprocessor
-  std::size_t warp_bytes;
+  int blocks;                             // that share a multiprocessor
+  std::size_t thread_bytes, block_bytes;  // of shared memory
 };
 
-template <Output kOutput, class Value, class Sum, class Square>
+template <Output kOutput, class Value, bool kPacked, class Sum, class Square>
 WindowVariant variant() {
-  return {windows_kernel<kOutput, Value, Sum, Square>, window_blocks<kOutput, Value, Sum, Square>(),
-          warp_bytes<Sum, Square, pixels_of_piece<Value>>()};
+  constexpr int kPixels = pixels_of_piece<Value>;
+  const auto bytes = [](int threads) {
+    return PrefixSums<Sum, kPixels>::bytes(threads) +
+           (needs_squares(kOutput) ? PrefixSums<Square, kPixels>::bytes(threads) : 0);
+  };
+  return {windows_kernel<kOutput, Value, kPacked, Sum, Square>,
+          window_blocks<kOutput, Value, Sum, Square>(), bytes(1) - bytes(0), bytes(0)};
 }
 
 template <Output kOutput, class Value>
 WindowVariant variant(Sums sums) {
+  using Square = std::conditional_t<needs_squares(kOutput), std::uint64_t, std::uint32_t>;
   if (sums == Sums::wide)
-    return variant<kOutput, Value, std::uint64_t, std::uint64_t>();
-  if constexpr (!needs_squares(kOutput))
-    return variant<kOutput, Value, std::uint32_t, std::uint32_t>();
-  else if constexpr (sizeof(Value) == 1)
-    if (sums == Sums::narrow)
-      return variant<kOutput, Value, std::uint32_t, std::uint32_t>();
-  if constexpr (needs_squares(kOutput))
-    return variant<kOutput, Value, std::uint32_t, std::uint64_t>();
+    return variant<kOutput, Value, false, std::uint64_t, Square>();
+  if constexpr (sizeof(Value) == 1)
+    if (sums == Sums::packed)
+      return variant<kOutput, Value, true, std::uint32_t, std::uint32_t>();
+  return variant<kOutput, Value, false, std::uint32_t, Square>();
 }
 
 template <class Value>
@@ -81,15 +84,12 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
         aligned_pitch_(divided(row_bytes_, row_alignment) * row_alignment),
         aligned_(device.allocate(static_cast<std::size_t>(aligned_pitch_) * size.height)),
         windows_(device.stream(),
-                 windows_kernel<Output::mean, std::uint8_t, std::uint32_t, std::uint32_t>),
+                 windows_kernel<Output::mean, std::uint8_t, true, std::uint32_t, std::uint32_t>),
         columns_(device.stream(), columns_kernel<std::uint8_t, false>) {
-    const int warps = divided(size.width, 32 * piece_pixels_);
-    while (wide_.warps_across < window_warps && wide_.warps_across < warps)
-      wide_.warps_across *= 2;
-    wide_.strips = divided(warps, wide_.warps_across);
-    columns_pitch_ = divided(size.width, 32) * 32;
-    const int bands = std::min(divided(size.height, min_band_rows), max_bands);
-    const std::size_t entries = static_cast<std::size_t>(columns_pitch_) * bands;
+    // Tables begin with a whole piece.
+    columns_pitch_ = divided(size.width + piece_pixels_, 32) * 32;
+    const std::size_t entries =
+        static_cast<std::size_t>(columns_pitch_) * (max_row_groups(false) + 1);
     column_sums_ = device.allocate(entries * sizeof(std::uint32_t));
     if (squares)
       column_squares_ = device.allocate(entries * (sample_bytes_ == 1 ? 4 : 8));
@@ -104,51 +104,130 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     a.radius = std::min(parameters_.radius, std::max(size_.width, size_.height));
     const Sums sums = sums_of_windows();
     a.output = output_to(out, sums, a.radius);
+    const auto divisible = [](const auto& rows, int bytes) {
+      return reinterpret_cast<std::uintptr_t>(rows.data) % static_cast<std::uintptr_t>(bytes) ==
+                 0 &&
+             rows.pitch % bytes == 0;
+    };
+    a.output.aligned = divisible(a.picture, 4 * sample_bytes_) && divisible(out, output_bits_ / 2);
     const WindowVariant variant =
         sample_bytes_ == 1 ? localstatistics::variant<std::uint8_t>(parameters_.output, sums)
                            : localstatistics::variant<std::uint16_t>(parameters_.output, sums);
     const bool squared = needs_squares(parameters_.output);
-    Division division = wide_;
-    std::size_t shared = window_warps * variant.warp_bytes;
-    if (a.radius <= max_own_radius) {
-      division = {1, divided(size_.width, 32 * piece_pixels_)};
-      divide_rows(division, variant.blocks, size_.height);
-      a.halo = divided(a.radius + 1, piece_pixels_) * piece_pixels_;
-      shared = window_warps * group_bytes(32 * piece_pixels_ + 2 * a.halo, squared);
-    } else {
-      divide_rows(division, variant.blocks, squared ? max_bands / 2 : max_bands);
-      a.columns = column_sums_.as<std::uint32_t>();
-      a.square_columns = column_squares_.data();
-      a.columns_pitch = columns_pitch_;
-      add_up_columns(a.picture, a.radius, division, squared);
+    a.skew = skew_of(a.picture);
+    if (sample_bytes_ == 1 && output_bits_ == 8 && !squared &&
+        a.radius <= max_running_radius(parameters_.output)) {
+      run_running_windows(a, out);
+      return;
     }
-    a.warps_across = division.warps_across;
-    a.strips = division.strips;
-    a.band_rows = division.band_rows;
-    const int blocks =
-        divided(division.bands, window_warps / division.warps_across) * division.strips;
-    windows_(variant.kernel, static_cast<unsigned>(blocks), window_threads, shared, a);
+    const int threads = divide_columns(a, variant);
+    const std::size_t shared =
+        variant.block_bytes + variant.thread_bytes * static_cast<std::size_t>(threads);
+    divide_rows(a, variant.blocks * (256 / threads), squared);
+    if (a.radius > max_own_radius)
+      add_up_columns(a, squared);
+    const int blocks = divided(size_.height, a.band_rows) * a.strips;
+    windows_(variant.kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared,
+             a);
   }
 
  private:
-  /// How windows_kernel divides the picture.
-  struct Division {
-    int warps_across = 1, strips = 1;
-    int band_rows = 0, bands = 0;
-  };
+  void run_running_windows(WindowArguments& a, const View<std::uint8_t>& out) const {
+    const Output kind = parameters_.output;
+    const bool whole_block = a.radius > max_warp_radius, odd = a.radius % 2 == 1;
+    // Pieces of samples are written at once if they are aligned as those of the picture.
+    a.output.aligned = out.pitch % piece_bytes == 0 && (reinterpret_cast<std::uintptr_t>(out.data) -
+                                                        static_cast<std::uintptr_t>(a.skew)) %
+                                                               piece_bytes ==
+                                                           0;
+    const int pieces = whole_block ? 256 : 32;
+    const bool one_strip = whole_block && size_.width + a.skew <= pieces * piece_bytes;
+    a.halo_pieces = one_strip ? 0 : divided(a.radius + 1, piece_bytes);
+    a.strip_pixels = (pieces - 2 * a.halo_pieces) * piece_bytes;
+    a.strips = divided(size_.width + a.skew, a.strip_pixels);
+    // Windows of a warp's lane begin with columns of the piece before; those of a block are the
+    // columns before one end without those before the other one.
+    const int left = whole_block ? (piece_bytes - a.radius % piece_bytes) % piece_bytes : a.radius;
+    const int right = (a.radius + 1) % (whole_block ? piece_bytes : piece_bytes + 1);
+    for (int i = 0; i < piece_bytes; ++i) {
+      a.left_weights[i / 4] |= static_cast<std::uint32_t>(i < left) << (8 * (i % 4));
+      a.right_weights[i / 4] |= static_cast<std::uint32_t>(i < right) << (8 * (i % 4));
+    }
+    const int groups = whole_block ? 1 : running_warps;
+    divide_rows(a, groups * running_blocks(kind, whole_block), false);
+    if (a.radius > max_own_radius)
+      add_up_columns(a, false);
+    const auto kernel_for = [&](auto is_odd) -> WindowKernel {
+      constexpr bool kOdd = decltype(is_odd)::value;
+      if (kind == Output::mean)
+        return running_kernel<Output::mean, kOdd, false>;
+      return whole_block ? running_kernel<Output::bradley, kOdd, true>
+                         : running_kernel<Output::bradley, kOdd, false>;
+    };
+    const int blocks = divided(divided(size_.height, a.band_rows), groups) * a.strips;
+    windows_(odd ? kernel_for(std::true_type()) : kernel_for(std::false_type()),
+             static_cast<unsigned>(blocks),
+             static_cast<unsigned>(whole_block ? 256 : 32 * running_warps), 0, a);
+  }
+
+  int skew_of(const PictureRows& picture) const {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(picture.data) % piece_bytes) /
+           sample_bytes_;
+  }
+
+  /// Chooses the strips and returns the threads of a block.
+  int divide_columns(WindowArguments& a, const WindowVariant& variant) const {
+    // Pieces begin where their address is divisible by their size.
+    const int skew = a.skew;
+    const auto piece_before = [&](int x) {
+      const int aligned = x + skew;
+      return (aligned >= 0 ? aligned / piece_pixels_ : -divided(-aligned, piece_pixels_)) *
+                 piece_pixels_ -
+             skew;
+    };
+    const int warp_pixels = 32 * piece_pixels_;
+    int warps = 1;
+    while (32 * warps < 256 && warps * warp_pixels < size_.width + skew &&
+           variant.block_bytes + variant.thread_bytes * 64 * static_cast<std::size_t>(warps) <=
+               49152 - 1024)
+      warps *= 2;
+    const int columns = warps * warp_pixels, half = columns / 2;
+    const int side = 2 * a.radius + 1;
+    a.strips = 1;
+    a.strip_pixels = columns;
+    if (size_.width + skew <= columns) {
+      a.left = -skew;
+      a.right = a.left + half;
+      return 32 * warps;
+    }
+    a.left = piece_before(-a.radius - 1);
+    if (side <= half) {
+      a.strip_pixels = (columns - side) / warp_pixels * warp_pixels;
+      a.strip_pixels = (columns - side - 2 * piece_pixels_) / piece_pixels_ * piece_pixels_;
+      a.right = a.left + half;
+    } else {
+      a.strip_pixels = half - 2 * piece_pixels_;
+      a.right = std::max(piece_before(a.radius), a.left + half);
+      a.gap = a.right - a.left - half;
+    }
+    a.strips = divided(size_.width, a.strip_pixels);
+    return 32 * warps;
+  }
 
   /// Chooses bands so that all blocks run at once if `blocks` share each multiprocessor.
-  void divide_rows(Division& division, int blocks, int most) const {
-    const int groups = multiprocessors_ * blocks * (window_warps / division.warps_across);
-    const int bands = std::clamp(groups / division.strips, 1, most);
-    division.band_rows = std::max(divided(size_.height, bands), min_band_rows);
-    division.bands = divided(size_.height, division.band_rows);
+  void divide_rows(WindowArguments& a, int blocks, bool squared) const {
+    const int bands = std::clamp(multiprocessors_ * blocks / a.strips, 1, size_.height);
+    a.band_rows = std::max(divided(size_.height, bands), min_band_rows);
+    if (a.radius > max_own_radius)
+      a.band_rows = std::max(a.band_rows, divided(size_.height, max_row_groups(squared) - 2));
   }
 
   /// Returns the picture, whose rows are all aligned alike.
   PictureRows aligned(const SamplePlane& in) const {
     View<const std::uint8_t> rows = in.rows;
-    if (size_.height > 1 && rows.pitch % piece_bytes != 0) {
+    if ((size_.height > 1 && rows.pitch % piece_bytes != 0) ||
+        reinterpret_cast<std::uintptr_t>(rows.data) % static_cast<std::uintptr_t>(sample_bytes_) !=
+            0) {
       const View<std::uint8_t> copy{aligned_.as<std::uint8_t>(), row_bytes_, size_.height,
                                     aligned_pitch_};
       device_.copy(rows, copy);
@@ -196,51 +275,35 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     const std::uint64_t pixels = side(size_.width) * side(size_.height);
     if (!is_narrow(pixels, size_.bits))
       return Sums::wide;
-    return has_narrow_squares(pixels, size_.bits) ? Sums::narrow : Sums::narrow_wide_squares;
+    return has_narrow_squares(pixels, size_.bits) && side(size_.height) <= 257 ? Sums::packed
+                                                                               : Sums::narrow;
   }
 
-  void add_up_columns(const PictureRows& picture, int radius, const Division& division,
-                      bool squared) const {
+  void add_up_columns(WindowArguments& windows, bool squared) const {
     ColumnArguments a{};
-    a.picture = picture;
-    a.groups = RowGroups(division.band_rows, radius, size_.height);
-    a.bands = division.bands;
-    a.sums = column_sums_.as<std::uint32_t>();
-    a.squares = column_squares_.data();
-    a.pitch = columns_pitch_;
+    a.picture = windows.picture;
+    a.tables.groups = RowGroups(windows.band_rows, windows.radius, size_.height);
+    a.tables.sums = column_sums_.as<std::uint32_t>();
+    a.tables.squares = column_squares_.data();
+    a.tables.pitch = columns_pitch_;
+    windows.columns = a.tables;
     ColumnKernel kernel;
     if (sample_bytes_ == 1)
       kernel = squared ? columns_kernel<std::uint8_t, true> : columns_kernel<std::uint8_t, false>;
     else
       kernel = squared ? columns_kernel<std::uint16_t, true> : columns_kernel<std::uint16_t, false>;
-    const int threads = std::clamp(divided(a.groups.count, 32) * 32, 64, column_threads);
-    columns_(kernel, static_cast<unsigned>(divided(size_.width, piece_pixels_)),
-             static_cast<unsigned>(threads), column_bytes(a.groups.count, squared), a);
-  }
-
-  /// Returns the shared memory of columns_kernel.
-  std::size_t column_bytes(int groups, bool squared) const {
-    if (sample_bytes_ == 1)
-      return GroupSums<std::uint32_t, pixels_of_piece<std::uint8_t>>::bytes(groups) *
-             (squared ? 2 : 1);
-    constexpr int kColumns = pixels_of_piece<std::uint16_t>;
-    return GroupSums<std::uint32_t, kColumns>::bytes(groups) +
-           (squared ? GroupSums<std::uint64_t, kColumns>::bytes(groups) : 0);
-  }
-
-  std::size_t group_bytes(int columns, bool squared) const {
-    if (sample_bytes_ == 1)
-      return squared ? GroupMemory<std::uint8_t, true>::bytes(columns)
-                     : GroupMemory<std::uint8_t, false>::bytes(columns);
-    return squared ? GroupMemory<std::uint16_t, true>::bytes(columns)
-                   : GroupMemory<std::uint16_t, false>::bytes(columns);
+    const int threads = divided(column_pieces * a.tables.groups.count, 32) * 32;
+    const int group_bytes = 32 * column_pieces * (squared ? 2 : 1);
+    const int thread_bytes = squared || sample_bytes_ == 1 ? 8 : 4;
+    columns_(
+        kernel,
+        static_cast<unsigned>(divided(size_.width + windows.skew, column_pieces * piece_pixels_)),
+        static_cast<unsigned>(threads),
+        static_cast<std::size_t>(group_bytes * a.tables.groups.count + thread_bytes * threads), a);
   }
 
   static constexpr int row_alignment = 128;
   static constexpr int min_band_rows = 4;
-  // A block of columns_kernel keeps the sums of all bands in the shared memory that every GPU gives
-  // without a request. There is room for this many bands, and for half as many with squares.
-  static constexpr int max_bands = 340;
   // Up to this radius, windows_kernel adds up the columns of its bands itself.
   static constexpr int max_own_radius = 31;
 
@@ -254,7 +317,6 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   Parameters parameters_;
   int aligned_pitch_;
   Buffer aligned_;  // for a copy of pictures whose rows are not aligned alike
-  Division wide_;   // for larger radii, without its rows
   int columns_pitch_ = 0;
   Buffer column_sums_, column_squares_;
   Launcher<WindowArguments> windows_;

@@ -18,6 +18,7 @@ struct OutputArguments {
   std::int64_t pitch;
   int sample_bytes;
   int shift;     // of mean and stddev
+  bool aligned;  // Four pixels or samples lie in aligned words wherever x is a multiple of 4.
   bool divides;  // by MeanDivision, which is exact for all areas
   std::uint32_t bradley_factor;
   SauvolaEstimate sauvola;
@@ -43,25 +44,13 @@ __device__ inline float fast_inverse(std::uint32_t number) {
   return inverse;
 }
 
-/// Writes the first `bytes` bytes of words.
-template <int kWords>
-__device__ void store(std::uint8_t* to, const std::uint32_t (&words)[kWords], int bytes) {
-  using Vector = std::conditional_t<kWords % 4 == 0, uint4, uint2>;
-  constexpr int step = sizeof(Vector) / 4;
-  if (bytes >= 4 * kWords && reinterpret_cast<std::uintptr_t>(to) % sizeof(Vector) == 0) {
-#pragma unroll
-    for (int w = 0; w < kWords; w += step)
-      if constexpr (step == 4)
-        reinterpret_cast<uint4*>(to)[w / 4] =
-            make_uint4(words[w], words[w + 1], words[w + 2], words[w + 3]);
-      else
-        reinterpret_cast<uint2*>(to)[w / 2] = make_uint2(words[w], words[w + 1]);
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < 4 * kWords; ++i)
-    if (i < bytes)
-      to[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
+/// Returns a number greater than 1 / number, by at most 3·2^-23 of it: the estimate errs by one
+/// unit in the last place. If a factor exceeds 1 / number by less than 2^-20 of it, the product of
+/// the factor and a sum below 2^19, rounded to the nearest integer, is sum / number rounded half
+/// up: what the product exceeds the quotient by lifts it over a half that the quotient meets, and
+/// is less than half of 1 / number, so that it lifts no other quotient over a half.
+__device__ inline float inverse_above(std::uint32_t number) {
+  return __uint_as_float(__float_as_uint(fast_inverse(number)) + 2);
 }
 
 /// The height of the windows of a row, and what follows from it for windows of full width.
@@ -85,117 +74,98 @@ struct RowOfWindows {
   }
 };
 
+/// What the kernel writes for the windows of a row.
 template <Output kOutput, class Value, class Sum>
-class OutputRows {
+class WindowOutput {
  public:
-  static constexpr int kPixels = pixels_of_piece<Value>;
   static constexpr bool kNarrow = sizeof(Sum) == 4;
   static constexpr bool kThreshold = kOutput == Output::bradley || kOutput == Output::sauvola;
   using Window = std::conditional_t<kNarrow, NarrowWindow, WideWindow>;
 
-  /// x is the lane's first pixel.
-  __device__ OutputRows(const OutputArguments& a, const PictureRows& picture, int radius, int x)
-      : a_(a),
-        picture_(picture),
-        radius_(radius),
-        x_(x),
-        place_(picture, x * static_cast<int>(sizeof(Value))) {
-    const int warp_x = x - static_cast<int>(threadIdx.x) % 32 * kPixels;
-    is_cut_ = warp_x < radius || warp_x + 32 * kPixels + radius > picture.width;
-  }
+  __device__ WindowOutput(const OutputArguments& a, const PictureRows& picture, int radius)
+      : a_(a), picture_(picture), radius_(radius) {}
 
-  /// Sums and Squares are LaneWindows.
-  template <class Sums, class Squares>
-  __device__ void write(int y, const Sums& sums, const Squares& squares) {
+  __device__ void begin_row(int y) {
     const auto rows =
         static_cast<std::uint32_t>(min(y + radius_, picture_.height - 1) - max(y - radius_, 0) + 1);
     if (rows != row_.rows)
       row_.set(rows, static_cast<std::uint32_t>(2 * radius_ + 1), a_.divides);
-    if (x_ >= picture_.width)
-      return;
-    Piece pixels{};
-    if constexpr (kThreshold) {
-      pixels = values_at<Value>(picture_, picture_.row(y), place_);
-    }
-    std::uint32_t values[kPixels];
-    if (is_cut_)
-      make_values<true, false>(pixels, sums, squares, values);
-    else if (kOutput == Output::mean && kNarrow && a_.divides)
-      make_values<false, kOutput == Output::mean && kNarrow>(pixels, sums, squares, values);
-    else
-      make_values<false, false>(pixels, sums, squares, values);
+  }
 
-    const int count = min(kPixels, picture_.width - x_);
-    std::uint8_t* const to = a_.data + a_.pitch * y + std::int64_t{a_.sample_bytes} * x_;
-    if (a_.sample_bytes == 1) {
-      std::uint32_t words[kPixels / 4];
-#pragma unroll
-      for (int i = 0; i < kPixels; i += 4)
-        words[i / 4] = select_bytes(select_bytes(values[i], values[i + 1], 0x0040),
-                                    select_bytes(values[i + 2], values[i + 3], 0x0040), 0x5410);
-      store(to, words, count);
-    } else {
-      std::uint32_t words[kPixels / 2];
-#pragma unroll
-      for (int i = 0; i < kPixels; i += 2)
-        words[i / 2] = select_bytes(values[i] << a_.shift, values[i + 1] << a_.shift, 0x5410);
-      store(to, words, 2 * count);
-    }
+  /// Returns what is written for a pixel whose window is not cut at the left or right.
+  template <bool kDivides, class Square>
+  __device__ std::uint32_t value(std::uint32_t pixel, Sum sum, Square squares) const {
+    if constexpr (kDivides)
+      return row_.division.mean(static_cast<std::uint32_t>(sum), row_.area);
+    else
+      return value_of(pixel, sum, squares, row_.area, row_.inverse, row_.root);
+  }
+
+  /// Writes four pixels to an aligned word, 128·k pixels after `to`.
+  __device__ void store_aligned(std::uint8_t* to, int k, const std::uint32_t (&values)[4]) const {
+    if (a_.sample_bytes == 1)
+      *reinterpret_cast<std::uint32_t*>(to + 128 * k) =
+          select_bytes(select_bytes(values[0], values[1], 0x0040),
+                       select_bytes(values[2], values[3], 0x0040), 0x5410);
+    else
+      *reinterpret_cast<uint2*>(to + 256 * k) =
+          make_uint2(select_bytes(values[0] << a_.shift, values[1] << a_.shift, 0x5410),
+                     select_bytes(values[2] << a_.shift, values[3] << a_.shift, 0x5410));
+  }
+
+  /// Returns the same if the window may be cut.
+  template <class Square>
+  __device__ std::uint32_t cut_value(int x, std::uint32_t pixel, Sum sum, Square squares) const {
+    const std::uint32_t area =
+        row_.rows *
+        static_cast<std::uint32_t>(min(x + radius_, picture_.width - 1) - max(x - radius_, 0) + 1);
+    const float inverse = kNarrow ? fast_inverse(area) : 0;
+    return value_of(pixel, sum, squares, area, inverse, CoarseRoot(area, inverse));
+  }
+
+  /// Writes any pixel.
+  template <class Square>
+  __device__ void write_one(int y, int x, Sum sum, Square squares) const {
+    const std::uint32_t pixel = kThreshold ? picture_.pixel<Value>(picture_.row(y), x) : 0;
+    const std::uint32_t value = cut_value(x, pixel, sum, squares) << a_.shift;
+    std::uint8_t* const to = a_.data + a_.pitch * y + std::int64_t{a_.sample_bytes} * x;
+    to[0] = static_cast<std::uint8_t>(value);
+    if (a_.sample_bytes == 2)
+      to[1] = static_cast<std::uint8_t>(value >> 8);
   }
 
  private:
-  /// The columns of a pixel's window.
-  __device__ int columns(int i) const {
-    const int x = x_ + i;
-    return min(x + radius_, picture_.width - 1) - max(x - radius_, 0) + 1;
-  }
+  /// inverse and root count only if kNarrow.
+  template <class Square>
+  __device__ std::uint32_t value_of(std::uint32_t pixel, Sum sum, Square squares,
+                                    std::uint32_t area, float narrow_inverse,
+                                    const CoarseRoot& root) const {
+    typename Window::Real inverse;
+    if constexpr (kNarrow)
+      inverse = narrow_inverse;
+    else
+      inverse = 1.0 / area;
+    typename Window::Variance variance = 0;
+    if constexpr (needs_squares(kOutput))
+      variance = scaled_variance<Window>(squares, sum, area);
 
-  static __device__ std::uint32_t pixel(const Piece& pixels, int i) {
-    return sizeof(Value) == 1 ? byte_of(pixels.words[i / 4], i % 4) : half_of(pixels, i);
-  }
-
-  template <bool kCut, bool kDivides, class Sums, class Squares>
-  __device__ void make_values(const Piece& pixels, const Sums& sums, const Squares& squares,
-                              std::uint32_t (&values)[kPixels]) const {
-#pragma unroll
-    for (int i = 0; i < kPixels; ++i) {
-      const Sum sum = sums.sums[i] + sums.common;
-      std::uint32_t area = row_.area;
-      typename Window::Real inverse = row_.inverse;
-      if constexpr (kCut) {
-        area = row_.rows * static_cast<std::uint32_t>(columns(i));
-        if constexpr (kNarrow)
-          inverse = fast_inverse(area);
-      }
-      if constexpr (!kNarrow)
-        inverse = 1.0 / area;
-      typename Window::Variance variance = 0;
-      if constexpr (needs_squares(kOutput))
-        variance = scaled_variance<Window>(squares.sums[i] + squares.common, sum, area);
-
-      if constexpr (kOutput == Output::mean) {
-        if constexpr (kDivides)
-          values[i] = row_.division.mean(static_cast<std::uint32_t>(sum), area);
-        else
-          values[i] = rounded_mean<Window>(sum, area, inverse);
-      } else if constexpr (kOutput == Output::stddev) {
-        if constexpr (kNarrow && sizeof(Value) == 1) {
-          const CoarseRoot root = kCut ? CoarseRoot(area, inverse) : row_.root;
-          const float estimate = __fadd_rz(root(variance, FastRoot()), 8388608.0f);
-          values[i] = rounded_stddev<Window>(
-              variance, area, static_cast<std::int32_t>(__float_as_uint(estimate) & 0xff));
-        } else {
-          values[i] = rounded_stddev<Window>(variance, area, inverse);
-        }
+    if constexpr (kOutput == Output::mean) {
+      return rounded_mean<Window>(sum, area, inverse);
+    } else if constexpr (kOutput == Output::stddev) {
+      if constexpr (kNarrow && sizeof(Value) == 1) {
+        const float estimate = __fadd_rz(root(variance, FastRoot()), 8388608.0f);
+        return rounded_stddev<Window>(variance, area,
+                                      static_cast<std::int32_t>(__float_as_uint(estimate) & 0xff));
       } else {
-        const std::uint32_t value = pixel(pixels, i);
-        bool black;
-        if constexpr (kOutput == Output::bradley)
-          black = is_black_by_bradley(value, sum, area, a_.bradley_factor);
-        else
-          black = is_black_by_sauvola(value, sum, variance, area, inverse);
-        values[i] = black ? a_.black : a_.white;
+        return rounded_stddev<Window>(variance, area, inverse);
       }
+    } else {
+      bool black;
+      if constexpr (kOutput == Output::bradley)
+        black = is_black_by_bradley(pixel, sum, area, a_.bradley_factor);
+      else
+        black = is_black_by_sauvola(pixel, sum, variance, area, inverse);
+      return black ? a_.black : a_.white;
     }
   }
 
@@ -219,9 +189,6 @@ class OutputRows {
   const OutputArguments& a_;
   const PictureRows& picture_;
   int radius_;
-  int x_;
-  PiecePlace place_;  // of the pixels themselves
-  bool is_cut_;       // whether the picture's edge cuts windows of the warp at the left or right
   RowOfWindows<kOutput, kNarrow> row_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Reads 16 bytes at any place of a picture, with zeros beyond its edges.
+// Reads pieces of a picture, 16 bytes at addresses divisible by 16, with zeros beyond its edges.
 
-#include "cuda/localstatistics/corners.h"
+#include "cuda/localstatistics/windowcolumns.h"
 
 namespace cudavision::localstatistics {
 
@@ -30,6 +30,12 @@ struct PictureRows {
     // Words may lie at odd addresses.
     const std::uint8_t* from = row + 2 * std::int64_t{x};
     return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, shift, largest);
+  }
+
+  /// The same, or 0 where there is no such row.
+  template <class Value>
+  __device__ std::uint32_t pixel_if(int y, int x) const {
+    return has_row(y) ? pixel<Value>(row(y), x) : 0;
   }
 };
 
@@ -72,53 +78,77 @@ __device__ inline Piece piece_if(bool wanted, const std::uint8_t* from) {
   return piece;
 }
 
-/// The place of the 16 bytes at byte `at` of each row: a part of two neighbouring aligned pieces.
+/// The place of an aligned piece in each row.
 struct PiecePlace {
-  int begin;  // the byte of a row at which the pieces begin
-  unsigned skew;
-  bool left_inside, right_inside;
+  int begin;    // the byte of a row at which the piece begins
+  bool inside;  // It has bytes of the row only.
   bool ragged;  // A piece of some lane of the warp has bytes of the row and others.
 
-  __device__ PiecePlace(const PictureRows& picture, int at) {
-    skew = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(picture.data) + at) % piece_bytes;
-    begin = at - static_cast<int>(skew);
+  __device__ PiecePlace(const PictureRows& picture, int begin) : begin(begin) {
     const int row_bytes = picture.row_bytes();
-    const auto inside = [&](int first) { return first >= 0 && first <= row_bytes - piece_bytes; };
-    const auto outside = [&](int first) { return first <= -piece_bytes || first >= row_bytes; };
-    left_inside = inside(begin);
-    right_inside = inside(begin + piece_bytes) && skew != 0;
-    ragged = __any_sync(~0u, !(inside(begin) || outside(begin)) ||
-                                 !(inside(begin + piece_bytes) || outside(begin + piece_bytes)));
-  }
-
-  /// Returns the pieces of a row that exists, or zeros.
-  __device__ PiecePair load(const std::uint8_t* row, bool exists) const {
-    return {piece_if(exists && left_inside, row + begin),
-            piece_if(exists && right_inside, row + begin + piece_bytes)};
-  }
-  /// The same, also if ragged.
-  __device__ PiecePair load_ragged(const std::uint8_t* row, bool exists, int row_bytes) const {
-    const int nowhere = -2 * piece_bytes;
-    return {piece_with_zeros(row, exists ? begin : nowhere, row_bytes),
-            piece_with_zeros(row, exists ? begin + piece_bytes : nowhere, row_bytes)};
+    inside = begin >= 0 && begin <= row_bytes - piece_bytes;
+    ragged = __any_sync(~0u, !inside && begin > -piece_bytes && begin < row_bytes);
   }
 };
 
-/// Returns the values of the 16 bytes at a place of a row.
 template <class Value>
-__device__ Piece values_at(const PictureRows& picture, const std::uint8_t* row,
-                           const PiecePlace& place) {
-  Piece piece[1];
-  if (place.skew == 0 && !place.ragged) {
-    piece[0] = piece_if(place.left_inside, row + place.begin);
-  } else {
-    const PiecePair pair[] = {place.ragged ? place.load_ragged(row, true, picture.row_bytes())
-                                           : place.load(row, true)};
-    take_pieces(pair, place.skew, piece);
-  }
+__device__ Piece as_values(const PictureRows& picture, const Piece& piece) {
   return sizeof(Value) == 2 && picture.convert
-             ? values_of_words(piece[0], picture.shift, picture.largest)
-             : piece[0];
+             ? values_of_words(piece, picture.shift, picture.largest)
+             : piece;
+}
+
+/// Returns the values of a piece, or zeros for those beyond the picture.
+template <class Value>
+__device__ Piece values_at(const PictureRows& picture, const std::uint8_t* row, bool exists,
+                           const PiecePlace& place) {
+  return as_values<Value>(
+      picture, place.ragged
+                   ? piece_with_zeros(row, exists ? place.begin : -piece_bytes, picture.row_bytes())
+                   : piece_if(exists && place.inside, row + place.begin));
+}
+
+/// What windows gain and lose as they move down row by row, at one place of the rows.
+template <class Value>
+class MovingRows {
+ public:
+  Piece gained{}, lost{};
+
+  /// The windows move to row y first.
+  __device__ MovingRows(const PictureRows& picture, const PiecePlace& place, int y, int radius)
+      : picture_(picture), place_(place), radius_(radius), gained_row_(picture.row(y + radius)) {}
+
+  /// Loads what windows gain and lose that move to row y, the one after the last.
+  __device__ void load(int y) {
+    const std::uint8_t* const lost_row = gained_row_ - picture_.pitch * (2 * radius_ + 1);
+    gained = values_at<Value>(picture_, gained_row_, y + radius_ < picture_.height, place_);
+    lost = values_at<Value>(picture_, lost_row, y > radius_ && y < picture_.height, place_);
+    gained_row_ += picture_.pitch;
+  }
+
+ private:
+  const PictureRows& picture_;
+  const PiecePlace place_;
+  int radius_;
+  const std::uint8_t* gained_row_;
+};
+
+/// Reads four pixels from an aligned word.
+template <class Value>
+__device__ void load_aligned_pixels(const PictureRows& picture, const std::uint8_t* from,
+                                    std::uint32_t (&pixels)[4]) {
+  if constexpr (sizeof(Value) == 1) {
+    const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(from);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      pixels[i] = byte_of(word, i);
+  } else {
+    const uint2 words = *reinterpret_cast<const uint2*>(from);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      pixels[i] = sample_value((i < 2 ? words.x : words.y) >> (16 * (i % 2)) & 0xffff,
+                               picture.shift, picture.largest);
+  }
 }
 
 /// Adds up rows `begin` to `end` − 1 as far as the picture has them.
@@ -127,19 +157,24 @@ __device__ void add_rows(const PictureRows& picture, const PiecePlace& place, in
                          Sums& sums) {
   begin = max(begin, 0);
   end = min(end, picture.height);
-  if (place.ragged || place.skew != 0) {
+  const std::uint8_t* row = picture.row(begin);
+  if (place.ragged) {
 #pragma unroll 1
-    for (int y = begin; y < end; ++y)
-      sums.add(values_at<Value>(picture, picture.row(y), place));
+    for (int y = begin; y < end; ++y, row += picture.pitch)
+      sums.add(values_at<Value>(picture, row, true, place), {});
     return;
   }
-  const std::uint8_t* from = picture.row(begin) + place.begin;
-#pragma unroll 8
-  for (int y = begin; y < end; ++y, from += picture.pitch) {
-    Piece piece = piece_if(place.left_inside, from);
-    if (sizeof(Value) == 2 && picture.convert)
-      piece = values_of_words(piece, picture.shift, picture.largest);
-    sums.add(piece);
+  // All loads of some rows are on their way before the first of them is used.
+  constexpr int kBatch = 8;
+#pragma unroll 1
+  for (int y = begin; y < end; y += kBatch) {
+    Piece pieces[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i, row += picture.pitch)
+      pieces[i] = piece_if(place.inside && y + i < end, row + place.begin);
+#pragma unroll
+    for (int i = 0; i < kBatch; i += 2)
+      sums.add(as_values<Value>(picture, pieces[i]), as_values<Value>(picture, pieces[i + 1]));
   }
 }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel that moves windows over the picture. A lane has 16 neighbouring bytes of a row, and a
-// warp 32 times as many; `warps_across` warps side by side make a strip. They hold the sums of
-// their windows in registers and move down through a band of rows: each row adds to them what the
-// terms of the windows' corners (corners.h) add up to, from the strip's beginning to each pixel. So
-// a row costs the same for every radius.
+// The kernel that adds up windows. A block takes a strip of the picture and a band of its rows.
+// Each thread holds the sums of a few neighbouring columns over the rows of a window in its
+// registers, and moves them down through the band. For each row, the block adds up its columns from
+// left to right in shared memory; a window's sum is then the difference of two of these prefix
+// sums. So a row costs the same for every radius.
 //
-// The windows of a band's first row come from the sums of their columns. Where the radius is small,
-// the block adds up these columns itself; otherwise columns_kernel has done so.
+// The columns of a band's first row are added up by the block itself where the radius is small;
+// otherwise columns_kernel has done so.
 
 #include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/core/warp.cuh"
 #include "cuda/localstatistics/columns.cuh"
 #include "cuda/localstatistics/outputs.cuh"
+#include "cuda/localstatistics/prefixsums.cuh"
 
 namespace cudavision::localstatistics {
 
@@ -23,335 +23,211 @@ struct WindowArguments {
   PictureRows picture;
   OutputArguments output;
   int radius;
-  int strips, warps_across;
   int band_rows;
-  int halo;  // columns that the block adds up beside a strip; a multiple of those of a piece
-  const std::uint32_t* columns;  // of columns_kernel, or none
-  const void* square_columns;
-  int columns_pitch;
+  int strips, strip_pixels;
+  // The columns that a block adds up: a left and a right half. Their first ones, relative to the
+  // strip, are those of pieces. The halves meet, or there is a gap between them.
+  int left, right;
+  int gap;               // columns between the halves
+  ColumnTables columns;  // of columns_kernel, or none
+  int skew;              // the column of the tables of the picture's first column
+  // For running_kernel: the columns of a strip beside those that it writes, in pieces, and bytes
+  // that are 1 for each of the columns of a piece that are added up for the first window of a lane.
+  int halo_pieces;
+  std::uint32_t left_weights[4], right_weights[4];
 };
 
 namespace {
 
-constexpr int window_warps = 4;  // of a block
-constexpr int window_threads = 32 * window_warps;
-
-/// The warps that share a strip of a band.
-struct StripGroup {
-  int warps;   // in the group
-  int number;  // of the group in its block
-  int warp;    // of this thread in the group
-
-  __device__ explicit StripGroup(int warps)
-      : warps(warps),
-        number(static_cast<int>(threadIdx.x) / 32 / warps),
-        warp(static_cast<int>(threadIdx.x) / 32 % warps) {}
-
-  __device__ int threads() const { return 32 * warps; }
-  __device__ int thread() const { return static_cast<int>(threadIdx.x) - threads() * number; }
-  __device__ void sync() const {
-    if (warps == 1)
-      __syncwarp();
-    else
-      asm volatile("bar.sync %0, %1;" ::"r"(1 + number), "r"(threads()) : "memory");
-  }
-};
-
-template <class Sum>
-__device__ Sum whole_warp(Sum sum) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (sizeof(Sum) == 4)
-    return __reduce_add_sync(~0u, sum);
-#endif
-  return sum_of_warp(sum);
-}
-
-/// The sums that the warps of a group tell each other, in shared memory. Those of the next row do
-/// not overwrite those of the last one, which other warps may still read.
-template <class Sum>
-struct Exchange {
-  Sum totals[2][window_warps];  // of the terms of a warp's pixels
-  Sum starts[2][window_warps];  // shares of what the windows left of the strip gain
-
-  __device__ void publish(int parity, Sum inclusive, Sum start, const StripGroup& group) {
-    if (group.warps == 1)
-      return;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    const Sum share = whole_warp(start);
-    if (threadIdx.x % 32 == 31) {
-      totals[parity][warp] = inclusive;
-      starts[parity][warp] = share;
-    }
-  }
-  /// Returns what all pixels to the left of the warp add up to.
-  __device__ Sum before(int parity, Sum start, const StripGroup& group) const {
-    if (group.warps == 1)
-      return whole_warp(start);
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    Sum sum = 0;
-    if (lane < group.warps) {
-      const int other = group.number * group.warps + lane;
-      sum = starts[parity][other];
-      if (lane < group.warp)
-        sum += totals[parity][other];
-    }
-    return whole_warp(sum);
-  }
-};
-
-/// The sums of a lane's windows. What they have in common is apart, so that the terms of a row are
-/// added before the other warps have told what is to the left of them.
-template <class Sum, int kPixels>
-struct LaneWindows {
-  Sum sums[kPixels];
-  Sum common;
-
-  /// Adds the running sums of a row's terms, and returns their sum.
-  __device__ Sum add(const Sum (&gains)[kPixels]) {
-#pragma unroll
-    for (int i = 0; i < kPixels; ++i)
-      sums[i] += gains[i];
-    return gains[kPixels - 1];
-  }
-};
-
-/// Columns' sums in shared memory. Lanes read them at a distance of a piece, so a gap after each
-/// piece keeps these reads in different banks.
-template <class Entry, int kPixels>
-struct SharedColumns {
-  Entry* entries;
-
-  __host__ __device__ static constexpr int length(int columns) {
-    return columns / kPixels * (kPixels + 1);
-  }
-  __device__ Entry& operator[](int column) const { return entries[column + column / kPixels]; }
-};
-
-/// The shared memory in which a group holds the sums of its columns.
-template <class Value, bool kSquared>
-struct GroupMemory {
-  static constexpr int kPixels = pixels_of_piece<Value>;
-  SharedColumns<std::uint32_t, kPixels> sums;
-  SharedColumns<SquareColumn<Value>, kPixels> squares;
-
-  __host__ __device__ static constexpr std::size_t bytes(int columns) {
-    const auto length = static_cast<std::size_t>(SharedColumns<int, kPixels>::length(columns));
-    return (length * (sizeof(std::uint32_t) + (kSquared ? sizeof(SquareColumn<Value>) : 0)) + 15) /
-           16 * 16;
-  }
-  __device__ GroupMemory(void* memory, int columns, int group) {
-    auto* const begin = static_cast<std::uint8_t*>(memory) + group * bytes(columns);
-    const int length = SharedColumns<int, kPixels>::length(columns);
-    // The squares come first because they may need the alignment of 64 bits.
-    squares.entries = reinterpret_cast<SquareColumn<Value>*>(begin);
-    sums.entries = reinterpret_cast<std::uint32_t*>(
-        begin + (kSquared ? sizeof(SquareColumn<Value>) : 0) * length);
-  }
-};
-
-/// Returns the bytes that a warp needs to pass the terms of its pixels to their lanes.
-template <class Sum, class Square, int kPixels>
-__host__ __device__ constexpr std::size_t warp_bytes() {
-  constexpr std::size_t largest = sizeof(Sum) > sizeof(Square) ? sizeof(Sum) : sizeof(Square);
-  return largest * SharedColumns<Sum, kPixels>::length(32 * kPixels);
-}
-
-/// Returns how many blocks share a multiprocessor; their registers are not spilled on any card.
+/// Returns how many blocks of 256 threads share a multiprocessor; their registers are not spilled
+/// on any card.
 template <Output kOutput, class Value, class Sum, class Square>
 constexpr int window_blocks() {
-  if (sizeof(Sum) == 8 || (needs_squares(kOutput) && sizeof(Value) == 1 && sizeof(Square) == 8))
-    return 2;
-  return needs_squares(kOutput) ? 3 : 4;
+  if (kOutput == Output::sauvola && sizeof(Value) == 1 && sizeof(Sum) == 4 && sizeof(Square) == 8)
+    return 1;
+  return needs_squares(kOutput) || sizeof(Sum) == 8 ? 2 : 3;
 }
 
-template <Output kOutput, class Value, class Sum, class Square>
-__global__ void __launch_bounds__(window_threads, (window_blocks<kOutput, Value, Sum, Square>()))
+template <Output kOutput, class Value, bool kPacked, class Sum, class Square>
+__global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Square>()))
     windows_kernel(const __grid_constant__ WindowArguments a) {
   constexpr bool kSquared = needs_squares(kOutput);
   constexpr int kPixels = pixels_of_piece<Value>;
-  constexpr int kSquares = kSquared ? kPixels : 1;
+  constexpr int kWarpPixels = 32 * kPixels;
+  constexpr int kGroups = kPixels / 4;
+  constexpr bool kThreshold = WindowOutput<kOutput, Value, Sum>::kThreshold;
+  using Columns = WindowColumns<Value, kPacked, kSquared>;
   extern __shared__ uint4 memory[];
-  __shared__ Exchange<Sum> exchange;
-  __shared__ Exchange<Square> square_exchange;
+  __shared__ WarpTotals<Sum> totals;
+  __shared__ WarpTotals<Square> square_totals;
   const PictureRows& picture = a.picture;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const StripGroup group(a.warps_across);
-  const int strip_columns = group.threads() * kPixels;
-  const int strip_x = static_cast<int>(blockIdx.x) % a.strips * strip_columns;
-  const int x = strip_x + group.thread() * kPixels;
-  const int band =
-      static_cast<int>(blockIdx.x) / a.strips * (window_warps / group.warps) + group.number;
-  const int first = band * a.band_rows;
-  const int end = min(first + a.band_rows, picture.height);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  PrefixSums<Sum, kPixels> prefix(memory);
+  PrefixSums<Square, kPixels> square_prefix(
+      reinterpret_cast<std::uint8_t*>(memory) +
+      (kSquared ? PrefixSums<Sum, kPixels>::bytes(static_cast<int>(blockDim.x)) : 0));
   launch_dependents();
   grid_dependency_wait();
-  if (first >= end)
-    return;
 
-  const PiecePlace right(picture, (x + a.radius) * static_cast<int>(sizeof(Value)));
-  const PiecePlace left(picture, (x - a.radius - 1) * static_cast<int>(sizeof(Value)));
-  // The columns of the window of the pixel to the left of the strip.
-  const int start_begin = max(strip_x - 1 - a.radius, 0);
-  const int start_end = min(strip_x + a.radius, picture.width);
+  const int strip = static_cast<int>(blockIdx.x) % a.strips;
+  const int band = static_cast<int>(blockIdx.x) / a.strips;
+  const int first = band * a.band_rows;
+  const int end = min(first + a.band_rows, picture.height);
+  const int strip_x = strip * a.strip_pixels;
+  const int half = static_cast<int>(blockDim.x) * kPixels / 2;
+  const bool has_gap = a.gap > 0;
+  const int gap_begin = max(strip_x + a.left + half, 0);
+  const int gap_end = min(strip_x + a.right, picture.width);
+  const int column = thread * kPixels < half ? strip_x + a.left + thread * kPixels
+                                             : strip_x + a.right + thread * kPixels - half;
+  const PiecePlace place(picture, column * static_cast<int>(sizeof(Value)));
 
-  LaneWindows<Sum, kPixels> sums{};
-  LaneWindows<Square, kSquares> squares{};
-  int parity = 0;
-  const auto move = [&](Sum gain, Sum start, Square square_gain, Square square_start) {
-    const Sum inclusive = inclusive_scan(gain);
-    exchange.publish(parity, inclusive, start, group);
-    Square square_inclusive = 0;
-    if constexpr (kSquared) {
-      square_inclusive = inclusive_scan(square_gain);
-      square_exchange.publish(parity, square_inclusive, square_start, group);
-    }
-    group.sync();
-    sums.common += exchange.before(parity, start, group) + inclusive - gain;
-    if constexpr (kSquared)
-      squares.common +=
-          square_exchange.before(parity, square_start, group) + square_inclusive - square_gain;
-    parity ^= 1;
-  };
-
-  {
-    Sum gains[kPixels], start = 0;
-    Square square_gains[kSquares], square_start = 0;
-    if (!a.columns) {
-      using Memory = GroupMemory<Value, kSquared>;
-      using Columns = ColumnSums<Value, std::conditional_t<kSquared, SquareColumn<Value>, void>>;
-      const int columns = strip_columns + 2 * a.halo;
-      const Memory shared(memory, columns, group.number);
-      const int first_column = strip_x - a.halo;
-      for (int round = 0; round < columns; round += strip_columns) {
-        const int i = round + group.thread() * kPixels;
-        const PiecePlace rows_at(picture, (first_column + i) * static_cast<int>(sizeof(Value)));
-        if (i >= columns)
-          continue;
-        Columns added;
-        add_rows<Value>(picture, rows_at, first - a.radius, first + a.radius + 1, added);
-        added.flush();
-#pragma unroll
-        for (int k = 0; k < kPixels; ++k) {
-          shared.sums[i + k] = added.sums[k];
+  Columns columns;
+  Sum gap = 0;
+  Square square_gap = 0;
+  int begin = first - a.radius;
+  if (a.columns.sums) {
+    const TableRows table(a.columns, band, a.radius);
+    table.add_to<Value, kSquared>(a.columns, column + a.skew, picture.width + a.skew, columns);
+    begin += table.rows;
+    if (has_gap)
+      for (int c = gap_begin + thread; c < gap_end; c += static_cast<int>(blockDim.x)) {
+        gap += table.difference(a.columns.sums, c + a.skew);
+        if constexpr (kSquared)
+          square_gap += table.difference(static_cast<const SquareColumn<Value>*>(a.columns.squares),
+                                         c + a.skew);
+        for (int y = begin; y <= first + a.radius; ++y) {
+          const std::uint32_t pixel = picture.pixel_if<Value>(y, c);
+          gap += pixel;
           if constexpr (kSquared)
-            shared.squares[i + k] = added.squares[k];
+            square_gap += static_cast<Square>(pixel) * pixel;
         }
       }
-      group.sync();
-      const auto gains_of = [&](const auto& from, auto& to, auto& start_sum) {
-        using Entry = std::remove_reference_t<decltype(start_sum)>;
-        Entry running = 0;
-#pragma unroll
-        for (int k = 0; k < kPixels; ++k) {
-          const int column = x - first_column + k;
-          running += static_cast<Entry>(from[column + a.radius]) -
-                     static_cast<Entry>(from[column - a.radius - 1]);
-          to[k] = running;
-        }
-        for (int c = start_begin + group.thread(); c < start_end; c += group.threads())
-          start_sum += from[c - first_column];
-      };
-      gains_of(shared.sums, gains, start);
-      if constexpr (kSquared)
-        gains_of(shared.squares, square_gains, square_start);
-    } else {
-      // Lanes read neighbouring columns, which then go to the lanes of their pieces.
-      const auto gains_of = [&](const auto* from, auto& to, auto& start_sum) {
-        using Entry = std::remove_reference_t<decltype(start_sum)>;
-        from += static_cast<std::int64_t>(a.columns_pitch) * band;
-        const int warp_columns = 32 * kPixels;
-        const SharedColumns<Entry, kPixels> shared{
-            reinterpret_cast<Entry*>(reinterpret_cast<std::uint8_t*>(memory) +
-                                     warp_bytes<Sum, Square, kPixels>() * (threadIdx.x / 32))};
-        const auto column = [&](int c) -> Entry {
-          return c >= 0 && c < picture.width ? static_cast<Entry>(from[c]) : Entry{0};
-        };
-        __syncwarp();
-#pragma unroll
-        for (int k = 0; k < kPixels; ++k) {
-          const int i = 32 * k + lane;
-          const int c = strip_x + group.warp * warp_columns + i;
-          shared[i] = column(c + a.radius) - column(c - a.radius - 1);
-        }
-        __syncwarp();
-        Entry running = 0;
-#pragma unroll
-        for (int k = 0; k < kPixels; ++k)
-          to[k] = running += shared[lane * kPixels + k];
-        for (int c = start_begin + group.thread(); c < start_end; c += group.threads())
-          start_sum += static_cast<Entry>(from[c]);
-      };
-      gains_of(a.columns, gains, start);
-      if constexpr (kSquared)
-        gains_of(static_cast<const SquareColumn<Value>*>(a.square_columns), square_gains,
-                 square_start);
-    }
-    Square square_gain = 0;
-    if constexpr (kSquared)
-      square_gain = squares.add(square_gains);
-    move(sums.add(gains), start, square_gain, square_start);
   }
+  add_rows<Value>(picture, place, begin, first + a.radius + 1, columns);
 
-  OutputRows<kOutput, Value, Sum> output(a.output, picture, a.radius, x);
-  const std::uint8_t* gained = picture.row(first + a.radius);
-  const std::uint8_t* lost = picture.row(first - a.radius - 1);
-  bool gains_row = false, loses_row = false;
-  PiecePair right_pairs[2], left_pairs[2];  // of the rows gained and lost
-  const auto move_down = [&](int y) {
-    gained += picture.pitch;
-    lost += picture.pitch;
-    gains_row = y + a.radius < picture.height;
-    loses_row = y > a.radius;
-    const int row_bytes = picture.row_bytes();
-    if (right.ragged || left.ragged) {
-      right_pairs[0] = right.load_ragged(gained, gains_row, row_bytes);
-      right_pairs[1] = right.load_ragged(lost, loses_row, row_bytes);
-      left_pairs[0] = left.load_ragged(gained, gains_row, row_bytes);
-      left_pairs[1] = left.load_ragged(lost, loses_row, row_bytes);
-    } else {
-      right_pairs[0] = right.load(gained, gains_row);
-      right_pairs[1] = right.load(lost, loses_row);
-      left_pairs[0] = left.load(gained, gains_row);
-      left_pairs[1] = left.load(lost, loses_row);
+  Sum exclusive;
+  Square square_exclusive = 0;
+  const auto publish = [&](int parity) {
+    const Sum total = columns.template total<Sum>();
+    const Sum inclusive = scan_of_warp(total);
+    totals.publish(parity, inclusive, gap, has_gap);
+    exclusive = inclusive - total;
+    if constexpr (kSquared) {
+      const Square square_total = columns.template square_total<Square>();
+      const Square square_inclusive = scan_of_warp(square_total);
+      square_totals.publish(parity, square_inclusive, square_gap, has_gap);
+      square_exclusive = square_inclusive - square_total;
     }
   };
-  for (int y = first;;) {
-    output.write(y, sums, squares);
-    if (++y == end)
-      break;
-    move_down(y);
-    Piece right_pieces[2], left_pieces[2];
-    take_pieces(right_pairs, right.skew, right_pieces);
-    take_pieces(left_pairs, left.skew, left_pieces);
-    Corners corners{right_pieces[0], right_pieces[1], left_pieces[0], left_pieces[1]};
-    Sum start = 0;
-    Square square_start = 0;
+  publish(0);
+
+  MovingRows<Value> rows(picture, place, first + 1, a.radius);
+  rows.load(first + 1);
+
+  WindowOutput<kOutput, Value, Sum> output(a.output, picture, a.radius);
+  // A warp writes groups of 128 pixels, and each of its lanes four neighbouring ones.
+  const int x = strip_x + thread / 32 * kWarpPixels + 4 * lane;
+  const int strip_end = min(strip_x + a.strip_pixels, picture.width);
+  const int to_left = -a.radius - 1 - (strip_x + a.left);
+  const int to_right = a.radius - (strip_x + a.right) + half;
+  // Groups whose windows are all whole, and whose pixels and samples lie in aligned words.
+  constexpr unsigned all_groups = (1u << kGroups) - 1;
+  unsigned whole_groups = 0;
+#pragma unroll
+  for (int k = 0; k < kGroups; ++k) {
+    const int group_x = x - 4 * lane + 128 * k;
+    if (a.output.aligned && group_x >= a.radius && group_x + 128 + a.radius <= picture.width &&
+        group_x + 128 <= strip_end)
+      whole_groups |= 1u << k;
+  }
+  PrefixReader<Sum> reader(prefix, x + to_left, x + to_right);
+  PrefixReader<Square> square_reader(square_prefix, x + to_left, x + to_right);
+  const std::uint8_t* pixels_at = picture.row(first) + x * static_cast<int>(sizeof(Value));
+  std::uint8_t* to =
+      a.output.data + a.output.pitch * first + std::int64_t{x} * a.output.sample_bytes;
+  __syncthreads();
+
+  for (int y = first, parity = 0; y < end; ++y, parity ^= 1) {
+    {
+      Sum sums[kPixels];
+      columns.add_up(exclusive + totals.before(parity, has_gap), sums);
+      prefix.store(parity, sums);
+      if constexpr (kSquared) {
+        Square squares[kPixels];
+        columns.add_up_squares(square_exclusive + square_totals.before(parity, has_gap), squares);
+        square_prefix.store(parity, squares);
+      }
+    }
+    if (y + 1 < end) {
+      columns.move(rows.gained, rows.lost);
+      if (has_gap)
+        for (int c = gap_begin + thread; c < gap_end; c += static_cast<int>(blockDim.x)) {
+          const std::uint32_t gain = picture.pixel_if<Value>(y + 1 + a.radius, c);
+          const std::uint32_t loss = picture.pixel_if<Value>(y - a.radius, c);
+          gap += static_cast<Sum>(gain) - static_cast<Sum>(loss);
+          if constexpr (kSquared)
+            square_gap += static_cast<Square>(gain) * gain - static_cast<Square>(loss) * loss;
+        }
+      rows.load(y + 2);
+      publish(parity ^ 1);
+    }
+    __syncthreads();
+    output.begin_row(y);
+    const bool divides = kOutput == Output::mean && sizeof(Sum) == 4 && a.output.divides;
+    const auto write_group = [&](int k, auto by_multiplication) {
+      std::uint32_t pixels[4]{}, values[4];
+      Sum sums[4];
+      Square squares[4]{};
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        sums[j] = reader.window(j, k);
+        if constexpr (kSquared)
+          squares[j] = square_reader.window(j, k);
+      }
+      if constexpr (kThreshold)
+        load_aligned_pixels<Value>(picture, pixels_at + 128 * k * sizeof(Value), pixels);
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        values[j] = output.template value<decltype(by_multiplication)::value>(pixels[j], sums[j],
+                                                                              squares[j]);
+      output.store_aligned(to, k, values);
+    };
+    if (divides && whole_groups == all_groups) {
+#pragma unroll
+      for (int k = 0; k < kGroups; ++k)
+        write_group(k, std::true_type());
+    } else {
 #pragma unroll 1
-    for (int c = start_begin + group.thread(); c < start_end; c += group.threads()) {
-      const std::uint32_t gain = gains_row ? picture.pixel<Value>(gained, c) : 0;
-      const std::uint32_t loss = loses_row ? picture.pixel<Value>(lost, c) : 0;
-      start += static_cast<Sum>(gain) - static_cast<Sum>(loss);
+      for (int k = 0; k < kGroups; ++k)
+        if (whole_groups >> k & 1) {
+          if (divides)
+            write_group(k, std::true_type());
+          else
+            write_group(k, std::false_type());
+        }
+    }
+    reader.next_row();
+    if constexpr (kSquared)
+      square_reader.next_row();
+    pixels_at += picture.pitch;
+    to += a.output.pitch;
+    if (whole_groups == all_groups)
+      continue;
+#pragma unroll 1
+    for (int k = 0; k < 4 * kGroups; ++k) {
+      const int pixel_x = x - 3 * lane + 32 * k;
+      if (whole_groups >> (k / 4) & 1 || pixel_x >= strip_end)
+        continue;
+      const int left_place = prefix.place(max(pixel_x + to_left, -1));
+      const int right_place = prefix.place(min(pixel_x + to_right, 2 * half - 1));
+      const Sum sum = prefix.at(parity, right_place) - prefix.at(parity, left_place);
+      Square squares = 0;
       if constexpr (kSquared)
-        square_start += static_cast<Square>(gain) * gain - static_cast<Square>(loss) * loss;
+        squares = square_prefix.at(parity, right_place) - square_prefix.at(parity, left_place);
+      output.write_one(y, pixel_x, sum, squares);
     }
-    if (sizeof(Value) == 2 && picture.convert)
-      corners = values_of_words(corners, picture.shift, picture.largest);
-    Sum gain, gains[kPixels];
-    if constexpr (sizeof(Value) == 1)
-      add_up_bytes(corners, gains);
-    else
-      add_up_words(corners, gains);
-    gain = sums.add(gains);
-    Square square_gain = 0;
-    if constexpr (kSquared) {
-      Square square_gains[kPixels];
-      if constexpr (sizeof(Value) == 1)
-        add_up_squared_bytes(corners, square_gains);
-      else
-        add_up_squared_words(corners, square_gains);
-      square_gain = squares.add(square_gains);
-    }
-    move(gain, start, square_gain, square_start);
   }
 }
 

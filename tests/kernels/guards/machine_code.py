@@ -38,7 +38,8 @@ EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census_cuda.cu": {"fma.rn.f16x2"},
                   "cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
                   # Estimates: what they decide is far enough away or is corrected in integers.
-                  "cuda/localstatistics/cuda.cu": {"rcp.approx.ftz.f32", "sqrt.approx.ftz.f32"},
+                  "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
+                                                  "sqrt.approx.ftz.f32"},
                   "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "div.approx.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 # Constants of ELF for CUDA: the machine number, and the records of .nv.info sections that hold the size of

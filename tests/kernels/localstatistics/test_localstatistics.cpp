@@ -110,12 +110,32 @@ const Extreme<Parameters> extremes[] = {
     {"SumsOf34Bits", "GRAY16", 400, 401, Content::maximum, statistics(mean, 65535)},
     {"SumsOf34BitsDeviation", "GRAY16", 400, 401, Content::gradient, statistics(deviation, 65535)},
     {"SumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient, statistics(bradley, 65535)},
-    // Up to a radius of 31 the windows' kernel adds up columns itself; then another kernel does so.
+    // The kernels read rows ahead, which the picture does not have.
+    {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
+    {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
+    // Windows of bytes are moved right within a warp up to a radius of 15, and within a block up to
+    // one of 63. Strips of a warp have 480 pixels; a block has all columns of up to 4096.
+    {"WithinAWarp", "GRAY8", 961, 103, Content::natural, statistics(mean, 15)},
+    {"WithinAWarpBradley", "GRAY8", 479, 67, Content::natural, statistics(bradley, 14)},
+    {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(mean, 16)},
+    {"WithinABlockBradley", "GRAY8", 4096, 31, Content::two_valued, statistics(bradley, 63)},
+    {"BlocksSideBySide", "GRAY8", 8111, 29, Content::natural, statistics(mean, 63)},
+    {"LargestOfABlock", "GRAY8", 701, 203, Content::maximum, statistics(mean, 63)},
+    {"BeyondABlock", "GRAY8", 1537, 403, Content::maximum, statistics(mean, 64)},
+    // Sums of columns fit 16 bits up to a radius of 128.
+    {"PackedColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
+    {"WholeColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
+    // Up to a radius of 31 the kernels add up columns themselves; then another kernel does so.
     {"OwnColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 31)},
     {"OwnColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 31)},
     {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
     {"OthersColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 32)},
     {"OthersColumnsSauvola", "GRAY8", 4099, 67, Content::natural, statistics(sauvola, 40)},
+    // The halves of a block's columns meet, or leave a gap.
+    {"Halves", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1023)},
+    {"Gap", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1100)},
+    {"GapDeviation16", "GRAY16", 5003, 37, Content::random, statistics(deviation, 1500)},
+    {"GapSauvola", "GRAY8", 9001, 121, Content::natural, statistics(sauvola, 2500)},
     // Squares need more than 32 bits from a radius of 129 on.
     {"NarrowSquares", "GRAY8", 300, 300, Content::two_valued, statistics(deviation, 128)},
     {"WideSquares", "GRAY8", 300, 300, Content::two_valued, statistics(deviation, 129)},
