@@ -125,12 +125,13 @@ __device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumn
 }
 
 /// Returns the number of blocks that must fit on a multiprocessor. That is kBlocks, except for one
-/// kernel that needs more registers on cards of compute capability 12 than on all others. With one
-/// block fewer it need not spill them.
-template <class Depth, int kColumnSlices, int kBlocks>
+/// kernel that needs more registers on cards of compute capability 12 than on all others, and in
+/// active cells on those of 7.5. With one block fewer it need not spill them.
+template <class Depth, int kColumnSlices, int kBlocks, bool kEverywhere>
 constexpr int blocks_without_spills() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-  if (Depth::sample_bytes == 1 && Depth::coefficient_bytes == 2 && kColumnSlices == 3)
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1200 || __CUDA_ARCH__ < 800)
+  if (Depth::sample_bytes == 1 && Depth::coefficient_bytes == 2 && kColumnSlices == 3 &&
+      (__CUDA_ARCH__ >= 1200 || !kEverywhere))
     return kBlocks - 1;
 #endif
   return kBlocks;
@@ -141,8 +142,8 @@ constexpr int blocks_without_spills() {
 /// frames need not wait for instructions that find cells: with common code, 15×15 in 3840×2160
 /// bytes took 8.8 µs on an H200 instead of 8.4.
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks, bool kEverywhere>
-__global__ void __launch_bounds__(32 * small_warps,
-                                  (blocks_without_spills<Depth, kColumnSlices, kBlocks>()))
+__global__ void __launch_bounds__(
+    32 * small_warps, (blocks_without_spills<Depth, kColumnSlices, kBlocks, kEverywhere>()))
     blur_small(const __grid_constant__ Arguments a) {
   // These instances have no registers left for inlined slow paths and would spill. In all others,
   // inlining was measured to be faster.
