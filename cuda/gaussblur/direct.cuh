@@ -214,7 +214,7 @@ class DirectStrip {
 template <bool kWide, bool kMirrors>
 __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x, int y, int count) {
   DirectStrip<kWide, kMirrors> strip(plane, x, y, count);
-  begin_item(a);
+  begin_item(a.everywhere);
   strip.blur();
 }
 
@@ -222,7 +222,7 @@ __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x,
 // need it: code that is known not to diverge has fewer instructions.
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
-  const WorkItem item(a, blockIdx.x, 32 * direct_bytes);
+  const WorkItem item(a, blockIdx.x, 32 * direct_bytes, a.everywhere);
   if (!item.is_in_plane(a)) {
     skip_item();
     return;

@@ -25,6 +25,7 @@ struct SmallKernel {
   int width;        ///< of what a warp blurs at a time, in bytes
   int stage_bytes;  ///< of one of a warp's stages
   KernelFunction kernel;
+  KernelFunction in_cells;  ///< for active cells only
 };
 
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks>
@@ -35,7 +36,8 @@ inline SmallKernel small() {
           halo,
           width,
           tile_rows * stage_pitch(chunks_for(width, halo)),
-          blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks>};
+          blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks, true>,
+          blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks, false>};
 }
 
 template <int kRowSlices, int kColumnSlices>
@@ -45,6 +47,7 @@ inline SmallKernel of_pixels() {
           pixel_bytes * column_halo(kRowSlices),
           pixel_tile_bytes,
           tile_rows * pixel_pitch(kRowSlices),
+          blur_pixels<kRowSlices, kColumnSlices>,
           blur_pixels<kRowSlices, kColumnSlices>};
 }
 

@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
 #pragma unroll 1
   for (int number = blockIdx.x; number < a.item_count; number += gridDim.x) {
     const int width = blockDim.x / 32 * tile_bytes;
-    const WorkItem item(a, number, width);
+    const WorkItem item(a, number, width, a.everywhere);
     if (!item.is_in_plane(a)) {
       if constexpr (kAllInShared)
         take_over();

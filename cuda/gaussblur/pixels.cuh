@@ -280,12 +280,12 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   extern __shared__ __align__(16) std::uint8_t shared[];
 
   // The item is computed again below, because keeping it until then would take scarce registers.
-  if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes)) {
+  if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
     skip_item();
     return;
   }
   const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const WorkItem item(a, blockIdx.x * small_warps + warp, pixel_tile_bytes);
+  const WorkItem item(a, blockIdx.x * small_warps + warp, pixel_tile_bytes, a.everywhere);
   const Plane& plane = a.planes[item.plane];
   const PixelFactors<kRowSlices, kColumnSlices> factors(a.tables + plane.factors);
   const SharedAddress stages = shared_address(shared) + warp * (small_stages * stage_bytes);
@@ -303,7 +303,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   int rows_left = item.end - item.begin - g;  // counted from this lane's next row
   PixelRing<kColumnSlices> ring;
 
-  begin_item(a);
+  begin_item(a.everywhere);
   int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {

@@ -48,6 +48,7 @@ inline unsigned scratch_blocks(const Card& card) {
 /// A kernel and the shape of its launch.
 struct Launch {
   KernelFunction kernel = nullptr;
+  KernelFunction in_cells = nullptr;  ///< for active cells only
   int row_slices = 0;
   int column_slices = 0;
   int chunk_pairs = 0;
@@ -76,7 +77,7 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
 /// Returns the launch for planes that the direct kernel can blur.
 inline Launch direct_launch() {
   Launch launch;
-  launch.kernel = blur_direct;
+  launch.kernel = launch.in_cells = blur_direct;
   launch.width = 32 * direct_bytes;
   launch.step_rows = 2 * direct_warps;
   launch.warm_up_steps = DirectPlane::max_radius;
@@ -94,6 +95,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
     if (small.halo < halo || column_halo(small.column_slices) < radius)
       continue;
     launch.kernel = small.kernel;
+    launch.in_cells = small.in_cells;
     launch.row_slices = small.row_slices;
     launch.column_slices = small.column_slices;
     launch.width = small.width;
@@ -105,7 +107,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   }
 
   launch.of_pixels = false;
-  launch.kernel = kernels.large;
+  launch.kernel = launch.in_cells = kernels.large;
   launch.row_slices = row_slices_for(halo);
   launch.column_slices = large_column_slices(radius);
   launch.chunk_pairs = std::min(launch.row_slices / 2, largest_chunk_pairs);
@@ -122,7 +124,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   launch.uses_scratch = shared_bytes(kernels, launch, 1) > card.shared_bytes;
   if (!launch.uses_scratch)
     return launch;
-  launch.kernel = kernels.large_with_scratch;
+  launch.kernel = launch.in_cells = kernels.large_with_scratch;
   launch.warps = scratch_warps;
   shrink_to(scratch_warps);
   return launch;
@@ -161,6 +163,7 @@ class LaunchPlan {
   /// items are smaller, so that these parts, too, occupy the whole GPU.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
     LaunchPlan plan = *this;
+    plan.launch.kernel = launch.in_cells;
     plan.arguments.everywhere = false;
     plan.number_items_of_cells(active, card);
     return plan;

@@ -17,14 +17,16 @@ struct WorkItem {
   int begin;  ///< rows
   int end;
 
-  /// width is that of every item, in bytes.
-  __device__ WorkItem(const Arguments& a, int number, int width) : plane(0), x(0), begin(0) {
+  /// width is that of every item, in bytes. everywhere is that of the arguments; a kernel may know
+  /// it when it is compiled.
+  __device__ WorkItem(const Arguments& a, int number, int width, bool everywhere)
+      : plane(0), x(0), begin(0) {
     while (plane + 1 < a.plane_count && number >= a.planes[plane + 1].first_item)
       ++plane;
     const Plane& p = a.planes[plane];
     int within = number - p.first_item;
     end = p.rows;
-    if (!a.everywhere) {
+    if (!everywhere) {
       const int cell = within / p.cell_items;
       within -= cell * p.cell_items;
       const regions::NumberedCells::Place place = a.active[cell];
@@ -40,20 +42,20 @@ struct WorkItem {
 
   /// A cell may have items beyond its end, or that of the plane.
   __device__ bool is_in_plane(const Arguments& a) const {
-    return a.everywhere || (begin < end && x < a.planes[plane].row_bytes);
+    return begin < end && x < a.planes[plane].row_bytes;
   }
 };
 
 /// Returns true if there is a work item of that number, with rows and bytes in its plane.
-__device__ inline bool is_needed(const Arguments& a, int number, int width) {
-  return number < a.item_count && WorkItem(a, number, width).is_in_plane(a);
+__device__ inline bool is_needed(const Arguments& a, int number, int width, bool everywhere) {
+  return number < a.item_count && (everywhere || WorkItem(a, number, width, false).is_in_plane(a));
 }
 
 /// Waits for the earlier launches. Where little of the frame is blurred, the next launch may start
 /// at once, to use the rest of the GPU.
-__device__ inline void begin_item(const Arguments& a) {
+__device__ inline void begin_item(bool everywhere) {
   grid_dependency_wait();
-  if (!a.everywhere)
+  if (!everywhere)
     launch_dependents();
 }
 

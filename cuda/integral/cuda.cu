@@ -36,8 +36,12 @@ Variant variant(int max_tiles) {
 
 using LowTiles = TileShape<4, 1, 8, 8>;
 using Tiles = TileShape<8, 1, 8, 8>;
+/// With two blocks on a multiprocessor, a thread has registers for all words above a tile at once.
+using SparseTiles = TileShape<8, 1, 8, 16>;
 using WideTiles = TileShape<8, 2, 8, 6>;
-using LargeTiles = TileShape<8, 2, 16, 4>;
+/// Few warps with many rows leave each thread registers for many words in flight. With eight rows
+/// in each of 16 warps, 3840×2160 took 14.9 µs on an H200 instead of 12.3.
+using LargeTiles = TileShape<16, 2, 8, 8>;
 
 /// Variants in the order in which best_variant() tries them. Where a picture has only one or two
 /// tiles per multiprocessor, small tiles finish sooner; where it has more, large tiles exchange
@@ -49,9 +53,8 @@ std::vector<Variant> variants_of() {
   constexpr int wide_blocks = kSquared || std::is_same_v<Element, double> ? 2 : 3;
   if constexpr (sizeof(Value) == 1 && !kSquared && !wide_sums)
     return {variant<Value, kSquared, Element, LowTiles, 4>(1),
-            variant<Value, kSquared, Element, Tiles, 4>(2),
-            variant<Value, kSquared, Element, LargeTiles, 2>(2),
-            variant<Value, kSquared, Element, WideTiles, 3>(0)};
+            variant<Value, kSquared, Element, SparseTiles, 2>(2),
+            variant<Value, kSquared, Element, LargeTiles, 2>(0)};
   else if constexpr (sizeof(Value) == 1)
     return {variant<Value, kSquared, Element, LowTiles, 3>(1),
             variant<Value, kSquared, Element, Tiles, (kSquared ? 2 : 3)>(2),
