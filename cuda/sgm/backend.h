@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "cuda/pixels/luminance.h"
+#include "cuda/sgm/noise.h"
 #include "cuda/sgm/sgmstereo.h"
 
 namespace cudavision::sgm {
@@ -58,6 +59,9 @@ struct Penalties {
 };
 /// P2(step) = max(P1 + 1, 16·P2 div (16 + step)), or P2 for every step if it is not adaptive.
 Penalties penalties_for(const Parameters& parameters);
+/// Returns the penalties under noise: P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) with the
+/// deviation e of the noise, and every P2 is at least P1' + 1.
+Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 /// This number marks an unknown disparity in a map. Maps count disparities from Config::minimum, in
 /// sixteenths of a pixel or, in compatibility without subpixel, in pixels. The right map is always
@@ -103,6 +107,17 @@ struct History {
   std::uint8_t* scene_samples;  ///< max_scene_samples² bytes
   bool* is_new_scene;           ///< whether numbers and ages of the frame before count for nothing
 };
+
+/// Describes what filter_noise() gives as a picture, whose luminance in 8 bits is the filtered one,
+/// rounded.
+inline SamplePlane filtered_plane(const StageConfig& config, const std::uint16_t* filtered) {
+  SamplePlane plane;
+  plane.rows = {reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width, config.height,
+                2 * static_cast<std::ptrdiff_t>(config.width)};
+  plane.width = config.width;
+  plane.bits = filtered_bits;
+  return plane;
+}
 
 class Stages {
  public:
@@ -165,6 +180,54 @@ class Stages {
   /// compute features and sums in the form that those give.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      float uniqueness, Subpixel subpixel, const Winners& winners) = 0;
+
+  // Matching under noise, with census_gradient only. I is `luminance >> (bits − 8)`, replicated
+  // beyond the edges, and div truncates. Noise has a standard deviation e in sixteenths of a level
+  // of 8 bits, and a variance v = e².
+
+  /// Measures the noise of the left picture, and takes it into the state.
+  ///
+  /// With N(x, y) = Σ k(i)·k(j)·I(x + i·r, y + j·r), i, j = −1…1, k(0) = −2, else 1, a block of 8×8
+  /// pixels has s = Σ |N|. Blocks begin at multiples of 8 and lie wholly inside the picture. Those
+  /// with more than 4 pixels where I < 8 or I > 247 do not count. Let n be the number of the others,
+  /// and b the smallest bin such that more than n div 50 of them have min(1023, s >> 4) ≤ b. The
+  /// variance at the distance r is max(0, (16b + 8)² div 200 − c), c = 440 for r = 1 and 2000 for
+  /// r = 3, and that of the picture is the larger of the two, but at most 40000. White noise of the
+  /// standard deviation σ gives |N| a mean of 4.79σ, and the quietest fiftieth of the blocks has
+  /// about three quarters of that; c is what the texture of pictures without noise looks like.
+  ///
+  /// With n < 64, the picture tells nothing, and the state stays as it is. Otherwise the average a,
+  /// in 1/256, becomes 256·variance if there was none before, else a + ((256·variance − a) >> 3). If
+  /// there was none before, or if m = (a + 128) >> 8 differs from the variance v in use by more than
+  /// 64 + v div 4, m and √m, rounded down, are in use from now on. In the first frame there was none
+  /// before; the noise in use is 0 until there is one.
+  virtual void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) = 0;
+
+  /// Filters a picture to its noise: the mean of the 5×5 around p where they vary as noise does,
+  /// and the pixel itself where they vary far more (Lee, 1980). With n = (625·v) >> 8, S = Σ I, and
+  /// V = 25·Σ I² − S² of these 25, A is ((V − n)·256) div V, or 0 if V ≤ n. filtered(p) is
+  ///   8 + (25·A·I(p) + S·(256 − A) + 200) div 400,
+  /// which has 12 bits: filtered_plane() describes them as a picture. Without noise it is 16·I + 8.
+  virtual void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
+                            std::uint16_t* filtered) = 0;
+
+  /// census() of a filtered picture F. Comparisons are M > F(x + dx, y + dy) + ((13·e) >> 5) − 8,
+  /// M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8). Sx, Sy and Dxx are those of F, and their
+  /// thresholds 16 times as high. Without noise these are the features of census().
+  virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
+                               void* features) = 0;
+
+  /// aggregate() with penalties_under() the noise, which take their steps from the filtered left
+  /// picture.
+  virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
+                                  const void* left, const void* right, const Penalties& penalties,
+                                  std::uint16_t* sums) = 0;
+
+  /// All of the above: filter_noise() of both pictures, census_filtered(), aggregate_filtered() and
+  /// select().
+  virtual void match_under_noise(const SamplePlane& left, const SamplePlane& right,
+                                 const NoiseSource& noise, const Penalties& penalties,
+                                 float uniqueness, Subpixel subpixel, const Winners& winners) = 0;
 
   /// Takes the median of 3×3 numbers, in which unknown is the largest. The outermost pixels become
   /// unknown or, in compatibility, 0. from and to differ.

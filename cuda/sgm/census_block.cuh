@@ -26,6 +26,24 @@ constexpr int census_pixels = 4;  // neighbours in a row, that a thread makes
 constexpr int census_tile_width = 32 * census_pixels;
 constexpr int census_threads = 256;
 
+/// Completes the arguments for tiles of this height, of one or two pictures.
+inline void lay_out(CensusArguments& a, const StageConfig& config, int tile_height, int pictures) {
+  a.shift = config.bits - 8;
+  a.tiles = (config.width + census_tile_width - 1) / census_tile_width;
+  a.blocks = a.tiles * ((config.height + tile_height - 1) / tile_height);
+  a.clear_border = config.libsgm();
+  for (int i = 0; i < pictures; ++i) {
+    const FeaturePlane& plane = a.features[i];
+    const Samples& samples = a.pictures[i];
+    const auto places =
+        reinterpret_cast<std::uintptr_t>(samples.data) | static_cast<std::uintptr_t>(samples.pitch);
+    a.aligned[i] = places % (4 * static_cast<unsigned>(samples.bytes)) == 0;
+    a.whole[i] = config.width % census_pixels == 0 && plane.pitch % census_pixels == 0 &&
+                 plane.shift == 0 && plane.end >= config.width &&
+                 reinterpret_cast<std::uintptr_t>(plane.data) % 16 == 0;
+  }
+}
+
 /// The picture and the tile of a block.
 struct CensusBlock {
   int picture;
@@ -66,7 +84,7 @@ __device__ void write_penalties(const StepPenalties& penalties, const std::uint8
 }
 
 /// Stores a thread's features to `to`, and those at the ends of the row to first and last.
-__device__ void store_features(const CensusArguments& a, int picture, int x,
+__device__ inline void store_features(const CensusArguments& a, int picture, int x,
                                const std::uint32_t (&features)[census_pixels], std::uint32_t* to,
                                std::uint32_t& first, std::uint32_t& last) {
   const int width = a.pictures[picture].width;

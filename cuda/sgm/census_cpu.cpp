@@ -83,7 +83,7 @@ class Window {
     if constexpr (sizeof(Value) == 1)
       read_eight_bits(picture_, y, to);
     else
-      PlaneRows<Value>(picture_).row(y, to);
+      PlaneRows<std::uint16_t>(picture_).row(y, reinterpret_cast<std::uint16_t*>(to));
     for (int i = 1; i <= margin; ++i) {
       to[-i] = to[0];
       to[width_ - 1 + i] = to[width_ - 1];
@@ -126,73 +126,94 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
 }
 
 /// The sums of a row for census_gradient. All but the mean also have entries for the two columns
-/// beyond each end.
+/// beyond each end. Value is that of the samples: bytes, or the words of a filtered picture, which
+/// count in 1/unit of a level.
+template <class Value>
 struct GradientSums {
   static constexpr int beyond = 2;
+  static constexpr int unit = sizeof(Value) == 1 ? 1 : filtered_unit;
+
   static std::size_t bytes(int width) {
-    return (2 * sizeof(std::int16_t) + 1) * (static_cast<std::size_t>(width) + 2 * beyond);
+    return (2 * sizeof(std::int16_t) + sizeof(Value)) *
+           (static_cast<std::size_t>(width) + 2 * beyond);
   }
 
   GradientSums(int width, std::uint8_t* memory)
       : columns(reinterpret_cast<std::int16_t*>(memory) + beyond),
         steps(columns + width + 2 * beyond),
-        means(reinterpret_cast<std::uint8_t*>(steps + width + beyond)) {}
+        means(reinterpret_cast<Value*>(steps + width + beyond)) {}
 
   std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
   std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
-  std::uint8_t* means;
+  Value* means;           ///< what neighbours are compared with
 };
 
-CUDAVISION_TARGET_CLONES
-void sum_columns(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
-                 int width, std::int16_t* __restrict columns, std::int16_t* __restrict steps) {
-  for (int x = -GradientSums::beyond; x < width + GradientSums::beyond; ++x) {
+template <class Value>
+CUDAVISION_TARGET_CLONES void sum_columns(const Value* above, const Value* row, const Value* below,
+                                          int width, std::int16_t* __restrict columns,
+                                          std::int16_t* __restrict steps) {
+  constexpr int beyond = GradientSums<Value>::beyond;
+  for (int x = -beyond; x < width + beyond; ++x) {
     columns[x] = static_cast<std::int16_t>(above[x] + 2 * row[x] + below[x]);
     steps[x] = static_cast<std::int16_t>(below[x] - above[x]);
   }
 }
 
 CUDAVISION_TARGET_CLONES
-void find_means(const std::int16_t* columns, int width, std::uint8_t* __restrict means) {
+void find_means(const std::int16_t* columns, int width, int, std::uint8_t* __restrict means) {
   for (int x = 0; x < width; ++x)
     means[x] =
         static_cast<std::uint8_t>((columns[x - 1] + 2 * columns[x] + columns[x + 1] + 8) >> 4);
 }
 
-/// Returns the unary code of a number for the thresholds [first, end). Bit 7 − i % 8 belongs to
-/// threshold i.
-template <int first, int end>
+/// Likewise for a filtered picture, whose samples are filtered_offset too high: subtracts the dead
+/// zone instead of adding it to each neighbour.
+CUDAVISION_TARGET_CLONES
+void find_means(const std::int16_t* columns, int width, int dead_zone,
+                std::int16_t* __restrict means) {
+  for (int x = 0; x < width; ++x) {
+    const int mean = (columns[x - 1] + 2 * columns[x] + columns[x + 1]) >> 8;
+    means[x] = static_cast<std::int16_t>(filtered_unit * mean + filtered_offset - dead_zone);
+  }
+}
+
+/// Returns the unary code of a number for the thresholds [first, end), times kUnit. Bit 7 − i % 8
+/// belongs to threshold i.
+template <int first, int end, int kUnit>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;
   for (int i = first; i < end; ++i)
-    code |= mask_of<std::int16_t>(number > gradient_threshold(i)) & (0x80 >> i % 8);
+    code |= mask_of<std::int16_t>(number > kUnit * gradient_threshold(i)) & (0x80 >> i % 8);
   return code;
 }
 
 /// bits[x] = unary code of the slope along the row.
-CUDAVISION_TARGET_CLONES
-void code_slope(const std::int16_t* columns, int width, std::uint8_t* __restrict bits) {
+template <int kUnit>
+CUDAVISION_TARGET_CLONES void code_slope(const std::int16_t* columns, int width,
+                                         std::uint8_t* __restrict bits) {
   for (int x = 0; x < width; ++x) {
     const auto sx = static_cast<std::int16_t>(columns[x + 1] - columns[x - 1]);
-    bits[x] = static_cast<std::uint8_t>(unary_code<0, 8>(sx));
+    bits[x] = static_cast<std::uint8_t>(unary_code<0, 8, kUnit>(sx));
   }
 }
 
 /// bits[x] = unary codes of the slope down the column and of the curvature along the row.
-CUDAVISION_TARGET_CLONES
-void code_curvature(const std::int16_t* columns, const std::int16_t* steps, int width,
-                    std::uint8_t* __restrict bits) {
+template <int kUnit>
+CUDAVISION_TARGET_CLONES void code_curvature(const std::int16_t* columns, const std::int16_t* steps,
+                                             int width, std::uint8_t* __restrict bits) {
   for (int x = 0; x < width; ++x) {
     const auto sy = static_cast<std::int16_t>(steps[x - 1] + 2 * steps[x] + steps[x + 1]);
     const auto dxx = static_cast<std::int16_t>(2 * columns[x] - columns[x - 2] - columns[x + 2]);
-    bits[x] = static_cast<std::uint8_t>(unary_code<8, 12>(sy) | unary_code<12, 16>(dxx));
+    bits[x] =
+        static_cast<std::uint8_t>(unary_code<8, 12, kUnit>(sy) | unary_code<12, 16, kUnit>(dxx));
   }
 }
 
-void make_gradient_row(const Window<std::uint8_t>& window, const GradientSums& sums, int y,
-                       int width, std::uint8_t* bits, std::uint32_t* features) {
+template <class Value>
+void make_gradient_row(const Window<Value>& window, const GradientSums<Value>& sums, int y,
+                       int width, int dead_zone, std::uint8_t* bits, std::uint32_t* features) {
   sum_columns(window.row(y - 1), window.row(y), window.row(y + 1), width, sums.columns, sums.steps);
-  find_means(sums.columns, width, sums.means);
+  find_means(sums.columns, width, dead_zone, sums.means);
   std::fill_n(features, width, 0u);
   for (int i = 0; i < gradient_neighbours;) {
     std::fill_n(bits, width, std::uint8_t{0});
@@ -202,9 +223,10 @@ void make_gradient_row(const Window<std::uint8_t>& window, const GradientSums& s
     }
     add_byte(bits, width, features);
   }
-  code_slope(sums.columns, width, bits);
+  constexpr int unit = GradientSums<Value>::unit;
+  code_slope<unit>(sums.columns, width, bits);
   add_byte(bits, width, features);
-  code_curvature(sums.columns, sums.steps, width, bits);
+  code_curvature<unit>(sums.columns, sums.steps, width, bits);
   add_byte(bits, width, features);
 }
 
@@ -227,13 +249,13 @@ CensusCpu::CensusCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
     scratch_.push_back(device.allocate(Window<std::uint16_t>::bytes(config.width) +
-                                       GradientSums::bytes(config.width) +
+                                       GradientSums<std::int16_t>::bytes(config.width) +
                                        static_cast<std::size_t>(config.width)));
 }
 
 void CensusCpu::run(const SamplePlane& picture, void* features) const {
   if (config_.census == Census::census_gradient)
-    run_gradient(picture, static_cast<std::uint32_t*>(features));
+    run_gradient<std::uint8_t>(picture, 0, static_cast<std::uint32_t*>(features));
   else if (picture.bits == 8)
     run_as<std::uint8_t>(picture, static_cast<std::uint8_t*>(features));
   else
@@ -258,14 +280,20 @@ void CensusCpu::run_as(const SamplePlane& picture, std::uint8_t* features) const
   });
 }
 
-void CensusCpu::run_gradient(const SamplePlane& picture, std::uint32_t* features) const {
+void CensusCpu::run_filtered(const SamplePlane& filtered, const NoiseLevel& noise,
+                             void* features) const {
+  run_gradient<std::int16_t>(filtered, dead_zone(noise), static_cast<std::uint32_t*>(features));
+}
+
+template <class Value>
+void CensusCpu::run_gradient(const SamplePlane& picture, int dead_zone,
+                             std::uint32_t* features) const {
   const int width = config_.width;
-  for_each_row<std::uint8_t>(
-      picture, [&](const Window<std::uint8_t>& window, int y, std::uint8_t* scratch) {
-        const GradientSums sums(width, scratch);
-        make_gradient_row(window, sums, y, width, scratch + GradientSums::bytes(width),
-                          features + std::int64_t{y} * width);
-      });
+  using Sums = GradientSums<Value>;
+  for_each_row<Value>(picture, [&](const Window<Value>& window, int y, std::uint8_t* scratch) {
+    make_gradient_row(window, Sums(width, scratch), y, width, dead_zone,
+                      scratch + Sums::bytes(width), features + std::int64_t{y} * width);
+  });
 }
 
 /// Calls work(window around row y, y, scratch memory) for all rows, in parallel.

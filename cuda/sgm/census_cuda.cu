@@ -222,25 +222,11 @@ FeaturePlane CensusCuda::dense(void* features) const {
   return plane;
 }
 
-void CensusCuda::launch(CensusArguments& a, int pictures_count) const {
+void CensusCuda::launch(CensusArguments& a, int pictures) const {
   const bool gradient = config_.census == Census::census_gradient;
-  const int height = gradient ? gradient::tile_height : tile_height;
-  a.shift = config_.bits - 8;
-  a.tiles = (config_.width + tile_width - 1) / tile_width;
-  a.blocks = a.tiles * ((config_.height + height - 1) / height);
-  a.clear_border = config_.libsgm();
-  for (int i = 0; i < pictures_count; ++i) {
-    const FeaturePlane& plane = a.features[i];
-    const Samples& samples = a.pictures[i];
-    const auto places =
-        reinterpret_cast<std::uintptr_t>(samples.data) | static_cast<std::uintptr_t>(samples.pitch);
-    a.aligned[i] = places % (4 * static_cast<unsigned>(samples.bytes)) == 0;
-    a.whole[i] = config_.width % pixels == 0 && plane.pitch % pixels == 0 && plane.shift == 0 &&
-                 plane.end >= config_.width &&
-                 reinterpret_cast<std::uintptr_t>(plane.data) % 16 == 0;
-  }
-  queue_.launch(kernel_, static_cast<unsigned>(pictures_count) * static_cast<unsigned>(a.blocks),
-                threads, 0, a);
+  lay_out(a, config_, gradient ? gradient::tile_height : tile_height, pictures);
+  queue_.launch(kernel_, static_cast<unsigned>(pictures) * static_cast<unsigned>(a.blocks), threads,
+                0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -13,6 +13,9 @@ class StagesCpu final : public Stages {
       : config_(config),
         features_(device.allocate(2 * config.feature_map_bytes())),
         sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
+        filtered_(
+            device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
+        noise_(device, config),
         census_(device, config),
         aggregate_(device, config),
         select_(device, config),
@@ -41,6 +44,38 @@ class StagesCpu final : public Stages {
     census(left, left_features);
     census(right, right_features);
     aggregate(left, left_features, right_features, penalties, sums_.as<std::uint16_t>());
+    select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
+  }
+  void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
+    noise_.estimate(picture, first_frame, state);
+  }
+  void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
+                    std::uint16_t* filtered) override {
+    noise_.filter(picture, noise.level(), filtered);
+  }
+  void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
+                       void* features) override {
+    census_.run_filtered(filtered_plane(config_, filtered), noise.level(), features);
+  }
+  void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise, const void* left,
+                          const void* right, const Penalties& penalties,
+                          std::uint16_t* sums) override {
+    aggregate(filtered_plane(config_, filtered), left, right,
+              penalties_under(noise.level(), penalties), sums);
+  }
+  void match_under_noise(const SamplePlane& left, const SamplePlane& right,
+                         const NoiseSource& noise, const Penalties& penalties, float uniqueness,
+                         Subpixel subpixel, const Winners& winners) override {
+    void* const left_features = features_.data();
+    void* const right_features = features_.as<std::uint8_t>() + config_.feature_map_bytes();
+    auto* const filtered = filtered_.as<std::uint16_t>();
+    // The features of the right picture come first, because later stages need the left one.
+    filter_noise(right, noise, filtered);
+    census_filtered(filtered, noise, right_features);
+    filter_noise(left, noise, filtered);
+    census_filtered(filtered, noise, left_features);
+    aggregate_filtered(filtered, noise, left_features, right_features, penalties,
+                       sums_.as<std::uint16_t>());
     select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override {
@@ -135,6 +170,8 @@ class StagesCpu final : public Stages {
  private:
   StageConfig config_;
   Buffer features_, sums_;  // of match()
+  Buffer filtered_;         // one picture
+  NoiseCpu noise_;
   CensusCpu census_;
   AggregateCpu aggregate_;
   SelectCpu select_;

@@ -88,7 +88,10 @@ class StagesCuda final : public Stages {
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(device.allocate(sums_bytes(config, bands))),
+        filtered_(device.allocate(filtered_bytes(config))),
+        noise_(device, queue_, config),
         census_(queue_, config),
+        filtered_census_(queue_, config),
         aggregate_(device, queue_, config, scratch_.data(), bands.word_rows),
         select_(queue_, config),
         maps_(queue_, config),
@@ -108,11 +111,7 @@ class StagesCuda final : public Stages {
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
                  const Penalties& penalties, std::uint16_t* sums) override {
-    aggregate_.begin(picture, left, right, penalties);
-    for_each_band([&](const RowBand& band) {
-      aggregate_.run(left, right, penalties, band,
-                     sums + pixels_before(band) * config_.disparities);
-    });
+    aggregate_under(picture, {}, left, right, penalties, sums);
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
@@ -121,16 +120,54 @@ class StagesCuda final : public Stages {
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const Winners& winners) override {
     if (byte_sums_ && byte_sums_->fits(penalties)) {
-      byte_sums_->run(census_, left, right, penalties, uniqueness, subpixel, winners);
+      const ByteSumsCuda::Input to = byte_sums_->input(left.bits, penalties);
+      census_.run(left, right, to.left, to.right, to.steps);
+      byte_sums_->run({penalties, {}}, uniqueness, subpixel, winners);
       return;
     }
     census_.run(left, right, census_.dense(features_.data()), census_.dense(right_features_), {});
-    aggregate_.begin(left, features_.data(), right_features_, penalties);
-    for_each_band([&](const RowBand& band) {
-      auto* const sums = sums_.as<std::uint16_t>();
-      aggregate_.run(features_.data(), right_features_, penalties, band, sums);
-      select_.run(sums, band.rows(), uniqueness, subpixel, winners.from_pixel(pixels_before(band)));
-    });
+    match_features(left, {}, penalties, uniqueness, subpixel, winners);
+  }
+  void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
+    noise_.estimate(picture, first_frame, state);
+  }
+  void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
+                    std::uint16_t* filtered) override {
+    const SamplePlane* const pictures[] = {&picture};
+    const FilteredPlane to = dense(filtered);
+    noise_.filter(pictures, &to, 1, noise);
+  }
+  void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
+                       void* features) override {
+    filtered_census_.run(dense(filtered), noise, census_.dense(features));
+  }
+  void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise, const void* left,
+                          const void* right, const Penalties& penalties,
+                          std::uint16_t* sums) override {
+    aggregate_under(filtered_plane(config_, filtered), noise, left, right,
+                    penalties_under(noise.fixed, penalties), sums);
+  }
+  void match_under_noise(const SamplePlane& left, const SamplePlane& right,
+                         const NoiseSource& noise, const Penalties& given, float uniqueness,
+                         Subpixel subpixel, const Winners& winners) override {
+    const Penalties penalties = penalties_under(noise.fixed, given);
+    const SamplePlane* const pictures[] = {&left, &right};
+    const std::int64_t pitch = filtered_pitch(config_);
+    auto* const first = filtered_.as<std::uint16_t>();
+    const FilteredPlane filtered[] = {{first, pitch}, {first + pitch / 2 * config_.height, pitch}};
+    noise_.filter(pictures, filtered, 2, noise);
+    if (byte_sums_ && byte_sums_->fits(penalties)) {
+      const ByteSumsCuda::Input to = byte_sums_->input(filtered_bits, penalties);
+      filtered_census_.run(filtered[0], filtered[1], noise, to.left, to.right, to.steps,
+                           {penalties, noise});
+      byte_sums_->run({penalties, noise}, uniqueness, subpixel, winners);
+      return;
+    }
+    filtered_census_.run(filtered[0], filtered[1], noise, census_.dense(features_.data()),
+                         census_.dense(right_features_), {}, {});
+    SamplePlane picture = filtered_plane(config_, first);
+    picture.rows.pitch = pitch;
+    match_features(picture, noise, penalties, uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
@@ -216,6 +253,40 @@ class StagesCuda final : public Stages {
   void end_frame() override { queue_.end_frame(); }
 
  private:
+  // penalties are those of penalties_under(noise.fixed) in the next two.
+  void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
+                       const void* right, const Penalties& penalties, std::uint16_t* sums) const {
+    aggregate_.begin(picture, left, right, penalties, noise);
+    for_each_band([&](const RowBand& band) {
+      aggregate_.run(left, right, {penalties, noise}, band,
+                     sums + pixels_before(band) * config_.disparities);
+    });
+  }
+  void match_features(const SamplePlane& picture, const NoiseSource& noise,
+                      const Penalties& penalties, float uniqueness, Subpixel subpixel,
+                      const Winners& winners) const {
+    aggregate_.begin(picture, features_.data(), right_features_, penalties, noise);
+    for_each_band([&](const RowBand& band) {
+      auto* const sums = sums_.as<std::uint16_t>();
+      aggregate_.run(features_.data(), right_features_, {penalties, noise}, band, sums);
+      select_.run(sums, band.rows(), uniqueness, subpixel, winners.from_pixel(pixels_before(band)));
+    });
+  }
+
+  FilteredPlane dense(const std::uint16_t* filtered) const {
+    return {const_cast<std::uint16_t*>(filtered), 2 * static_cast<std::int64_t>(config_.width)};
+  }
+  /// The rows of filtered pictures in bytes, so that each can be read and written in words.
+  static std::int64_t filtered_pitch(const StageConfig& config) {
+    return (2 * static_cast<std::int64_t>(config.width) + 15) / 16 * 16;
+  }
+  static std::size_t filtered_bytes(const StageConfig& config) {
+    return config.census == Config::Census::census_gradient
+               ? 2 * static_cast<std::size_t>(filtered_pitch(config)) *
+                     static_cast<std::size_t>(config.height)
+               : 0;
+  }
+
   template <class Work>
   void for_each_band(const Work& work) const {
     for (int begin = 0; begin < config_.height; begin += word_rows_)
@@ -238,7 +309,10 @@ class StagesCuda final : public Stages {
   Buffer scratch_;          // shared by the stages, which run one after the other
   Buffer features_, sums_;  // of match()
   void* right_features_;
+  Buffer filtered_;  // both pictures; none without census_gradient
+  NoiseCuda noise_;
   CensusCuda census_;
+  FilteredCensusCuda filtered_census_;
   AggregateCuda aggregate_;
   SelectCuda select_;
   MapsCuda maps_;

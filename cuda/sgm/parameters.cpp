@@ -102,6 +102,16 @@ std::string cleaning_error(const Parameters& parameters, Wording word) {
   return {};
 }
 
+std::string noise_error(const Parameters& parameters, Wording word) {
+  const double noise = parameters.noise;
+  constexpr Range<double> known{0, Parameters::Ranges::noise.max};
+  if (!known.contains(noise) && noise != Parameters::automatic_noise)
+    return wrong(
+        word("noise"), text_of(noise),
+        text_of(known) + ", or " + text_of(Parameters::automatic_noise) + " to have it measured");
+  return {};
+}
+
 std::string temporal_error(const Parameters& parameters, Wording word) {
   using Ranges = Parameters::Ranges;
   constexpr Range<double> alpha = Ranges::temporal_alpha;
@@ -146,12 +156,16 @@ Parameters resolved(Parameters parameters) noexcept {
 
 std::string validation_error(const Parameters& given, Wording word) {
   const Parameters parameters = resolved(given);
-  for (const std::string& error :
-       {config_error(parameters, word), penalty_error(parameters, word),
-        cleaning_error(parameters, word), temporal_error(parameters, word)})
+  for (const std::string& error : {config_error(parameters, word), penalty_error(parameters, word),
+                                   cleaning_error(parameters, word), noise_error(parameters, word),
+                                   temporal_error(parameters, word)})
     if (!error.empty())
       return error;
   return {};
+}
+
+bool heeds_noise(const Parameters& parameters) noexcept {
+  return parameters.noise != 0 && resolved(parameters).census == Census::census_gradient;
 }
 
 Subpixel subpixel_of(const Parameters& parameters) noexcept {
@@ -186,6 +200,14 @@ Penalties penalties_for(const Parameters& given) {
         static_cast<std::uint8_t>(std::max(parameters.p1 + 1, p2));
   }
   return penalties;
+}
+
+Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties) {
+  Penalties raised = penalties;
+  raised.p1 = noisy_p1(penalties.p1, penalties.p2[0], noise);
+  for (std::uint8_t& p2 : raised.p2)
+    p2 = std::max(p2, static_cast<std::uint8_t>(raised.p1 + 1));
+  return raised;
 }
 
 }  // namespace cudavision::sgm

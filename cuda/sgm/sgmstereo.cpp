@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/sgm/sgmstereo.h"
 
+#include <cmath>
 #include <utility>
 
 #include "cuda/core/dispatch.h"
@@ -39,7 +40,8 @@ class Workspace {
     const std::size_t confidence_at = reserve(pixels);
     const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
                       scene_samples_at = reserve(max_scene_samples * max_scene_samples),
-                      is_new_scene_at = reserve(sizeof(bool));
+                      is_new_scene_at = reserve(sizeof(bool)),
+                      noise_at = reserve(sizeof(NoiseState));
     memory_ = device.allocate(bytes_);
     for (int i = 0; i < 2; ++i)
       left_maps_[i] = at<std::uint16_t>(maps_at[i]);
@@ -49,6 +51,7 @@ class Workspace {
     confidence = at<std::uint8_t>(confidence_at);
     history = {at<std::uint16_t>(history_numbers_at), at<std::uint8_t>(history_ages_at),
                at<std::uint8_t>(scene_samples_at), at<bool>(is_new_scene_at)};
+    noise = at<NoiseState>(noise_at);
   }
 
   /// Gives left and other_left the places that they had first. A frame swaps them, but most
@@ -62,6 +65,7 @@ class Workspace {
   std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
   std::uint8_t* confidence;
   History history;
+  NoiseState* noise;
 
  private:
   static constexpr std::size_t alignment = 256;
@@ -109,12 +113,14 @@ class SgmStereo::State {
     if (filter.is_on() != filter_.is_on() ||
         disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
       restart();
+    if (parameters.noise != parameters_.noise)
+      first_measured_ = true;
     parameters_ = parameters;
     penalties_ = penalties_for(parameters_);
     filter_ = filter;
   }
 
-  void restart() noexcept { first_frame_ = true; }
+  void restart() noexcept { first_frame_ = first_measured_ = true; }
 
   void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
     check_mask(left);
@@ -141,6 +147,8 @@ class SgmStereo::State {
 
   const Pictures& pictures() const { return pictures_; }
 
+  const NoiseState* noise_state() const { return measures_noise() ? work_.noise : nullptr; }
+
  private:
   void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
     if (!out || out.width != bytes * config_.width || out.height != config_.height)
@@ -156,10 +164,27 @@ class SgmStereo::State {
   }
 
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
-    stages_->match(left, right, penalties_, static_cast<float>(parameters_.uniqueness),
-                   subpixel_of(parameters_), {work_.left, work_.right, confidence});
+    const auto uniqueness = static_cast<float>(parameters_.uniqueness);
+    const Subpixel subpixel = subpixel_of(parameters_);
+    const Winners winners{work_.left, work_.right, confidence};
+    if (measures_noise())
+      stages_->estimate_noise(left, std::exchange(first_measured_, false), work_.noise);
+    if (heeds_noise(parameters_))
+      stages_->match_under_noise(left, right, noise(), penalties_, uniqueness, subpixel, winners);
+    else
+      stages_->match(left, right, penalties_, uniqueness, subpixel, winners);
     if (right_mask_)
       stages_->apply_mask(right_mask_, work_.right);
+  }
+
+  bool measures_noise() const {
+    return heeds_noise(parameters_) && parameters_.noise == Parameters::automatic_noise;
+  }
+  NoiseSource noise() const {
+    if (measures_noise())
+      return {{}, work_.noise};
+    return {noise_of_deviation(
+        static_cast<std::uint32_t>(std::lround(NoiseLevel::per_level * parameters_.noise)))};
   }
 
   // libSGM's check also removes black pixels, even if it compares nothing.
@@ -324,7 +349,8 @@ class SgmStereo::State {
   Parameters parameters_;
   Penalties penalties_;
   TemporalFilter filter_;
-  bool first_frame_ = true;  // of a sequence
+  bool first_frame_ = true;     // of a sequence
+  bool first_measured_ = true;  // likewise, of those whose noise is measured
   View<const std::uint32_t> left_mask_, right_mask_;
 };
 
@@ -368,6 +394,10 @@ void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::u
 
 SgmStereo::Pictures SgmStereo::pictures() const {
   return state_->pictures();
+}
+
+const NoiseState* SgmStereo::noise_state() const {
+  return state_->noise_state();
 }
 
 }  // namespace cudavision::sgm

@@ -24,6 +24,8 @@
 /// the stages from sharpen to smooth. backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
+struct NoiseState;
+
 /// The parameters that an SgmStereo is built for. Memory and kernels depend on them.
 struct Config {
   enum class Census : std::uint8_t {
@@ -82,6 +84,7 @@ struct Parameters : Config {
     static constexpr Range<double> temporal_alpha{1.0 / 256, 1};
     static constexpr Range<int> temporal_delta{0, 1024};
     static constexpr Range<int> temporal_persistence{0, 255};
+    static constexpr Range<double> noise{-1, 30};
   };
 
   /// Penalty for a step of one disparity, less than p2. 0: automatic, see resolved().
@@ -113,6 +116,12 @@ struct Parameters : Config {
   /// map, and holes are filled at the slope of the surface beside them. With refine and subpixel,
   /// disparities are also sharpened by the pictures and smoothed along planes.
   bool slanted_surfaces = true;
+  /// Standard deviation of the pictures' noise in levels of 8 bits, rounded to sixteenths. Features
+  /// and penalties are then those of pictures that are filtered to this noise. 0: they are taken as
+  /// they are. automatic_noise: it is measured in the left pictures. Only census_gradient without
+  /// compatibility heeds it.
+  double noise = automatic_noise;
+  static constexpr double automatic_noise = -1;
 
   bool operator==(const Parameters&) const = default;
 };
@@ -150,6 +159,9 @@ inline std::string own_words(std::string name) {
 /// Returns an empty string for valid parameters. Otherwise returns a sentence without its full
 /// stop, which names the parameter and the values that it may have.
 std::string validation_error(const Parameters& parameters, Wording word = own_words);
+
+/// Returns true if the parameters filter the pictures to their noise.
+bool heeds_noise(const Parameters& parameters) noexcept;
 
 /// Describes how a map stores disparities, which are in 16-bit two's complement.
 struct DisparityScale {
@@ -202,6 +214,10 @@ class SgmStereo {
     SamplePlane left, right;
   };
   Pictures pictures() const;
+
+  /// Returns the state of the noise's estimate, on the device, as of the last run(). Null if noise
+  /// is not automatic or has no effect.
+  const NoiseState* noise_state() const;
 
  private:
   class State;

@@ -25,11 +25,14 @@ class CensusCpu {
  public:
   CensusCpu(Device& device, const StageConfig& config);
   void run(const SamplePlane& picture, void* features) const;
+  /// Makes the features of a filtered picture.
+  void run_filtered(const SamplePlane& filtered, const NoiseLevel& noise, void* features) const;
 
  private:
   template <class Value>
   void run_as(const SamplePlane& picture, std::uint8_t* features) const;
-  void run_gradient(const SamplePlane& picture, std::uint32_t* features) const;
+  template <class Value>
+  void run_gradient(const SamplePlane& picture, int dead_zone, std::uint32_t* features) const;
   template <class Value, class Work>
   void for_each_row(const SamplePlane& picture, const Work& work) const;
 
@@ -40,6 +43,18 @@ class CensusCpu {
 
 /// Writes row y in levels of 8 bits.
 void read_eight_bits(const SamplePlane& picture, int y, std::uint8_t* to);
+
+class NoiseCpu {
+ public:
+  NoiseCpu(Device& device, const StageConfig& config);
+  void estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const;
+  void filter(const SamplePlane& picture, const NoiseLevel& noise, std::uint16_t* filtered) const;
+
+ private:
+  StageConfig config_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;  // one per band
+};
 
 class HorizontalPathsCpu;
 class VerticalPathsCpu;

@@ -11,6 +11,9 @@
 namespace cudavision::sgm {
 
 struct CensusArguments;
+struct FilteredCensusArguments;
+struct PathPenalty;
+struct Samples;
 struct SelectArguments;
 struct MapArguments;
 struct SpecklesArguments;
@@ -142,6 +145,50 @@ class CensusCuda {
   StageConfig config_;
   LaunchQueue& queue_;
   Kernel<CensusArguments> kernel_;
+};
+
+/// The histograms of the noise's estimate; zeros between frames.
+struct NoiseCounts {
+  std::uint32_t bins[noise_spacings][noise_bins];
+  std::uint32_t finished;  ///< blocks of the launch
+};
+
+/// A picture that filter_noise() gives. Its rows may be longer.
+struct FilteredPlane {
+  std::uint16_t* data = nullptr;
+  std::int64_t pitch = 0;  ///< in bytes
+};
+
+class NoiseCuda {
+ public:
+  NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config);
+  void estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const;
+  /// Filters one or two pictures in one launch.
+  void filter(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
+              const NoiseSource& noise) const;
+
+ private:
+  StageConfig config_;
+  LaunchQueue& queue_;
+  Buffer counts_;
+};
+
+class FilteredCensusCuda {
+ public:
+  FilteredCensusCuda(LaunchQueue& queue, const StageConfig& config);
+  void run(const FilteredPlane& filtered, const NoiseSource& noise,
+           const FeaturePlane& features) const;
+  /// Makes the features of both pictures, and the penalties of the steps, in one launch.
+  void run(const FilteredPlane& left, const FilteredPlane& right, const NoiseSource& noise,
+           const FeaturePlane& left_features, const FeaturePlane& right_features,
+           const StepPenalties& steps, const PathPenalty& penalty) const;
+
+ private:
+  Samples samples_of(const FilteredPlane& filtered) const;
+  void launch(FilteredCensusArguments& a, int pictures) const;
+
+  StageConfig config_;
+  LaunchQueue& queue_;
 };
 
 class SelectCuda {

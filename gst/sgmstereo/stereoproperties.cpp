@@ -114,6 +114,11 @@ void add_matching(ElementProperties<Settings>& all) {
   all.add({"adaptive-p2", "Adaptive P2",
            "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
+  all.add({"noise", "Noise",
+           "Standard deviation of the pictures' noise in levels of 8 bits, to which they are "
+           "filtered before they are compared (-1 = measured in the left pictures, 0 = none; no "
+           "effect with compatibility=libsgm or with a census other than census-gradient)"},
+          &Settings::noise, Ranges::noise);
   all.add({"uniqueness", "Uniqueness",
            "A disparity becomes unknown if the cost of another one, times this factor, is below "
            "its own cost (1 = keep all)"},
@@ -282,8 +287,9 @@ void install_preset(GObjectClass* klass) {
   g_object_class_install_property(
       klass, preset_id(),
       g_param_spec_enum("preset", "Preset",
-                        "Sets speckle-size, confidence-threshold, fill-holes, refine and "
-                        "slanted-surfaces at once; each of them may be set again afterwards",
+                        "Sets speckle-size, confidence-threshold, fill-holes, refine, "
+                        "slanted-surfaces and noise at once; each of them may be set again "
+                        "afterwards",
                         preset_type(), static_cast<gint>(preset_of(StereoSettings())), flags));
 }
 

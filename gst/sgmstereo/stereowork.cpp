@@ -210,7 +210,7 @@ void StereoWork::match(const Inputs& in, View<std::uint8_t> map, View<std::uint8
               right_rectifier_ ? right_rectifier_->run(in.right) : in.right, map, confidence,
               unfilled);
   if (inspect)
-    snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map);
+    snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
 }
 
 void StereoWork::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {

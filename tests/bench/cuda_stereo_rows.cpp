@@ -48,6 +48,8 @@ const StereoSubject subjects[] = {
     {"GRAY8", 1920, 1080, cleaned(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, balanced(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, fronto_parallel(balanced(stereo_of(128, 4))), 0},
+    {"GRAY8", 1920, 1080, noisy(balanced(stereo_of(128, 4)), 0), 0},
+    {"GRAY8", 1920, 1080, noisy(balanced(stereo_of(128, 4)), 5), 0},
     {"GRAY8", 1920, 1080, accurate(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, dense(stereo_of(128, 4)), 0},
     {"GRAY8", 1920, 1080, over_time(balanced(stereo_of(128, 4))), 0},
@@ -220,6 +222,58 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
   });
 }
 
+/// Measures the stages under noise, of pictures with no and with some noise.
+void measure_noise_stages(const CudaTestDevice& device, const StereoSubject& subject,
+                          const CudaRows::Report& report) {
+  const SgmFrames frames(
+      *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                              subject.parameters, Content::natural, 3));
+  const sgm::StageConfig config(frames.test.layout, subject.parameters);
+  const auto plane = [&](const ConstFrame& frame) {
+    return SamplePlane{frame.planes[0], config.width, config.bits, frames.test.layout.shift};
+  };
+  const SamplePlane left = plane(frames.left), right = plane(frames.right);
+  const auto pixels = static_cast<std::size_t>(config.pixels());
+  const std::size_t pictures = frames.test.left.bytes + frames.test.right.bytes;
+  const Buffer filtered = device->allocate(4 * pixels), features = device->allocate(8 * pixels),
+               maps = device->allocate(4 * pixels);
+  auto* const map = maps.as<std::uint16_t>();
+  auto* const first = filtered.as<std::uint16_t>();
+  auto* const second = first + pixels;
+  const auto stages = make_stages_cuda(*device, config);
+  const DeviceBlock<sgm::NoiseState> state(*device, {sgm::NoiseState()});
+  const auto add = [&](const std::string& stage, std::size_t bytes,
+                       const std::function<void()>& work, Timing how = Timing::captured) {
+    Row row = row_of(subject, stereo_name(subject.parameters) + ": " + stage);
+    measure(device, work, bytes, how, row);
+    report(row);
+  };
+  add("estimate_noise", frames.test.left.bytes,
+      [&] { stages->estimate_noise(left, false, state.data()); });
+  for (const std::uint32_t deviation : {0u, 80u}) {
+    const sgm::NoiseSource noise{sgm::noise_of_deviation(deviation), nullptr};
+    const std::string suffix = " at " + std::to_string(deviation / 16);
+    add("filter_noise of both" + suffix, pictures + 4 * pixels, [&] {
+      stages->filter_noise(left, noise, first);
+      stages->filter_noise(right, noise, second);
+    });
+    add("census_filtered of both" + suffix, 12 * pixels, [&] {
+      stages->census_filtered(first, noise, features.as<std::uint32_t>());
+      stages->census_filtered(second, noise, features.as<std::uint32_t>() + pixels);
+    });
+    add(
+        "match_under_noise" + suffix, pictures + 4 * pixels,
+        [&] {
+          stages->begin_frame();
+          stages->match_under_noise(left, right, noise, sgm::penalties_for(subject.parameters),
+                                    0.95F, sgm::Subpixel::equiangular,
+                                    {map, map + pixels, nullptr});
+          stages->end_frame();
+        },
+        Timing::as_launched);
+  }
+}
+
 /// Measures what each further output of a match costs: depth, colours and points, which are made
 /// from the map, and the whole operation with confidence.
 void measure_outputs(const CudaTestDevice& device, const StereoSubject& subject,
@@ -298,6 +352,10 @@ void add_cuda_stereo(CudaRows& rows) {
                     [subject](const CudaTestDevice& device, const CudaRows::Report& report) {
                       measure_stages(device, subject, report);
                     });
+  rows.add_series(row_of(subjects[3], stereo_name(subjects[3].parameters) + ": noise"),
+                  [](const CudaTestDevice& device, const CudaRows::Report& report) {
+                    measure_noise_stages(device, subjects[3], report);
+                  });
   rows.add_series(row_of(subjects[3], stereo_name(subjects[3].parameters) + ": all outputs"),
                   [](const CudaTestDevice& device, const CudaRows::Report& report) {
                     measure_outputs(device, subjects[3], report);

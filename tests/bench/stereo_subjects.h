@@ -13,6 +13,7 @@ inline sgm::Parameters stereo_of(int disparities, int paths) {
   parameters.speckle_size = 0;
   parameters.refine = false;
   parameters.slanted_surfaces = false;
+  parameters.noise = 0;
   parameters.disparities = disparities;
   parameters.paths = paths;
   return parameters;
@@ -30,6 +31,7 @@ inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   parameters.fill_holes = true;
   parameters.refine = true;
   parameters.slanted_surfaces = true;
+  parameters.noise = sgm::Parameters::automatic_noise;
   return parameters;
 }
 
@@ -38,6 +40,7 @@ inline sgm::Parameters balanced(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.refine = true;
   parameters.slanted_surfaces = true;
+  parameters.noise = sgm::Parameters::automatic_noise;
   return parameters;
 }
 inline sgm::Parameters accurate(sgm::Parameters parameters) {
@@ -54,6 +57,12 @@ inline sgm::Parameters dense(sgm::Parameters parameters) {
 /// Returns the parameters without slanted surfaces.
 inline sgm::Parameters fronto_parallel(sgm::Parameters parameters) {
   parameters.slanted_surfaces = false;
+  return parameters;
+}
+
+/// Returns the parameters with noise of this standard deviation.
+inline sgm::Parameters noisy(sgm::Parameters parameters, double noise) {
+  parameters.noise = noise;
   return parameters;
 }
 
@@ -80,6 +89,9 @@ inline std::string stereo_name(const sgm::Parameters& parameters) {
          (parameters.confidence_threshold > 0
               ? " confidence " + std::to_string(parameters.confidence_threshold)
               : "") +
+         (parameters.noise > 0 ? " noise " + std::to_string(static_cast<int>(parameters.noise))
+                               : "") +
+         (parameters.speckle_size > 0 && parameters.noise == 0 ? " without noise" : "") +
          (parameters.temporal_alpha < 1 ? " over time" : "");
 }
 

@@ -185,6 +185,7 @@ class StereoEpisode final : public fuzz::Life {
           {"p1", one_of({"1", "10", "30"})},
           {"p2", one_of({"40", "120", "190"})},
           {"adaptive-p2", one_of({"true", "false"})},
+          {"noise", one_of({"-1", "0", "0.3", "5", "30"})},
           {"uniqueness", one_of({"0", "0.7", "0.95", "1"})},
           {"subpixel", one_of({"true", "false"})},
           {"median", one_of({"true", "false"})},

@@ -52,6 +52,11 @@ std::string slanted_sgm_stages_hash(Device& device, int number) {
       run_slanted_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
+std::string noise_sgm_stages_hash(Device& device, int number) {
+  return hash(
+      run_noise_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
+}
+
 /// Returns the hash of one sequence of frames. `make` makes the operation's sequences.
 template <auto make>
 std::string sequence_hash(Device& device, int number) {
@@ -90,6 +95,9 @@ constexpr Suite suites[] = {
     {"sgm", "sequences-", 100, sequence_hash<make_sgm_sequence>},
     {"sgm", "slanted-", 150, case_hash<make_slanted_sgm_case>},
     {"sgm", "slanted-stages-", 150, slanted_sgm_stages_hash},
+    {"sgm", "noisy-", 150, case_hash<make_noisy_sgm_case>},
+    {"sgm", "noise-stages-", 150, noise_sgm_stages_hash},
+    {"sgm", "noisy-sequences-", 100, sequence_hash<make_noisy_sgm_sequence>},
     {"sgm", "slanted-sequences-", 100, sequence_hash<make_slanted_sgm_sequence>},
 };
 

@@ -13,6 +13,7 @@
 
 #include "cuda/sgm/aggregate/horizontal_lanes.cuh"
 #include "cuda/sgm/aggregate/sweep_tile.cuh"
+#include "cuda/sgm/pathpenalty.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -29,7 +30,7 @@ using P2Maps = std::array<std::uint32_t*, 2>;
 struct PathInput {
   const void *left, *right;  ///< features
   P2Maps p2;
-  std::uint32_t p1;  ///< in both halves
+  PathPenalty penalty;
 
   /// Returns the input with `row` in place of row 0. It may be −1 if nothing is read from there.
   PathInput from_row(const StageConfig& config, int row) const;
@@ -127,15 +128,17 @@ class AggregateCuda {
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
   /// Prepares run() for the bands of a picture, which then run from top to bottom.
+  /// penalties are those of penalties_under(noise.fixed).
   void begin(const SamplePlane& picture, const void* left, const void* right,
-             const Penalties& penalties) const;
+             const Penalties& penalties, const NoiseSource& noise) const;
   /// Makes the sums of a band, which begin at sums. The features are those of the whole pictures.
-  void run(const void* left, const void* right, const Penalties& penalties, const RowBand& band,
+  void run(const void* left, const void* right, const PathPenalty& penalty, const RowBand& band,
            std::uint16_t* sums) const;
 
  private:
-  void make_p2(const SamplePlane& picture, const Penalties& penalties) const;
-  PathInput input(const void* left, const void* right, const Penalties& penalties) const;
+  void make_p2(const SamplePlane& picture, const Penalties& penalties,
+               const PathPenalty& penalty) const;
+  PathInput input(const void* left, const void* right, const PathPenalty& penalty) const;
 
   StageConfig config_;
   P2Maps p2_;

@@ -15,6 +15,7 @@ struct P2Arguments {
   int shift;       // from samples to the luminance that counts
   int step_shift;  // from its steps to the table
   std::uint8_t table[256];
+  PathPenalty penalty;
   std::uint32_t* p2[2];  // see P2Maps
   int blocks_per_row;
 };
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   __shared__ std::uint8_t table[256];
   launch_dependents();
   grid_dependency_wait();
-  table[threadIdx.x] = a.table[threadIdx.x];
+  table[threadIdx.x] = a.penalty.raised(a.table[threadIdx.x]);
   __syncthreads();
 
   const int x = static_cast<int>(blockIdx.x % a.blocks_per_row) * p2_threads + threadIdx.x;
@@ -52,7 +53,7 @@ PathInput PathInput::from_row(const StageConfig& config, int row) const {
   const auto features = [&](const void* map) {
     return static_cast<const std::uint8_t*>(map) + pixels * config.feature_bytes();
   };
-  return {features(left), features(right), {p2[0] + pixels, p2[1] + pixels}, p1};
+  return {features(left), features(right), {p2[0] + pixels, p2[1] + pixels}, penalty};
 }
 
 AggregateCuda::AggregateCuda(Device& device, LaunchQueue& queue, const StageConfig& config,
@@ -80,29 +81,32 @@ std::size_t AggregateCuda::extra_bytes(const StageConfig& config, int band_rows)
 }
 
 void AggregateCuda::begin(const SamplePlane& picture, const void* left, const void* right,
-                          const Penalties& penalties) const {
-  make_p2(picture, penalties);
-  sweeps_.begin(input(left, right, penalties));
+                          const Penalties& penalties, const NoiseSource& noise) const {
+  const PathPenalty penalty(penalties, noise);
+  make_p2(picture, penalties, penalty);
+  sweeps_.begin(input(left, right, penalty));
 }
 
-void AggregateCuda::run(const void* left, const void* right, const Penalties& penalties,
+void AggregateCuda::run(const void* left, const void* right, const PathPenalty& penalty,
                         const RowBand& band, std::uint16_t* sums) const {
-  const PathInput all = input(left, right, penalties);
+  const PathInput all = input(left, right, penalty);
   horizontal_.run(all.from_row(config_, band.begin), band.rows(), sums);
   sweeps_.run(all, band, sums);
 }
 
 PathInput AggregateCuda::input(const void* left, const void* right,
-                               const Penalties& penalties) const {
-  return {left, right, p2_, static_cast<std::uint32_t>(penalties.p1) * 0x10001u};
+                               const PathPenalty& penalty) const {
+  return {left, right, p2_, penalty};
 }
 
-void AggregateCuda::make_p2(const SamplePlane& picture, const Penalties& penalties) const {
+void AggregateCuda::make_p2(const SamplePlane& picture, const Penalties& penalties,
+                            const PathPenalty& penalty) const {
   P2Arguments a;
   a.picture = Samples(picture);
   a.shift = config_.eight_bit() ? picture.bits - 8 : 0;
   a.step_shift = picture.bits - 8 - a.shift;
   std::memcpy(a.table, penalties.p2.data(), sizeof a.table);
+  a.penalty = penalty;
   a.p2[0] = p2_[0];
   a.p2[1] = p2_[1];
   a.blocks_per_row = (config_.width + p2_threads - 1) / p2_threads;

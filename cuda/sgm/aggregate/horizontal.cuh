@@ -10,6 +10,7 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/aggregate/horizontal_row.cuh"
+#include "cuda/sgm/pathpenalty.cuh"
 
 namespace cudavision::sgm {
 
@@ -20,8 +21,8 @@ struct HorizontalArguments {
   std::uint16_t* sums;
   uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
   int width, height, disparities, minimum;
-  bool replicates;   // see StageConfig::replicates_features()
-  std::uint32_t p1;  // in both halves
+  bool replicates;  // see StageConfig::replicates_features()
+  PathPenalty penalty;
   int lanes;
 };
 
@@ -49,14 +50,14 @@ class HorizontalPath {
  public:
   __device__ HorizontalPath(const HorizontalArguments& a, const HorizontalLanes<kUnits>& lanes,
                             const HorizontalRow<Feature, kUnits>& row, unsigned char* to,
-                            int stride, bool forward)
+                            int stride, bool forward, std::uint32_t p1)
       : lanes_(lanes),
         row_(row),
         order_(forward),
         at_(to),
         upper_(a.disparities),
         stride_(stride),
-        p1_(a.p1),
+        p1_(p1),
         ring_(horizontal_ring(a.disparities)),
         low_at_(a.disparities - lanes.lane * kWords),
         high_at_(low_at_ - a.disparities / 2) {
@@ -201,6 +202,7 @@ __global__ void __launch_bounds__(horizontal_threads,
   extern __shared__ uint4 shared[];
   launch_dependents();
   grid_dependency_wait();
+  const std::uint32_t p1 = a.penalty.in_halves();
   const HorizontalLanes<kUnits> lanes(a.lanes);
   const int warps = (a.height + kUnits - 1) / kUnits;
   const int warp = static_cast<int>(blockIdx.x);
@@ -218,14 +220,14 @@ __global__ void __launch_bounds__(horizontal_threads,
   HorizontalRow<Feature, kUnits> row(
       lanes, reinterpret_cast<unsigned char*>(shared) + lanes.unit * row_bytes, a.disparities,
       static_cast<const Feature*>(a.left) + first, static_cast<const Feature*>(a.right) + first,
-      a.p2[forward ? 0 : 1] + first, a.width, a.replicates, begin, seen, direction, steps, a.p1);
+      a.p2[forward ? 0 : 1] + first, a.width, a.replicates, begin, seen, direction, steps, p1);
   row.put();
 
   const int bytes = 2 * kWords * (forward ? lanes.lane : a.lanes - 1 - lanes.lane);
   HorizontalPath<kWords, kUnits, Feature, kSecond> path(
       a, lanes, row,
       reinterpret_cast<unsigned char*>(a.sums + (first + begin) * a.disparities) + bytes,
-      2 * direction * a.disparities, forward);
+      2 * direction * a.disparities, forward, p1);
   unsigned char* const state =
       reinterpret_cast<unsigned char*>(a.states) +
       (static_cast<std::int64_t>(forward ? 0 : a.height) + y) * a.disparities + bytes;

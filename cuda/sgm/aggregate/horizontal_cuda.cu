@@ -56,7 +56,7 @@ void HorizontalPathsCuda::run(const PathInput& input, int rows, std::uint16_t* s
   a.disparities = config_.disparities;
   a.minimum = config_.minimum;
   a.replicates = config_.replicates_features();
-  a.p1 = input.p1;
+  a.penalty = input.penalty;
   a.lanes = plan_.lanes;
   const int feature_bytes = config_.feature_bytes();
   const int warps = 2 * ((rows + plan_.units - 1) / plan_.units);

@@ -78,6 +78,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   launch_dependents();
   grid_dependency_wait();
 
+  const std::uint32_t p1 = a.penalty.in_halves();
   const PathLanes<kSteps> lanes(a.lanes, a.units);
   const SweepColumns columns(a.tile, a.units, threadIdx.x / 32);
   // Surplus lanes repeat lane 0 of the warp's first column and store nothing.
@@ -214,14 +215,14 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       __syncthreads();  // all threads have read what this row overwrites
 
     if (columns.main) {
-      advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4141), minimum, straight);
+      advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4141), minimum, straight);
       std::uint32_t total[kWords];
 #pragma unroll
       for (int k = 0; k < kWords; ++k)
         total[k] = straight[k];
       if constexpr (kDiagonal) {
-        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4040), first_min, first);
-        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4242), second_min, second);
+        advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4040), first_min, first);
+        advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4242), second_min, second);
         first_min = min_of(first);
         second_min = min_of(second);
         min_costs(lanes, first_min, second_min);
@@ -246,7 +247,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       else if (kSums && inside && more)
         sums.load(sums_at, higher);
     } else if (warp_works) {
-      advance(lanes, costs, a.p1, byte_in_halves(p2_now, side_p2), first_min, first);
+      advance(lanes, costs, p1, byte_in_halves(p2_now, side_p2), first_min, first);
       first_min = min_cost(lanes, min_of(first));
       if (works) {
         store_words(first, sweep_shared + now + cell, cell_step);

@@ -89,7 +89,7 @@ SweepArguments SweepsCuda::arguments(const SweepPlan& plan, const PathInput& inp
   a.right = input.right;
   a.p2[0] = input.p2[0];
   a.p2[1] = input.p2[1];
-  a.p1 = input.p1;
+  a.penalty = input.penalty;
   return a;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/aggregate/path_lanes.cuh"
+#include "cuda/sgm/pathpenalty.cuh"
 
 namespace cudavision::sgm {
 
@@ -28,8 +29,8 @@ struct SweepArguments {
   const uint4* from;
   uint4* to;
   int width, height, disparities, minimum;
-  bool replicates;   // see StageConfig::replicates_features()
-  std::uint32_t p1;  // in both halves
+  bool replicates;  // see StageConfig::replicates_features()
+  PathPenalty penalty;
   int lanes, units;
   SweepTile tile;
   int tiles;        // per sweep

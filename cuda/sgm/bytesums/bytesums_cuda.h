@@ -13,6 +13,7 @@
 // Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
 // they use few lanes per pixel, and warps that wait for no other warp except in the middle.
 
+#include "cuda/sgm/pathpenalty.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -58,12 +59,11 @@ struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;
   BandStates states;
-  int top;                 ///< the first row in the picture
-  int width, height;       ///< height in rows of the band
-  int columns;             ///< of the volumes
-  int disparities;         ///< that exist
-  std::uint32_t p1;        ///< in both halves
-  std::uint32_t twice_p1;  ///< 2·P1, in all bytes
+  int top;            ///< the first row in the picture
+  int width, height;  ///< height in rows of the band
+  int columns;        ///< of the volumes
+  int disparities;    ///< that exist
+  PathPenalty penalty;
 };
 
 /// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
@@ -161,14 +161,18 @@ class ByteSumsCuda {
 
   /// True if sums with these penalties fit the bytes.
   bool fits(const Penalties& penalties) const;
-  void run(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
-           const Penalties& penalties, float uniqueness, Subpixel subpixel,
+  /// Where a census writes what run() reads.
+  struct Input {
+    FeaturePlane left, right;
+    StepPenalties steps;
+  };
+  /// bits are those of the samples from which the steps are computed.
+  Input input(int bits, const Penalties& penalties) const;
+  void run(const PathPenalty& penalty, float uniqueness, Subpixel subpixel,
            const Winners& winners) const;
 
  private:
-  void make_planes(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
-                   const Penalties& penalties) const;
-  PathsArguments picture_arguments(const Penalties& penalties) const;
+  PathsArguments picture_arguments(const PathPenalty& penalty) const;
   PathsArguments band_arguments(PathsArguments picture, int top) const;
 
   LaunchQueue& queue_;

@@ -221,9 +221,9 @@ class ColumnsWarp {
         way_(a, up, lanes_),
         ring_at_(ring_at),
         height_(a.height),
-        p1_(a.p1),
-        twice_p1_(a.twice_p1),
-        state_(a.p1) {
+        p1_(a.penalty.in_halves()),
+        twice_p1_(p1_ * 0x202),
+        state_(p1_) {
     forget_origin(ring_at_);
     if (const uint2* const states = up ? a.states.from_below : a.states.from_above)
       load_state(lanes_, p1_, states, state_);

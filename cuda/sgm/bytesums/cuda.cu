@@ -117,11 +117,9 @@ bool ByteSumsCuda::fits(const Penalties& penalties) const {
   return 2 * p2 + (config_.paths == 4 ? 4 : 3) * census_bits(config_.census) <= 255;
 }
 
-void ByteSumsCuda::run(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
-                       const Penalties& penalties, float uniqueness, Subpixel subpixel,
+void ByteSumsCuda::run(const PathPenalty& penalty, float uniqueness, Subpixel subpixel,
                        const Winners& winners) const {
-  make_planes(census, left, right, penalties);
-  const PathsArguments picture = picture_arguments(penalties);
+  const PathsArguments picture = picture_arguments(penalty);
   for (int top = 0; top < config_.height; top += band_rows_) {
     const PathsArguments band = band_arguments(picture, top);
     const PathsLaunch rows = rows_launch(config_, band.height);
@@ -144,7 +142,7 @@ void ByteSumsCuda::run(const CensusCuda& census, const SamplePlane& left, const 
   }
 }
 
-PathsArguments ByteSumsCuda::picture_arguments(const Penalties& penalties) const {
+PathsArguments ByteSumsCuda::picture_arguments(const PathPenalty& penalty) const {
   PathsArguments a{};
   a.planes = planes_;
   a.sums = sums_;
@@ -152,8 +150,7 @@ PathsArguments ByteSumsCuda::picture_arguments(const Penalties& penalties) const
   a.height = config_.height;
   a.columns = MatchExtent(config_).columns;
   a.disparities = config_.disparities;
-  a.p1 = static_cast<std::uint32_t>(penalties.p1) * 0x10001u;
-  a.twice_p1 = static_cast<std::uint32_t>(2 * penalties.p1) * 0x01010101u;
+  a.penalty = penalty;
   return a;
 }
 
@@ -179,27 +176,25 @@ PathsArguments ByteSumsCuda::band_arguments(PathsArguments a, int top) const {
   return a;
 }
 
-void ByteSumsCuda::make_planes(const CensusCuda& census, const SamplePlane& left,
-                               const SamplePlane& right, const Penalties& penalties) const {
-  FeaturePlane left_features, right_features;
-  left_features.data = planes_.left;
-  left_features.pitch = planes_.pitch;
-  left_features.end = config_.width;
-  right_features.data = planes_.right;
-  right_features.pitch = planes_.pitch;
+ByteSumsCuda::Input ByteSumsCuda::input(int bits, const Penalties& penalties) const {
+  Input to;
+  to.left.data = planes_.left;
+  to.left.pitch = planes_.pitch;
+  to.left.end = config_.width;
+  to.right.data = planes_.right;
+  to.right.pitch = planes_.pitch;
   const MatchExtent extent(config_);
-  right_features.begin = -right_margin(extent.disparities);
-  right_features.end = extent.columns;
-  right_features.shift = config_.minimum;
-  right_features.replicates = config_.replicates_features();
-  StepPenalties steps;
-  steps.vertical = planes_.vertical;
-  steps.horizontal = planes_.horizontal;
-  std::copy_n(planes_.diagonal, 2, steps.diagonal);
-  steps.pitch = planes_.pitch;
-  steps.step_shift = config_.eight_bit() ? 0 : left.bits - 8;
-  std::copy(penalties.p2.begin(), penalties.p2.end(), steps.table);
-  census.run(left, right, left_features, right_features, steps);
+  to.right.begin = -right_margin(extent.disparities);
+  to.right.end = extent.columns;
+  to.right.shift = config_.minimum;
+  to.right.replicates = config_.replicates_features();
+  to.steps.vertical = planes_.vertical;
+  to.steps.horizontal = planes_.horizontal;
+  std::copy_n(planes_.diagonal, 2, to.steps.diagonal);
+  to.steps.pitch = planes_.pitch;
+  to.steps.step_shift = config_.eight_bit() ? 0 : bits - 8;
+  std::copy(penalties.p2.begin(), penalties.p2.end(), to.steps.table);
+  return to;
 }
 
 }  // namespace cudavision::sgm

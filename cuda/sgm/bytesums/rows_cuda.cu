@@ -46,7 +46,9 @@ class RowsWarp {
         first_row_(static_cast<int>(blockIdx.x) * Ring::rows),
         blocks_(a.columns / block_pixels),
         x_(kToTheRight ? 0 : a.columns - block_pixels),
-        state_(a.p1) {
+        p1_(a.penalty.in_halves()),
+        twice_p1_(p1_ * 0x202),
+        state_(p1_) {
     // The rows of the volume are padded, so that each lane has its own.
     sums_ = a.sums.rows +
             static_cast<std::int64_t>(first_row_ + lanes_.group) * a.sums.pitch * kDisparities +
@@ -171,12 +173,12 @@ class RowsWarp {
     for (int n = 0; n < step_pixels; ++n) {
       const int i = kToTheRight ? n : step_pixels - 1 - n;
       uint2 bytes[1];
-      advance<false>(lanes_, state_, a_.p1, pixels[i], 0, bytes);
+      advance<false>(lanes_, state_, p1_, pixels[i], 0, bytes);
       if constexpr (kAddStored) {
         const std::uint32_t largest =
             kInside || x + i < a_.width ? lanes_.missing_bytes() : 0xffffffffu;
-        bytes[0].x = bytes[0].x + stored[i].x - a_.twice_p1 | largest;
-        bytes[0].y = bytes[0].y + stored[i].y - a_.twice_p1 | largest;
+        bytes[0].x = bytes[0].x + stored[i].x - twice_p1_ | largest;
+        bytes[0].y = bytes[0].y + stored[i].y - twice_p1_ | largest;
       }
       *reinterpret_cast<uint2*>(sums_ + static_cast<std::int64_t>(x + i) * kDisparities) = bytes[0];
     }
@@ -219,7 +221,8 @@ class RowsWarp {
   const int first_row_;
   int blocks_;  // that are left
   int x_;
-  std::uint8_t* sums_;  // of the lane's row
+  std::uint8_t* sums_;                 // of the lane's row
+  const std::uint32_t p1_, twice_p1_;  // in both halves, and 2·P1 in all bytes
   PathState<1> state_;
 };
 

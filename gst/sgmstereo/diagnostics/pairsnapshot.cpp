@@ -20,7 +20,8 @@ PairSnapshot::PairSnapshot(Device& device, const PlaneSize& size, const sgm::Con
       size_(size),
       inspector_(size, config),
       map_memory_(device.allocate_host(map_bytes(size))),
-      map_(map_in(map_memory_, size)) {}
+      map_(map_in(map_memory_, size)),
+      noise_memory_(device.allocate_host(sizeof(sgm::NoiseState))) {}
 
 View<std::uint8_t> PairSnapshot::unfilled() {
   if (!unfilled_memory_.data())
@@ -39,10 +40,20 @@ void PairSnapshot::PlaneCopy::copy(Device& device, const SamplePlane& from) {
   plane.rows = rows;
 }
 
-void PairSnapshot::take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map) {
+void PairSnapshot::take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map,
+                        const sgm::NoiseState* noise) {
   left_.copy(device_, pictures.left);
   right_.copy(device_, pictures.right);
   device_.download(map, map_);
+  has_noise_ = noise != nullptr;
+  constexpr int bytes = sizeof(sgm::NoiseState);
+  if (noise)
+    device_.download({reinterpret_cast<const std::uint8_t*>(noise), bytes, 1, bytes},
+                     {noise_memory_.as<std::uint8_t>(), bytes, 1, bytes});
+}
+
+std::optional<sgm::NoiseState> PairSnapshot::noise() const {
+  return has_noise_ ? std::optional(*noise_memory_.as<sgm::NoiseState>()) : std::nullopt;
 }
 
 sgm::PairFigures PairSnapshot::figures(const sgm::Parameters& parameters) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
+
 #include "cuda/core/device.h"
+#include "cuda/sgm/noise.h"
 #include "cuda/sgm/pairinspector.h"
 #include "cuda/sgm/sgmstereo.h"
 
@@ -15,14 +18,17 @@ class PairSnapshot {
 
   /// Returns room on the device for the map before its holes are filled.
   View<std::uint8_t> unfilled();
-  /// Enqueues the copies. map is on the device.
-  void take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map);
+  /// Enqueues the copies. map is on the device, and so is noise, which is null if it was not
+  /// measured.
+  void take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map,
+            const sgm::NoiseState* noise);
 
-  // The next three are for when the device has made the copies, and need no context.
+  // The next four are for when the device has made the copies, and need no context.
   /// parameters are those that the pair was matched with.
   sgm::PairFigures figures(const sgm::Parameters& parameters);
   View<const std::uint8_t> map() const { return map_; }
   const PlaneSize& size() const { return size_; }
+  std::optional<sgm::NoiseState> noise() const;
 
  private:
   struct PlaneCopy {
@@ -37,6 +43,8 @@ class PairSnapshot {
   PlaneCopy left_, right_;
   Buffer map_memory_;
   View<std::uint8_t> map_;
+  Buffer noise_memory_;  ///< a NoiseState
+  bool has_noise_ = false;
   Buffer unfilled_memory_;  ///< allocated when it is needed first
 };
 

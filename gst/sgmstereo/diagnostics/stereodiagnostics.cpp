@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/diagnostics/stereodiagnostics.h"
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -75,7 +76,8 @@ void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& se
   // A handler of the messages may stop the element, which frees the pair.
   const StereoWarningTexts now =
       warnings_of({figures, settings, pair.size().width, depth, offsets_, mounts});
-  post(times, figures, mounts, depth ? std::optional(depth->saturated) : std::nullopt);
+  post(times, figures, mounts, depth ? std::optional(depth->saturated) : std::nullopt,
+       noise_of(pair, settings));
   for (std::size_t i = 0; i < now.size(); ++i) {
     const auto warning = static_cast<StereoWarning>(i);
     const bool confirmed =
@@ -98,8 +100,17 @@ void StereoDiagnostics::end() {
   inspections_ = 0;
 }
 
+StereoDiagnostics::PairNoise StereoDiagnostics::noise_of(const PairSnapshot& pair,
+                                                         const StereoSettings& settings) {
+  constexpr double unit = sgm::NoiseLevel::per_level;
+  if (const auto state = pair.noise())
+    return {std::sqrt(state->measured) / unit, std::sqrt(state->used.variance) / unit};
+  return {std::nullopt, sgm::heeds_noise(settings) ? settings.noise : 0};
+}
+
 void StereoDiagnostics::post(const FrameTimes& times, const sgm::PairFigures& figures,
-                             const MountReport& mounts, std::optional<double> saturated) {
+                             const MountReport& mounts, std::optional<double> saturated,
+                             const PairNoise& noise) {
   GstStructure* structure = gst_structure_new(
       "cudasgmstereo", "timestamp", G_TYPE_UINT64, times.timestamp, "stream-time", G_TYPE_UINT64,
       times.stream_time, "running-time", G_TYPE_UINT64, times.running_time, "duration",
@@ -112,6 +123,9 @@ void StereoDiagnostics::post(const FrameTimes& times, const sgm::PairFigures& fi
                       "vertical-spread", G_TYPE_DOUBLE, figures.vertical_spread, nullptr);
   if (saturated)
     gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, *saturated, nullptr);
+  if (noise.measured)
+    gst_structure_set(structure, "noise", G_TYPE_DOUBLE, *noise.measured, nullptr);
+  gst_structure_set(structure, "noise-used", G_TYPE_DOUBLE, noise.used, nullptr);
   add_mount_fields(structure, mounts);
   gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), structure));
 }

@@ -27,6 +27,9 @@ namespace cudavision {
 ///   vertical-offset, vertical-spread (double): likewise, absent while too few blocks match,
 ///   saturated (double; only if a source pad carries depth): share of the known pixels whose depth
 ///     exceeds 16 bits,
+///   noise (double; only if it is measured): standard deviation of the noise of the left picture,
+///     in levels of 8 bits, as this pair shows it,
+///   noise-used (double): the one that the pictures are filtered to, 0 if they are not,
 ///   and those of mountreport.h.
 class StereoDiagnostics {
  public:
@@ -56,8 +59,15 @@ class StereoDiagnostics {
   void end();
 
  private:
+  /// Standard deviations in levels of 8 bits.
+  struct PairNoise {
+    std::optional<double> measured;
+    double used;
+  };
+  static PairNoise noise_of(const PairSnapshot& pair, const StereoSettings& settings);
+
   void post(const FrameTimes& times, const sgm::PairFigures& figures, const MountReport& mounts,
-            std::optional<double> saturated);
+            std::optional<double> saturated, const PairNoise& noise);
   void warn(StereoWarning warning, const std::string& text);
 
   GstElement* element_;

@@ -84,7 +84,8 @@ TEST(test_change_while_playing) {
   Properties set = few;
   Picture last = process(stereo, scene);
   for (const auto& [name, value] :
-       {std::pair{"slanted-surfaces", "false"}, std::pair{"slanted-surfaces", "true"},
+       {std::pair{"noise", "6"}, std::pair{"slanted-surfaces", "false"},
+        std::pair{"slanted-surfaces", "true"},
         std::pair{"uniqueness", "0.6"}, std::pair{"lr-max-diff", "-1"},
         std::pair{"speckle-size", "0"}, std::pair{"speckle-size", "50"},
         std::pair{"speckle-range", "0"}, std::pair{"subpixel-method", "parabola"},

@@ -27,25 +27,29 @@ const Preset presets[] = {
       {"confidence-threshold", "0"},
       {"fill-holes", "false"},
       {"refine", "false"},
-      {"slanted-surfaces", "false"}}},
+      {"slanted-surfaces", "false"},
+      {"noise", "0"}}},
     {"balanced",
      {{"speckle-size", "100"},
       {"confidence-threshold", "0"},
       {"fill-holes", "false"},
       {"refine", "true"},
-      {"slanted-surfaces", "true"}}},
+      {"slanted-surfaces", "true"},
+      {"noise", "-1"}}},
     {"accurate",
      {{"speckle-size", "100"},
       {"confidence-threshold", "60"},
       {"fill-holes", "false"},
       {"refine", "true"},
-      {"slanted-surfaces", "true"}}},
+      {"slanted-surfaces", "true"},
+      {"noise", "-1"}}},
     {"dense",
      {{"speckle-size", "100"},
       {"confidence-threshold", "20"},
       {"fill-holes", "true"},
       {"refine", "true"},
-      {"slanted-surfaces", "true"}}},
+      {"slanted-surfaces", "true"},
+      {"noise", "-1"}}},
 };
 
 /// Returns the value of a property as a launch line would contain it.
@@ -162,7 +166,8 @@ TEST(test_presets_notify) {
                                               {"fill-holes", 1},
                                               {"speckle-size", 1},
                                               {"refine", 1},
-                                              {"slanted-surfaces", 1}}));
+                                              {"slanted-surfaces", 1},
+                                              {"noise", 1}}));
   set_property(element, "refine", "true");
   fail_unless((notifications.take() == Counts{{"preset", 1}, {"refine", 1}}));
   set_property(element, "speckle-size", "5");

@@ -25,6 +25,7 @@ const RegisteredElement row(ElementSpec{
      {"p1", Change::playing, "0", "254", 0, 254},
      {"p2", Change::playing, "0", "255", 0, 255},
      {"adaptive-p2", Change::playing, "true", "false"},
+     {"noise", Change::playing, "-1", "4.5", -1, 30},
      {"uniqueness", Change::playing, "0.95", "0.5", 0, 1},
      {"subpixel", Change::playing, "true", "false"},
      {"subpixel-method", Change::playing, "equiangular", "parabola", 0, 0, "equiangular parabola"},
@@ -55,6 +56,7 @@ const RegisteredElement row(ElementSpec{
      {"dropped-left", Change::never, "0", nullptr, 0, 18446744073709551615.0},
      {"dropped-right", Change::never, "0", nullptr, 0, 18446744073709551615.0}},
     {{{}, {{"p1", "50"}, {"p2", "50"}}, {"p1", "p2", "50"}},
+     {{}, {{"noise", "-0.5"}}, {"noise is -0.5; make it 0 to 30, or -1 to have it measured"}},
      {{},
       {{"p1", "230"}},
       {"p1 is 230; make it at least 1 and less than p2, which is 223, or 0 for the default of the "

@@ -68,6 +68,7 @@ sgm::Parameters SgmCase::other_parameters() const {
   other.temporal_persistence = parameters.temporal_persistence == 2 ? 3 : 2;
   other.adaptive_p2 = !parameters.adaptive_p2;
   other.slanted_surfaces = !parameters.slanted_surfaces;
+  other.noise = parameters.noise == 4 ? sgm::Parameters::automatic_noise : 4;
   return other;
 }
 
@@ -169,6 +170,7 @@ sgm::Parameters random_sgm_parameters(Random& random) {
   p.refine = !random.one_in(3);
   p.adaptive_p2 = !random.one_in(3);
   p.slanted_surfaces = false;
+  p.noise = 0;
   return p;
 }
 
@@ -212,6 +214,21 @@ SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
+SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels) {
+  SgmCase test = make_slanted_sgm_case(seed ^ 0x9015e, number, max_pixels);
+  Random random = random_of_case(seed ^ 0x9015e, number);
+  test.title += ", noisy";
+  test.parameters.slanted_surfaces = random.one_in(2);
+  test.parameters.noise = random.one_in(2)   ? sgm::Parameters::automatic_noise
+                          : random.one_in(6) ? 30
+                                             : random.between(0, 1000) / 100.0;
+  if (!random.one_in(4)) {  // others do not heed noise
+    test.parameters.census = Census::census_gradient;
+    test.parameters.p1 = test.parameters.p2 = 0;
+  }
+  return test;
+}
+
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed) {
   SgmCase test;
@@ -234,7 +251,7 @@ std::string describe(const sgm::Parameters& given) {
   std::snprintf(
       text, sizeof text,
       "%d disparities from %d, %d paths, %s%s, p1 %d, p2 %d%s, uniqueness %.10g, lr %d%s%s, "
-      "speckles of %d within %d, confidence from %d%s%s%s%s",
+      "speckles of %d within %d, confidence from %d%s%s%s, noise %.10g%s",
       p.disparities, p.minimum, p.paths, censuses[static_cast<int>(p.census)],
       p.compatibility == Compatibility::libsgm ? " as libSGM" : "", p.p1, p.p2,
       p.adaptive_p2 ? " adaptive" : "", p.uniqueness, p.lr_max_diff,
@@ -243,7 +260,7 @@ std::string describe(const sgm::Parameters& given) {
                                               : ", subpixel",
       p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.confidence_threshold,
       p.fill_holes ? ", filled" : "", p.refine ? ", refined" : "",
-      p.slanted_surfaces ? ", slanted" : "",
+      p.slanted_surfaces ? ", slanted" : "", p.noise,
       p.memory_budget == sgm::Config().memory_budget ? "" : ", in bands");
   return text;
 }

@@ -53,11 +53,15 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 /// Likewise with slanted_surfaces, and without compatibility, in which that has no effect.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
+/// Likewise with noise, which is automatic in half of the cases, mostly with census_gradient.
+SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels);
+
 /// Makes a case of dense frames of one layout.
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
-/// Draws valid parameters; every one of them varies but slanted_surfaces, which is off.
+/// Draws valid parameters; every one of them varies but slanted_surfaces and noise, which
+/// are off.
 sgm::Parameters random_sgm_parameters(Random& random);
 /// Likewise, but min-disparity is 0 in half of them.
 sgm::Parameters random_search(Random& random);

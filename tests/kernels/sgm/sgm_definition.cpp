@@ -283,14 +283,31 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& p
   return defined_stereo(config, parameters, left, right, history);
 }
 
+/// Returns the sums of the parameters' noise.
+static std::vector<std::uint16_t> defined_sums_of(const StageConfig& config,
+                                                  const sgm::Parameters& parameters,
+                                                  const Luminances& left, const Luminances& right,
+                                                  DefinedNoise& noise) {
+  const sgm::Penalties penalties = defined_penalties(parameters);
+  if (parameters.noise == 0 || config.census != sgm::Parameters::Census::census_gradient)
+    return defined_sums(config, left, defined_census(config, left), defined_census(config, right),
+                        penalties);
+  if (parameters.noise < 0) {
+    defined_noise(config, left, noise);
+    return defined_sums_under_noise(config, left, right, penalties, noise.variance,
+                                    noise.deviation);
+  }
+  const auto deviation = static_cast<int>(std::floor(16 * parameters.noise + 0.5));
+  return defined_sums_under_noise(config, left, right, penalties, deviation * deviation, deviation);
+}
+
 DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& given,
                              const Luminances& left, const Luminances& right,
                              DefinedHistory& history, const DefinedMasks& masks) {
   const sgm::Parameters parameters = sgm::resolved(given);
   const bool slants = parameters.slanted_surfaces && !is_libsgm(config);
   const bool refines = parameters.refine && !is_libsgm(config);
-  const auto sums = defined_sums(config, left, defined_census(config, left),
-                                 defined_census(config, right), defined_penalties(parameters));
+  const auto sums = defined_sums_of(config, parameters, left, right, history.noise);
   DefinedWinners winners = defined_winners(config, sums, static_cast<float>(parameters.uniqueness),
                                            sgm::subpixel_of(parameters));
   Map map = winners.left;

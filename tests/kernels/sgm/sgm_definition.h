@@ -49,11 +49,32 @@ std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, con
 /// returns; theirs becomes 0.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
+/// The matching under noise. Variances and deviations are in sixteenths of a level.
+/// Returns −1 if the picture does not tell.
+int defined_noise_variance(const sgm::StageConfig& config, const Luminances& picture);
+
+struct DefinedNoise {
+  int average = -1;  ///< times 256; −1: there is none
+  int measured = 0, variance = 0, deviation = 0;
+};
+void defined_noise(const sgm::StageConfig& config, const Luminances& picture, DefinedNoise& noise);
+
+Luminances defined_filtering(const sgm::StageConfig& config, const Luminances& picture,
+                             int variance);
+std::vector<std::uint64_t> defined_filtered_census(const sgm::StageConfig& config,
+                                                   const Luminances& filtered, int deviation);
+sgm::Penalties defined_noisy_penalties(sgm::Penalties penalties, int deviation);
+std::vector<std::uint16_t> defined_sums_under_noise(const sgm::StageConfig& config,
+                                                    const Luminances& left, const Luminances& right,
+                                                    const sgm::Penalties& penalties, int variance,
+                                                    int deviation);
+
 /// The history of the frames before. Without ages, there have been none.
 struct DefinedHistory {
   Map numbers;
   std::vector<int> ages;
   std::vector<int> scene_samples;
+  DefinedNoise noise;
 };
 
 /// Returns whether the left picture shows another scene, and keeps its samples. Without samples of

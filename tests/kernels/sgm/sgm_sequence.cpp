@@ -85,16 +85,30 @@ SgmSequence make_slanted_sgm_sequence(std::uint64_t seed, int number, int max_pi
   return sequence;
 }
 
+SgmSequence make_noisy_sgm_sequence(std::uint64_t seed, int number, int max_pixels) {
+  SgmSequence sequence = make_slanted_sgm_sequence(seed ^ 0x9015e, number, max_pixels);
+  Random random = random_of_case(seed ^ 0x9015e, number);
+  const double fixed = random.between(1, 100) / 10.0;
+  for (SgmSequence::Step& step : sequence.steps) {
+    step.test.parameters.census = sgm::Config::Census::census_gradient;
+    step.test.parameters.p1 = step.test.parameters.p2 = 0;
+    step.test.parameters.noise = random.one_in(8)   ? fixed
+                                 : random.one_in(8) ? 0
+                                                    : sgm::Parameters::automatic_noise;
+  }
+  return sequence;
+}
+
 std::string describe(const SgmSequence& sequence) {
   std::string text = describe(sequence.steps[0].test);
   for (const SgmSequence::Step& step : sequence.steps) {
     const sgm::Parameters& p = step.test.parameters;
     text += "\n  frame: content " + std::to_string(step.test.content_seed) +
             (step.restart ? ", restart" : "") + (p.subpixel ? ", subpixel" : "") +
-            (p.slanted_surfaces ? ", slanted" : "") + ", confidence from " +
-            std::to_string(p.confidence_threshold) + ", alpha " + std::to_string(p.temporal_alpha) +
-            " within " + std::to_string(p.temporal_delta) + ", kept for " +
-            std::to_string(p.temporal_persistence);
+            (p.slanted_surfaces ? ", slanted" : "") + ", noise " + std::to_string(p.noise) +
+            ", confidence from " + std::to_string(p.confidence_threshold) + ", alpha " +
+            std::to_string(p.temporal_alpha) + " within " + std::to_string(p.temporal_delta) +
+            ", kept for " + std::to_string(p.temporal_persistence);
   }
   return text;
 }
@@ -106,6 +120,8 @@ SgmOutputs defined_outputs(const SgmSequence& sequence, std::uint8_t poison) {
     if (begins_sequence(sequence, i))
       history = {};
     const auto& [test, input, restart] = sequence.steps[i];
+    if (i > 0 && test.parameters.noise != sequence.steps[i - 1].test.parameters.noise)
+      history.noise = {};
     outputs.push_back(defined_output(test, input, poison, history));
   }
   return outputs;

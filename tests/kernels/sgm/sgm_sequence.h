@@ -25,6 +25,9 @@ SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 /// Likewise with slanted_surfaces in most frames, and without compatibility.
 SgmSequence make_slanted_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
+/// Likewise with noise, which is automatic in most frames, and with restarts.
+SgmSequence make_noisy_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
+
 /// Draws the parameters of the filter over time, and the confidence threshold.
 void draw_time_parameters(sgm::Parameters& parameters, Random& random);
 

@@ -161,6 +161,35 @@ void make_slanted_maps(SgmStageCase& test, Random& random) {
   }
 }
 
+/// Noise from none to the most, often near what a picture has. Other numbers than those of the rest
+/// of the case, which stay as they are.
+void make_noise(SgmStageCase& test, Random random) {
+  const auto deviation = static_cast<std::uint32_t>(random.one_in(6)   ? 0
+                                                    : random.one_in(3) ? random.log_uniform(480)
+                                                                       : random.between(0, 100));
+  test.noise.used = sgm::noise_of_deviation(deviation);
+  test.noise_on_device = random.one_in(2);
+  if (test.noise_on_device)  // a square only by chance
+    test.noise.used = sgm::noise_of_variance(
+        test.noise.used.variance + static_cast<std::uint32_t>(random.between(
+                                       0, static_cast<int>(2 * test.noise.used.deviation))));
+  test.noise.measured = static_cast<std::uint32_t>(random.between(0, 10000));
+  const auto used = static_cast<int>(test.noise.used.variance);
+  test.noise.average = random.one_in(6) ? -1 : random.between(0, 2 * used + 100) * 256 + 77;
+  if (test.noise.average < 0)
+    test.noise.used = {};
+  // With some of these, sums fit bytes.
+  const int p2 = random.one_in(2) ? random.between(2, 63) : random.between(2, 223);
+  test.noise_penalties.p1 = random.one_in(3) ? p2 - 1 : random.between(1, p2 - 1);
+  const bool adaptive = !random.one_in(3);
+  for (int step = 0; step < 256; ++step)
+    test.noise_penalties.p2[static_cast<std::size_t>(step)] = static_cast<std::uint8_t>(
+        adaptive ? std::max(test.noise_penalties.p1 + 1, 16 * p2 / (16 + step)) : p2);
+  constexpr sgm::Subpixel methods[] = {sgm::Subpixel::none, sgm::Subpixel::equiangular,
+                                       sgm::Subpixel::parabola};
+  test.noise_subpixel = methods[random.between(0, 2)];
+}
+
 }  // namespace
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
@@ -205,6 +234,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
       random_placement(gray_layout(test.config.width, test.config.height, 8), random);
   make_history(test, random);
   make_slanted_maps(test, random);
+  make_noise(test, random_of_case(seed ^ 0x9015e, number));
   return test;
 }
 
@@ -221,7 +251,9 @@ std::string describe(const SgmStageCase& test) {
          " within " + std::to_string(test.max_step) + ", confidence " +
          std::to_string(test.confidence_threshold) + ", over time " +
          std::to_string(test.filter.weight) + " within " + std::to_string(test.filter.max_step) +
-         " for " + std::to_string(test.filter.persistence) + " frames" +
+         " for " + std::to_string(test.filter.persistence) + " frames" + ", noise " +
+         std::to_string(test.noise.used.deviation) + "/16" +
+         (test.noise_on_device ? " known on the device" : "") +
          (test.first_frame ? ", first frame" : "") + (test.is_new_scene ? ", new scene" : "") +
          "\n  picture: " + describe(test.layout, test.placement);
 }

@@ -40,6 +40,12 @@ struct SgmStageCase {
   Map measured, history;
   std::vector<std::uint8_t> ages, scene_samples;
 
+  // For the stages under noise, which only census_gradient has.
+  sgm::NoiseState noise;
+  bool noise_on_device = false;
+  sgm::Penalties noise_penalties;
+  sgm::Subpixel noise_subpixel = sgm::Subpixel::none;
+
   // For the stages for slanted surfaces.
   Map slanted, filled;  ///< planes with holes, and the same with numbers in most of the holes
 
@@ -71,6 +77,13 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, s
 /// Likewise the outputs of the stages for slanted surfaces. In compatibility there are none.
 SgmStageOutputs defined_slanted_stages(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
+
+/// Likewise the outputs of the stages under noise.
+SgmStageOutputs defined_noise_stages(const SgmStageCase& test, std::uint8_t poison);
+SgmStageOutputs run_noise_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
+/// Likewise on CUDA, in bands of rows.
+SgmStageOutputs run_noise_stages_in_bands(Device& device, const SgmStageCase& test, int band_rows,
+                                          std::uint8_t poison);
 
 /// Likewise the outputs of census(), aggregate() and match() alone, of these stages.
 SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,

@@ -21,7 +21,9 @@ constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 void for_each_sequence(const std::function<void(const SgmSequence&)>& check) {
   for_each_case_number([&](int number) {
-    const auto make = number % 2 == 0 ? make_sgm_sequence : make_slanted_sgm_sequence;
+    constexpr SgmSequence (*makers[])(std::uint64_t, int, int) = {
+        make_sgm_sequence, make_slanted_sgm_sequence, make_noisy_sgm_sequence};
+    const auto make = makers[number % 3];
     const SgmSequence sequence = make(settings().seed, number, settings().max_pixels);
     SCOPED_TRACE(describe(sequence));
     check(sequence);

@@ -91,6 +91,44 @@ TEST(SlantedSgmStages, CudaEqualsCpu) {
   });
 }
 
+TEST(NoiseSgmStages, CpuEqualsDefinition) {
+  for_each_case([](const SgmStageCase& test) {
+    const auto device = make_cpu_device();
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, defined_noise_stages(test, filling),
+                           run_noise_stages(*device, test, filling)),
+                "");
+  });
+}
+
+TEST(NoiseSgmStages, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_case([&](const SgmStageCase& test) {
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, run_noise_stages(*cpu, test, filling),
+                           run_noise_stages(*cuda, test, filling)),
+                "");
+  });
+}
+
+TEST(NoiseSgmStages, CudaInBandsEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_case([&](const SgmStageCase& test) {
+    const auto expected = run_noise_stages(*cpu, test, poison);
+    const int height = test.config.height;
+    for (const int bands : {2, 3, height}) {
+      const int band_rows = (height + bands - 1) / bands;
+      ASSERT_EQ(
+          difference(test, expected, run_noise_stages_in_bands(*cuda, test, band_rows, poison)), "")
+          << "in bands of " << band_rows << " rows";
+    }
+  });
+}
+
 /// The last band often has fewer rows than the others, and a band of one row has no other rows for
 /// its sweeps to swap.
 TEST(SgmStages, CudaInBandsEqualsCpu) {

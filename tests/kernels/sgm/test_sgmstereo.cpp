@@ -15,6 +15,7 @@ using Compatibility = Parameters::Compatibility;
 
 CUDAVISION_RANDOM_CASES(SgmCases, make_sgm_case);
 CUDAVISION_RANDOM_CASES(SlantedSgmCases, make_slanted_sgm_case);
+CUDAVISION_RANDOM_CASES(NoisySgmCases, make_noisy_sgm_case);
 
 /// A case's difference from the default parameters.
 using Change = void (*)(Parameters&);

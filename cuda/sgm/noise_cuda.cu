@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The noise of a picture, and pictures filtered to their noise, on CUDA.
+
+#include <algorithm>
+
+#include "cuda/core/warp.cuh"
+#include "cuda/sgm/census_tile.cuh"
+#include "cuda/sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+
+struct NoiseArguments {
+  CensusArguments census;  // pictures and tiles
+  NoiseCounts* counts;
+  NoiseState* state;
+  bool first_frame;
+};
+
+struct FilterArguments {
+  Samples pictures[2];
+  bool aligned[2];
+  int shift;  // from samples to levels of 8 bits
+  NoiseSource noise;
+  FilteredPlane filtered[2];
+  bool words[2];  // four samples can be stored at once
+  int strips;     // per row of strips
+  int blocks;     // per picture
+};
+
+namespace {
+
+/* The estimate. A block counts the blocks of pixels in a tile of the census of census_gradient: a
+ * thread has four neighbouring pixels of a row, and those eight rows below, which are in another
+ * row of blocks. The last block to finish evaluates the histograms, and clears them for the next
+ * frame. */
+
+using gradient::pair_rows;
+using gradient::pixels;
+using gradient::Row;
+using gradient::threads;
+using gradient::tile_height;
+using gradient::tile_pitch;
+using gradient::tile_width;
+
+static_assert(pair_rows == noise_block && noise_block == 2 * pixels);
+constexpr int tile_blocks = tile_width / noise_block;  // in a row
+
+/// The sums of the blocks of a tile: [upper or lower][block].
+struct BlockSums {
+  std::uint32_t sums[noise_spacings][2][tile_blocks];
+  std::uint32_t extremes[2][tile_blocks];
+};
+
+/// Returns Σ |N| of a thread's pixels in both rows. own points to the first one in the tile.
+template <int kSpacing>
+__device__ uint2 second_differences(const std::uint32_t* own) {
+  Row above, here, below;
+  above.load<4, 4>(own - kSpacing * tile_pitch);
+  here.load<4, 4>(own);
+  below.load<4, 4>(own + kSpacing * tile_pitch);
+  // Modulo 2^32. Each half is 512 above the second difference of a column.
+  const auto column = [&](int x) {
+    return above.word(x) + below.word(x) - 2 * here.word(x) + 512 * gradient::ones;
+  };
+  uint2 sums{};
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    const std::uint32_t raised =
+        column(i - kSpacing) + column(i + kSpacing) - 2 * column(i) + 2048 * gradient::ones;
+    sums.x += static_cast<std::uint32_t>(abs(static_cast<int>(raised & 0xffff) - 2048));
+    sums.y += static_cast<std::uint32_t>(abs(static_cast<int>(raised >> 16) - 2048));
+  }
+  return sums;
+}
+
+/// Adds the numbers of two neighbouring lanes, which share blocks, to those of the tile.
+__device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blocks]) {
+  numbers.x += __shfl_xor_sync(~0u, numbers.x, 1);
+  numbers.y += __shfl_xor_sync(~0u, numbers.y, 1);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  atomicAdd(&blocks[lane % 2][lane / 2], lane % 2 == 0 ? numbers.x : numbers.y);
+}
+
+/// Returns the bin of the quantile of a histogram, or −1 if it has too few blocks. Clears it. All
+/// threads of the block take part.
+__device__ int quantile_bin(std::uint32_t* bins) {
+  constexpr int own_bins = noise_bins / threads;
+  __shared__ std::uint32_t warps[threads / 32];
+  __shared__ int found;
+  const int thread = static_cast<int>(threadIdx.x);
+  auto* const own = reinterpret_cast<uint4*>(bins) + thread;
+  static_assert(own_bins == 4);
+  const uint4 counts = __ldcg(own);
+  *own = {};
+  if (thread == 0)
+    found = -1;
+  const std::uint32_t sum = counts.x + counts.y + counts.z + counts.w;
+  const std::uint32_t scanned = inclusive_scan(sum);
+  if (thread % 32 == 31)
+    warps[thread / 32] = scanned;
+  __syncthreads();
+  std::uint32_t before = scanned - sum, all = 0;
+  for (int i = 0; i < threads / 32; ++i) {
+    before += i < thread / 32 ? warps[i] : 0;
+    all += warps[i];
+  }
+  const std::uint32_t needed = all / noise_quantile;
+  if (all >= min_noise_blocks && before <= needed && before + sum > needed) {
+    const std::uint32_t up_to[] = {before + counts.x, before + counts.x + counts.y,
+                                   before + counts.x + counts.y + counts.z};
+    found = own_bins * thread + (up_to[0] <= needed) + (up_to[1] <= needed) + (up_to[2] <= needed);
+  }
+  __syncthreads();
+  const int bin = found;
+  __syncthreads();
+  return bin;
+}
+
+__global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ NoiseArguments a) {
+  __shared__ __align__(16) std::uint32_t tile[gradient::tile_rows * tile_pitch];
+  __shared__ BlockSums blocks;
+  __shared__ bool is_last;
+  launch_dependents();
+  grid_dependency_wait();
+  const CensusBlock at(a.census, tile_width, tile_height);
+  const Samples& picture = a.census.pictures[0];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  for (int i = thread; i < static_cast<int>(sizeof blocks / sizeof(std::uint32_t)); i += threads)
+    reinterpret_cast<std::uint32_t*>(&blocks)[i] = 0;
+  gradient::load_tile(a.census, at, tile);
+
+  const std::uint32_t* const own =
+      tile + (thread / 32 + gradient_radius_y) * tile_pitch + pixels * lane + gradient::halo;
+  uint2 extremes{};
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    extremes.x += is_extreme(static_cast<int>(own[i] & 0xff));
+    extremes.y += is_extreme(static_cast<int>(own[i] >> 16 & 0xff));
+  }
+  add_to_blocks(second_differences<noise_spacing(0)>(own), blocks.sums[0]);
+  add_to_blocks(second_differences<noise_spacing(1)>(own), blocks.sums[1]);
+  add_to_blocks(extremes, blocks.extremes);
+  __syncthreads();
+
+  if (thread < 2 * tile_blocks) {
+    const int lower = thread / tile_blocks, block = thread % tile_blocks;
+    if (at.x + (block + 1) * noise_block <= picture.width &&
+        at.y + (lower + 1) * noise_block <= picture.height &&
+        blocks.extremes[lower][block] <= max_extreme_pixels)
+      for (int i = 0; i < noise_spacings; ++i)
+        atomicAdd(&a.counts->bins[i][noise_bin(blocks.sums[i][lower][block])], 1u);
+    __threadfence();
+  }
+  __syncthreads();
+  if (thread == 0)
+    is_last = atomicAdd(&a.counts->finished, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last)
+    return;
+  __threadfence();
+  const int first = quantile_bin(a.counts->bins[0]), second = quantile_bin(a.counts->bins[1]);
+  if (thread != 0)
+    return;
+  a.counts->finished = 0;
+  NoiseState state;
+  if (!a.first_frame)
+    state = *a.state;
+  if (first >= 0)
+    state.take(max(noise_variance_of(0, first), noise_variance_of(1, second)));
+  *a.state = state;
+}
+
+/* The filter. A thread has four neighbouring pixels and goes down some rows. It sums the five
+ * columns around each pixel once per row, and keeps these sums of the last five rows. */
+
+constexpr int filter_threads = 256, strip_rows = 8, strip_width = 32 * pixels;
+constexpr int radius = 2, side = 2 * radius + 1;
+
+/// The sums of five neighbouring levels, and of their squares, around each of four pixels. A word
+/// has the sums of two pixels.
+struct RowSums {
+  std::uint32_t sums[pixels / 2], squares[pixels];
+  std::uint32_t levels;
+
+  /// (x, y) is the first of the pixels.
+  __device__ void load(const Samples& picture, int shift, bool aligned, int x, int y) {
+    const std::uint32_t before = gradient::four_levels(picture, shift, aligned, x - 4, y);
+    const std::uint32_t after = gradient::four_levels(picture, shift, aligned, x + 4, y);
+    levels = gradient::four_levels(picture, shift, aligned, x, y);
+    // The first four of the five, and the last one.
+    const std::uint32_t four[pixels] = {__byte_perm(before, levels, 0x5432),
+                                        __byte_perm(before, levels, 0x6543), levels,
+                                        __byte_perm(levels, after, 0x4321)};
+    const std::uint32_t fifth[pixels] = {levels >> 16 & 0xff, levels >> 24, after & 0xff,
+                                         after >> 8 & 0xff};
+#pragma unroll
+    for (int i = 0; i < pixels; ++i) {
+      const std::uint32_t sum = __dp4a(four[i], 0x01010101u, fifth[i]);
+      sums[i / 2] = i % 2 == 0 ? sum : sums[i / 2] | sum << 16;
+      squares[i] = __dp4a(four[i], four[i], fifth[i] * fifth[i]);
+    }
+  }
+};
+
+__device__ void store_filtered(const FilteredPlane& plane, bool words, int x, int y, int width,
+                               const std::uint32_t (&samples)[pixels]) {
+  std::uint16_t* const to = reinterpret_cast<std::uint16_t*>(
+                                reinterpret_cast<std::uint8_t*>(plane.data) + y * plane.pitch) +
+                            x;
+  if (words) {
+    *reinterpret_cast<uint2*>(to) = {samples[0] | samples[1] << 16, samples[2] | samples[3] << 16};
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < pixels; ++i)
+    if (x + i < width)
+      to[i] = static_cast<std::uint16_t>(samples[i]);
+}
+
+__global__ void __launch_bounds__(filter_threads, 3)
+    filter_kernel(const __grid_constant__ FilterArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int number = static_cast<int>(blockIdx.x) % a.blocks;
+  const int which = static_cast<int>(blockIdx.x) / a.blocks;
+  const Samples& picture = a.pictures[which];
+  const int strip = number * (filter_threads / 32) + static_cast<int>(threadIdx.x) / 32;
+  const int x = strip % a.strips * strip_width + static_cast<int>(threadIdx.x) % 32 * pixels;
+  const int top = strip / a.strips * strip_rows;
+  if (x >= picture.width || top >= picture.height)
+    return;
+  const NoiseLevel level = a.noise.level();
+  const std::uint32_t noise = noise_in_window(level);
+  const bool aligned = a.aligned[which];
+  const auto store = [&](int y, const std::uint32_t(&samples)[pixels]) {
+    store_filtered(a.filtered[which], a.words[which], x, y, picture.width, samples);
+  };
+  if (level.variance == 0) {
+    for (int y = top; y < min(top + strip_rows, picture.height); ++y) {
+      const std::uint32_t levels = gradient::four_levels(picture, a.shift, aligned, x, y);
+      std::uint32_t samples[pixels];
+#pragma unroll
+      for (int i = 0; i < pixels; ++i)
+        samples[i] = (levels >> 8 * i & 0xff) * filtered_unit + filtered_offset;
+      store(y, samples);
+    }
+    return;
+  }
+  RowSums rows[side];
+  std::uint32_t sums[pixels / 2]{}, squares[pixels]{};
+  const auto add = [&](const RowSums& row, int sign) {
+#pragma unroll
+    for (int i = 0; i < pixels / 2; ++i)
+      sums[i] += sign * row.sums[i];
+#pragma unroll
+    for (int i = 0; i < pixels; ++i)
+      squares[i] += sign * row.squares[i];
+  };
+#pragma unroll
+  for (int j = 0; j < side - 1; ++j) {
+    rows[j].load(picture, a.shift, aligned, x, top + j - radius);
+    add(rows[j], 1);
+  }
+#pragma unroll
+  for (int j = 0; j < strip_rows; ++j) {
+    if (top + j >= picture.height)
+      break;
+    RowSums& last = rows[(j + side - 1) % side];
+    last.load(picture, a.shift, aligned, x, top + j + radius);
+    add(last, 1);
+    const std::uint32_t levels = rows[(j + radius) % side].levels;
+    std::uint32_t samples[pixels];
+#pragma unroll
+    for (int i = 0; i < pixels; ++i) {
+      const std::uint32_t sum = i % 2 == 0 ? sums[i / 2] & 0xffff : sums[i / 2] >> 16;
+      samples[i] =
+          filtered_sample(levels >> 8 * i & 0xff, sum, window_variance(sum, squares[i]), noise);
+    }
+    store(top + j, samples);
+    add(rows[j % side], -1);
+  }
+}
+
+bool four_at_once(const Samples& samples) {
+  const auto places =
+      reinterpret_cast<std::uintptr_t>(samples.data) | static_cast<std::uintptr_t>(samples.pitch);
+  return places % (pixels * static_cast<unsigned>(samples.bytes)) == 0;
+}
+
+}  // namespace
+
+NoiseCuda::NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue), counts_(device.allocate(sizeof(NoiseCounts))) {
+  constexpr int bytes = sizeof(NoiseCounts);
+  device.fill({counts_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+}
+
+void NoiseCuda::estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const {
+  NoiseArguments a{};
+  a.census.pictures[0] = Samples(picture);
+  lay_out(a.census, config_, tile_height, 1);
+  a.counts = counts_.as<NoiseCounts>();
+  a.state = state;
+  a.first_frame = first_frame;
+  queue_.launch(noise_kernel, static_cast<unsigned>(a.census.blocks), threads, 0, a);
+}
+
+void NoiseCuda::filter(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
+                       const NoiseSource& noise) const {
+  FilterArguments a{};
+  for (int i = 0; i < count; ++i) {
+    a.pictures[i] = Samples(*pictures[i]);
+    a.aligned[i] = four_at_once(a.pictures[i]);
+    a.filtered[i] = filtered[i];
+    const auto places = reinterpret_cast<std::uintptr_t>(filtered[i].data) |
+                        static_cast<std::uintptr_t>(filtered[i].pitch);
+    a.words[i] = places % 8 == 0 && filtered[i].pitch >= 2 * ((config_.width + 3) / 4 * 4);
+  }
+  a.shift = config_.bits - 8;
+  a.noise = noise;
+  a.strips = (config_.width + strip_width - 1) / strip_width;
+  const int strips = a.strips * ((config_.height + strip_rows - 1) / strip_rows);
+  constexpr int per_block = filter_threads / 32;
+  a.blocks = (strips + per_block - 1) / per_block;
+  queue_.launch(filter_kernel, static_cast<unsigned>(count * a.blocks), filter_threads, 0, a);
+}
+
+}  // namespace cudavision::sgm

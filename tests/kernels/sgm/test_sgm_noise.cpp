@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests what the definition of the stages under noise does not say by itself: that the noise in use
+// is near the true one and does not pump, and that maps of noisy pictures become truer.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cuda/sgm/noise.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/sgm/stereo_pairs.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace sgm;
+
+/// Adds noise that is nearly Gaussian, with a standard deviation of `levels`.
+void add_noise(std::vector<std::uint8_t>& bytes, double levels, Random& random) {
+  for (std::uint8_t& byte : bytes) {
+    int sum = 0;  // of twelve uniform numbers with a standard deviation of √(1/12) of 2000
+    for (int i = 0; i < 12; ++i)
+      sum += random.between(-1000, 1000);
+    byte = static_cast<std::uint8_t>(std::clamp(std::lround(byte + levels * sum / 2000), 0L, 255L));
+  }
+}
+
+TEST(Noise, RootsAreExact) {
+  for (std::uint32_t number = 0; number < 300000; ++number) {
+    const std::uint32_t root = integer_root(number);
+    ASSERT_TRUE(root * root <= number && (root + 1) * (root + 1) > number) << number;
+  }
+}
+
+/// On CUDA, quotients come from estimates in floating point, which may be one too small or large.
+TEST(Noise, QuotientsAreCorrected) {
+  Random random(settings().seed);
+  for (int number = 0; number < 1000000; ++number) {
+    const auto whole = static_cast<std::uint32_t>(random.between(2, 10200000));
+    const auto part = static_cast<std::uint32_t>(
+        random.one_in(2)
+            ? random.between(1, static_cast<int>(whole) - 1)
+            : std::min(whole - 1, static_cast<std::uint32_t>(random.log_uniform(9999))));
+    const std::uint32_t quotient = part * 256 / whole;
+    ASSERT_EQ(share_of(part, whole), quotient);
+    for (std::uint32_t estimate = quotient - (quotient > 0); estimate <= quotient + 1; ++estimate)
+      ASSERT_EQ(corrected_quotient(estimate, part * 256, whole), quotient)
+          << part << " / " << whole << " by " << estimate;
+  }
+}
+
+TEST(Noise, StateDoesNotPump) {
+  Random random(1);
+  NoiseState state;
+  state.take(6400);  // 5 levels
+  EXPECT_EQ(state.used.variance, 6400u);
+  EXPECT_EQ(state.used.deviation, 80u);
+  for (int frame = 0; frame < 1000; ++frame) {
+    state.take(static_cast<std::uint32_t>(random.between(5000, 7800)));
+    ASSERT_EQ(state.used.variance, 6400u) << "frame " << frame;
+  }
+  // Another light: the noise in use moves in steps, and comes near in some frames.
+  int steps = 0;
+  for (int frame = 0; frame < 60; ++frame) {
+    const std::uint32_t before = state.used.variance;
+    state.take(25600);
+    ASSERT_GE(state.used.variance, before);
+    steps += state.used.variance != before;
+  }
+  EXPECT_NEAR(state.used.variance, 25600, 25600 / 4 + 64);
+  EXPECT_LE(steps, 8);
+  for (int frame = 0; frame < 80; ++frame)
+    state.take(0);
+  EXPECT_LE(state.used.variance, 2 * 64u);
+}
+
+class MeasuredNoise : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, MeasuredNoise, both_devices(), device_name);
+
+/// Frames of one camera have the same noise, which is measured a little differently in each.
+TEST_P(MeasuredNoise, IsNearAndStays) {
+  on_device([](Device& device) {
+    for (const double levels : {1.0, 2.0, 5.0, 12.0}) {
+      sgm::StageConfig config;
+      config.width = 321, config.height = 203, config.disparities = 32;
+      const auto stages = make_stages(device, config);
+      const DeviceBlock<NoiseState> state(device, {NoiseState()});
+      Random random(3);
+      NoiseLevel first;
+      for (int frame = 0; frame < 12; ++frame) {
+        std::vector<std::uint8_t> levels_of_frame(static_cast<std::size_t>(config.pixels()), 120);
+        add_noise(levels_of_frame, levels, random);
+        const DeviceBlock<std::uint8_t> block(device, levels_of_frame);
+        SamplePlane plane;
+        plane.rows = {block.data(), config.width, config.height, config.width};
+        plane.width = config.width;
+        stages->estimate_noise(plane, frame == 0, state.data());
+        device.finish();
+        const NoiseLevel used = state.values()[0].used;
+        if (frame == 0)
+          first = used;
+        EXPECT_EQ(used.variance, first.variance) << levels << " levels, frame " << frame;
+      }
+      // What texture looks like is subtracted, and flat pictures have none: 1.3 levels, squared.
+      const double measured = std::sqrt(first.variance) / NoiseLevel::per_level;
+      const double expected = std::sqrt(std::max(0.0, levels * levels - 1.7));
+      EXPECT_NEAR(measured, expected, 0.15 * expected);
+    }
+  });
+}
+
+class NoisyPairs : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, NoisyPairs, both_devices(), device_name);
+
+Map filled_map(Device& device, const SgmCase& test, const SgmInput& input) {
+  const SgmOutput output = SgmRunner(device, test).run(input, 0xcd);
+  Map map(static_cast<std::size_t>(test.layout.width * test.layout.height));
+  std::memcpy(map.data(), output.disparity.data(), 2 * map.size());
+  return map;
+}
+
+/// Prints the table of docs/elements/cudasgmstereo.md for one seed.
+TEST_P(NoisyPairs, BecomeTruer) {
+  CUDAVISION_NEEDS_PAIRS();
+  on_device([](Device& device) {
+    struct Setting {
+      double levels;
+      double max_wrong, max_share;  ///< as means; the second one of what noise=0 gives
+    };
+    for (const Setting& setting : {Setting{3, 0.094, 0.96}, {5, 0.113, 0.9}, {10, 0.16, 0.8}}) {
+      double means[2] = {};
+      for (const Scene& scene : scenes) {
+        sgm::Parameters parameters;
+        parameters.disparities = scene.disparities;
+        parameters.fill_holes = true;
+        SgmInput input = input_of(scene, case_of(scene, parameters));
+        Random random(7);
+        add_noise(input.left, setting.levels, random);
+        add_noise(input.right, setting.levels, random);
+        const Map truth = picture_of(scene, "truth_x16").values;
+        for (const bool automatic : {false, true}) {
+          parameters.noise = automatic ? sgm::Parameters::automatic_noise : 0;
+          const Map map = filled_map(device, case_of(scene, parameters), input);
+          const Score score = score_of(truth, map, map, disparity_scale(parameters).invalid);
+          std::printf("noise of %g levels, %s, %s: %.4f, %.4f by more than 0.5\n", setting.levels,
+                      scene.name, automatic ? "measured" : "off", score.wrong_or_missing,
+                      score.wrong_by_half);
+          means[automatic] += score.wrong_or_missing / std::size(scenes);
+        }
+      }
+      std::printf("noise of %g levels: mean %.4f instead of %.4f\n", setting.levels, means[true],
+                  means[false]);
+      EXPECT_LE(means[true], setting.max_wrong);
+      EXPECT_LE(means[true], setting.max_share * means[false]);
+    }
+  });
+}
+
+/// Texture is not noise: the maps of these pictures stay as they are.
+TEST_P(NoisyPairs, KeepTheirMapsWithoutNoise) {
+  CUDAVISION_NEEDS_PAIRS();
+  on_device([](Device& device) {
+    for (const Scene& scene : scenes) {
+      sgm::Parameters parameters;
+      parameters.disparities = scene.disparities;
+      const Map map = matched(device, scene, parameters).disparities;
+      parameters.noise = 0;
+      EXPECT_TRUE(map == matched(device, scene, parameters).disparities) << scene.name;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test
