@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend: chooses how windows_kernel divides the picture, and whether columns_kernel adds
+// The CUDA backend: chooses the kernel, how it divides the picture, and whether columns_kernel adds
 // up the columns of the first windows beforehand.
 
 #include <algorithm>

@@ -113,15 +113,17 @@ const Extreme<Parameters> extremes[] = {
     // The kernels read rows ahead, which the picture does not have.
     {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
     {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
-    // Windows of bytes are moved right within a warp up to a radius of 15, and within a block up to
-    // one of 63. Strips of a warp have 480 pixels; a block has all columns of up to 4096.
+    // Windows of bytes are moved right within a warp up to a radius of 15, and those of Bradley's
+    // threshold within a block up to one of 63. Strips of a warp have 480 pixels; a block has all
+    // columns of up to 4096.
     {"WithinAWarp", "GRAY8", 961, 103, Content::natural, statistics(mean, 15)},
     {"WithinAWarpBradley", "GRAY8", 479, 67, Content::natural, statistics(bradley, 14)},
-    {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(mean, 16)},
+    {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(bradley, 16)},
     {"WithinABlockBradley", "GRAY8", 4096, 31, Content::two_valued, statistics(bradley, 63)},
-    {"BlocksSideBySide", "GRAY8", 8111, 29, Content::natural, statistics(mean, 63)},
-    {"LargestOfABlock", "GRAY8", 701, 203, Content::maximum, statistics(mean, 63)},
-    {"BeyondABlock", "GRAY8", 1537, 403, Content::maximum, statistics(mean, 64)},
+    {"BlocksSideBySide", "GRAY8", 8111, 29, Content::natural, statistics(bradley, 63)},
+    {"LargestOfABlock", "GRAY8", 701, 203, Content::two_valued, statistics(bradley, 63)},
+    {"BeyondABlock", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 64)},
+    {"BeyondAWarp", "GRAY8", 1537, 403, Content::maximum, statistics(mean, 16)},
     // Sums of columns fit 16 bits up to a radius of 128.
     {"PackedColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
     {"WholeColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
