@@ -41,37 +41,48 @@ Kernel tile_kernel(int radius, int channels, bool shared_table) {
   }
 }
 
+template <class Kind, Table kTable>
+Kernel product_kernel() {
+  if constexpr (has_registers<Kind>(kTable))
+    return denoise_by_products<Kind, kTable>;
+  return nullptr;
+}
+
+/// Returns nullptr if only kernels for one square have registers.
 template <class Kind>
 Kernel product_kernel(Table table) {
   switch (table) {
     case Table::aligned:
-      return denoise_by_products<Kind, Table::aligned>;
+      return product_kernel<Kind, Table::aligned>();
     case Table::shared:
-      return denoise_by_products<Kind, Table::shared>;
+      return product_kernel<Kind, Table::shared>();
     default:
-      return denoise_by_products<Kind, Table::global>;
+      return product_kernel<Kind, Table::global>();
   }
 }
 
-/// Calls function(kind) with the kind of tile kernel that has the smallest side for the patch.
-/// Returns false if there is none.
+/// Calls function(kind) with the kind of kernel that has the smallest side for the patch, and the
+/// most squares for the search. Returns false if there is none.
 template <class Function>
-bool with_product_kind(int patch_radius, int channels, int sample_bytes, const Function& function) {
+bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
+                       const Function& function) {
   const int side = patch_radius / 2 + 1;
   const auto chosen = [&](auto kind) {
     using Kind = decltype(kind);
     // Smaller patches have no kernels of their own.
     const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_side);
-    if (!fits || channels != Kind::channels || sample_bytes != Kind::sample_bytes)
+    if (!fits || search_radius < Kind::min_search_radius || channels != Kind::channels ||
+        sample_bytes != Kind::sample_bytes)
       return false;
     function(kind);
     return true;
   };
-  return chosen(ProductKind<2, 1, 1>{}) || chosen(ProductKind<3, 1, 1>{}) ||
+  return chosen(ProductKind<2, 1, 1>{}) || chosen(ProductKind<2, 1, 1, true>{}) ||
+         chosen(ProductKind<3, 1, 1>{}) || chosen(ProductKind<3, 1, 1, true>{}) ||
          chosen(ProductKind<4, 1, 1>{}) || chosen(ProductKind<2, 3, 1>{}) ||
          chosen(ProductKind<3, 3, 1>{}) || chosen(ProductKind<2, 1, 2>{}) ||
-         chosen(ProductKind<3, 1, 2>{}) || chosen(ProductKind<4, 1, 2>{}) ||
-         chosen(ProductKind<2, 3, 2>{});
+         chosen(ProductKind<2, 1, 2, true>{}) || chosen(ProductKind<3, 1, 2>{}) ||
+         chosen(ProductKind<4, 1, 2>{}) || chosen(ProductKind<2, 3, 2>{});
 }
 
 Kernel any_kernel(int sample_bytes, int channels) {
@@ -135,13 +146,9 @@ class NlMeansCuda final : public NlMeans::Backend {
               "setting up a kernel on the GPU");
     for (const int channels : {1, DenoisedChannels::max_count})
       for (int side = min_side; side <= max_side; ++side)
-        with_product_kind(2 * side - 2, channels, layout.sample_bytes(), [&](auto kind) {
-          for (const Table table : {Table::aligned, Table::shared, Table::global})
-            cuda_check(
-                cudaFuncSetAttribute(product_kernel<decltype(kind)>(table),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
-                "setting up a kernel on the GPU");
-        });
+        for (const int search_radius : {1, Parameters::Ranges::search.max / 2})
+          with_product_kind(2 * side - 2, search_radius, channels, layout.sample_bytes(),
+                            [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
       padded_at_[g] = bytes;
@@ -187,6 +194,15 @@ class NlMeansCuda final : public NlMeans::Backend {
   }
 
  private:
+  template <class Kind>
+  void allow_shared_memory() const {
+    for (const Table table : {Table::aligned, Table::shared, Table::global})
+      if (const Kernel kernel = product_kernel<Kind>(table))
+        cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        shared_bytes_),
+                   "setting up a kernel on the GPU");
+  }
+
   /// Returns the maximum size of all tables. Groups with an equal number of channels share a table.
   static std::size_t max_weights(const DenoisedFrame& frame) {
     std::size_t maximum = 0;
@@ -240,7 +256,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     plan.padding_blocks = plan.resident_blocks = 0;
     if (choose_tile_kernel(parameters, plan))
       return;
-    if (with_product_kind(a.patch_radius, plan.channels, layout_.sample_bytes(),
+    if (with_product_kind(a.patch_radius, a.search_radius, plan.channels, layout_.sample_bytes(),
                           [&](auto kind) {
                             plan.kernel = nullptr;
                             choose_product_kernel<decltype(kind)>(plan, weights);
@@ -293,18 +309,35 @@ class NlMeansCuda final : public NlMeans::Backend {
     return count;
   }
 
+  /// Returns the shared memory of a block of which so many are resident.
+  int share(int resident_blocks) const {
+    return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
+  }
+
   /// Returns how to keep a table beside a tile of the given size. Lanes that read different copies
   /// of the table do not wait for each other, but more copies must not cost a resident block.
   TablePlace place_table(int weights, int tile_bytes, int resident_blocks,
                          int max_copies_log2) const {
-    const int share =
-        std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
     for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2) {
       const int words = ((weights << copies_log2) + 31) / 32 * 32;
-      if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share : shared_bytes_))
+      if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share(resident_blocks) : shared_bytes_))
         return {Table::shared, copies_log2, words};
     }
     return {};
+  }
+
+  /// Returns the bytes of the largest tile that costs no resident block, or of the largest of all
+  /// if there is none, and sets its shape.
+  template <class Kind>
+  int shape_tile(NlMeansArguments& a, int weights) const {
+    const auto tile_bytes = [&](int strips) {
+      a.shape = product_shape<Kind>(a.search_radius, strips);
+      return 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
+    };
+    for (int strips = Kind::tile_strips; strips >= 1; --strips)
+      if (tile_bytes(strips) + 4 * weights <= share(Kind::resident_blocks))
+        return tile_bytes(strips);
+    return tile_bytes(Kind::tile_strips);
   }
 
   /// Leaves plan.kernel as it is if the tile does not fit shared memory. `weights` is the number of
@@ -312,8 +345,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   template <class Kind>
   void choose_product_kernel(Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
-    a.shape = product_shape<Kind>(a.search_radius, Kind::tile_strips);
-    const int tile_bytes = 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
+    const int tile_bytes = shape_tile<Kind>(a, weights);
     if (tile_bytes > shared_bytes_)
       return;
     a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
@@ -331,6 +363,10 @@ class NlMeansCuda final : public NlMeans::Backend {
         place.table = Table::aligned;
       }
     }
+    plan.kernel = product_kernel<Kind>(place.table);
+    if constexpr (Kind::squares > 1)
+      if (!plan.kernel)
+        return choose_product_kernel<typename Kind::OneSquare>(plan, weights);
     a.scale_log2 = scale_log2;
     a.product_scale = -2 * (1 << scale_log2);
     a.joined_shift = 2 * a.low_bits - scale_log2;
@@ -339,7 +375,6 @@ class NlMeansCuda final : public NlMeans::Backend {
     a.table_words = place.words;
     a.copies_log2 = place.copies_log2;
     a.strips = place_tiles(plan, Kind::strip_width, Kind::strip_height);
-    plan.kernel = product_kernel<Kind>(place.table);
     plan.threads = product_threads;
     plan.shared_bytes = tile_bytes + 4 * place.words;
     int resident = 0;

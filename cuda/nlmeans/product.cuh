@@ -9,6 +9,8 @@
 
 #include <cuda_runtime.h>
 
+#include <utility>
+
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/matrix_product.cuh"
 #include "cuda/nlmeans/productfill.h"
@@ -23,43 +25,77 @@ enum class Table {
   global,   ///< in device memory
 };
 
+/// Returns true if a kernel for several squares has registers for this way to look up weights.
+template <class Kind>
+constexpr bool has_registers(Table table) {
+  return Kind::squares == 1 || table == Table::aligned ||
+         (table == Table::shared && Kind::planes == 1);
+}
+
+/// Blocks for whose registers a multiprocessor must have room.
+template <class Kind>
+constexpr int min_resident_blocks(Table table) {
+  return table == Table::global && Kind::left_words > 32 ? 1 : Kind::resident_blocks;
+}
+
+/// Returns the number, or another value that equals it. Each call gives a value of its own to the
+/// compiler, which then derives what it needs from it again, instead of keeping that in registers.
+__device__ inline int renewed(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+__device__ inline int thread_number() {
+  return renewed(threadIdx.x);
+}
+
+/// The parts of a block's shared memory after the table.
+template <class Kind, Table kTable>
+struct ProductMemory {
+  std::uint32_t* pixels;
+  int* norms;
+  ProductTile* tile;
+
+  __device__ ProductMemory(const NlMeansArguments& a, std::uint32_t* table)
+      : pixels(table + renewed(kTable == Table::global ? 0 : a.table_words)),
+        norms(reinterpret_cast<int*>(pixels + Kind::planes * a.shape.plane_words)),
+        tile(reinterpret_cast<ProductTile*>(norms + Kind::sample_bytes * a.shape.norm_words())) {}
+};
+
 template <class Kind, Table kTable>
 class ProductWarp {
  public:
-  __device__ ProductWarp(const NlMeansArguments& a, int top, const std::uint32_t* table,
-                         const std::uint32_t* pixels, const int* norms)
+  /// `top` is the first row of the warp's squares in the tile.
+  __device__ __forceinline__ ProductWarp(const NlMeansArguments& a, std::uint32_t* table, int top)
       : a_(a),
         table_(table),
-        table_lane_((threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
-        lane_(a, threadIdx.x, top, pixels, norms) {}
+        table_lane_(static_cast<std::uint32_t>(__cvta_generic_to_shared(table)) |
+                    (threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
+        lane_(a, place(top)) {}
 
-  __device__ void add_candidates() {
-    for (int group = 0; group < a_.shape.column_groups; ++group) {
-      Candidates candidates = lane_.candidates(group);
-      for (int y = 0; y < 4 * Kind::squares + 2 * a_.search_radius; y += rows_at_once) {
-        if constexpr (Kind::squares == 1) {
-          // Rows are loaded one by one, because there are no registers for more.
-          add_rows(0, y, [&](int r) { return lane_.load(candidates, r); });
-        } else {
-          CandidateRow rows[rows_at_once];
-#pragma unroll
-          for (int r = 0; r < rows_at_once; ++r)
-            rows[r] = lane_.load(candidates, r);
-#pragma unroll
-          for (int s = 0; s < Kind::squares; ++s)
-            add_rows(s, y - 4 * s, [&](int r) -> const CandidateRow& { return rows[r]; });
-        }
-        candidates.skip(rows_at_once);
-      }
+  /// Adds the candidates of a group of eight columns.
+  __device__ __forceinline__ void add_candidates(int top, int group) {
+    Candidates candidates = lane_.candidates(place(top), group);
+    if (Kind::squares == 1 && a_.search_radius == 1) {
+      add_pairs<RowPair::first>(candidates);
+      add_pairs<RowPair::second_of_three>(candidates);
+      add_pairs<RowPair::last>(candidates);
+      return;
     }
+    constexpr auto steps = std::make_integer_sequence<int, first_steps>();
+    add_first_pairs(candidates, steps);
+    for (int step = first_steps; step < a_.search_radius; ++step)
+      add_pairs_from_top<first_steps>(candidates, squares_in_order);
+    candidates.row_bias = RowBias(place(top).g());
+    add_last_pairs(candidates, steps);
   }
 
   /// Calls put(x, y, samples) with the denoised samples of all channels, for each pixel in one of
   /// the four lanes that have it.
   template <class Put>
-  __device__ void finish(const Put& put) const {
+  __device__ __forceinline__ void finish(int top, const Put& put) const {
+    const LanePlace at = place(top);
     constexpr int pixels = 2 * Kind::squares;
-    const int t = threadIdx.x % 4;
+    const int t = at.t();
 #pragma unroll
     for (int first = 0; first < pixels; first += 4) {
       std::uint32_t sums[Kind::planes + 1];
@@ -70,8 +106,8 @@ class ProductWarp {
           const auto& in_lane = sums_[pixel / 2][source < Kind::planes ? source / 2 : 0].v;
           const int half = pixel % 2 * 2;
           std::uint32_t sum = source < Kind::planes
-                                  ? lane_.plane_part(in_lane[half + source % 2])
-                                  : lane_.weight_part(in_lane[half], in_lane[half + 1]);
+                                  ? plane_part(at.t(), in_lane[half + source % 2])
+                                  : weight_part(at.t(), in_lane[half], in_lane[half + 1]);
           sum += __shfl_xor_sync(~0u, sum, 1);
           sum += __shfl_xor_sync(~0u, sum, 2);
           if (pixel == first || pixel % 4 == t)
@@ -82,68 +118,83 @@ class ProductWarp {
       for (int c = 0; c < Kind::channels; ++c)
         means[c] = mean_of<Kind>(sums, c, a_.low_bits);
       if (first + t < pixels)
-        put(lane_.x(), lane_.y(first + t), means);
+        put(at.x(), at.y(first + t), means);
     }
   }
 
  private:
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  static constexpr bool few_registers = kTable != Table::aligned;
-#else
-  static constexpr bool few_registers = kTable == Table::global;
-#endif
-  static constexpr int rows_at_once = few_registers ? 2 : Kind::rows_at_once;
   using CandidateRow = typename ProductLane<Kind>::CandidateRow;
   using Candidates = typename ProductLane<Kind>::Candidates;
 
-  /// Adds what candidates give to the pixels of square s. `row` is the first of their rows, counted
-  /// from the first one that the square needs. candidates(r) returns the one r rows below.
-  template <class Rows>
-  __device__ __forceinline__ void add_rows(int s, int row, const Rows& candidates) {
-    const int last = 2 * a_.search_radius + 2;
-    if (row < 0 || row > last)
-      return;
-    if constexpr (rows_at_once == 4) {
-      if (row == 0)
-        add_pairs<RowPair::first, RowPair::middle>(s, row, candidates);
-      else if (row + 6 <= last)
-        add_pairs<RowPair::all, RowPair::all>(s, row, candidates);
-      else if (row + 4 == last)
-        add_pairs<RowPair::all, RowPair::middle>(s, row, candidates);
-      else if (row + 2 == last)
-        add_pairs<RowPair::middle, RowPair::last>(s, row, candidates);
-      else
-        add_pairs<RowPair::last, RowPair::none>(s, row, candidates);
-    } else {
-      if (row == 0)
-        add_pairs<RowPair::first, RowPair::none>(s, row, candidates);
-      else if (row == last)
-        add_pairs<RowPair::last, RowPair::none>(s, row, candidates);
-      else if (row == 2 || row + 2 == last)
-        add_pairs<RowPair::middle, RowPair::none>(s, row, candidates);
-      else
-        add_pairs<RowPair::all, RowPair::none>(s, row, candidates);
-    }
+  __device__ __forceinline__ LanePlace place(int top) const {
+    const ProductMemory<Kind, kTable> memory(a_, table_);
+    return {memory.pixels, memory.norms, thread_number(), top};
   }
 
-  template <RowPair kFirst, RowPair kSecond, class Rows>
-  __device__ __forceinline__ void add_pairs(int s, int row, const Rows& candidates) {
+  /// Steps before all squares search both rows of a pair, and steps after that.
+  static constexpr int first_steps = 2 * Kind::squares;
+  static constexpr auto squares_in_order = std::make_integer_sequence<int, Kind::squares>();
+
+  template <int... kSteps>
+  __device__ __forceinline__ void add_first_pairs(Candidates& candidates,
+                                                  std::integer_sequence<int, kSteps...>) {
+    (add_pairs_from_top<kSteps>(candidates, squares_in_order), ...);
+  }
+
+  template <int... kSteps>
+  __device__ __forceinline__ void add_last_pairs(Candidates& candidates,
+                                                 std::integer_sequence<int, kSteps...>) {
+    (add_pairs_to_bottom<kSteps>(candidates, squares_in_order), ...);
+  }
+
+  template <int kStep, int... kSquares>
+  __device__ __forceinline__ void add_pairs_from_top(Candidates& candidates,
+                                                     std::integer_sequence<int, kSquares...>) {
+    add_pairs<pair_from_top(kStep - 2 * kSquares)...>(candidates);
+  }
+
+  template <int kStep, int... kSquares>
+  __device__ __forceinline__ void add_pairs_to_bottom(Candidates& candidates,
+                                                      std::integer_sequence<int, kSquares...>) {
+    add_pairs<pair_to_bottom(kStep - 2 * kSquares)...>(candidates);
+  }
+
+  /// Adds a pair of rows of candidates, for which kPairs says what it is to each square. There are
+  /// no branches between squares, so that the compiler can do other work while it waits for
+  /// products.
+  template <RowPair... kPairs>
+  __device__ __forceinline__ void add_pairs(Candidates& candidates) {
+    if constexpr (sizeof...(kPairs) == Kind::squares) {
+      constexpr RowPair pairs[] = {kPairs...};
+      if constexpr (Kind::squares == 1) {
+        // Rows are loaded one by one, because there are no registers for more, which the compiler
+        // overlooks without barriers.
 #pragma unroll
-    for (int r = 0; r < rows_at_once; ++r) {
-      const RowPair pair = r < 2 ? kFirst : kSecond;
-      if (pair != RowPair::none)
-        add_row(s, pair, row + r / 2 * 2, r % 2, candidates(r));
+        for (int r = 0; r < 2; ++r) {
+          add_row(0, pairs[0], r, candidates, lane_.load(candidates, r));
+          __syncwarp();
+        }
+      } else {
+        CandidateRow rows[2];
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          rows[r] = lane_.load(candidates, r);
+#pragma unroll
+        for (int s = 0; s < Kind::squares; ++s)
+#pragma unroll
+          for (int r = 0; r < 2; ++r)
+            if (pairs[s] != RowPair::none)
+              add_row(s, pairs[s], r, candidates, rows[r]);
+      }
+      candidates.skip(2);
     }
   }
 
-  __device__ __forceinline__ void add_row(int s, RowPair pair, int pair_row, int r,
+  __device__ __forceinline__ void add_row(int s, RowPair pair, int r, const Candidates& from,
                                           const CandidateRow& candidates) {
     constexpr int bytes = Kind::sample_bytes;
     const auto& right = candidates.right;
     Sums high{}, mixed{}, low{};
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      high.v[i] = lane_.first_high(s, i / 2);
 #pragma unroll
     for (int c = 0; c < Kind::channels; ++c) {
       const int upper = bytes * c, lower = bytes * c + bytes - 1;
@@ -165,8 +216,8 @@ class ProductWarp {
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       if (!skips(pair, i / 2))
-        weights[i] = weight(lane_.distance(s, i / 2, i % 2, candidates, pair, pair_row, r,
-                                           high.v[i], mixed.v[i], low.v[i]));
+        weights[i] = weight(lane_.distance(s, i / 2, i % 2, from, candidates, pair, r, high.v[i],
+                                           mixed.v[i], low.v[i]));
     const std::uint32_t factor[4] = {weights[0], weights[2], weights[1], weights[3]};
 #pragma unroll
     for (int m = 0; m < Kind::products; ++m)
@@ -190,82 +241,89 @@ class ProductWarp {
 
   __device__ std::uint32_t weight(int distance) const {
     if (kTable == Table::global)
-      return __ldg(a_.weights + (distance >> a_.index_shift));
-    const int place = kTable == Table::aligned ? distance : distance >> a_.index_shift;
-    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(table_) +
-                                                   ((place & a_.table_mask) | table_lane_));
+      return __ldg(a_.weights + (static_cast<std::uint32_t>(distance) >> a_.index_shift));
+    const int entry = kTable == Table::aligned ? distance : distance >> a_.index_shift;
+    std::uint32_t found;
+    asm("ld.shared.u32 %0, [%1];" : "=r"(found) : "r"((entry & a_.table_mask) | table_lane_));
+    return found;
   }
 
   const NlMeansArguments& a_;
-  const std::uint32_t* table_;
-  int table_lane_;  // address of the lane's copy of the first entry, in the table
+  std::uint32_t* table_;
+  std::uint32_t table_lane_;  // address of the lane's copy of the first entry
   ProductLane<Kind> lane_;
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// All threads of the block call this.
+/// Denoises a tile whose samples and norms have been prepared, and returns the block's next strip.
+/// The tile is read again for each strip, and one number counts strips and groups, because
+/// registers are scarce.
 template <class Kind, Table kTable>
-__device__ __forceinline__ void denoise_tile(const NlMeansArguments& a, const ProductTile& tile,
-                                             const std::uint32_t* table, std::uint32_t* pixels,
-                                             int* norms) {
-  const DenoisedPicture& picture = tile.picture;
-  __syncthreads();  // until all warps are done with the last tile
-  load_samples<Kind>(a, tile, threadIdx.x, pixels);
-  __syncthreads();
-  copy_samples<Kind>(a.shape, threadIdx.x, pixels);
-  __syncthreads();
-  find_norms<Kind>(a, tile.strips, threadIdx.x, pixels, norms);
-  __syncthreads();
-  for (int strip = 0; strip < tile.strips; ++strip) {
-    ProductWarp<Kind, kTable> work(a, Kind::strip_height * strip, table, pixels, norms);
-    work.add_candidates();
-    work.finish([&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
-      const int x = tile.left + tile_x, y = tile.top + tile_y;
-      if (x >= picture.width || y >= picture.height)
-        return;
+__device__ __forceinline__ unsigned denoise_tile(const NlMeansArguments& a, std::uint32_t* table) {
+  const volatile ProductTile& tile = *ProductMemory<Kind, kTable>(a, table).tile;
+  constexpr int strip_bits = 16;
+  for (int count = 0; count >> strip_bits < tile.strips;) {
+    const auto squares_top = [&] { return (count >> strip_bits) * Kind::strip_height; };
+    ProductWarp<Kind, kTable> work(a, table, squares_top());
+    for (; (count & 0xffff) < a.shape.column_groups; ++count)
+      work.add_candidates(squares_top(), count & 0xffff);
+    const DenoisedPicture& picture = a.pictures[tile.picture];
+    const int left = tile.left, top = tile.top;
+    work.finish(
+        squares_top(), [&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
+          const int x = left + tile_x, y = top + tile_y;
+          if (x >= picture.width || y >= picture.height)
+            return;
 #pragma unroll
-      for (int c = 0; c < Kind::channels; ++c) {
-        const DenoisedPlane& plane = picture.planes[c];
-        std::uint8_t* const bytes = plane.out + plane.offset +
-                                    static_cast<std::int64_t>(y) * plane.out_pitch +
-                                    static_cast<std::int64_t>(x) * plane.step;
-        const std::uint32_t word = Kind::sample_bytes == 2 ? means[c] << a.shift : means[c];
-        bytes[0] = static_cast<std::uint8_t>(word);
-        if (Kind::sample_bytes == 2)
-          bytes[1] = static_cast<std::uint8_t>(word >> 8);
-      }
-    });
+          for (int c = 0; c < Kind::channels; ++c) {
+            const DenoisedPlane& plane = picture.planes[c];
+            std::uint8_t* const bytes = plane.out + plane.offset +
+                                        static_cast<std::int64_t>(y) * plane.out_pitch +
+                                        static_cast<std::int64_t>(x) * plane.step;
+            const std::uint32_t word = Kind::sample_bytes == 2 ? means[c] << a.shift : means[c];
+            bytes[0] = static_cast<std::uint8_t>(word);
+            if (Kind::sample_bytes == 2)
+              bytes[1] = static_cast<std::uint8_t>(word >> 8);
+          }
+        });
+    count = ((count >> strip_bits) + 1) << strip_bits;
   }
+  return tile.next;
 }
 
 template <class Kind, Table kTable>
-__global__ void __launch_bounds__(product_threads, Kind::resident_blocks)
+__global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTable))
     denoise_by_products(const __grid_constant__ NlMeansArguments a) {
-  extern __shared__ std::uint32_t shared[];
+  // The table begins at a line of copies of an entry, so that addresses in it need no sums.
+  extern __shared__ __align__(128) std::uint32_t table[];
   grid_dependency_wait();
   // Where little of the frame is denoised, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();
-  // The table comes first, because its address is then a constant.
-  std::uint32_t* const table = shared;
-  std::uint32_t* const pixels = table + (kTable == Table::global ? 0 : a.table_words);
-  int* const norms = reinterpret_cast<int*>(pixels + Kind::planes * a.shape.plane_words);
-  if (kTable != Table::global)
+  if (kTable != Table::global) {
     for (int i = threadIdx.x; i < a.table_words; i += product_threads)
       // The table ends with a weight of 0; words after it only fill the last line.
       table[i] =
           __ldg(a.weights + min(static_cast<std::uint32_t>(i >> a.copies_log2), a.last_weight + 1));
+  }
 
-  for (unsigned first = blockIdx.x * a.strips_at_once; first < a.strips;
-       first += gridDim.x * a.strips_at_once) {
-    const unsigned end = min(first + a.strips_at_once, a.strips);
-    for (unsigned strip = first; strip < end;) {
-      const ProductTile tile = tile_at<Kind>(a, strip, end);
-      strip += tile.strips;
-      if (is_active(a, tile.picture, tile.left, tile.top, Kind::strip_width,
-                    Kind::strip_height * tile.strips))
-        denoise_tile<Kind, kTable>(a, tile, table, pixels, norms);
-    }
+  for (unsigned strip = blockIdx.x * a.strips_at_once; strip < a.strips;) {
+    const ProductTile tile = tile_at<Kind>(a, strip, gridDim.x);
+    strip = tile.next;
+    if (!is_active(a, a.pictures[tile.picture], tile.left, tile.top, Kind::strip_width,
+                   Kind::strip_height * tile.strips))
+      continue;
+    const ProductMemory<Kind, kTable> memory(a, table);
+    __syncthreads();  // until all warps are done with the last tile
+    if (threadIdx.x == 0)
+      *memory.tile = tile;
+    load_samples<Kind>(a, tile, thread_number(), memory.pixels);
+    __syncthreads();
+    copy_samples<Kind>(a.shape, thread_number(), memory.pixels);
+    __syncthreads();
+    find_norms<Kind>(a, tile.strips, thread_number(), memory.pixels, memory.norms);
+    __syncthreads();
+    strip = denoise_tile<Kind, kTable>(a, table);
   }
   launch_dependents();
 }

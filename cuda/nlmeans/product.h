@@ -32,8 +32,9 @@ constexpr int product_warps = 8;  ///< of a block
 /// The properties of a kernel that are fixed at compile time. It compares patches of up to 4·kSide
 /// − 1 samples along each side, which cover kSide groups of four rows and kSide words of each row.
 /// A sample of two bytes has two planes: the upper 8 bits, and those below them.
-template <int kSide, int kChannels, int kSampleBytes>
+template <int kSide, int kChannels, int kSampleBytes, bool kOneSquare = false>
 struct ProductKind {
+  using OneSquare = ProductKind<kSide, kChannels, kSampleBytes, true>;
   static constexpr int side = kSide;
   static constexpr int channels = kChannels;
   static constexpr int sample_bytes = kSampleBytes;
@@ -43,9 +44,11 @@ struct ProductKind {
   static constexpr int left_words = 2 * words * planes;
   /// Squares of 4×4 pixels, one below the other, that a warp compares with a candidate at a
   /// time.
-  static constexpr int squares = left_words <= 8 ? 3 : left_words <= 18 && channels == 1 ? 2 : 1;
-  /// Rows of candidates that a warp has in work at a time.
-  static constexpr int rows_at_once = side == 2 && planes != 2 && planes <= 3 ? 4 : 2;
+  static constexpr int squares = kOneSquare || left_words > 18 || channels > 1 ? 1
+                                 : left_words <= 8                             ? 3
+                                                                               : 2;
+  /// With more squares, some of them begin to search before others end.
+  static constexpr int min_search_radius = squares == 1 ? 0 : 2 * squares;
   /// True if the products of two planes are added up before they are subtracted from the norms,
   /// because 32 bits hold the sum.
   static constexpr bool joins_planes =
@@ -72,9 +75,13 @@ struct ProductShape {
   int candidate_columns, candidate_rows;
   int column_groups;  ///< groups of eight candidates along a row that a warp goes through
 
-  /// The words of a block, without its table.
+  /// The norms of all candidates, and of one more column that no pixel searches.
+  CUDAVISION_HOST_DEVICE constexpr int norm_words() const {
+    return (candidate_columns + 1) * candidate_rows;
+  }
+  /// The words of a block, without its table. The last five describe the tile.
   constexpr int words(int planes, int sample_bytes) const {
-    return planes * plane_words + sample_bytes * candidate_columns * candidate_rows;
+    return planes * plane_words + sample_bytes * norm_words() + 5;
   }
 };
 
@@ -133,49 +140,46 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
 /// 31 bits. It is added where a candidate is outside the search of a pixel.
 constexpr int outside_search = 1 << 29;
 
-/// Returns what is added to the distances of a candidate in the given column, counted from the
-/// first one that the square needs, from a pixel in column x of the square.
-CUDAVISION_HOST_DEVICE inline int search_bias(int candidate, int x, int search_radius) {
-  return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius)
-             ? 0
-             : outside_search;
+/// Returns true if a pixel in column x of a square searches candidates in the given column, counted
+/// from the first one that the square needs.
+CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_radius) {
+  return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
 
-/// Which pixels of a square search a pair of rows of candidates.
+/// Which pixels of a square search a pair of rows of candidates. The lanes of half 0 hold pixels in
+/// rows 0 and 1 of the square, those of half 1 pixels in rows 2 and 3.
 enum class RowPair {
   none,
-  first,   ///< 0 and 1, counted from the first row that the square needs
-  middle,  ///< any rows but the first and the last ones
-  all,     ///< rows that all pixels search
-  last,    ///< the last two that the square needs
+  first,            ///< the first two rows that the square needs; only half 0 searches there
+  second,           ///< row 3 of the square does not search the first row of the pair
+  all,              ///< all pixels search both
+  next_to_last,     ///< row 0 of the square does not search the second row of the pair
+  last,             ///< the last two that the square needs; only half 1 searches there
+  second_of_three,  ///< the second and the next to last
 };
 
-/// Returns true if no pixel in half `half` of a lane's searches a pair's rows.
+/// Returns true if no pixel in half `half` searches a pair's rows.
 CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// Lanes hold pixels in rows g / 4 and g / 4 + 2 of the square. Of each pair of rows in `middle`,
-/// either all lanes' pixels search both, or those of half 1 in row 3 do not search the first row
-/// of the pair (at the top), or those of half 0 in row 0 not the second one (at the bottom).
+/// What is added to distances where only one of a half's two rows of pixels searches.
 struct RowBias {
-  int top;     ///< added for lanes with pixels in rows 1 and 3
-  int bottom;  ///< added for lanes with pixels in rows 0 and 2
+  int top;     ///< for lanes with pixels in rows 1 and 3
+  int bottom;  ///< for lanes with pixels in rows 0 and 2
 
+  RowBias() = default;
   CUDAVISION_HOST_DEVICE explicit RowBias(int g)
       : top(g / 4 == 1 ? outside_search : 0), bottom(g / 4 == 0 ? outside_search : 0) {}
 
-  /// Returns the bias of row `row` of the pair that begins in row `first`. Not for halves that are
-  /// skipped.
-  CUDAVISION_HOST_DEVICE int of(RowPair pair, int first, int row, int half,
-                                int search_radius) const {
-    if (row == 0 && half == (pair == RowPair::first ? 0 : 1) && pair != RowPair::all &&
-        pair != RowPair::last)
-      return pair == RowPair::first || first == 2 ? top : 0;
-    if (row == 1 && half == (pair == RowPair::last ? 1 : 0) && pair != RowPair::all &&
-        pair != RowPair::first)
-      return pair == RowPair::last || first == 2 * search_radius ? bottom : 0;
-    return 0;
+  /// Returns the bias of row 0 or 1 of a pair. Not for halves that are skipped.
+  CUDAVISION_HOST_DEVICE int of(RowPair pair, int row, int half) const {
+    const RowPair top_pair = half == 0 ? RowPair::first : RowPair::second;
+    const RowPair bottom_pair = half == 0 ? RowPair::next_to_last : RowPair::last;
+    const bool three = pair == RowPair::second_of_three;
+    if (row == 0)
+      return pair == top_pair || (three && half == 1) ? top : 0;
+    return pair == bottom_pair || (three && half == 0) ? bottom : 0;
   }
 };
 
@@ -211,8 +215,8 @@ constexpr std::uint32_t weight_constants = digit_base << 16 | 1u << 8;
 /// A sum of squares, Σ h² · 2^(2e) + 2 Σ h·l · 2^e + Σ l², is split so that both parts fit 32 bits.
 /// Samples are h·2^e + l.
 struct Norm {
-  std::uint32_t high;  ///< the norm >> 2e, or the even number below
-  std::uint32_t low;   ///< the norm less high << 2e
+  std::uint32_t high;  ///< the norm >> 2e
+  std::uint32_t low;   ///< the other bits
 };
 
 template <class Kind>
@@ -222,10 +226,8 @@ CUDAVISION_HOST_DEVICE inline Norm norm_of(std::uint32_t high_squares, std::uint
     return {high_squares, 0};
   const std::uint64_t rest =
       (std::uint64_t{products} << (low_bits + 1)) + std::uint64_t{low_squares};
-  const std::uint32_t high = high_squares + static_cast<std::uint32_t>(rest >> (2 * low_bits));
-  const std::uint32_t odd = Kind::joins_planes ? high & 1 : 0;
-  return {high - odd, (static_cast<std::uint32_t>(rest) & ((1u << (2 * low_bits)) - 1)) +
-                          (odd << (2 * low_bits))};
+  return {high_squares + static_cast<std::uint32_t>(rest >> (2 * low_bits)),
+          static_cast<std::uint32_t>(rest) & ((1u << (2 * low_bits)) - 1)};
 }
 
 /// Where planes are joined, twice their products less the lower parts of the norms is at most this
@@ -246,15 +248,25 @@ CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, 
          (high * product_scale + candidate_high);
 }
 
-/// The same where planes are joined. `joined` is mixed << e, plus low, and the lower part of the
-/// candidate's norm has been increased by joined_limit << 2e. joined_shift is 2e − scale_log2, so
-/// that bits below the distance's remain.
-CUDAVISION_HOST_DEVICE inline int joined_distance(int high, int joined, int candidate_high,
-                                                  int candidate_low, int pixel_low,
-                                                  int joined_shift, int product_scale) {
+/// Where planes are joined, returns what the lower parts of the norms and the products of all but
+/// the upper planes add to the distance. `joined` is mixed << e, plus low, and the lower part of
+/// the candidate's norm has been increased by joined_limit << 2e. joined_shift is 2e − scale_log2,
+/// so that bits below the distance's remain.
+CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int pixel_low,
+                                              int joined_shift) {
   const std::uint32_t rest = static_cast<std::uint32_t>(joined) * ~1u + candidate_low +
                              static_cast<std::uint32_t>(pixel_low);
-  return static_cast<int>(rest >> joined_shift) + (high * product_scale + candidate_high);
+  return static_cast<int>(rest >> joined_shift);
+}
+
+/// Returns x + y, or the limit if that is less. GPUs from 9.0 on have an instruction for it, which
+/// the compiler misses where it rearranges sums.
+CUDAVISION_HOST_DEVICE inline int least_sum(int x, int y, int limit) {
+#ifdef __CUDA_ARCH__
+  return __viaddmin_s32(x, y, limit);
+#else
+  return x + y < limit ? x + y : limit;
+#endif
 }
 
 /// Returns the denoised sample of a channel. sums has the sums of the weights times the samples of
@@ -270,15 +282,25 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Returns the kind of the pair of rows that begins at row `row` (even), counted from the first one
-/// that a square needs.
-CUDAVISION_HOST_DEVICE constexpr RowPair row_pair(int row, int search_radius) {
-  const int last = 2 * search_radius + 2;
-  return row < 0 || row > last         ? RowPair::none
-         : row == 0                    ? RowPair::first
-         : row == last                 ? RowPair::last
-         : row == 2 || row == last - 2 ? RowPair::middle
-                                       : RowPair::all;
+/// Returns what a pair of rows is to a square. The numbers count pairs from the square's first one,
+/// and from the one before its last one. A search has radius + 2 pairs.
+CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
+  return number < 0    ? RowPair::none
+         : number == 0 ? RowPair::first
+         : number == 1 ? RowPair::second
+                       : RowPair::all;
+}
+CUDAVISION_HOST_DEVICE constexpr RowPair pair_to_bottom(int number) {
+  return number < 0    ? RowPair::all
+         : number == 0 ? RowPair::next_to_last
+         : number == 1 ? RowPair::last
+                       : RowPair::none;
+}
+/// The same for any search.
+CUDAVISION_HOST_DEVICE constexpr RowPair row_pair(int number, int search_radius) {
+  if (number == 1 && search_radius == 1)
+    return RowPair::second_of_three;
+  return number < search_radius ? pair_from_top(number) : pair_to_bottom(number - search_radius);
 }
 
 }  // namespace cudavision::nlmeans

@@ -19,27 +19,37 @@ constexpr int product_threads = 32 * product_warps;
 
 /// Strips of a picture, one below the other, that a block denoises together.
 struct ProductTile {
-  const DenoisedPicture& picture;
+  int picture;
   int left, top;  ///< in the picture; the tile may end beyond it
   int strips;
+  unsigned next;  ///< the strip that the block comes to after these
 };
 
-/// Returns the tile that begins with the given strip. Strip number `end` and those after it do not
-/// belong to it.
+/// Returns the tile that a block denoises when it comes to the given strip. A block takes
+/// strips_at_once strips, beginning with a multiple of their number. `blocks` is the number of all
+/// blocks.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, unsigned strip,
-                                                  unsigned end) {
-  const DenoisedPicture& picture = picture_of_block(a, strip, &DenoisedPicture::first_block);
+                                                  unsigned blocks) {
+  ProductTile tile{};
+  while (tile.picture + 1 < a.picture_count && strip >= a.pictures[tile.picture + 1].first_block)
+    ++tile.picture;
+  const DenoisedPicture& picture = a.pictures[tile.picture];
   const unsigned in_column = (picture.height + Kind::strip_height - 1) / Kind::strip_height;
   const unsigned number = strip - picture.first_block;
-  const unsigned row = number % in_column;
-  unsigned strips = end - strip;
+  const unsigned column = number / in_column, row = number % in_column;
+  unsigned strips = a.strips_at_once - strip % a.strips_at_once;
   if (strips > in_column - row)
     strips = in_column - row;
   if (strips > static_cast<unsigned>(a.shape.strips))
     strips = a.shape.strips;
-  return {picture, static_cast<int>(number / in_column * Kind::strip_width),
-          static_cast<int>(row * Kind::strip_height), static_cast<int>(strips)};
+  tile.left = column * Kind::strip_width;
+  tile.top = row * Kind::strip_height;
+  tile.strips = strips;
+  tile.next = strip + strips;
+  if (tile.next % a.strips_at_once == 0)
+    tile.next += (blocks - 1) * a.strips_at_once;
+  return tile;
 }
 
 /// Loads the words of all planes that begin at sample from_x[0] of row from_y. The other samples
@@ -76,7 +86,7 @@ template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const ProductTile& tile,
                                                 int thread, std::uint32_t* pixels) {
   const ProductShape& shape = a.shape;
-  const DenoisedPicture& picture = tile.picture;
+  const DenoisedPicture& picture = a.pictures[tile.picture];
   const int halo = a.search_radius + a.patch_radius;
   const int left = tile.left - halo, top = tile.top - halo;
   const int rows = sample_rows<Kind>(a.search_radius, tile.strips);
@@ -133,6 +143,8 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
                                               const std::uint32_t* pixels, int* norms) {
   const ProductShape& shape = a.shape;
   const int patch = 2 * a.patch_radius + 1;
+  const int limit = Kind::joins_planes ? joined_limit : 0;
+  const std::uint32_t least_low = static_cast<std::uint32_t>(limit) << (2 * a.low_bits);
   // Each thread sums a part of a column, as long as it must be for all to have one.
   const int segments =
       shape.candidate_columns < product_threads ? product_threads / shape.candidate_columns : 1;
@@ -173,13 +185,17 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
       add_row(y + patch - 1, 1);
       const Norm norm = norm_of<Kind>(high, products, low, a.low_bits);
       int* const to = norms + x * shape.candidate_rows + y;
-      const int limit = Kind::joins_planes ? joined_limit : 0;
       to[0] = (static_cast<int>(norm.high) - limit) * (1 << a.scale_log2);
       if (Kind::sample_bytes == 2)
-        to[shape.candidate_rows * shape.candidate_columns] =
-            static_cast<int>(norm.low + (static_cast<std::uint32_t>(limit) << (2 * a.low_bits)));
+        to[shape.norm_words()] = static_cast<int>(norm.low + least_low);
       add_row(y, ~0u);
     }
+  }
+  for (int y = thread; y < rows; y += product_threads) {
+    int* const to = norms + shape.candidate_columns * shape.candidate_rows + y;
+    to[0] = outside_search;
+    if (Kind::sample_bytes == 2)
+      to[shape.norm_words()] = static_cast<int>(least_low);
   }
 }
 

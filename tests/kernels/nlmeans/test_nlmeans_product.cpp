@@ -72,12 +72,13 @@ TEST(NlMeansProduct, SelectorsPutASampleInPlaceOfADigit) {
   expect_selections<ProductKind<2, 3, 2>>();
 }
 
-/// Gives the strips of two pictures to blocks, as many as each takes at a time.
+/// Gives the strips of three pictures to blocks, as many as each takes at a time.
 template <class Kind>
-void expect_tiles_cover(int at_once, int tile_strips) {
+void expect_tiles_cover(unsigned at_once, int tile_strips, unsigned blocks) {
   NlMeansArguments a{};
   a.picture_count = 3;
   a.shape.strips = tile_strips;
+  a.strips_at_once = at_once;
   const int sizes[][2] = {{Kind::strip_width * 2 + 1, Kind::strip_height * 5 + 1},
                           {1, 1},
                           {Kind::strip_width, Kind::strip_height * 3}};
@@ -89,34 +90,32 @@ void expect_tiles_cover(int at_once, int tile_strips) {
         static_cast<unsigned>((sizes[i][0] + Kind::strip_width - 1) / Kind::strip_width *
                               ((sizes[i][1] + Kind::strip_height - 1) / Kind::strip_height));
   }
-  std::set<std::tuple<const DenoisedPicture*, int, int>> covered;
-  for (unsigned first = 0; first < a.strips; first += static_cast<unsigned>(at_once)) {
-    const unsigned end = std::min(first + static_cast<unsigned>(at_once), a.strips);
-    for (unsigned strip = first; strip < end;) {
-      const ProductTile tile = tile_at<Kind>(a, strip, end);
+  std::set<std::tuple<int, int, int>> covered;
+  for (unsigned block = 0; block < blocks; ++block)
+    for (unsigned strip = block * at_once; strip < a.strips;) {
+      const ProductTile tile = tile_at<Kind>(a, strip, blocks);
       ASSERT_GT(tile.strips, 0);
       ASSERT_LE(tile.strips, tile_strips);
+      EXPECT_EQ(tile.left % Kind::strip_width, 0);
+      EXPECT_EQ(tile.top % Kind::strip_height, 0);
+      EXPECT_LT(tile.left, sizes[tile.picture][0]);
       for (int i = 0; i < tile.strips; ++i) {
         const int top = tile.top + i * Kind::strip_height;
-        EXPECT_LT(tile.left, tile.picture.width);
-        EXPECT_LT(top, tile.picture.height);
-        EXPECT_EQ(tile.left % Kind::strip_width, 0);
-        EXPECT_EQ(top % Kind::strip_height, 0);
-        EXPECT_TRUE(covered.insert({&tile.picture, tile.left, top}).second);
+        EXPECT_LT(top, sizes[tile.picture][1]);
+        EXPECT_TRUE(covered.insert({tile.picture, tile.left, top}).second);
       }
-      strip += static_cast<unsigned>(tile.strips);
-      ASSERT_LE(strip, end);
+      strip = tile.next;
     }
-  }
-  EXPECT_EQ(covered.size(), a.strips);
+  EXPECT_EQ(covered.size(), a.strips) << at_once << " at once, " << blocks << " blocks";
 }
 
 TEST(NlMeansProduct, TilesCoverEachPictureOnce) {
-  for (const int at_once : {1, 2, 4, 7, 100})
-    for (const int tile_strips : {1, 3, 4, 8}) {
-      expect_tiles_cover<ProductKind<2, 1, 1>>(at_once, tile_strips);
-      expect_tiles_cover<ProductKind<2, 1, 2>>(at_once, tile_strips);
-    }
+  for (const unsigned at_once : {1u, 2u, 4u, 7u, 100u})
+    for (const int tile_strips : {1, 3, 4, 8})
+      for (const unsigned blocks : {1u, 2u, 5u}) {
+        expect_tiles_cover<ProductKind<2, 1, 1>>(at_once, tile_strips, blocks);
+        expect_tiles_cover<ProductKind<2, 1, 2>>(at_once, tile_strips, blocks);
+      }
 }
 
 /// Pixels must search the candidates up to the search radius from them, and no others.
@@ -124,20 +123,35 @@ TEST(NlMeansProduct, SearchesHaveTheirSize) {
   for (const int radius : {1, 2, 3, 4, 10, 11, 50}) {
     for (int candidate = -8; candidate < 2 * radius + 12; ++candidate)
       for (int x = 0; x < 4; ++x)
-        EXPECT_EQ(search_bias(candidate, x, radius) == 0,
-                  candidate >= x && candidate <= x + 2 * radius);
+        EXPECT_EQ(searches(x, candidate, radius), candidate >= x && candidate <= x + 2 * radius);
     for (int pair_row = -4; pair_row < 2 * radius + 8; pair_row += 2)
       for (int row = 0; row < 2; ++row)
         for (int g = 0; g < 8; ++g)
           for (int half = 0; half < 2; ++half) {
             const int candidate = pair_row + row, y = pixel_y(g + 8 * half);
-            const RowPair pair = row_pair(pair_row, radius);
-            const bool outside =
-                skips(pair, half) || RowBias(g).of(pair, pair_row, row, half, radius) != 0;
+            const RowPair pair = row_pair(pair_row / 2, radius);
+            const bool outside = skips(pair, half) || RowBias(g).of(pair, row, half) != 0;
             EXPECT_EQ(!outside, candidate >= y && candidate <= y + 2 * radius)
                 << "radius " << radius << ", row " << candidate << ", pixel in row " << y;
           }
   }
+}
+
+/// The steps of a kernel, in which each square is two pairs of rows behind the one above it, must
+/// give each square all of its pairs.
+TEST(NlMeansProduct, StepsGiveEachSquareItsPairs) {
+  for (int squares = 1; squares <= 4; ++squares)
+    for (int radius = 2 * squares; radius < 2 * squares + 9; ++radius)
+      for (int square = 0; square < squares; ++square) {
+        int pair = -2 * square;
+        for (int step = 0; step < 2 * squares; ++step, ++pair)
+          EXPECT_EQ(pair_from_top(step - 2 * square), row_pair(pair, radius));
+        for (int step = 2 * squares; step < radius; ++step, ++pair)
+          EXPECT_EQ(pair_from_top(2 * squares - 2 * square), row_pair(pair, radius));
+        for (int step = 0; step < 2 * squares; ++step, ++pair)
+          EXPECT_EQ(pair_to_bottom(step - 2 * square), row_pair(pair, radius));
+        EXPECT_GE(pair, radius + 2);
+      }
 }
 
 template <class Kind>
@@ -198,10 +212,10 @@ void expect_exact_distances() {
         const std::uint32_t limit = joined_limit;
         const int distance =
             Kind::joins_planes
-                ? joined_distance(
-                      high, (mixed << low_bits) + low, (candidate_high - joined_limit) * scale,
-                      static_cast<int>(candidate.low + (limit << (2 * low_bits))),
-                      static_cast<int>(pixel.low), 2 * low_bits - scale_log2, -2 * scale)
+                ? high * (-2 * scale) + (candidate_high - joined_limit) * scale +
+                      joined_rest((mixed << low_bits) + low,
+                                  static_cast<int>(candidate.low + (limit << (2 * low_bits))),
+                                  static_cast<int>(pixel.low), 2 * low_bits - scale_log2)
                 : scaled_distance(high, mixed, low, candidate_high * scale,
                                   static_cast<int>(candidate.low), static_cast<int>(pixel.low),
                                   low_bits, scale_log2, -2 * scale);
@@ -242,10 +256,10 @@ class Block {
  public:
   Block(const NlMeansArguments& a, const ProductTile& tile)
       : a_(a),
+        picture_(a.pictures[0]),
         tile_(tile),
         pixels_(static_cast<std::size_t>(Kind::planes * a.shape.plane_words), 0xdeadbeef),
-        norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.candidate_columns *
-                                        a.shape.candidate_rows)) {}
+        norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.norm_words())) {}
 
   void run() {
     for (int thread = 0; thread < product_threads; ++thread)
@@ -256,7 +270,7 @@ class Block {
       find_norms<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data());
     for (int warp = 0; warp < product_warps; ++warp)
       for (int strip = 0; strip < tile_.strips; ++strip)
-        if (tile_.left + 4 * warp < tile_.picture.width)
+        if (tile_.left + 4 * warp < picture_.width)
           run_warp(warp, strip * Kind::strip_height);
   }
 
@@ -265,15 +279,18 @@ class Block {
 
   void run_warp(int warp, int top) {
     lanes_.clear();
-    for (int lane = 0; lane < 32; ++lane)
-      lanes_.push_back(
-          std::make_unique<Lane>(a_, 32 * warp + lane, top, pixels_.data(), norms_.data()));
+    for (int lane = 0; lane < 32; ++lane) {
+      places_[lane] = {pixels_.data(), norms_.data(), 32 * warp + lane, top};
+      lanes_.push_back(std::make_unique<Lane>(a_, places_[lane]));
+    }
     std::fill_n(&sums_[0][0][0][0], sizeof sums_ / sizeof(int), 0);
     for (int group = 0; group < a_.shape.column_groups; ++group)
       for (int y = 0; y < 4 * Kind::squares + 2 * a_.search_radius; ++y) {
-        for (int lane = 0; lane < 32; ++lane)
-          rows_[lane] = lanes_[static_cast<std::size_t>(lane)]->load(
-              lanes_[static_cast<std::size_t>(lane)]->candidates(group), y);
+        for (int lane = 0; lane < 32; ++lane) {
+          const Lane& loading = *lanes_[static_cast<std::size_t>(lane)];
+          candidates_[lane] = loading.candidates(places_[lane], group);
+          rows_[lane] = loading.load(candidates_[lane], y);
+        }
         for (int s = 0; s < Kind::squares; ++s)
           add(s, y - 4 * s);
       }
@@ -299,11 +316,8 @@ class Block {
 
   void add(int s, int row) {
     const int first = row - (row & 1);
-    const RowPair pair = row_pair(first, a_.search_radius);
+    const RowPair pair = row_pair(first / 2, a_.search_radius);
     int high[32][4] = {}, mixed[32][4] = {}, low[32][4] = {};
-    for (int lane = 0; lane < 32; ++lane)
-      for (int i = 0; i < 4; ++i)
-        high[lane][i] = lanes_[static_cast<std::size_t>(lane)]->first_high(s, i / 2);
     for (int c = 0; c < Kind::channels; ++c) {
       constexpr int bytes = Kind::sample_bytes;
       multiply(s, bytes * c, bytes * c, high);
@@ -327,7 +341,7 @@ class Block {
             if (!skips(pair, half))
               product.left[lane][2 * column + half] =
                   a_.weights[lanes_[static_cast<std::size_t>(lane)]->distance(
-                                 s, half, column, rows_[lane], pair, first, row - first,
+                                 s, half, column, candidates_[lane], rows_[lane], pair, row - first,
                                  high[lane][i], mixed[lane][i], low[lane][i]) >>
                              a_.index_shift];
           }
@@ -341,18 +355,17 @@ class Block {
     const int half = pixel % 2 * 2;
     for (int t = 0; t < 4; ++t) {
       const int number = 4 * g + t;
-      const Lane& part = *lanes_[static_cast<std::size_t>(number)];
       for (int plane = 0; plane < Kind::planes; ++plane)
-        sums[plane] += part.plane_part(sums_[pixel / 2][plane / 2][number][half + plane % 2]);
+        sums[plane] += plane_part(t, sums_[pixel / 2][plane / 2][number][half + plane % 2]);
       const auto& first = sums_[pixel / 2][0][number];
-      sums[Kind::planes] += part.weight_part(first[half], first[half + 1]);
+      sums[Kind::planes] += weight_part(t, first[half], first[half + 1]);
     }
-    const Lane& lane = *lanes_[static_cast<std::size_t>(4 * g)];
-    const int x = tile_.left + lane.x(), y = tile_.top + lane.y(pixel);
-    if (x >= tile_.picture.width || y >= tile_.picture.height)
+    const LanePlace& place = places_[4 * g];
+    const int x = tile_.left + place.x(), y = tile_.top + place.y(pixel);
+    if (x >= picture_.width || y >= picture_.height)
       return;
     for (int c = 0; c < Kind::channels; ++c) {
-      const DenoisedPlane& plane = tile_.picture.planes[c];
+      const DenoisedPlane& plane = picture_.planes[c];
       const std::uint32_t word = mean_of<Kind>(sums, c, a_.low_bits) << a_.shift;
       std::uint8_t* const to = plane.out + static_cast<std::ptrdiff_t>(y) * plane.out_pitch +
                                plane.offset + static_cast<std::ptrdiff_t>(x) * plane.step;
@@ -362,10 +375,13 @@ class Block {
   }
 
   const NlMeansArguments& a_;
+  const DenoisedPicture& picture_;
   const ProductTile& tile_;
   std::vector<std::uint32_t> pixels_;
   std::vector<int> norms_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  LanePlace places_[32];
+  typename Lane::Candidates candidates_[32];
   typename Lane::CandidateRow rows_[32];
   int sums_[Kind::squares][Kind::products][32][4];
 };
@@ -419,10 +435,11 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
   a.max_distance = count << a.index_shift;
   a.strips = static_cast<unsigned>((width + Kind::strip_width - 1) / Kind::strip_width *
                                    ((height + Kind::strip_height - 1) / Kind::strip_height));
+  a.strips_at_once = a.strips;
   for (unsigned strip = 0; strip < a.strips;) {
-    const ProductTile tile = tile_at<Kind>(a, strip, a.strips);
+    const ProductTile tile = tile_at<Kind>(a, strip, 1);
     Block<Kind>(a, tile).run();
-    strip += static_cast<unsigned>(tile.strips);
+    strip = tile.next;
   }
   EXPECT_EQ(block, expected);
 }
