@@ -9,14 +9,12 @@
 #include "cuda/core/tableuploader.h"
 #include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/nlmeans/product.cuh"
+#include "cuda/nlmeans/productkernels.cuh"
 #include "cuda/nlmeans/tile.cuh"
 #include "cuda/nlmeans/weights.h"
 
 namespace cudavision::nlmeans {
 namespace {
-
-constexpr int min_side = 2, max_side = 4;
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
@@ -39,50 +37,6 @@ Kernel tile_kernel(int radius, int channels, bool shared_table) {
     default:
       return tile_kernel_of<max_tile_radius>(channels, shared_table);
   }
-}
-
-template <class Kind, Table kTable>
-Kernel product_kernel() {
-  if constexpr (has_registers<Kind>(kTable))
-    return denoise_by_products<Kind, kTable>;
-  return nullptr;
-}
-
-/// Returns nullptr if only kernels for one square have registers.
-template <class Kind>
-Kernel product_kernel(Table table) {
-  switch (table) {
-    case Table::aligned:
-      return product_kernel<Kind, Table::aligned>();
-    case Table::shared:
-      return product_kernel<Kind, Table::shared>();
-    default:
-      return product_kernel<Kind, Table::global>();
-  }
-}
-
-/// Calls function(kind) with the kind of kernel that has the smallest side for the patch, and the
-/// most squares for the search. Returns false if there is none.
-template <class Function>
-bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
-                       const Function& function) {
-  const int side = patch_radius / 2 + 1;
-  const auto chosen = [&](auto kind) {
-    using Kind = decltype(kind);
-    // Smaller patches have no kernels of their own.
-    const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_side);
-    if (!fits || search_radius < Kind::min_search_radius || channels != Kind::channels ||
-        sample_bytes != Kind::sample_bytes)
-      return false;
-    function(kind);
-    return true;
-  };
-  return chosen(ProductKind<2, 1, 1>{}) || chosen(ProductKind<2, 1, 1, true>{}) ||
-         chosen(ProductKind<3, 1, 1>{}) || chosen(ProductKind<3, 1, 1, true>{}) ||
-         chosen(ProductKind<4, 1, 1>{}) || chosen(ProductKind<2, 3, 1>{}) ||
-         chosen(ProductKind<3, 3, 1>{}) || chosen(ProductKind<2, 1, 2>{}) ||
-         chosen(ProductKind<2, 1, 2, true>{}) || chosen(ProductKind<3, 1, 2>{}) ||
-         chosen(ProductKind<4, 1, 2>{}) || chosen(ProductKind<2, 3, 2>{});
 }
 
 Kernel any_kernel(int sample_bytes, int channels) {
@@ -145,7 +99,7 @@ class NlMeansCuda final : public NlMeans::Backend {
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
               "setting up a kernel on the GPU");
     for (const int channels : {1, DenoisedChannels::max_count})
-      for (int side = min_side; side <= max_side; ++side)
+      for (int side = min_product_side; side <= max_product_side; ++side)
         for (const int search_radius : {1, Parameters::Ranges::search.max / 2})
           with_product_kind(2 * side - 2, search_radius, channels, layout.sample_bytes(),
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });

@@ -68,9 +68,8 @@ class ProductWarp {
   __device__ __forceinline__ ProductWarp(const NlMeansArguments& a, std::uint32_t* table, int top)
       : a_(a),
         table_(table),
-        table_lane_(static_cast<std::uint32_t>(__cvta_generic_to_shared(table)) |
-                    (threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
-        lane_(a, place(top)) {}
+        table_lane_((threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
+        lane_(a, place(top), kTable == Table::global ? 0 : address_of(table) << a.index_shift) {}
 
   /// Adds the candidates of a group of eight columns.
   __device__ __forceinline__ void add_candidates(int top, int group) {
@@ -125,6 +124,10 @@ class ProductWarp {
  private:
   using CandidateRow = typename ProductLane<Kind>::CandidateRow;
   using Candidates = typename ProductLane<Kind>::Candidates;
+
+  static __device__ int address_of(const std::uint32_t* table) {
+    return static_cast<int>(__cvta_generic_to_shared(table));
+  }
 
   __device__ __forceinline__ LanePlace place(int top) const {
     const ProductMemory<Kind, kTable> memory(a_, table_);
@@ -250,7 +253,7 @@ class ProductWarp {
 
   const NlMeansArguments& a_;
   std::uint32_t* table_;
-  std::uint32_t table_lane_;  // address of the lane's copy of the first entry
+  std::uint32_t table_lane_;  // distance of the lane's copies from the first ones, in bytes
   ProductLane<Kind> lane_;
   Sums sums_[Kind::squares][Kind::products] = {};
 };
@@ -294,7 +297,7 @@ __device__ __forceinline__ unsigned denoise_tile(const NlMeansArguments& a, std:
 template <class Kind, Table kTable>
 __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTable))
     denoise_by_products(const __grid_constant__ NlMeansArguments a) {
-  // The table begins at a line of copies of an entry, so that addresses in it need no sums.
+  // The table begins at a line of copies of an entry, as table_mask expects.
   extern __shared__ __align__(128) std::uint32_t table[];
   grid_dependency_wait();
   // Where little of the frame is denoised, the next launch may use the rest of the GPU.

@@ -34,7 +34,10 @@ struct LanePlace {
 template <class Kind>
 class ProductLane {
  public:
-  CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place) : a_(a) {
+  /// first_entry is added to all scaled distances, so that places in the table become addresses.
+  CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place,
+                                     int first_entry)
+      : a_(a), limit_(a.max_distance + first_entry) {
     const ProductShape& shape = a.shape;
     const int patch = 2 * a.patch_radius + 1;
     const int patch_x = a.search_radius + place.x();
@@ -44,7 +47,7 @@ class ProductLane {
     for (int half = 0; half < 2; ++half) {
       const int patch_y = a.search_radius + place.y(2 * s + half);
       const int* const norm = place.norms + patch_x * shape.candidate_rows + patch_y;
-      high_norms_[s][half] = norm[0];
+      high_norms_[s][half] = norm[0] + first_entry;
       if (Kind::sample_bytes == 2)
         low_norms_[s][half] = norm[shape.norm_words()];
       if (Kind::joins_planes) {
@@ -150,7 +153,7 @@ class ProductLane {
   }
 
   /// Returns the scaled distance between pixel `half` of square s and candidate `column` of a row,
-  /// and max_distance where it is greater or the pixel does not search there. high, mixed and low
+  /// and the limit where it is greater or the pixel does not search there. high, mixed and low
   /// are sums of products of the planes; where they are joined, low is their sum. `row` is 0 or 1,
   /// the number of the row in its pair.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
@@ -163,17 +166,18 @@ class ProductLane {
     if constexpr (Kind::joins_planes)
       return least_sum(high * a_.product_scale + candidate_high +
                            joined_rest(low, candidate_low, low_norms_[s][half], a_.joined_shift),
-                       pixel_high, a_.max_distance);
+                       pixel_high, limit_);
     if constexpr (Kind::sample_bytes == 1)
-      return least_sum(high * a_.product_scale + candidate_high, pixel_high, a_.max_distance);
+      return least_sum(high * a_.product_scale + candidate_high, pixel_high, limit_);
     return least_sum(
         scaled_distance(high, mixed, low, candidate_high, candidate_low, low_norms_[s][half],
                         a_.low_bits, a_.scale_log2, a_.product_scale),
-        pixel_high, a_.max_distance);
+        pixel_high, limit_);
   }
 
  private:
   const NlMeansArguments& a_;
+  int limit_;  // of distances
   std::uint32_t left_[Kind::squares][Kind::planes][2 * Kind::words];
   int high_norms_[Kind::squares][2], low_norms_[Kind::squares][2];
 };

@@ -276,12 +276,13 @@ class Block {
 
  private:
   using Lane = ProductLane<Kind>;
+  static constexpr int first_entry = 1024 + 128;  // where the table might begin
 
   void run_warp(int warp, int top) {
     lanes_.clear();
     for (int lane = 0; lane < 32; ++lane) {
       places_[lane] = {pixels_.data(), norms_.data(), 32 * warp + lane, top};
-      lanes_.push_back(std::make_unique<Lane>(a_, places_[lane]));
+      lanes_.push_back(std::make_unique<Lane>(a_, places_[lane], first_entry << a_.index_shift));
     }
     std::fill_n(&sums_[0][0][0][0], sizeof sums_ / sizeof(int), 0);
     for (int group = 0; group < a_.shape.column_groups; ++group)
@@ -340,10 +341,11 @@ class Block {
             const int i = 2 * half + column;
             if (!skips(pair, half))
               product.left[lane][2 * column + half] =
-                  a_.weights[lanes_[static_cast<std::size_t>(lane)]->distance(
-                                 s, half, column, candidates_[lane], rows_[lane], pair, row - first,
-                                 high[lane][i], mixed[lane][i], low[lane][i]) >>
-                             a_.index_shift];
+                  a_.weights[(lanes_[static_cast<std::size_t>(lane)]->distance(
+                                  s, half, column, candidates_[lane], rows_[lane], pair,
+                                  row - first, high[lane][i], mixed[lane][i], low[lane][i]) >>
+                              a_.index_shift) -
+                             first_entry];
           }
         }
       product.add_to(sums_[s][m]);
