@@ -75,6 +75,12 @@ CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
   return number == 0 ? 1 : 3;
 }
 
+/// The estimate looks at every so many pairs of rows of blocks: at about 2^19 pixels of a large
+/// picture, which are enough.
+inline int noise_row_step(std::int64_t pixels) {
+  return static_cast<int>(1 + (pixels >> 19));
+}
+
 CUDAVISION_HOST_DEVICE inline bool is_extreme(int level) {
   return level < 8 || level > 247;
 }

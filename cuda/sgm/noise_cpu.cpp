@@ -93,12 +93,16 @@ std::uint32_t sum_of_block(const Number* columns) {
   return sum;
 }
 
-/// Counts the blocks in rows of blocks from begin to before end.
-void count_blocks(NoiseRows& memory, int begin, int end, int columns) {
+/// Counts the blocks in rows of blocks from begin to before end, of which every row_step-th pair
+/// counts.
+void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_step) {
   const int width = columns * noise_block;
   for (auto& bins : memory.bins)
     std::fill_n(bins, noise_bins, 0u);
-  for (int top = begin * noise_block; top < end * noise_block; top += noise_block) {
+  for (int row_of_blocks = begin; row_of_blocks < end; ++row_of_blocks) {
+    if (row_of_blocks / 2 % row_step != 0)
+      continue;
+    const int top = row_of_blocks * noise_block;
     std::fill_n(memory.extremes, width, 0u);
     for (std::uint16_t* sums : memory.sums)
       std::fill_n(sums, width, std::uint16_t{0});
@@ -164,7 +168,7 @@ void NoiseCpu::estimate(const SamplePlane& picture, bool first_frame, NoiseState
   bands_.for_each([&](const Band& band) {
     NoiseRows memory(picture, scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
     count_blocks(memory, bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
-                 config_.width / noise_block);
+                 config_.width / noise_block, noise_row_step(config_.pixels()));
   });
   std::uint32_t variance = 0;
   for (int i = 0; i < noise_spacings; ++i) {

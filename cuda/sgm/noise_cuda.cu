@@ -15,6 +15,7 @@ struct NoiseArguments {
   NoiseCounts* counts;
   NoiseState* state;
   bool first_frame;
+  int row_step;  // every so many rows of tiles count
 };
 
 struct FilterArguments {
@@ -82,6 +83,14 @@ __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blo
   atomicAdd(&blocks[lane % 2][lane / 2], lane % 2 == 0 ? numbers.x : numbers.y);
 }
 
+/// Adds 1 to a bin. Lanes of the same bin do so together: in a picture without noise all of them
+/// have the same.
+__device__ void add_to_bin(std::uint32_t* bins, int bin) {
+  const unsigned active = __activemask(), same = __match_any_sync(active, bin);
+  if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
+    atomicAdd(bins + bin, static_cast<std::uint32_t>(__popc(same)));
+}
+
 /// Returns the bin of the quantile of a histogram, or −1 if it has too few blocks. Clears it. All
 /// threads of the block take part.
 __device__ int quantile_bin(std::uint32_t* bins) {
@@ -123,7 +132,7 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
   __shared__ bool is_last;
   launch_dependents();
   grid_dependency_wait();
-  const CensusBlock at(a.census, tile_width, tile_height);
+  const CensusBlock at(a.census, tile_width, a.row_step * tile_height);
   const Samples& picture = a.census.pictures[0];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   for (int i = thread; i < static_cast<int>(sizeof blocks / sizeof(std::uint32_t)); i += threads)
@@ -149,7 +158,7 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
         at.y + (lower + 1) * noise_block <= picture.height &&
         blocks.extremes[lower][block] <= max_extreme_pixels)
       for (int i = 0; i < noise_spacings; ++i)
-        atomicAdd(&a.counts->bins[i][noise_bin(blocks.sums[i][lower][block])], 1u);
+        add_to_bin(a.counts->bins[i], noise_bin(blocks.sums[i][lower][block]));
     __threadfence();
   }
   __syncthreads();
@@ -174,8 +183,38 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
 /* The filter. A thread has four neighbouring pixels and goes down some rows. It sums the five
  * columns around each pixel once per row, and keeps these sums of the last five rows. */
 
-constexpr int filter_threads = 256, strip_rows = 8, strip_width = 32 * pixels;
+constexpr int filter_threads = 128, strip_rows = 8, strip_width = 32 * pixels;
 constexpr int radius = 2, side = 2 * radius + 1;
+
+/// Reads the rows of a thread's strip. kInside: bytes, also of the pixels before and after its own,
+/// can be loaded four at a time. That leaves out the edges of the picture, pictures of more than 8
+/// bits and those at odd places, for which the code is far longer.
+template <bool kInside>
+class LevelRows {
+ public:
+  __device__ LevelRows(const Samples& picture, int shift, bool aligned, int x)
+      : picture_(picture), own_(picture.data + x), shift_(shift), x_(x), aligned_(aligned) {}
+
+  /// Reads the levels of the thread's pixels, and of the four before and after them.
+  __device__ void read(int y, std::uint32_t& before, std::uint32_t& own,
+                       std::uint32_t& after) const {
+    if constexpr (kInside) {
+      const auto* const from = reinterpret_cast<const std::uint32_t*>(
+          own_ + picture_.pitch * min(max(y, 0), picture_.height - 1));
+      before = from[-1], own = from[0], after = from[1];
+    } else {
+      before = gradient::four_levels(picture_, shift_, aligned_, x_ - 4, y);
+      own = gradient::four_levels(picture_, shift_, aligned_, x_, y);
+      after = gradient::four_levels(picture_, shift_, aligned_, x_ + 4, y);
+    }
+  }
+
+ private:
+  const Samples& picture_;
+  const std::uint8_t* own_;
+  int shift_, x_;
+  bool aligned_;
+};
 
 /// The sums of five neighbouring levels, and of their squares, around each of four pixels. A word
 /// has the sums of two pixels.
@@ -184,10 +223,10 @@ struct RowSums {
   std::uint32_t levels;
 
   /// (x, y) is the first of the pixels.
-  __device__ void load(const Samples& picture, int shift, bool aligned, int x, int y) {
-    const std::uint32_t before = gradient::four_levels(picture, shift, aligned, x - 4, y);
-    const std::uint32_t after = gradient::four_levels(picture, shift, aligned, x + 4, y);
-    levels = gradient::four_levels(picture, shift, aligned, x, y);
+  template <bool kInside>
+  __device__ void load(const LevelRows<kInside>& picture, int y) {
+    std::uint32_t before, after;
+    picture.read(y, before, levels, after);
     // The first four of the five, and the last one.
     const std::uint32_t four[pixels] = {__byte_perm(before, levels, 0x5432),
                                         __byte_perm(before, levels, 0x6543), levels,
@@ -218,35 +257,12 @@ __device__ void store_filtered(const FilteredPlane& plane, bool words, int x, in
       to[i] = static_cast<std::uint16_t>(samples[i]);
 }
 
-__global__ void __launch_bounds__(filter_threads, 3)
-    filter_kernel(const __grid_constant__ FilterArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const int number = static_cast<int>(blockIdx.x) % a.blocks;
-  const int which = static_cast<int>(blockIdx.x) / a.blocks;
+/// Filters a strip, of which (x, top) is the thread's first pixel.
+template <bool kInside>
+__device__ void filter_strip(const FilterArguments& a, int which, int x, int top,
+                             std::uint32_t noise) {
   const Samples& picture = a.pictures[which];
-  const int strip = number * (filter_threads / 32) + static_cast<int>(threadIdx.x) / 32;
-  const int x = strip % a.strips * strip_width + static_cast<int>(threadIdx.x) % 32 * pixels;
-  const int top = strip / a.strips * strip_rows;
-  if (x >= picture.width || top >= picture.height)
-    return;
-  const NoiseLevel level = a.noise.level();
-  const std::uint32_t noise = noise_in_window(level);
-  const bool aligned = a.aligned[which];
-  const auto store = [&](int y, const std::uint32_t(&samples)[pixels]) {
-    store_filtered(a.filtered[which], a.words[which], x, y, picture.width, samples);
-  };
-  if (level.variance == 0) {
-    for (int y = top; y < min(top + strip_rows, picture.height); ++y) {
-      const std::uint32_t levels = gradient::four_levels(picture, a.shift, aligned, x, y);
-      std::uint32_t samples[pixels];
-#pragma unroll
-      for (int i = 0; i < pixels; ++i)
-        samples[i] = (levels >> 8 * i & 0xff) * filtered_unit + filtered_offset;
-      store(y, samples);
-    }
-    return;
-  }
+  const LevelRows<kInside> levels_at(picture, a.shift, a.aligned[which], x);
   RowSums rows[side];
   std::uint32_t sums[pixels / 2]{}, squares[pixels]{};
   const auto add = [&](const RowSums& row, int sign) {
@@ -259,7 +275,7 @@ __global__ void __launch_bounds__(filter_threads, 3)
   };
 #pragma unroll
   for (int j = 0; j < side - 1; ++j) {
-    rows[j].load(picture, a.shift, aligned, x, top + j - radius);
+    rows[j].load(levels_at, top + j - radius);
     add(rows[j], 1);
   }
 #pragma unroll
@@ -267,7 +283,7 @@ __global__ void __launch_bounds__(filter_threads, 3)
     if (top + j >= picture.height)
       break;
     RowSums& last = rows[(j + side - 1) % side];
-    last.load(picture, a.shift, aligned, x, top + j + radius);
+    last.load(levels_at, top + j + radius);
     add(last, 1);
     const std::uint32_t levels = rows[(j + radius) % side].levels;
     std::uint32_t samples[pixels];
@@ -277,9 +293,43 @@ __global__ void __launch_bounds__(filter_threads, 3)
       samples[i] =
           filtered_sample(levels >> 8 * i & 0xff, sum, window_variance(sum, squares[i]), noise);
     }
-    store(top + j, samples);
+    store_filtered(a.filtered[which], a.words[which], x, top + j, picture.width, samples);
     add(rows[j % side], -1);
   }
+}
+
+/// Likewise without noise.
+__device__ void copy_strip(const FilterArguments& a, int which, int x, int top) {
+  const Samples& picture = a.pictures[which];
+  for (int y = top; y < min(top + strip_rows, picture.height); ++y) {
+    const std::uint32_t levels = gradient::four_levels(picture, a.shift, a.aligned[which], x, y);
+    std::uint32_t samples[pixels];
+#pragma unroll
+    for (int i = 0; i < pixels; ++i)
+      samples[i] = (levels >> 8 * i & 0xff) * filtered_unit + filtered_offset;
+    store_filtered(a.filtered[which], a.words[which], x, y, picture.width, samples);
+  }
+}
+
+__global__ void __launch_bounds__(filter_threads, 5)
+    filter_kernel(const __grid_constant__ FilterArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int number = static_cast<int>(blockIdx.x) % a.blocks;
+  const int which = static_cast<int>(blockIdx.x) / a.blocks;
+  const Samples& picture = a.pictures[which];
+  const int strip = number * (filter_threads / 32) + static_cast<int>(threadIdx.x) / 32;
+  const int x = strip % a.strips * strip_width + static_cast<int>(threadIdx.x) % 32 * pixels;
+  const int top = strip / a.strips * strip_rows;
+  if (x >= picture.width || top >= picture.height)
+    return;
+  const NoiseLevel level = a.noise.level();
+  if (level.variance == 0)
+    copy_strip(a, which, x, top);
+  else if (a.aligned[which] && picture.bytes == 1 && x >= 4 && x + 8 <= picture.width)
+    filter_strip<true>(a, which, x, top, noise_in_window(level));
+  else
+    filter_strip<false>(a, which, x, top, noise_in_window(level));
 }
 
 bool four_at_once(const Samples& samples) {
@@ -303,7 +353,10 @@ void NoiseCuda::estimate(const SamplePlane& picture, bool first_frame, NoiseStat
   a.counts = counts_.as<NoiseCounts>();
   a.state = state;
   a.first_frame = first_frame;
-  queue_.launch(noise_kernel, static_cast<unsigned>(a.census.blocks), threads, 0, a);
+  a.row_step = noise_row_step(config_.pixels());
+  const int rows_of_tiles = a.census.blocks / a.census.tiles;
+  const int counted = (rows_of_tiles + a.row_step - 1) / a.row_step;
+  queue_.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0, a);
 }
 
 void NoiseCuda::filter(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,

@@ -318,6 +318,7 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   notify("fill-holes", after.fill_holes != before.fill_holes);
   notify("refine", after.refine != before.refine);
   notify("slanted-surfaces", after.slanted_surfaces != before.slanted_surfaces);
+  notify("noise", before.noise != after.noise);
   notify("preset", preset_of(after) != preset_of(before));
 }
 

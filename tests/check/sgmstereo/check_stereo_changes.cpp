@@ -84,14 +84,13 @@ TEST(test_change_while_playing) {
   Properties set = few;
   Picture last = process(stereo, scene);
   for (const auto& [name, value] :
-       {std::pair{"noise", "6"}, std::pair{"slanted-surfaces", "false"},
-        std::pair{"slanted-surfaces", "true"},
-        std::pair{"uniqueness", "0.6"}, std::pair{"lr-max-diff", "-1"},
-        std::pair{"speckle-size", "0"}, std::pair{"speckle-size", "50"},
-        std::pair{"speckle-range", "0"}, std::pair{"subpixel-method", "parabola"},
-        std::pair{"subpixel", "false"}, std::pair{"median", "false"},
-        std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"}, std::pair{"p1", "40"},
-        std::pair{"fill-holes", "true"}, std::pair{"refine", "false"},
+       {std::pair{"noise", "6"}, std::pair{"noise", "0"}, std::pair{"slanted-surfaces", "false"},
+        std::pair{"slanted-surfaces", "true"}, std::pair{"uniqueness", "0.6"},
+        std::pair{"lr-max-diff", "-1"}, std::pair{"speckle-size", "0"},
+        std::pair{"speckle-size", "50"}, std::pair{"speckle-range", "0"},
+        std::pair{"subpixel-method", "parabola"}, std::pair{"subpixel", "false"},
+        std::pair{"median", "false"}, std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"},
+        std::pair{"p1", "40"}, std::pair{"fill-holes", "true"}, std::pair{"refine", "false"},
         std::pair{"confidence-threshold", "200"}}) {
     stereo.set(name, value);
     set.emplace_back(name, value);

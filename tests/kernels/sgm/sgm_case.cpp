@@ -82,6 +82,7 @@ sgm::Parameters random_search(Random& random) {
 sgm::Parameters few_disparities() {
   sgm::Parameters parameters;
   parameters.disparities = 32;
+  parameters.noise = 0;
   return parameters;
 }
 
@@ -219,9 +220,7 @@ SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed ^ 0x9015e, number);
   test.title += ", noisy";
   test.parameters.slanted_surfaces = random.one_in(2);
-  test.parameters.noise = random.one_in(2)   ? sgm::Parameters::automatic_noise
-                          : random.one_in(6) ? 30
-                                             : random.between(0, 1000) / 100.0;
+  test.parameters.noise = random.one_in(6) ? 30 : random.between(0, 1000) / 100.0;
   if (!random.one_in(4)) {  // others do not heed noise
     test.parameters.census = Census::census_gradient;
     test.parameters.p1 = test.parameters.p2 = 0;

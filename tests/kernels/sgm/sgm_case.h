@@ -53,7 +53,8 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 /// Likewise with slanted_surfaces, and without compatibility, in which that has no effect.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with noise, which is automatic in half of the cases, mostly with census_gradient.
+/// Likewise with noise, mostly with census_gradient. It is never automatic: that depends on the
+/// frames before, as in make_noisy_sgm_sequence().
 SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Makes a case of dense frames of one layout.
@@ -69,7 +70,8 @@ sgm::Parameters random_search(Random& random);
 /// Switches slanted_surfaces on. Switches compatibility off, in which that has no effect.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults, but with 32 disparities, for tests that must be quick.
+/// The defaults, but with 32 disparities, for tests that must be quick, and with noise off, because
+/// its estimate depends on the frames before.
 sgm::Parameters few_disparities();
 
 /// Returns few_disparities() after a change.

@@ -22,6 +22,7 @@ using Change = void (*)(Parameters&);
 
 std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
   Parameters parameters;
+  parameters.noise = 0;  // Its estimate depends on the frames before.
   extreme.parameters(parameters);
   return {plain_sgm_case(layout_named(extreme.layout, extreme.width, extreme.height), parameters,
                          extreme.content, 77)};
@@ -55,6 +56,23 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.disparities = 256, p.minimum = -256; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
+    // Noise: the most, and in pictures smaller than the window of its filter.
+    {"MostNoise", "GRAY8", 211, 45, Content::random,
+     [](Parameters& p) { p.noise = 30, p.disparities = 64; }},
+    {"MostNoiseAndLargestPenalties", "GRAY8", 90, 45, Content::random,
+     [](Parameters& p) { p.noise = 30, p.p1 = 222, p.p2 = 223; }},
+    {"NoiseAndNoRoomForPenalties", "GRAY8", 90, 45, Content::natural,
+     [](Parameters& p) { p.noise = 5, p.p1 = 57, p.p2 = 60; }},
+    {"NoiseOfOnePixel", "GRAY8", 1, 1, Content::random,
+     [](Parameters& p) { p.noise = 5, p.speckle_size = 0; }},
+    {"NoiseOfOneRow", "GRAY16", 999, 1, Content::random,
+     [](Parameters& p) { p.noise = 5, p.speckle_size = 0, p.median = false; }},
+    {"NoiseOfOneColumn", "GRAY8", 1, 999, Content::random,
+     [](Parameters& p) { p.noise = 5, p.speckle_size = 0, p.median = false; }},
+    {"NoiseOfEightPaths", "P010", 211, 33, Content::natural,
+     [](Parameters& p) { p.noise = 5, p.paths = 8, p.minimum = -64; }},
+    {"NoiseOfManyDisparities", "GRAY8", 401, 9, Content::natural,
+     [](Parameters& p) { p.noise = 2, p.disparities = 512; }},
     // Extreme ranges of disparities.
     {"LargestMinimum", "GRAY8", 140, 9, Content::random,
      [](Parameters& p) { p.minimum = 2047 - 128; }},
