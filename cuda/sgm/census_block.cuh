@@ -85,8 +85,9 @@ __device__ void write_penalties(const StepPenalties& penalties, const std::uint8
 
 /// Stores a thread's features to `to`, and those at the ends of the row to first and last.
 __device__ inline void store_features(const CensusArguments& a, int picture, int x,
-                               const std::uint32_t (&features)[census_pixels], std::uint32_t* to,
-                               std::uint32_t& first, std::uint32_t& last) {
+                                      const std::uint32_t (&features)[census_pixels],
+                                      std::uint32_t* to, std::uint32_t& first,
+                                      std::uint32_t& last) {
   const int width = a.pictures[picture].width;
   if (a.whole[picture]) {
     *reinterpret_cast<uint4*>(to) = {features[0], features[1], features[2], features[3]};
