@@ -74,7 +74,7 @@ struct DefinedHistory {
   Map numbers;
   std::vector<int> ages;
   std::vector<int> scene_samples;
-  DefinedNoise noise;
+  DefinedNoise noise{};
 };
 
 /// Returns whether the left picture shows another scene, and keeps its samples. Without samples of
