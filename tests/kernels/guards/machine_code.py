@@ -36,11 +36,14 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
 # subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
 EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census_cuda.cu": {"fma.rn.f16x2"},
+                  "cuda/sgm/census_filtered_cuda.cu": {"fma.rn.f16x2"},
+                  "cuda/sgm/noise_cuda.cu": {"div.approx.f32"},  # corrected in integers
                   "cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
                   # Estimates: what they decide is far enough away or is corrected in integers.
                   "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
                                                   "sqrt.approx.ftz.f32"},
-                  "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "div.approx.f32"}}
+                  "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
+                                              "div.approx.ftz.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 # Constants of ELF for CUDA: the machine number, and the records of .nv.info sections that hold the size of
 # each function's stack frame.
