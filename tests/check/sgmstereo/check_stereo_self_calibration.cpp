@@ -129,7 +129,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
   Rig rig(calibrating());
-  constexpr int pairs = 40;
+  constexpr int pairs = 26;
   upright.send({}, pairs);
   alone.send(turned, pairs);
   rig.send(turned, pairs);
@@ -314,9 +314,9 @@ TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
   const char* drift = (const char*[]){"warn", "correct", "off"}[index];
   Rig rig(calibrating({{"calibration-drift", drift}}));
   const Turn after = {0.6, 0, -0.4, 1.006};
-  rig.send(turned, 60);
+  rig.send(turned, 40);
   const double before = rig.mean_known(5);
-  rig.send(after, 40);
+  rig.send(after, 30);
   const double known = rig.mean_known(5);
   g_print("%s: %.3f known before a blow, %.3f after it; rows off by %.2f\n", drift, before, known,
           rig.last().rows_off);
