@@ -29,7 +29,7 @@ class NoiseRows {
     const std::size_t columns = pitch(picture.width);
     squares = reinterpret_cast<std::uint32_t*>(memory + sizeof(Bins)) + reach;
     extremes = squares + columns;
-    sums[0] = reinterpret_cast<std::uint16_t*>(extremes + columns);
+    sums[0] = reinterpret_cast<std::uint16_t*>(extremes - reach + columns) + reach;
     for (int i = 1; i < noise_spacings; ++i)
       sums[i] = sums[i - 1] + columns;
     levels_ = reinterpret_cast<std::uint8_t*>(sums[0] - reach + noise_spacings * columns);
