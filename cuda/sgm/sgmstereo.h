@@ -16,12 +16,13 @@
 ///
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
-/// rectified. The stages run in this order: census of both pictures, aggregate, select, median of
-/// both maps, refine of the right map, check, remove_speckles, write_confidence or keep_confident,
-/// sharpen, refine, fill_slopes, refine_filled, smooth, find_scene_cut, filter_over_time, write.
-/// Stages that the parameters switch off are skipped. Without slanted_surfaces and in
-/// compatibility, the right map is not refined, and fill_holes and refine, in this order, stand for
-/// the stages from sharpen to smooth. backend.h defines what each stage computes.
+/// rectified. The stages run in this order: estimate_noise, filter_noise and census of both
+/// pictures, aggregate, select, median of both maps, refine of the right map, check,
+/// remove_speckles, write_confidence or keep_confident, sharpen, refine, fill_slopes,
+/// refine_filled, smooth, find_scene_cut, filter_over_time, write. Stages that the parameters
+/// switch off are skipped. Without slanted_surfaces and in compatibility, the right map is not
+/// refined, and fill_holes and refine, in this order, stand for the stages from sharpen to smooth.
+/// backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
 struct NoiseState;
@@ -174,7 +175,7 @@ class SgmStereo {
  public:
   /// left and right must be layouts that Luminance accepts, of equal width, height and bits.
   /// Allocates all the memory that any later parameters need: about 2·width·height·(disparities +
-  /// 20) bytes, and on a GPU 16·width·height more, and 2·disparities times height or 6 times width,
+  /// 21) bytes, and on a GPU 20·width·height more, and 2·disparities times height or 6 times width,
   /// whichever is more. Throws invalid_argument, or out_of_memory with the number of bytes asked
   /// for. All errors of this object name parameters by `word`.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
@@ -185,8 +186,9 @@ class SgmStereo {
   /// valid set if parameters are invalid or their Config, resolved, differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
-  /// Makes the next frame the first one of a sequence, for the filter over time. That also happens
-  /// if this filter has been switched on, and if the left picture shows another scene.
+  /// Makes the next frame the first one of a sequence, for the filter over time and for the noise's
+  /// estimate. That also happens if this filter has been switched on, and, for the filter alone, if
+  /// the left picture shows another scene.
   void restart() noexcept;
 
   /// Marks pixels that show nothing of the scene, such as those of a rectified picture that its
