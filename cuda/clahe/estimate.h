@@ -23,13 +23,13 @@
 
 namespace cudavision::clahe {
 
-/// What the estimates in a picture share.
+/// The numbers that all estimates of a picture use.
 struct EstimateScale {
   int factor = 0;        ///< of the weights along x, or 0 if tiles are too wide for estimates
   float inverse = 0.0f;  ///< 1 / (sum of the weights along x)
   float offset = 0.0f;
-  /// Of the estimates in a cell: these have 15 bits after the point, of which so many do not matter
-  /// where the others are all 0. Those estimates are in doubt.
+  /// The estimates have 15 bits after the point. An estimate is in doubt if all of these bits are 0
+  /// except perhaps for the lowest uncertain_bits[cell] ones.
   std::uint8_t uncertain_bits[Tiles::range.max + 1] = {};
 
   EstimateScale() = default;

@@ -74,7 +74,7 @@ struct RowOfWindows {
   }
 };
 
-/// What the kernel writes for the windows of a row.
+/// Writes the results for the windows of a row.
 template <Output kOutput, class Value, class Sum>
 class WindowOutput {
  public:

@@ -108,7 +108,8 @@ __device__ Piece values_at(const PictureRows& picture, const std::uint8_t* row, 
                    : piece_if(exists && place.inside, row + place.begin));
 }
 
-/// What windows gain and lose as they move down row by row, at one place of the rows.
+/// Loads the row that enters the windows and the row that leaves them, at one place, as the windows
+/// move down row by row.
 template <class Value>
 class MovingRows {
  public:

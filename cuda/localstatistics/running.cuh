@@ -48,8 +48,9 @@ __device__ inline std::uint32_t add_weighted(const std::uint32_t (&pairs)[piece_
   return sum;
 }
 
-/// What the threads of a block tell each other about the sums of all columns to the left of the
-/// first windows' ends: sums within their warps, and those of the warps.
+/// Shared memory in which the threads of a block exchange sums. Each thread needs the sum of all
+/// columns to the left of both ends of its first window, and finds it as a sum within a warp plus
+/// the sums of the warps before that.
 template <int kThreads>
 struct WindowEnds {
   std::uint32_t right[kThreads + 1], left[kThreads + 1];

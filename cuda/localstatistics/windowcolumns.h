@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What one thread of the CUDA kernels does with the columns of 16 neighbouring bytes of a row. All
-// of this runs on the host as well, where the tests compare it with plain code for one pixel at a
-// time.
+// The sums of 16 neighbouring bytes' columns, which one thread of the CUDA kernels keeps in its
+// registers. These functions also run on the host, where the tests compare them with plain code for
+// one pixel at a time.
 
 #include <cstdint>
 #include <type_traits>

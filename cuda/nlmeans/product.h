@@ -57,7 +57,8 @@ struct ProductKind {
   static constexpr int products = (planes + 1) / 2;
   /// Blocks for whose registers a multiprocessor has room.
   static constexpr int resident_blocks = left_words > 50 || planes == 6 ? 1 : 2;
-  /// What a block denoises at a time, in pixels: each warp a column of its squares.
+  /// The size in pixels of a strip, which a block denoises at a time. Each warp takes one column of
+  /// the strip's squares.
   static constexpr int strip_width = 4 * product_warps;
   static constexpr int strip_height = 4 * squares;
   static constexpr int tile_strips = planes == 1 && squares == 1 ? 8 : 4;
@@ -163,7 +164,8 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// What is added to distances where only one of a half's two rows of pixels searches.
+/// The pixels of a half lie in two rows. If only one of them searches the candidates of a pair, the
+/// distances of the other one get this bias, which makes their weights 0.
 struct RowBias {
   int top;     ///< for lanes with pixels in rows 1 and 3
   int bottom;  ///< for lanes with pixels in rows 0 and 2
@@ -261,7 +263,7 @@ CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int
 
 /// Returns x + y, or the limit if that is less. GPUs from 9.0 on have an instruction for it, which
 /// the compiler misses where it rearranges sums.
-CUDAVISION_HOST_DEVICE inline int least_sum(int x, int y, int limit) {
+CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #ifdef __CUDA_ARCH__
   return __viaddmin_s32(x, y, limit);
 #else

@@ -144,7 +144,7 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
   const ProductShape& shape = a.shape;
   const int patch = 2 * a.patch_radius + 1;
   const int limit = Kind::joins_planes ? joined_limit : 0;
-  const std::uint32_t least_low = static_cast<std::uint32_t>(limit) << (2 * a.low_bits);
+  const std::uint32_t min_low = static_cast<std::uint32_t>(limit) << (2 * a.low_bits);
   // Each thread sums a part of a column, as long as it must be for all to have one.
   const int segments =
       shape.candidate_columns < product_threads ? product_threads / shape.candidate_columns : 1;
@@ -187,7 +187,7 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
       int* const to = norms + x * shape.candidate_rows + y;
       to[0] = (static_cast<int>(norm.high) - limit) * (1 << a.scale_log2);
       if (Kind::sample_bytes == 2)
-        to[shape.norm_words()] = static_cast<int>(norm.low + least_low);
+        to[shape.norm_words()] = static_cast<int>(norm.low + min_low);
       add_row(y, ~0u);
     }
   }
@@ -195,7 +195,7 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
     int* const to = norms + shape.candidate_columns * shape.candidate_rows + y;
     to[0] = outside_search;
     if (Kind::sample_bytes == 2)
-      to[shape.norm_words()] = static_cast<int>(least_low);
+      to[shape.norm_words()] = static_cast<int>(min_low);
   }
 }
 

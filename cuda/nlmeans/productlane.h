@@ -164,12 +164,12 @@ class ProductLane {
               candidate_low = candidates.low_norms[column];
     const int pixel_high = high_norms_[s][half] + bias;
     if constexpr (Kind::joins_planes)
-      return least_sum(high * a_.product_scale + candidate_high +
-                           joined_rest(low, candidate_low, low_norms_[s][half], a_.joined_shift),
-                       pixel_high, limit_);
+      return min_sum(high * a_.product_scale + candidate_high +
+                         joined_rest(low, candidate_low, low_norms_[s][half], a_.joined_shift),
+                     pixel_high, limit_);
     if constexpr (Kind::sample_bytes == 1)
-      return least_sum(high * a_.product_scale + candidate_high, pixel_high, limit_);
-    return least_sum(
+      return min_sum(high * a_.product_scale + candidate_high, pixel_high, limit_);
+    return min_sum(
         scaled_distance(high, mixed, low, candidate_high, candidate_low, low_norms_[s][half],
                         a_.low_bits, a_.scale_log2, a_.product_scale),
         pixel_high, limit_);

@@ -9,7 +9,7 @@ namespace {
 
 /// The pairs whose points count. A pair has 30 to 70 of them.
 constexpr int max_pairs = 16;
-constexpr std::size_t fewest_points = 20;
+constexpr std::size_t min_points = 20;
 /// Cameras turn by fractions of a degree, and zoom by a few in a thousand. These only keep what the
 /// points do not show at all from being anything.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
@@ -49,7 +49,7 @@ MountFinding MountDrift::add(const sgm::PairFigures& figures, const RectifiedOpt
   if (!figures.vertical_known())
     return finding;
   add_points(figures, corrected);
-  if (seen_.size() < fewest_points)
+  if (seen_.size() < min_points)
     return finding;
   finding.known = true;
   finding.fit = fit_with(0, yaw);

@@ -149,8 +149,8 @@ void SelfCalibration::add(const sgm::PairFigures& figures, const sgm::MountTurn&
   ++pairs_;
   if (seen_.size() >= next_fit_ && !pending_ && seen_.front().pair <= pairs_ - fewest_pairs)
     begin(corrected);
-  if (seen_.size() > most_points)
-    seen_.erase(seen_.begin(), seen_.end() - static_cast<std::ptrdiff_t>(most_points));
+  if (seen_.size() > max_points)
+    seen_.erase(seen_.begin(), seen_.end() - static_cast<std::ptrdiff_t>(max_points));
 }
 
 void SelfCalibration::forget_before_last(int pairs) {
@@ -181,8 +181,8 @@ void SelfCalibration::begin(const sgm::MountTurn& corrected) {
   }
   job.rows_now = as_cameras_see(places, corrected);
   next_fit_ = seen_.size() + seen_.size() / 4;
-  if (seen_.size() < most_points)
-    next_fit_ = std::min(next_fit_, most_points);
+  if (seen_.size() < max_points)
+    next_fit_ = std::min(next_fit_, max_points);
   std::future<std::optional<SelfCalibrated>> result;
   try {
     result = std::async(std::launch::async, run, job);
@@ -206,7 +206,7 @@ bool SelfCalibration::take() {
     return false;
   if (found->rows_off > near_rows) {
     seen_.clear();
-    next_fit_ = fewest_points;
+    next_fit_ = min_points;
   }
   current_ = std::move(found);
   ++count_;

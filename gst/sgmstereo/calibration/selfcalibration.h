@@ -96,7 +96,7 @@ class SelfCalibration {
   RectifiedCamera left_camera_, right_camera_;  ///< without a turn
   std::vector<Seen> seen_;                      ///< oldest pairs first
   int pairs_ = 0;                               ///< so far
-  std::size_t next_fit_ = fewest_points;
+  std::size_t next_fit_ = min_points;
   int inspections_ = 0;  ///< so far, also of pairs that show nothing
   bool stopped_ = false;
   bool needs_none_ = false;
@@ -104,7 +104,7 @@ class SelfCalibration {
   unsigned count_ = 0;
   std::optional<Pending> pending_;
 
-  static constexpr std::size_t fewest_points = 40, most_points = 1500;
+  static constexpr std::size_t min_points = 40, max_points = 1500;
   static constexpr int patience = 30;
 };
 
