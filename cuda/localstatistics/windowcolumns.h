@@ -65,9 +65,9 @@ CUDAVISION_HOST_DEVICE inline void move_squared_bytes(const Piece& gained, const
   }
 }
 
-template <class Entry, int kColumns>
-CUDAVISION_HOST_DEVICE inline Entry sum_of(const Entry (&entries)[kColumns]) {
-  Entry sum = 0;
+template <class Sum, class Entry, int kColumns>
+CUDAVISION_HOST_DEVICE inline Sum sum_of(const Entry (&entries)[kColumns]) {
+  Sum sum = 0;
   CUDAVISION_UNROLL
   for (const Entry entry : entries)
     sum += entry;
@@ -146,7 +146,7 @@ struct WindowColumns<std::uint8_t, true, kSquared> {
   }
   template <class Square>
   CUDAVISION_HOST_DEVICE Square square_total() const {
-    return sum_of(squares);
+    return sum_of<std::uint32_t>(squares);
   }
   template <class Square>
   CUDAVISION_HOST_DEVICE void add_up_squares(Square before, Square (&sums)[piece_bytes]) const {
@@ -154,60 +154,11 @@ struct WindowColumns<std::uint8_t, true, kSquared> {
   }
 };
 
-template <bool kSquared>
-struct WindowColumns<std::uint8_t, false, kSquared> {
-  std::uint32_t sums[piece_bytes]{};
-  std::uint32_t squares[kSquared ? piece_bytes : 1]{};
-
-  CUDAVISION_HOST_DEVICE void add_sums(const std::uint32_t (&from)[piece_bytes]) {
-    CUDAVISION_UNROLL
-    for (int i = 0; i < piece_bytes; ++i)
-      sums[i] += from[i];
-  }
-  CUDAVISION_HOST_DEVICE const std::uint32_t (&sum_words() const)[piece_bytes] { return sums; }
-  CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
-    move(row, {});
-    move(other, {});
-  }
-  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
-    CUDAVISION_UNROLL
-    for (int i = 0; i < piece_bytes; ++i)
-      sums[i] += byte_of(gained.words[i / 4], i % 4) - byte_of(lost.words[i / 4], i % 4);
-    if constexpr (kSquared)
-      move_squared_bytes(gained, lost, squares);
-  }
-
-  template <class Sum>
-  CUDAVISION_HOST_DEVICE Sum total() const {
-    Sum sum = 0;
-    CUDAVISION_UNROLL
-    for (const std::uint32_t entry : sums)
-      sum += entry;
-    return sum;
-  }
-  template <class Sum>
-  CUDAVISION_HOST_DEVICE void add_up(Sum before, Sum (&to)[piece_bytes]) const {
-    add_up_entries(before, sums, to);
-  }
-  template <class Square>
-  CUDAVISION_HOST_DEVICE Square square_total() const {
-    Square sum = 0;
-    CUDAVISION_UNROLL
-    for (const std::uint32_t entry : squares)
-      sum += entry;
-    return sum;
-  }
-  template <class Square>
-  CUDAVISION_HOST_DEVICE void add_up_squares(Square before, Square (&to)[piece_bytes]) const {
-    add_up_entries(before, squares, to);
-  }
-};
-
-template <bool kPacked, bool kSquared>
-struct WindowColumns<std::uint16_t, kPacked, kSquared> {
-  static constexpr int kColumns = pixels_of_piece<std::uint16_t>;
+/// Columns whose sums are words of their own.
+template <class Entry, int kColumns, bool kSquared>
+struct UnpackedColumns {
   std::uint32_t sums[kColumns]{};
-  std::uint64_t squares[kSquared ? kColumns : 1]{};
+  Entry squares[kSquared ? kColumns : 1]{};
 
   CUDAVISION_HOST_DEVICE void add_sums(const std::uint32_t (&from)[kColumns]) {
     CUDAVISION_UNROLL
@@ -215,27 +166,10 @@ struct WindowColumns<std::uint16_t, kPacked, kSquared> {
       sums[i] += from[i];
   }
   CUDAVISION_HOST_DEVICE const std::uint32_t (&sum_words() const)[kColumns] { return sums; }
-  CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
-    move(row, {});
-    move(other, {});
-  }
-  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
-    CUDAVISION_UNROLL
-    for (int i = 0; i < kColumns; ++i) {
-      const std::uint32_t gain = half_of(gained, i), loss = half_of(lost, i);
-      sums[i] += gain - loss;
-      if constexpr (kSquared)
-        squares[i] += std::uint64_t{gain} * gain - std::uint64_t{loss} * loss;
-    }
-  }
 
   template <class Sum>
   CUDAVISION_HOST_DEVICE Sum total() const {
-    Sum sum = 0;
-    CUDAVISION_UNROLL
-    for (const std::uint32_t entry : sums)
-      sum += entry;
-    return sum;
+    return sum_of<Sum>(sums);
   }
   template <class Sum>
   CUDAVISION_HOST_DEVICE void add_up(Sum before, Sum (&to)[kColumns]) const {
@@ -243,11 +177,45 @@ struct WindowColumns<std::uint16_t, kPacked, kSquared> {
   }
   template <class Square>
   CUDAVISION_HOST_DEVICE Square square_total() const {
-    return sum_of(squares);
+    return sum_of<Square>(squares);
   }
   template <class Square>
   CUDAVISION_HOST_DEVICE void add_up_squares(Square before, Square (&to)[kColumns]) const {
     add_up_entries(before, squares, to);
+  }
+};
+
+template <bool kSquared>
+struct WindowColumns<std::uint8_t, false, kSquared>
+    : UnpackedColumns<std::uint32_t, piece_bytes, kSquared> {
+  CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
+    move(row, {});
+    move(other, {});
+  }
+  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < piece_bytes; ++i)
+      this->sums[i] += byte_of(gained.words[i / 4], i % 4) - byte_of(lost.words[i / 4], i % 4);
+    if constexpr (kSquared)
+      move_squared_bytes(gained, lost, this->squares);
+  }
+};
+
+template <bool kPacked, bool kSquared>
+struct WindowColumns<std::uint16_t, kPacked, kSquared>
+    : UnpackedColumns<std::uint64_t, pixels_of_piece<std::uint16_t>, kSquared> {
+  CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
+    move(row, {});
+    move(other, {});
+  }
+  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < pixels_of_piece<std::uint16_t>; ++i) {
+      const std::uint32_t gain = half_of(gained, i), loss = half_of(lost, i);
+      this->sums[i] += gain - loss;
+      if constexpr (kSquared)
+        this->squares[i] += std::uint64_t{gain} * gain - std::uint64_t{loss} * loss;
+    }
   }
 };
 
