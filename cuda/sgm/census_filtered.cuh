@@ -36,21 +36,15 @@ __device__ inline uint2 four_samples(const Samples& samples, bool aligned, int x
 
 __device__ inline void load_filtered_tile(const Samples& samples, bool aligned,
                                           const CensusBlock& at, std::uint32_t* tile) {
-  constexpr int row_vectors = tile_pitch / 4;
-#pragma unroll
-  for (int first = 0; first < tile_rows * row_vectors; first += threads) {
-    const int i = first + static_cast<int>(threadIdx.x);
-    if (i >= tile_rows * row_vectors)
-      break;
-    const int row = i / row_vectors;
-    const int x = at.x - halo + 4 * (i - row * row_vectors), y = at.y - gradient_radius_y + row;
+  load_pairs(at, tile, [&](int x, int y) -> uint4 {
     const uint2 upper = four_samples(samples, aligned, x, y);
     const uint2 lower = four_samples(samples, aligned, x, y + pair_rows);
-    *reinterpret_cast<uint4*>(tile + 4 * i) = {
-        __byte_perm(upper.x, lower.x, 0x5410) + base, __byte_perm(upper.x, lower.x, 0x7632) + base,
-        __byte_perm(upper.y, lower.y, 0x5410) + base, __byte_perm(upper.y, lower.y, 0x7632) + base};
-  }
-  __syncthreads();
+    const auto pair = [](std::uint32_t above, std::uint32_t below, unsigned take) {
+      return __byte_perm(above, below, take) + base;
+    };
+    return {pair(upper.x, lower.x, 0x5410), pair(upper.x, lower.x, 0x7632),
+            pair(upper.y, lower.y, 0x5410), pair(upper.y, lower.y, 0x7632)};
+  });
 }
 
 /// Returns sums that have been raised by `offset` in units of a level, rounded up, as bits to be
@@ -89,20 +83,7 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
     const std::uint32_t sum = column[-1] + column[1] + 2 * column[0];
     means[i] = floats_of((sum >> 8 & 0x00ff00ff) * filtered_unit + mean_0);
   }
-#pragma unroll
-  for (int n = 0; n < gradient_neighbours; ++n) {
-    const Neighbour neighbour = gradient_neighbour(n);
-    Row other;
-    if (neighbour.dy < -1 || neighbour.dy > 1)
-      other.load<4, 4>(own + neighbour.dy * tile_pitch);
-    const Row& row = neighbour.dy == -1  ? above
-                     : neighbour.dy == 0 ? here
-                     : neighbour.dy == 1 ? below
-                                         : other;
-#pragma unroll
-    for (int i = 0; i < pixels; ++i)
-      bytes[n / 8][i].add(means[i], row.at(i + neighbour.dx));
-  }
+  compare_with_neighbours(own, above, here, below, means, bytes);
   // Slopes are above −2^14 and curvatures above −2^15.
   constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
   constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;

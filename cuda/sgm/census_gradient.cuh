@@ -44,20 +44,7 @@ __device__ inline void make_features(const std::uint32_t* own,
     const std::uint32_t sum = column[-1] + column[1] + 2 * column[0] + (8 * ones - 4 * base);
     means[i] = floats_of((sum >> 4 & 0x00ff00ff) | base);
   }
-#pragma unroll
-  for (int n = 0; n < gradient_neighbours; ++n) {
-    const Neighbour neighbour = gradient_neighbour(n);
-    Row other;
-    if (neighbour.dy < -1 || neighbour.dy > 1)
-      other.load<4, 4>(own + neighbour.dy * tile_pitch);
-    const Row& row = neighbour.dy == -1  ? above
-                     : neighbour.dy == 0 ? here
-                     : neighbour.dy == 1 ? below
-                                         : other;
-#pragma unroll
-    for (int i = 0; i < pixels; ++i)
-      bytes[n / 8][i].add(means[i], row.at(i + neighbour.dx));
-  }
+  compare_with_neighbours(own, above, here, below, means, bytes);
 #pragma unroll
   for (int i = 0; i < pixels; ++i) {
     const auto column = [&](int x) { return floats_of(columns[reach + i + x]); };

@@ -86,11 +86,11 @@ __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, b
   return levels;
 }
 
-__device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at,
-                                 std::uint32_t* tile) {
+/// Loads a tile. four_pairs(x, y) returns the words of the four pixels from (x, y) on.
+template <class FourPairs>
+__device__ inline void load_pairs(const CensusBlock& at, std::uint32_t* tile,
+                                  const FourPairs& four_pairs) {
   constexpr int row_vectors = tile_pitch / 4;
-  const Samples& samples = a.pictures[at.picture];
-  const bool aligned = a.aligned[at.picture];
 #pragma unroll
   for (int first = 0; first < tile_rows * row_vectors; first += threads) {
     const int i = first + static_cast<int>(threadIdx.x);
@@ -98,15 +98,46 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
       break;
     const int row = i / row_vectors;
     const int x = at.x - halo + 4 * (i - row * row_vectors), y = at.y - gradient_radius_y + row;
+    *reinterpret_cast<uint4*>(tile + 4 * i) = four_pairs(x, y);
+  }
+  __syncthreads();
+}
+
+__device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at,
+                                 std::uint32_t* tile) {
+  const Samples& samples = a.pictures[at.picture];
+  const bool aligned = a.aligned[at.picture];
+  load_pairs(at, tile, [&](int x, int y) -> uint4 {
     const std::uint32_t upper = four_levels(samples, a.shift, aligned, x, y);
     const std::uint32_t lower = four_levels(samples, a.shift, aligned, x, y + pair_rows);
     const auto pair = [=](unsigned take) {
       return (__byte_perm(upper, lower, take) & 0x00ff00ff) | base;
     };
-    *reinterpret_cast<uint4*>(tile + 4 * i) = {pair(0x4440), pair(0x5551), pair(0x6662),
-                                               pair(0x7773)};
+    return {pair(0x4440), pair(0x5551), pair(0x6662), pair(0x7773)};
+  });
+}
+
+/// Appends the comparisons of each pixel's mean with its neighbours to the features. own points to
+/// the thread's first pixel in the tile; above, here and below are the rows around it.
+template <int kBytes>
+__device__ inline void compare_with_neighbours(const std::uint32_t* own, const Row& above,
+                                               const Row& here, const Row& below,
+                                               const __half2 (&means)[pixels],
+                                               FeatureBytes (&bytes)[kBytes][pixels]) {
+#pragma unroll
+  for (int n = 0; n < gradient_neighbours; ++n) {
+    const Neighbour neighbour = gradient_neighbour(n);
+    Row other;
+    if (neighbour.dy < -1 || neighbour.dy > 1)
+      other.load<4, 4>(own + neighbour.dy * tile_pitch);
+    const Row& row = neighbour.dy == -1  ? above
+                     : neighbour.dy == 0 ? here
+                     : neighbour.dy == 1 ? below
+                                         : other;
+#pragma unroll
+    for (int i = 0; i < pixels; ++i)
+      bytes[n / 8][i].add(means[i], row.at(i + neighbour.dx));
   }
-  __syncthreads();
 }
 
 }  // namespace cudavision::sgm::gradient
