@@ -60,8 +60,7 @@ DeviceWork FilterFrames::start(GstBuffer* in, GstBuffer* out, FrameWork work,
   // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
   if (!in_place && !this->out().is_video() && gst_buffer_get_size(out) > this->out().size)
     gst_buffer_set_size(out, static_cast<gssize>(this->out().size));
-  // A reference would make the buffer read-only, which goes downstream itself if in is out.
-  MappedFrames frames = lanes_.map({in}, {in_place ? nullptr : out}, !in_place);
+  MappedFrames frames = lanes_.map({in}, {in_place ? nullptr : out});
   const ConstFrame& input = frames.input(0);
   const Frame* output = frames.output(0);
   if (output && work != FrameWork::transform)

@@ -51,7 +51,8 @@ struct FilterState {
   bool skipped = false;                 ///< QoS has dropped the last frame
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FilterFrames> frames;   ///< set while the caps are known
-  DeviceWork started;                   ///< what transform() has enqueued on them
+  bool overlaps = false;                ///< the current frame will be in flight beside others
+  DeviceWork started;  ///< what transform() has enqueued then, for generate_output()
   /// Why the last caps were refused, if they were; upstream may send them again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device

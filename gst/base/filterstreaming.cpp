@@ -156,15 +156,17 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
+    DeviceWork started;
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
-      state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped since
-      state.started = state.frames->start(in, out, state.work, state.info);
+      started = state.frames->start(in, out, state.work, state.info);
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
     }
-    if (!state.pusher->started()) {
-      std::move(state.started).complete();
+    if (state.overlaps) {
+      state.started = std::move(started);  // for generate_output(), which calls this
+    } else {
+      std::move(started).complete();
       report_frame_done(trans);
     }
     return GST_FLOW_OK;
@@ -185,16 +187,19 @@ GstClockTime end_of(GstBuffer* frame) {
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
-  if (!state.pusher->started() || !trans->queued_buf)
+  // Another thread may stop the pusher at any time, so this is decided once for each frame.
+  state.overlaps = state.pusher->started() && trans->queued_buf;
+  if (!state.overlaps)
     return of_parent(trans, out);
   const GstClockTime end = end_of(trans->queued_buf);
   const GstFlowReturn flow = of_parent(trans, out);
+  DeviceWork work = std::move(state.started);
   if (flow != GST_FLOW_OK || !*out)
     return flow;
   // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  FramePusher::Frame frame(OwnedBuffer(std::exchange(*out, nullptr)), std::move(state.started));
+  FramePusher::Frame frame(OwnedBuffer(std::exchange(*out, nullptr)), std::move(work));
   ++state.in_flight_total;
   if (!frame.work().is_in_stream_order() || !state.pusher->idle()) {
     state.pusher->add(std::move(frame));

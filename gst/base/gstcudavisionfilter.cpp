@@ -39,20 +39,16 @@ bool is_pulled(gpointer self) {
   return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(self)) == GST_PAD_MODE_PULL;
 }
 
-// Starts the pusher if several frames are to be in flight. No frame must be. The automatic number
-// depends on the memory on both sides, which only the caps tell.
-void start_pusher(gpointer self, const FrameFormat& in, const FrameFormat& out) {
-  FilterState& state = state_of(self);
+// Lets the pusher have as many frames in flight as requested. None must be now. Returns how many
+// may be. The automatic number depends on the memory on both sides, which only the caps tell.
+std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const FrameFormat& out) {
+  const FilterState& state = state_of(self);
   std::size_t number = state.requested_in_flight;
   if (number == 0)
     number = automatic_frames_in_flight(FlightUnit::frame, state.session.device().kind(),
                                         order_is_known(in) && order_is_known(out));
-  const std::size_t limit = number > 1 && !is_pulled(self) ? number : 0;
-  if (limit == state.pusher->limit())
-    return;
-  state.pusher->stop();
-  if (limit > 0)
-    state.pusher->start(limit);
+  return std::max<std::size_t>(state.pusher->set_limit(number > 1 && !is_pulled(self) ? number : 0),
+                               1);
 }
 
 GstClockTime duration_of(std::size_t frames, const FrameFormat& format) {
@@ -73,8 +69,7 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   const DeviceScope scope(session);
   state.regions.set_video(in.info);
   class_of(self)->configure(filter(self), session.device(), in, out);
-  start_pusher(self, in, out);
-  const std::size_t maximum = std::max<std::size_t>(state.pusher->limit(), 1);
+  const std::size_t maximum = limit_frames_in_flight(self, in, out);
   state.frames.emplace(filter(self), session, in, out, same_caps, maximum);
   const ObjectLock lock(self);
   state.buffered = duration_of(maximum - 1, in);
@@ -160,6 +155,7 @@ gboolean start(GstBaseTransform* trans) {
     state.regions.start();
     state.requested_in_flight = requested_frames_in_flight(trans);
     state.session.start();
+    state.pusher->open();
     // Until the caps are known, so is not whether frames will wait.
     const bool may_wait = !is_pulled(trans) && state.requested_in_flight != 1 &&
                           (state.requested_in_flight > 1 || state.session.on_cuda());

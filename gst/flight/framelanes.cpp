@@ -42,32 +42,58 @@ struct FrameLane {
   std::array<std::optional<FrameMapper>, max_inputs> in;
   std::array<std::optional<FrameMapper>, max_outputs> out;
 
-  // The frame that is there.
-  std::array<OwnedBuffer, max_inputs> kept;
+  // The frame that is there. It holds its buffers.
   std::array<std::optional<FrameMapper::Input>, max_inputs> inputs;
   std::array<std::optional<FrameMapper::Output>, max_outputs> outputs;
   bool in_stream_order = false;  ///< it has ended so
 };
 
+// Whoever gets a buffer back may do anything, so that comes last: the lane is free by then, and no
+// context is current.
 void FreeLane::operator()(FrameLane* lane) const noexcept {
-  const ReleaseScope scope(lane->lanes.context_);
-  for (auto& output : lane->outputs)
-    output.reset();
-  for (auto& input : lane->inputs)
-    input.reset();
-  for (OwnedBuffer& buffer : lane->kept)
-    buffer.reset();
+  std::array<OwnedBuffer, max_inputs + max_outputs> buffers;
+  std::size_t count = 0;
+  lane->for_each_mapped(
+      [&](auto& mapped) { buffers[count++].reset(gst_buffer_ref(mapped.buffer())); });
+  FrameLanes& lanes = lane->lanes;
+  {
+    const ReleaseScope scope(lanes.context_);
+    for (auto& output : lane->outputs)
+      output.reset();
+    for (auto& input : lane->inputs)
+      input.reset();
+  }
+  lanes.take_back(lane);
 }
 
 FrameLanes::FrameLanes(const FrameQueues& queues, CudaContext context, PageLocks* page_locks,
                        std::size_t count)
     : queues_(queues), context_(std::move(context)), page_locks_(page_locks) {
-  lanes_.reserve(count);  // so that no lane is lost if there is no memory for its pointer
   for (std::size_t i = 0; i < count; ++i)
     lanes_.push_back(std::make_unique<FrameLane>(*this));
+  for (const auto& lane : lanes_)
+    free_.push_back(lane.get());
 }
 
-FrameLanes::~FrameLanes() = default;
+FrameLanes::~FrameLanes() {
+  std::unique_lock lock(mutex_);
+  freed_.wait(lock, [this] { return free_.size() == lanes_.size(); });
+}
+
+OccupiedLane FrameLanes::take_lane() {
+  std::unique_lock lock(mutex_);
+  freed_.wait(lock, [this] { return !free_.empty(); });
+  OccupiedLane lane(free_.front());
+  free_.erase(free_.begin());
+  return lane;
+}
+
+// There is room for all lanes, so this cannot throw.
+void FrameLanes::take_back(FrameLane* lane) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(lane);
+  freed_.notify_all();
+}
 
 void FrameLanes::set_input(std::size_t i, const FrameFormat& format) {
   for (const auto& lane : lanes_)
@@ -92,16 +118,11 @@ const FrameFormat& FrameLanes::output_format(std::size_t i) const {
   return lanes_.front()->out[i]->format();
 }
 
-MappedFrames FrameLanes::map(const InputFrames& in, const OutputFrames& out, bool keep_inputs) {
-  OccupiedLane lane(lanes_[next_].get());
-  next_ = (next_ + 1) % lanes_.size();
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!in[i])
-      continue;
-    if (keep_inputs)
-      lane->kept[i].reset(gst_buffer_ref(in[i]));
-    lane->inputs[i].emplace(*lane->in[i], in[i]);
-  }
+MappedFrames FrameLanes::map(const InputFrames& in, const OutputFrames& out) {
+  OccupiedLane lane = take_lane();
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i])
+      lane->inputs[i].emplace(*lane->in[i], in[i]);
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i])
       lane->outputs[i].emplace(*lane->out[i], out[i]);

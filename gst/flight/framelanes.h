@@ -4,9 +4,11 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -28,7 +30,7 @@ class FrameLanes;
 
 /// The mappers and buffers of one frame in flight.
 struct FrameLane;
-/// Unmaps the buffers of a lane, in the context, so that the lane is free for another frame.
+/// Unmaps the buffers of a lane, in the context, and gives the lane back to its FrameLanes.
 struct FreeLane {
   void operator()(FrameLane* lane) const noexcept;
 };
@@ -83,7 +85,8 @@ class MappedFrames {
 
 /// Has a lane for each frame that may be in flight, which is free again when the work is complete.
 /// With more than one, transfers and kernels of successive frames overlap. Calls are made in the
-/// context, the destructor included; no work may exist any more then.
+/// context, the destructor included. That waits until other threads have given all lanes back; the
+/// caller itself must have no work any more.
 class FrameLanes {
  public:
   /// page_locks is nullptr on the CPU device.
@@ -101,9 +104,10 @@ class FrameLanes {
   const FrameFormat& input_format(std::size_t i) const;
   const FrameFormat& output_format(std::size_t i) const;
 
-  /// Maps buffers whose formats are set, and enqueues the uploads. The work before the last
-  /// count() − 1 ones must be complete. keep_inputs: holds references to the inputs.
-  MappedFrames map(const InputFrames& in, const OutputFrames& out, bool keep_inputs);
+  /// Maps buffers whose formats are set, and enqueues the uploads. Waits for a lane that another
+  /// thread is about to give back; the caller itself must not have them all. The work holds a
+  /// reference to each buffer, so until it is complete, none of them is writable.
+  MappedFrames map(const InputFrames& in, const OutputFrames& out);
 
   /// Waits for work that was completed in the order of streams. Throws Error.
   void finish();
@@ -120,14 +124,19 @@ class FrameLanes {
   };
 
   Device& notices();
+  OccupiedLane take_lane();
+  void take_back(FrameLane* lane) noexcept;
 
   const FrameQueues queues_;
   const CudaContext context_;
   PageLocks* const page_locks_;
   std::vector<std::unique_ptr<FrameLane>> lanes_;
-  std::size_t next_ = 0;            ///< lane
   std::optional<Notices> notices_;  ///< made for the first one
   bool unfinished_ = false;         ///< the device may still be at work that is complete
+
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable freed_;
+  std::vector<FrameLane*> free_;  ///< the one that was freed first is the first
 };
 
 }  // namespace cudavision

@@ -9,41 +9,58 @@ namespace cudavision {
 FramePusher::FramePusher(GstPad* pad, Complete complete)
     : pad_(pad), complete_(std::move(complete)), task_(pad) {}
 
-void FramePusher::start(std::size_t limit) {
-  const unsigned run = open(limit);
+void FramePusher::open() {
+  const Lock lock(mutex_);
+  open_ = true;
+}
+
+std::size_t FramePusher::set_limit(std::size_t limit) {
+  unsigned run = 0;
+  {
+    const Lock lock(mutex_);
+    if (!open_)
+      return 0;
+    // Later, memory that runs out would have to be reported for a frame whose work has begun.
+    waiting_.reserve(limit);
+    if (limit_ == 0)
+      flow_ = GST_FLOW_OK;
+    limit_ = limit;
+    if (limit == 0 || has_thread_)
+      return limit;
+    has_thread_ = true;
+    run = run_;
+  }
   try {
     task_.start([pusher = shared_from_this(), run] { return pusher->push_next(run); });
   } catch (...) {
-    close();
+    const Lock lock(mutex_);
+    if (run == run_) {
+      limit_ = 0;
+      has_thread_ = false;
+    }
     throw;
   }
+  return limit;
 }
 
 void FramePusher::stop() noexcept {
-  // The streaming thread may start another run meanwhile, which this call does not stop.
   const StreamingTask::Thread thread = task_.request_stop();
   close();
   task_.join(thread);
-  const Lock lock(mutex_);
-  begin_era();
-}
-
-unsigned FramePusher::open(std::size_t limit) {
-  const Lock lock(mutex_);
-  // Later, memory that runs out would have to be reported for a frame whose work has begun.
-  waiting_.reserve(limit);
-  flow_ = GST_FLOW_OK;
-  limit_ = limit;
-  return ++run_;
 }
 
 // Lets nobody wait any longer, and drops the frames that wait.
 void FramePusher::close() {
+  const bool in_own_thread = task_.is_current();
   Lock lock(mutex_);
+  open_ = false;
+  has_thread_ = false;
   limit_ = 0;
   ++run_;
   changed_.notify_all();
   drop_waiting(lock);
+  if (in_own_thread)
+    begin_era();
 }
 
 void FramePusher::flush() {

@@ -33,16 +33,21 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
 
-  /// Starts the thread. At most `limit` frames are in flight. Throws ElementError.
-  void start(std::size_t limit);
-  /// Drops the frames in flight and ends the thread, if it was started. The pad must be flushing,
-  /// so that downstream does not block. In the pusher's own thread, the frame that is being pushed
-  /// no longer counts, and the thread ends when that push returns.
+  /// Lets set_limit() start the thread from now on, until stop().
+  void open();
+  /// Drops the frames in flight and ends the thread, if there is one. The pad must be flushing, so
+  /// that downstream does not block. In the pusher's own thread, the frame that is being pushed no
+  /// longer counts, and the thread ends when that push returns. The streaming thread must not call
+  /// this: the pusher's thread may be waiting for it.
   void stop() noexcept;
   bool started() const { return limit() > 0; }
-  std::size_t limit() const;  ///< 0 if not started
+  std::size_t limit() const;  ///< how many frames may be in flight; 0 while stopped
 
   // The following are called by the streaming thread. Nobody waits any longer than until stop().
+  /// Lets at most `limit` frames be in flight, none of which may be now. The first time that this
+  /// is more than 0, starts the thread, which lives until stop(). Returns the limit in force: 0
+  /// after stop(), of which the streaming thread may not know yet. Throws ElementError.
+  std::size_t set_limit(std::size_t limit);
   /// Waits until another frame may be started, or takes the flow return because of which none may.
   GstFlowReturn wait_for_room();
   void add(Frame frame) noexcept;
@@ -68,7 +73,6 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  unsigned open(std::size_t limit);
   void close();
   bool push_next(unsigned run);
   GstFlowReturn push(Frame frame, unsigned era);
@@ -88,10 +92,12 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
+  bool open_ = false;
+  bool has_thread_ = false;  ///< of this run
   std::size_t limit_ = 0;
   std::vector<Frame> waiting_;  ///< oldest first
   std::size_t in_flight_ = 0;   ///< those waiting, and those that are being pushed or dropped
-  unsigned run_ = 0;            ///< changes when the pusher starts and stops
+  unsigned run_ = 0;            ///< changes when the pusher stops
   unsigned era_ = 0;            ///< frames of an earlier one no longer count in in_flight_
   unsigned links_ = 0;          ///< how often downstream may have been linked again
   GstFlowReturn flow_ = GST_FLOW_OK;

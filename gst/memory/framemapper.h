@@ -65,6 +65,7 @@ class FrameMapper {
   class Input {
    public:
     Input(FrameMapper& mapper, GstBuffer* buffer);
+    GstBuffer* buffer() const noexcept { return buffer_.buffer(); }
     const ConstFrame& frame() const noexcept { return frame_; }
     /// The same frame as it lies in buffers, on the device.
     const ConstFrame& stored() const noexcept { return stored_; }
@@ -93,6 +94,7 @@ class FrameMapper {
   class Output {
    public:
     Output(FrameMapper& mapper, GstBuffer* buffer);
+    GstBuffer* buffer() const noexcept { return buffer_.buffer(); }
     const Frame& frame() const noexcept { return frame_; }
     /// Call this when all work on the frame is enqueued. Enqueues its packing and its download.
     void end();

@@ -39,6 +39,7 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
     : MappedBuffer(buffer, format, access) {
   examine_memory(context);
   map();  // if this throws, the destructor unmaps: the other constructor has made the object
+  owned_.reset(gst_buffer_ref(buffer_));  // a second owner would have forbidden to map for writing
   if (on_device_)
     return;
   if (on_peer_)

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cuda/core/frame.h"
+#include "gst/core/scoped.h"
 #include "gst/core/videoformat.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
@@ -13,9 +14,10 @@
 
 namespace cudavision {
 
-/// A GstBuffer while it is mapped, as a frame. The planes lie where the GstVideoMeta says, else
-/// where libgstcuda laid them out, else where the caps imply. Each is checked against the bounds of
-/// its memory.
+/// A GstBuffer while it is mapped, as a frame. It holds a reference to the buffer, whose owners may
+/// so give it up at any time, but cannot write to it while this lives. The planes lie where the
+/// GstVideoMeta says, else where libgstcuda laid them out, else where the caps imply. Each is
+/// checked against the bounds of its memory.
 class MappedBuffer {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, and
@@ -67,6 +69,7 @@ class MappedBuffer {
   const char* source() const;
 
   GstBuffer* const buffer_;
+  OwnedBuffer owned_;  ///< none while nothing is mapped
   const FrameFormat& format_;
   GstMapFlags flags_;
   GstVideoMeta* meta_ = nullptr;

@@ -244,7 +244,7 @@ DeviceWork StereoWork::start(GstBuffer* left, GstBuffer* right, const Buffers& o
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits}, settings_);
   }
-  MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out, true);
+  MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out);
   Frames frames;
   for (std::size_t i = 0; i < frames.size(); ++i)
     frames[i] = mapped.output(i);

@@ -272,8 +272,8 @@ GstFlowReturn stereo_push_output(StereoStream& stream, HeadFrame& left, HeadFram
   const std::size_t max_in_flight = stream.work->max_in_flight();
   const bool inspect =
       stream.diagnostics.selects(times, stream.work->settings().diagnostics_interval);
+  describe_outputs(stream, left.buffer(), pads, out);  // work makes them read-only until its end
   DeviceWork work = start(stream, left, right, out, inspect);
-  describe_outputs(stream, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)

@@ -3,6 +3,9 @@
 // before, and no buffer goes while the device may use it. A stand-in for the CUDA device works only
 // when somebody waits for it.
 #include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -11,8 +14,10 @@
 #include "gst/flight/frameinflight.h"
 #include "tests/check/common/fakes/fakelibgstcuda.h"
 #include "tests/check/common/fakes/fakestreams.h"
+#include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
+#include "tests/check/common/waiting.h"
 
 using namespace check;
 using namespace cudavision;
@@ -66,7 +71,7 @@ struct Element {
 
   /// Enqueues the work on a pair: each output becomes a copy of one input.
   DeviceWork start(const InputFrames& in, const OutputFrames& out, bool on_host = false) {
-    MappedFrames frames = lanes.map(in, out, true);
+    MappedFrames frames = lanes.map(in, out);
     for (std::size_t i = 0; i < 2; ++i)
       if (frames.output(i))
         compute->copy(frames.input(i).planes[0], frames.output(i)->planes[0]);
@@ -136,7 +141,7 @@ TEST(test_dropped_frames_wait_for_the_device) {
 TEST(test_work_that_never_ends) {
   Element element;
   const OwnedBuffer in = new_system_frame(4);
-  { const MappedFrames frames = element.lanes.map({in.get()}, {}, true); }
+  { const MappedFrames frames = element.lanes.map({in.get()}, {}); }
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
 }
 
@@ -158,20 +163,87 @@ TEST(test_order_of_streams, .times(2)) {
   fail_unless_equals_int(first_byte(out.get()), 0);
 }
 
-// A frame that is only inspected goes downstream itself, so nobody else may hold it.
+// A frame that is only inspected goes downstream itself, so nobody else may hold it then.
 TEST(test_frames_without_an_output) {
   Element element;
   const OwnedBuffer left = new_system_frame(5), right = new_system_frame(6);
   std::vector<guint8> seen(2 * frame_bytes);
-  MappedFrames frames = element.lanes.map({left.get(), right.get()}, {}, false);
-  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 1);
+  MappedFrames frames = element.lanes.map({left.get(), right.get()}, {});
   for (std::size_t i = 0; i < 2; ++i)
     element.compute->copy(frames.input(i).planes[0], {seen.data() + i * frame_bytes, 16, 8, 16});
   DeviceWork work = std::move(frames).end(false);
   fail_unless(!work.done());
   std::move(work).complete();
+  fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 1);
   fail_unless_equals_int(seen.front(), 5);
   fail_unless_equals_int(seen.back(), 6);
+}
+
+// Whoever had the buffers may have lost them while the device uses them.
+TEST(test_buffers_outlive_their_work, .times(2)) {
+  Element element;
+  BufferCount buffers;
+  OwnedBuffer in(buffers.track(new_system_frame(1).release()));
+  OwnedBuffer out(buffers.track(new_system_frame(0).release()));
+  OwnedBuffer in_place(buffers.track(new_cuda_frame(element.context, nullptr).release()));
+  DeviceWork work = element.start({in.get(), in.get()}, {out.get(), in_place.get()});
+  in.reset();
+  out.reset();
+  in_place.reset();
+  fail_unless_equals_int(buffers.alive(), 3);
+  if (index == 0)
+    std::move(work).complete();
+  else
+    work = DeviceWork();
+  fail_unless_equals_int(buffers.alive(), 0);
+}
+
+// Whoever gets a buffer back may use the element, for which the lane must be free, and it may be
+// the last lane.
+TEST(test_buffers_go_after_the_lane_is_free) {
+  Element element;
+  struct Owner {
+    Element& element;
+    int calls = 0;
+  } owner{element};
+  const OwnedBuffer other = new_system_frame(2);
+  const DeviceWork occupies_the_other_lane = element.start({other.get()}, {});
+  OwnedBuffer in = new_system_frame(1);
+  gst_mini_object_weak_ref(
+      GST_MINI_OBJECT_CAST(in.get()),
+      +[](gpointer data, GstMiniObject*) {
+        auto* self = static_cast<Owner*>(data);
+        fail_unless(current_fake_context() == nullptr);
+        const CudaScope scope(self->element.context);
+        const OwnedBuffer again = new_system_frame(3);
+        self->element.start({again.get()}, {});
+        ++self->calls;
+      },
+      &owner);
+  DeviceWork work = element.start({in.get()}, {});
+  in.reset();
+  std::thread([&] { std::move(work).complete(); }).join();
+  fail_unless_equals_int(owner.calls, 1);
+}
+
+// Another thread may still be giving a lane back when the next frame comes, or when the lanes go.
+TEST(test_lanes_wait_for_other_threads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> given_back{0};
+  {
+    Element element;
+    // The streams of the stand-in are for one thread at a time, so nothing is enqueued here.
+    for (int number = 0; number < 6; ++number)
+      threads.emplace_back([&, frames = std::optional(element.lanes.map({}, {}))]() mutable {
+        let_time_pass(3);
+        ++given_back;
+        frames.reset();
+      });
+    fail_unless(given_back >= 4, "with two lanes");
+  }
+  fail_unless_equals_int(given_back, 6);
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 // One output is in place, the other is downloaded. Notices come when both are there.
@@ -204,7 +276,7 @@ TEST(test_notices, .times(2)) {
 TEST(test_the_context_comes_along, .times(2)) {
   Element element;
   const OwnedBuffer in = new_system_frame(1), out = new_system_frame(0);
-  MappedFrames frames = element.lanes.map({in.get()}, {out.get()}, true);
+  MappedFrames frames = element.lanes.map({in.get()}, {out.get()});
   GstObject* used = nullptr;
   notify_when_passed(*element.compute, [&] { used = current_fake_context(); });
   DeviceWork work = std::move(frames).end(false);
