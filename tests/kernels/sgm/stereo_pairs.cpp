@@ -45,7 +45,11 @@ SgmInput input_of(const Scene& scene, const SgmCase& test) {
 
 PairMaps matched(Device& device, const Scene& scene, const sgm::Parameters& parameters) {
   const SgmCase test = case_of(scene, parameters);
-  const SgmOutput output = SgmRunner(device, test).run(input_of(scene, test), 0xcd);
+  return matched(device, test, input_of(scene, test));
+}
+
+PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input) {
+  const SgmOutput output = SgmRunner(device, test).run(input, 0xcd);
   const auto pixels = static_cast<std::size_t>(test.layout.width * test.layout.height);
   PairMaps maps{Map(pixels), output.confidence};
   std::memcpy(maps.disparities.data(), output.disparity.data(), 2 * pixels);

@@ -47,6 +47,7 @@ struct PairMaps {
   std::vector<std::uint8_t> confidence;
 };
 PairMaps matched(Device& device, const Scene& scene, const sgm::Parameters& parameters);
+PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input);
 
 /// How far maps in sixteenths are from the truth, counted over the pixels whose truth is known.
 struct Score {
