@@ -42,6 +42,8 @@ template <class Sample>
 __global__ void __launch_bounds__(any_threads)
     pad_pictures(const __grid_constant__ NlMeansArguments a) {
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
   const DenoisedPicture& picture =
       picture_of_block(a, blockIdx.x, &DenoisedPicture::first_padding_block);
   const Padded<Sample> to(a, picture);
@@ -74,6 +76,8 @@ __global__ void __launch_bounds__(any_threads)
   __shared__ Sum squares[max_any_side * max_any_side];
   __shared__ Sum columns[any_tile * max_any_side];
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
   const Padded<Sample> padded(a, picture);
   const int across = (picture.width + any_tile - 1) / any_tile;

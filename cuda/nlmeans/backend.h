@@ -8,13 +8,28 @@
 #include <memory>
 
 #include "cuda/nlmeans/nlmeans.h"
+#include "cuda/nlmeans/strengths.h"
 
 namespace cudavision::nlmeans {
+
+/// What has a strength of its own, and so a table of weights: red, green and blue together, chroma
+/// if its strength differs, and all the rest.
+enum class ChannelKind { luma, chroma, colours };
+constexpr int kind_count = 3;
+constexpr ChannelKind kinds[kind_count] = {ChannelKind::luma, ChannelKind::chroma,
+                                           ChannelKind::colours};
+/// Returns the number of channels that are denoised together.
+constexpr int channels_of(ChannelKind kind) {
+  return kind == ChannelKind::colours ? 3 : 1;
+}
+/// Returns the strength, which may be automatic_strength.
+double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
 
 /// Channels of equal size that are denoised together.
 struct DenoisedChannels {
   static constexpr int max_count = 3;
 
+  ChannelKind kind = ChannelKind::luma;
   int count = 0;
   std::array<Channel, max_count> channels{};
 
@@ -24,10 +39,11 @@ struct DenoisedChannels {
 
 /// The parts of a frame that are denoised, and those that are copied.
 struct DenoisedFrame {
-  explicit DenoisedFrame(const FrameLayout& layout) noexcept;
+  DenoisedFrame(const FrameLayout& layout, const Parameters& parameters) noexcept;
 
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
+  std::array<NoisyChannels, kind_count> noisy{};  ///< the channels of each kind
   /// True for each plane with bytes that are in no group and must be copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
   /// True for each plane with channels that are in no group.
@@ -38,6 +54,9 @@ struct DenoisedFrame {
     return whole ? has_other_bytes[plane] : has_other_channels[plane];
   }
 };
+
+/// Parameters with which a frame has all of its kinds, for the allocation of their tables.
+constexpr Parameters own_chroma_strength{3, 1, 1, 2};
 
 /// Returns the number of samples beyond each edge that influence samples in the picture.
 constexpr int denoising_halo(const Parameters& parameters) {
@@ -51,8 +70,10 @@ class NlMeans::Backend {
   virtual ~Backend() = default;
   /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// active is nullptr if the whole output is needed.
-  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
+  /// active is nullptr if the whole output is needed. noise is only read where a strength is
+  /// automatic.
+  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active,
+                   const noise::State* noise) = 0;
   /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cuda/core/border.h"
@@ -202,15 +203,16 @@ class Denoiser {
 class NlMeansCpu final : public NlMeans::Backend {
  public:
   NlMeansCpu(Device& device, const FrameLayout& layout)
-      : layout_(layout), frame_(layout), bands_(layout.height) {
+      : layout_(layout), frame_(layout, own_chroma_strength), bands_(layout.height) {
     std::size_t max_samples = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
       const DenoisedChannels& group = frame_.groups[g];
       max_samples = std::max(max_samples, static_cast<std::size_t>(group.count) *
                                               (group.width() + 2 * std::size_t{max_halo}) *
                                               (group.height() + 2 * std::size_t{max_halo}));
-      Table& table = tables_[g];
-      table.weights = device.allocate(sizeof(std::uint32_t) * max_patch_weights(group.count));
+      Buffer& weights = table_of(group.kind).weights;
+      if (!weights.data())
+        weights = device.allocate(sizeof(std::uint32_t) * max_patch_weights(group.count));
     }
     padded_ = device.allocate(std::max<std::size_t>(1, max_samples * layout.sample_bytes()));
     for (int b = 0; b < bands_.count(); ++b)
@@ -219,12 +221,12 @@ class NlMeansCpu final : public NlMeans::Backend {
 
   void set(const Parameters& parameters) override {
     parameters_ = parameters;
-    for (int g = 0; g < frame_.group_count; ++g) {
-      auto* weights = tables_[g].weights.as<std::uint32_t>();
-      const int count =
-          make_patch_weights(parameters, layout_.bits, frame_.groups[g].count, weights);
-      tables_[g].patches = {weights, static_cast<std::uint32_t>(count - 1),
-                            distance_shift(parameters, layout_.bits)};
+    steps_ = StrengthSteps(parameters.search);
+    frame_ = DenoisedFrame(layout_, parameters);
+    for (const ChannelKind kind : kinds) {
+      table_of(kind).step = -1;
+      if (has_channels(kind) && !is_automatic(kind))
+        make_table(kind, strength_of(parameters, kind));
     }
   }
 
@@ -233,7 +235,11 @@ class NlMeansCpu final : public NlMeans::Backend {
       copy_plane(in.planes[p], out.planes[p]);
   }
 
-  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active,
+           const noise::State* noise) override {
+    for (const ChannelKind kind : kinds)
+      if (has_channels(kind) && is_automatic(kind))
+        choose_table(kind, noise);
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.copies(p, active == nullptr))
         copy_plane(in.planes[p], out.planes[p]);
@@ -248,7 +254,33 @@ class NlMeansCpu final : public NlMeans::Backend {
   struct Table {
     Buffer weights;
     PatchWeights patches{};
+    int step = -1;  ///< of an automatic strength
   };
+
+  Table& table_of(ChannelKind kind) { return tables_[static_cast<std::size_t>(kind)]; }
+  const NoisyChannels& channels_of_kind(ChannelKind kind) const {
+    return frame_.noisy[static_cast<std::size_t>(kind)];
+  }
+  bool has_channels(ChannelKind kind) const { return channels_of_kind(kind).count > 0; }
+  bool is_automatic(ChannelKind kind) const {
+    return strength_of(parameters_, kind) == Parameters::automatic_strength;
+  }
+
+  void make_table(ChannelKind kind, double strength) {
+    Table& table = table_of(kind);
+    auto* const weights = table.weights.as<std::uint32_t>();
+    const int count =
+        make_patch_weights(parameters_, strength, layout_.bits, channels_of(kind), weights);
+    table.patches = {weights, static_cast<std::uint32_t>(count - 1),
+                     distance_shift(parameters_, layout_.bits)};
+  }
+
+  /// Makes the table for the noise, unless it is the last frame's.
+  void choose_table(ChannelKind kind, const noise::State* noise) {
+    const int step = steps_.step_for(channels_of_kind(kind).variance(noise));
+    if (std::exchange(table_of(kind).step, step) != step)
+      make_table(kind, strength_of_step(step));
+  }
 
   /// Calls function(begin, end, band) in parallel for parts of `rows` rows.
   template <class Function>
@@ -268,7 +300,7 @@ class NlMeansCpu final : public NlMeans::Backend {
 
   template <class Sample>
   void denoise(int number, const ConstFrame& in, const Frame& out,
-               const regions::ActiveCells* active) const {
+               const regions::ActiveCells* active) {
     const DenoisedChannels& group = frame_.groups[number];
     const PaddedPicture<Sample> picture(group, denoising_halo(parameters_), padded_.as<Sample>());
     const auto largest = (1u << layout_.bits) - 1;
@@ -291,7 +323,7 @@ class NlMeansCpu final : public NlMeans::Backend {
         }
     });
     for_shares(group.height(), [&](int begin, int end, int band) {
-      const Denoiser<Sample> denoiser(picture, group, parameters_, tables_[number].patches,
+      const Denoiser<Sample> denoiser(picture, group, parameters_, table_of(group.kind).patches,
                                       *scratch_[band], active);
       denoiser.run(begin, end, [&](int c, int x, int y, std::uint32_t result) {
         const Channel& channel = group.channels[c];
@@ -304,7 +336,8 @@ class NlMeansCpu final : public NlMeans::Backend {
   FrameLayout layout_;
   DenoisedFrame frame_;
   Bands bands_;
-  std::array<Table, FrameLayout::max_channels> tables_;
+  StrengthSteps steps_{Parameters().search};
+  std::array<Table, kind_count> tables_;
   Buffer padded_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
   Parameters parameters_;

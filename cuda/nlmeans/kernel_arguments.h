@@ -36,6 +36,8 @@ struct NlMeansArguments {
   int search_radius, patch_radius;
   const std::uint32_t* weights;
   std::uint32_t last_weight;  ///< index of the last entry
+  const int* chosen;          ///< null, or the number of the launch that works
+  int number;                 ///< of this launch
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of product.cuh: */
@@ -54,6 +56,11 @@ struct NlMeansArguments {
   bool everywhere;          ///< else only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
+
+/// Returns true if this launch works. Of those for different strengths, only one does.
+CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
+  return !a.chosen || *a.chosen == a.number;
+}
 
 /// Returns true if some results of a tile are needed. The tile begins in the picture at (left, top)
 /// and may end beyond it.

@@ -6,6 +6,7 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/core/range.h"
+#include "cuda/noise/state.h"
 #include "cuda/regions/activecells.h"
 
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
@@ -22,7 +23,10 @@
 /// except that weight[0] is M, and all entries from the first one below 0.001·M on are 0.
 ///
 /// Red, green and blue are denoised together (channels = 3). Alpha is copied. Every other channel
-/// is denoised by itself, at its own sampling.
+/// is denoised by itself, at its own sampling. Channels whose strength is 0 are copied.
+///
+/// The strength may follow from the noise of the frame, which then only the device knows:
+/// strengths.h defines it.
 ///
 /// The limits of search and patch keep the sums of 8-bit samples within 32 bits, and M at 825 or
 /// more, so that weights have almost three digits. The work grows with search², but hardly with
@@ -41,7 +45,14 @@ struct Parameters {
 
   int search = 21;       ///< odd: pixels along each side of the area that is searched
   int patch = 7;         ///< odd: pixels along each side of the patches compared
-  double strength = 10;  ///< in levels of 8 bits, whatever the depth
+  double strength = 10;  ///< in levels of 8 bits, whatever the depth, or automatic_strength
+  double chroma_strength = same_strength;  ///< likewise, of the chroma channels
+
+  /// The strength follows from the noise given to run().
+  static constexpr double automatic_strength = -1;
+  /// Chroma has the strength of the other channels. If that is automatic, it follows from the noise
+  /// of chroma.
+  static constexpr double same_strength = -1;
 
   bool operator==(const Parameters&) const = default;
 };
@@ -58,14 +69,19 @@ class NlMeans {
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Returns true if the output equals the input, because the strength is 0 or the search is one
+  /// Returns true if the output equals the input, because all strengths are 0 or the search is one
   /// pixel.
   bool identity() const noexcept;
 
+  /// Returns true if run() needs the noise, because a strength is automatic.
+  bool needs_noise() const noexcept;
+
   /// in and out have the planes of the layout and do not overlap. Bytes that belong to no channel
   /// are copied. Only enqueues. With `active`, the output is undefined where no cell is active, and
-  /// takes less time.
-  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
+  /// takes less time. `noise` is in device memory, one state for each channel of the layout; it is
+  /// read where a strength is automatic, and must then be there.
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr,
+           const noise::State* noise = nullptr);
 
   class Backend;
 

@@ -300,6 +300,8 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   // The table begins at a line of copies of an entry, as table_mask expects.
   extern __shared__ __align__(128) std::uint32_t table[];
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
   // Where little of the frame is denoised, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();

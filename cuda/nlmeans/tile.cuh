@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(tile_threads, 4)
   constexpr int thread_rows = tile_thread_rows(kChannels);
   extern __shared__ std::uint32_t shared[];
   grid_dependency_wait();
-
+  if (!is_chosen(a))
+    return;
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
   const int across = (picture.width + DenoisingTile::width - 1) / DenoisingTile::width;
   const int tile = blockIdx.x - picture.first_block;

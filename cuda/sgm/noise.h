@@ -1,59 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The noise of pictures: its estimate over time, and the arithmetic of one pixel of the filtered
-// picture, which both backends share. backend.h defines the stages that use them.
+// The noise of pictures, and the arithmetic of one pixel of the filtered picture, which both
+// backends share. backend.h defines the stages that use them.
 
 #include <cstdint>
 
 #include "cuda/core/view.h"
+#include "cuda/noise/state.h"
 
 namespace cudavision::sgm {
 
-/// The noise of pictures. Unit of its standard deviation: a sixteenth of a level of 8 bits.
-struct NoiseLevel {
-  static constexpr int per_level = 16;
-
-  std::uint32_t variance = 0;   ///< in squares of the unit
-  std::uint32_t deviation = 0;  ///< √variance, rounded down
-};
-
-/// Returns √number, rounded down, for numbers below 2^24.
-CUDAVISION_HOST_DEVICE inline std::uint32_t integer_root(std::uint32_t number) {
-  std::uint32_t root = 0;
-  for (std::uint32_t bit = 1 << 11; bit > 0; bit >>= 1)
-    if ((root + bit) * (root + bit) <= number)
-      root += bit;
-  return root;
-}
-
-CUDAVISION_HOST_DEVICE inline NoiseLevel noise_of_variance(std::uint32_t variance) {
-  return {variance, integer_root(variance)};
-}
-inline NoiseLevel noise_of_deviation(std::uint32_t deviation) {
-  return {deviation * deviation, deviation};
-}
+using NoiseLevel = noise::Level;
+using noise::integer_root;
+using noise::noise_of_deviation;
+using noise::noise_of_variance;
 
 /// The estimate of the noise over time.
-struct NoiseState {
-  NoiseLevel used;             ///< by the last frame
-  std::uint32_t measured = 0;  ///< variance of the last frame that had enough blocks
-  std::int32_t average = -1;   ///< of that over time, in 1/256; −1 before the first such frame
-
-  /// Takes the measurement of a frame. The noise in use only follows the average when that has
-  /// moved away from it, so that maps do not change their look all the time.
-  CUDAVISION_HOST_DEVICE void take(std::uint32_t variance) {
-    measured = variance;
-    const auto target = static_cast<std::int32_t>(variance) * 256;
-    const bool first = average < 0;
-    average = first ? target : average + ((target - average) >> 3);
-    const auto mean = static_cast<std::uint32_t>(average + 128) >> 8;
-    const std::uint32_t distance =
-        mean < used.variance ? used.variance - mean : mean - used.variance;
-    if (first || distance > 64 + used.variance / 4)
-      used = noise_of_variance(mean);
-  }
-};
+struct NoiseState : noise::State {};
 
 /// The noise that stages take into account: a fixed one, or that of a state on the device.
 struct NoiseSource {

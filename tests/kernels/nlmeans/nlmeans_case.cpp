@@ -59,11 +59,33 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
+NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels) {
+  NlMeansCase test = make_nlmeans_case(seed, number, max_pixels);
+  Random random = random_of_case(seed + 1, number);
+  nlmeans::Parameters& p = test.parameters;
+  if (p.strength == 0 || random.one_in(2))
+    p.strength = nlmeans::Parameters::automatic_strength;
+  if (random.one_in(2))
+    p.chroma_strength = random.one_in(4) ? 0 : random.log_uniform(255 * 16) / 16.0;
+  for (std::uint32_t& variance : test.noise)
+    variance = random.one_in(8) ? 0u : static_cast<std::uint32_t>(random.log_uniform(1 << 21));
+  return test;
+}
+
+std::vector<noise::State> NlMeansCase::states() const {
+  std::vector<noise::State> states(noise.size());
+  for (std::size_t c = 0; c < states.size(); ++c)
+    states[c].used = noise::noise_of_variance(noise[c]);
+  return states;
+}
+
 std::string describe(const NlMeansCase& test) {
   const nlmeans::Parameters& p = test.parameters;
-  char text[80];
-  std::snprintf(text, sizeof text, "search %d, patch %d, strength %.10g", p.search, p.patch,
-                p.strength);
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "search %d, patch %d, strength %.10g, of chroma %.10g, noise %u %u %u %u", p.search,
+                p.patch, p.strength, p.chroma_strength, test.noise[0], test.noise[1], test.noise[2],
+                test.noise[3]);
   return describe(test, text);
 }
 
@@ -73,11 +95,11 @@ int work_in_pixels(const NlMeansCase& test) {
 }
 
 void NlMeansCase::define(const ConstFrame& from, const Frame& to) const {
-  defined_denoising(layout, parameters, from, to);
+  defined_denoising(layout, parameters, noise, from, to);
 }
 
 nlmeans::Parameters NlMeansCase::other_parameters() const {
-  return {parameters.search == 3 ? 5 : 3, parameters.patch == 5 ? 9 : 5, 99.5};
+  return {parameters.search == 3 ? 5 : 3, parameters.patch == 5 ? 9 : 5, 99.5, 33.5};
 }
 
 }  // namespace cudavision::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cuda/core/border.h"
@@ -73,6 +74,33 @@ void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
     }
 }
 
+std::vector<Channel> channels_of(const FrameLayout& layout, const std::vector<int>& numbers) {
+  std::vector<Channel> channels;
+  for (const int c : numbers)
+    channels.push_back(layout.channels[static_cast<std::size_t>(c)]);
+  return channels;
+}
+
+std::vector<std::vector<Channel>> each_of(const FrameLayout& layout,
+                                          const std::vector<int>& numbers) {
+  std::vector<std::vector<Channel>> groups;
+  for (const Channel& channel : channels_of(layout, numbers))
+    groups.push_back({channel});
+  return groups;
+}
+
+/// Returns the power of the eighth root of 2 that is nearest to the strength for the noise.
+double defined_strength(const std::vector<int>& channels, const ChannelVariances& noise,
+                        int search) {
+  std::uint64_t sum = 0;
+  for (const int c : channels)
+    sum += noise[static_cast<std::size_t>(c)];
+  const double deviation = std::sqrt(static_cast<double>(sum / channels.size())) / 16;
+  const double power =
+      8 * std::log2((0.95 * deviation + 0.5) * std::exp2(std::log2(21.0 / search) / 5));
+  return std::exp2(std::round(std::clamp(power, 0.0, 47.0)) / 8);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
@@ -100,21 +128,36 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
 }
 
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                       const ConstFrame& in, const Frame& out) {
+                       const ChannelVariances& noise, const ConstFrame& in, const Frame& out) {
   copy_rows(layout, in, out);
-  if (parameters.strength == 0 || parameters.search == 1)
+  if (parameters.search == 1)
     return;
 
-  std::vector<Channel> colours;
+  std::vector<int> colours, chroma, luma;
   for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    if (channel.role == Role::red || channel.role == Role::green || channel.role == Role::blue)
-      colours.push_back(channel);
-    else if (channel.role != Role::alpha)
-      denoise(layout, parameters, {channel}, in, out);
+    const Role role = layout.channels[c].role;
+    if (role == Role::red || role == Role::green || role == Role::blue)
+      colours.push_back(c);
+    else if (role == Role::chroma)
+      chroma.push_back(c);
+    else if (role == Role::luma)
+      luma.push_back(c);
   }
-  if (!colours.empty())
-    denoise(layout, parameters, colours, in, out);
+  /// Denoises the groups of channels, whose strength is -1 if it follows from the noise of all.
+  const auto denoise_all = [&](const std::vector<int>& channels, double strength,
+                               const std::vector<std::vector<Channel>>& groups) {
+    if (strength == 0 || channels.empty())
+      return;
+    nlmeans::Parameters set = parameters;
+    set.strength = strength == -1 ? defined_strength(channels, noise, parameters.search) : strength;
+    for (const std::vector<Channel>& group : groups)
+      denoise(layout, set, group, in, out);
+  };
+  denoise_all(colours, parameters.strength, {channels_of(layout, colours)});
+  denoise_all(luma, parameters.strength, each_of(layout, luma));
+  denoise_all(chroma,
+              parameters.chroma_strength == -1 ? parameters.strength : parameters.chroma_strength,
+              each_of(layout, chroma));
 }
 
 }  // namespace cudavision::test

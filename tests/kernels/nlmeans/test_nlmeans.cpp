@@ -3,6 +3,7 @@
 // Compares every byte of NlMeans' output: on the CPU device with the definition, and on the CUDA
 // device with the CPU device.
 
+#include "cuda/nlmeans/strengths.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 
@@ -12,6 +13,7 @@ namespace {
 using namespace nlmeans;
 
 CUDAVISION_RANDOM_CASES(NlMeansCases, make_nlmeans_case);
+CUDAVISION_RANDOM_CASES(NlMeansStrengthCases, make_strength_case);
 
 /// Extreme pictures and parameters.
 const Extreme<Parameters> extremes[] = {
@@ -134,6 +136,62 @@ std::vector<NlMeansCase> unusual_cases() {
       for (const Content content : {Content::natural, Content::random, Content::maximum})
         cases.push_back(plain_nlmeans_case(layout, parameters, content, 80));
   return cases;
+}
+
+/// Frames whose strengths are those of the first and the last step of each class. Chroma's are of
+/// other classes.
+std::vector<NlMeansCase> noisy_cases() {
+  std::vector<NlMeansCase> cases;
+  for (const FrameLayout& layout :
+       {layout_named("GRAY8", 70, 41), layout_named("NV12", 70, 41), layout_named("RGBA", 33, 20),
+        layout_named("P010", 33, 20), rgb_and_luma(33, 20)})
+    for (const int patch : {1, 7, 9, 17})
+      for (const int step : {0, 1, 27, 28, 47}) {
+        NlMeansCase test =
+            plain_nlmeans_case(layout, {patch == 7 ? 21 : 5, patch, -1}, Content::natural, 81);
+        for (std::size_t c = 0; c < test.noise.size(); ++c)
+          test.noise[c] = StrengthSteps(test.parameters.search)
+                              .from[(step + 15 * static_cast<int>(c)) % strength_steps];
+        cases.push_back(test);
+      }
+  return cases;
+}
+
+TEST(NlMeansNoise, CpuEqualsDefinition) {
+  for (const NlMeansCase& test : noisy_cases())
+    expect_definition(test);
+}
+
+TEST(NlMeansNoise, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for (const NlMeansCase& test : noisy_cases())
+    expect_equal_devices(*device, test);
+}
+
+/// One operation follows noise that changes from frame to frame.
+void expect_strengths_to_follow(Device& device) {
+  const NlMeansCase first =
+      plain_nlmeans_case(layout_named("NV12", 90, 40), {7, 5, -1}, Content::natural, 82);
+  NlMeans denoising = first.make(device, first.parameters);
+  for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
+    NlMeansCase test = first;
+    test.noise = {variance, variance / 4, variance / 2, 0};
+    const NlMeansCase::Frames frames(device, test);
+    frames.run(denoising);
+    device.finish();
+    EXPECT_EQ(difference_from_definition(frames), "") << "with a variance of " << variance;
+  }
+}
+
+TEST(NlMeansNoise, IsFollowedFromFrameToFrame) {
+  expect_strengths_to_follow(*make_cpu_device());
+}
+
+TEST(NlMeansNoise, IsFollowedFromFrameToFrameOnCuda) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_strengths_to_follow(*device);
 }
 
 TEST(NlMeansUnusualLayouts, CpuEqualsDefinition) {

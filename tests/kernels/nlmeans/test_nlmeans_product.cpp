@@ -419,7 +419,8 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
   }
   std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(Kind::channels)));
   const int bits = test.layout.bits;
-  const int count = make_patch_weights(parameters, bits, Kind::channels, weights.data());
+  const int count =
+      make_patch_weights(parameters, parameters.strength, bits, Kind::channels, weights.data());
   weights[static_cast<std::size_t>(count)] = 0;
   for (std::uint32_t& weight : weights)
     weight = weight_digits(weight);

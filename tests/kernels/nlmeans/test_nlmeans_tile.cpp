@@ -173,7 +173,8 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
                          channel.step};
   }
   std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(kChannels)));
-  const int count = make_patch_weights(parameters, 8, kChannels, weights.data());
+  const int count =
+      make_patch_weights(parameters, parameters.strength, 8, kChannels, weights.data());
   const PatchTable table{weights.data(), static_cast<std::uint32_t>(count - 1),
                          distance_shift(parameters, 8)};
   for (int y = 0; y < height; y += DenoisingTile::warps * kRows)
