@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cuda/core/view.h"
+#include "cuda/noise/blocks.h"
 #include "cuda/noise/state.h"
 
 namespace cudavision::sgm {
@@ -29,9 +30,13 @@ struct NoiseSource {
 
 /* The estimate */
 
-constexpr int noise_block = 8;  // pixels in a row and rows
-constexpr int noise_bins = 1024, noise_bin_shift = 4;
-constexpr int max_extreme_pixels = 4, min_noise_blocks = 64, noise_quantile = 50;
+constexpr int noise_block = noise::block_side;
+constexpr int noise_bins = noise::bins, noise_quantile = noise::quantile;
+constexpr int max_extreme_pixels = noise::max_extreme_pixels, min_noise_blocks = 64;
+using noise::is_extreme;
+CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
+  return noise::bin_of(sum);
+}
 /// The distances of the pixels that second differences compare. Noise that has been smoothed, as
 /// demosaicing and compression do, shows at the larger one only.
 constexpr int noise_spacings = 2;
@@ -45,18 +50,11 @@ inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }
 
-CUDAVISION_HOST_DEVICE inline bool is_extreme(int level) {
-  return level < 8 || level > 247;
-}
-CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
-  const std::uint32_t bin = sum >> noise_bin_shift;
-  return static_cast<int>(bin < noise_bins ? bin : noise_bins - 1);
-}
 /// What is more than this is texture, such as that of a pattern which a projector casts.
 constexpr std::uint32_t max_measured_variance = 40000;
 /// Returns the variance of the noise by the bin of the quantile.
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
-  const std::uint32_t t = (static_cast<std::uint32_t>(bin) << noise_bin_shift) + 8;
+  const std::uint32_t t = noise::middle_of_bin(bin);
   const std::uint32_t variance = t * t / 200, texture = spacing_number == 0 ? 440 : 2000;
   const std::uint32_t noise = variance > texture ? variance - texture : 0;
   return noise < max_measured_variance ? noise : max_measured_variance;
