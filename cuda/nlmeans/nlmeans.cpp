@@ -116,6 +116,20 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout, const Parameters& parame
     has_other_bytes[p] = !fill_plane(layout, p, denoised);
 }
 
+double strength_under_noise(const FrameLayout& layout, const Parameters& parameters, int channel,
+                            const noise::State* noise) noexcept {
+  const Role role = layout.channels[channel].role;
+  if (role == Role::alpha)
+    return 0;
+  const ChannelKind kind = kind_of(role, parameters);
+  const double strength = strength_of(parameters, kind);
+  if (strength != Parameters::automatic_strength)
+    return strength;
+  const DenoisedFrame frame(layout, parameters);
+  const std::uint32_t variance = frame.noisy[static_cast<std::size_t>(kind)].variance(noise);
+  return strength_of_step(StrengthSteps(parameters.search).step_for(variance));
+}
+
 NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
   check_planes(layout);

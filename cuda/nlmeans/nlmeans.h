@@ -57,6 +57,10 @@ struct Parameters {
   bool operator==(const Parameters&) const = default;
 };
 
+/// Returns the strength of a channel under the noise of all channels, which is on the host.
+double strength_under_noise(const FrameLayout& layout, const Parameters& parameters, int channel,
+                            const noise::State* noise) noexcept;
+
 class NlMeans {
  public:
   /// layout must have 8 to 16 bits, and either no red, green and blue, or one channel of each, of

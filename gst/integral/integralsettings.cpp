@@ -12,6 +12,15 @@ std::string size_error(const char* property, const char* what, int size) {
                             " has a pixel in its middle and equally many on either side");
 }
 
+/// The range of the properties includes what lies between their special value and 0.
+std::string strength_error(const char* property, double strength, const char* special) {
+  constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
+  if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
+    return {};
+  return std::string(property) + "=" + text_of(strength) + " is out of range: set it to " +
+         text_of(known) + ", or to -1 " + special + ".";
+}
+
 }  // namespace
 
 integral::TableKind OutputForm::kind() const noexcept {
@@ -56,6 +65,12 @@ std::string validation_error(IntegralOutput output, const IntegralSettings& sett
   std::string error = size_error("search-size", "the area that is searched", settings.search_size);
   if (error.empty())
     error = size_error("patch-size", "a patch", settings.patch_size);
+  if (error.empty())
+    error = strength_error("denoise-strength", settings.denoise_strength,
+                           "to have it follow the measured noise");
+  if (error.empty())
+    error = strength_error("denoise-chroma-strength", settings.denoise_chroma_strength,
+                           "for the same as denoise-strength");
   return error.empty() ? settings.regions.error() : error;
 }
 
@@ -83,6 +98,7 @@ nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
   parameters.search = settings.search_size;
   parameters.patch = settings.patch_size;
   parameters.strength = settings.denoise_strength;
+  parameters.chroma_strength = settings.denoise_chroma_strength;
   return parameters;
 }
 

@@ -47,6 +47,9 @@ struct IntegralSettings : RegionSettings {
   int search_size = nlmeans::Parameters().search;
   int patch_size = nlmeans::Parameters().patch;
   double denoise_strength = nlmeans::Parameters().strength;
+  double denoise_chroma_strength = nlmeans::Parameters().chroma_strength;
+  bool post_messages = false;
+  guint64 message_interval = 0;
 
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };

@@ -2,8 +2,11 @@
 #include "gst/integral/integralwork.h"
 
 #include <cstdint>
+#include <utility>
 
+#include "cuda/noise/noise.h"
 #include "gst/base/frameregions.h"
+#include "gst/integral/noisemessages.h"
 
 namespace cudavision {
 namespace {
@@ -89,6 +92,8 @@ class Denoising final : public IntegralWork {
   Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings,
             RegionFinder& finder)
       : parameters_(denoise_parameters(settings)),
+        layout_(in.layout),
+        noise_(device, in.layout),
         denoise_(device, in.layout, parameters_),
         regions_(device, in.layout, settings, finder) {}
 
@@ -102,17 +107,32 @@ class Denoising final : public IntegralWork {
   }
 
   bool begin_frame(const FrameInfo& frame) override {
+    measured_ = false;
     return regions_.select(frame) && !denoise_.identity();
   }
   void run(const ConstFrame& in, const Frame& out) override {
+    measured_ = denoise_.needs_noise();
+    if (measured_)
+      noise_.run(in);
     regions_.run(in, out,
                  [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
-                   denoise_.run(from, to, active);
+                   denoise_.run(from, to, active, noise_.states());
                  });
   }
 
+  void report_noise(const ConstFrame& in, const FrameTimes& times,
+                    NoiseMessages& messages) override {
+    if (!std::exchange(measured_, false))
+      noise_.run(in);
+    messages.read_back(times, layout_, parameters_, noise_.states());
+  }
+  void restart() noexcept override { noise_.restart(); }
+
  private:
   nlmeans::Parameters parameters_;
+  FrameLayout layout_;
+  noise::Estimate noise_;
+  bool measured_ = false;  ///< the noise of the current frame
   nlmeans::NlMeans denoise_;
   FrameRegions regions_;
 };

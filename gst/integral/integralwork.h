@@ -11,6 +11,7 @@
 
 namespace cudavision {
 
+class NoiseMessages;
 class RegionFinder;
 
 /// The operation behind an output of cudaintegral, for frames of known formats.
@@ -23,6 +24,12 @@ class IntegralWork {
   /// Starts a frame. Returns false if it stays unchanged; then run() is not called.
   virtual bool begin_frame(const FrameInfo&) { return true; }
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
+
+  /// Measures the noise of the frame that run() has just denoised, or that stays unchanged, and
+  /// enqueues what the message needs. Only with output=denoise.
+  virtual void report_noise(const ConstFrame&, const FrameTimes&, NoiseMessages&) {}
+  /// The next frame begins a new sequence. May be called by any thread.
+  virtual void restart() noexcept {}
 };
 
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,

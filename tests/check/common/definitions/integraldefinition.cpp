@@ -34,7 +34,8 @@ Properties Integral::properties() const {
           {"threshold-invert", invert ? "true" : "false"},
           {"search-size", std::to_string(search)},
           {"patch-size", std::to_string(patch)},
-          {"denoise-strength", text_of(strength)}};
+          {"denoise-strength", text_of(strength)},
+          {"denoise-chroma-strength", text_of(chroma_strength)}};
 }
 
 namespace {
@@ -139,12 +140,24 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
 }
 
 Picture denoised(const Picture& picture, const Integral& how) {
+  NoiseSoFar none;
+  return denoised(picture, how, none);
+}
+
+Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise) {
   kernels::nlmeans::Parameters parameters;
   parameters.search = how.search;
   parameters.patch = how.patch;
   parameters.strength = how.strength;
+  parameters.chroma_strength = how.chroma_strength;
   return in_native_format(picture, [&](const Picture& in, Picture& out) {
-    definition::defined_denoising(layout_of(in), parameters, frame_of(in), frame_of(out));
+    const kernels::FrameLayout layout = layout_of(in);
+    definition::ChannelVariances variances{};
+    for (std::size_t c = 0; c < static_cast<std::size_t>(layout.channel_count); ++c) {
+      noise[c].take(definition::defined_noise(layout, layout.channels[c], frame_of(in)));
+      variances[c] = static_cast<std::uint32_t>(noise[c].used);
+    }
+    definition::defined_denoising(layout, parameters, variances, frame_of(in), frame_of(out));
   });
 }
 
