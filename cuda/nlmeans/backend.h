@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 
 #include "cuda/nlmeans/nlmeans.h"
 #include "cuda/nlmeans/strengths.h"
@@ -65,20 +66,25 @@ constexpr int denoising_halo(const Parameters& parameters) {
 constexpr int max_halo =
     denoising_halo({Parameters::Ranges::search.max, Parameters::Ranges::patch.max, 0});
 
+constexpr int max_frames = Parameters::Ranges::frames.max;
+
 class NlMeans::Backend {
  public:
   virtual ~Backend() = default;
   /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// active is nullptr if the whole output is needed. noise is only read where a strength is
-  /// automatic.
-  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active,
-                   const noise::State* noise) = 0;
+  /// Denoises the first of the frames, of which there are as many as the parameters say. active is
+  /// nullptr if the whole output is needed. noise is only read where a strength is automatic.
+  virtual void run(std::span<const ConstFrame> frames, const Frame& out,
+                   const regions::ActiveCells* active, const noise::State* noise) = 0;
   /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 
-std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout);
-std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout);
+/// frame_count is the largest number of frames of the parameters to come.
+std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout,
+                                                    int frame_count);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout,
+                                                     int frame_count);
 
 }  // namespace cudavision::nlmeans

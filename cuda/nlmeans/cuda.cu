@@ -79,7 +79,7 @@ struct Plan {
 
 class NlMeansCuda final : public NlMeans::Backend {
  public:
-  NlMeansCuda(Device& device, const FrameLayout& layout)
+  NlMeansCuda(Device& device, const FrameLayout& layout, int frame_count)
       : device_(device),
         layout_(layout),
         frame_(layout, own_chroma_strength),
@@ -105,7 +105,8 @@ class NlMeansCuda final : public NlMeans::Backend {
         for (const int search_radius : {1, Parameters::Ranges::search.max / 2})
           with_product_kind(2 * side - 2, search_radius, channels, layout.sample_bytes(),
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
-    padded_ = device.allocate(std::max<std::size_t>(1, place_padded()));
+    padded_frame_bytes_ = place_padded();
+    padded_ = device.allocate(std::max<std::size_t>(1, frame_count * padded_frame_bytes_));
     for (const ChannelKind kind : kinds)
       if (has_channels(kind))
         chosen_tables_[index(kind)] =
@@ -133,18 +134,18 @@ class NlMeansCuda final : public NlMeans::Backend {
       uploader_.upload(used);
   }
 
-  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active,
+  void run(std::span<const ConstFrame> frames, const Frame& out, const regions::ActiveCells* active,
            const noise::State* noise) override {
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.copies(p, active == nullptr))
-        device_.copy(in.planes[p], out.planes[p]);
+        device_.copy(frames[0].planes[p], out.planes[p]);
     if (choices_.count > 0) {
       choices_.noise = noise;
       choice_launcher_(choose_tables, static_cast<unsigned>(choices_.count * choice_blocks),
                        choice_threads, 0, choices_);
     }
     for (int i = 0; i < plan_count_; ++i)
-      launch(plans_[i], in, out, active);
+      launch(plans_[i], frames, out, active);
   }
 
   void copy(const ConstFrame& in, const Frame& out) override {
@@ -156,7 +157,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   static constexpr std::size_t index(ChannelKind kind) { return static_cast<std::size_t>(kind); }
   bool has_channels(ChannelKind kind) const { return frame_.noisy[index(kind)].count > 0; }
 
-  void launch(Plan& plan, const ConstFrame& in, const Frame& out,
+  void launch(Plan& plan, std::span<const ConstFrame> frames, const Frame& out,
               const regions::ActiveCells* active) {
     NlMeansArguments& a = plan.arguments;
     a.everywhere = active == nullptr;
@@ -165,7 +166,11 @@ class NlMeansCuda final : public NlMeans::Backend {
     if (active)
       a.active = *active;
     for (int i = 0; i < a.picture_count; ++i)
-      place(frame_.groups[plan.groups[i]], in, out, a.pictures[i]);
+      place(frame_.groups[plan.groups[i]], out, a.pictures[i]);
+    for (std::size_t f = 0; f < frames.size(); ++f)
+      for (int p = 0; p < layout_.plane_count; ++p)
+        a.frames[f][p] = {frames[f].planes[p].data,
+                          kernel_pitch("non-local means", frames[f].planes[p].pitch)};
     if (plan.padding_blocks > 0)
       launcher_(padding_kernel(layout_.sample_bytes()), plan.padding_blocks, any_threads, 0, a);
     launcher_(plan.kernel, plan.blocks, plan.threads, plan.shared_bytes, a);
@@ -267,6 +272,9 @@ class NlMeansCuda final : public NlMeans::Backend {
         picture.padded = padded_.as<std::uint8_t>() + padded_at_[g];
         plan.groups[a.picture_count++] = g;
       }
+    a.channels = plan.channels;
+    a.frame_count = parameters.frames;
+    a.padded_frame_bytes = static_cast<std::int64_t>(padded_frame_bytes_);
     a.search_radius = parameters.search / 2;
     a.patch_radius = parameters.patch / 2;
     a.weights = table;
@@ -296,7 +304,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     plan.blocks = place_tiles(plan, any_tile, any_tile);
     for (int i = 0; i < a.picture_count; ++i) {
       a.pictures[i].first_padding_block = plan.padding_blocks;
-      plan.padding_blocks += static_cast<unsigned>(plan.channels) *
+      plan.padding_blocks += static_cast<unsigned>(parameters.frames * plan.channels) *
                              (a.pictures[i].height + 2 * denoising_halo(parameters));
     }
   }
@@ -311,7 +319,8 @@ class NlMeansCuda final : public NlMeans::Backend {
     const int compared = round_up(needed, 8) * needed;
     const int searched = parameters.search * parameters.search;
     const int tile_bytes = tile_shared_bytes(plan.channels, denoising_halo(parameters));
-    if (layout_.bits != 8 || a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
+    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(plan.channels)) ||
+        a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
         a.search_radius > DenoisingTile::max_search_radius || tile_bytes > shared_bytes_ ||
         2 * compared <= (plan.channels == 1 ? 3 : 5) * searched)
       return false;
@@ -359,7 +368,8 @@ class NlMeansCuda final : public NlMeans::Backend {
   int shape_tile(NlMeansArguments& a, int weights) const {
     const auto tile_bytes = [&](int strips) {
       a.shape = product_shape<Kind>(a.search_radius, strips);
-      return 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
+      return 4 * (a.shape.words(Kind::planes, Kind::sample_bytes) +
+                  (a.frame_count > 1 ? KeptFrame<Kind>(strips).words() : 0));
     };
     for (int strips = Kind::tile_strips; strips >= 1; --strips)
       if (tile_bytes(strips) + 4 * weights <= share(Kind::resident_blocks))
@@ -423,21 +433,15 @@ class NlMeansCuda final : public NlMeans::Backend {
     plan.blocks = std::min(share(a.strips_at_once), plan.resident_blocks);
   }
 
-  void place(const DenoisedChannels& group, const ConstFrame& in, const Frame& out,
-             DenoisedPicture& picture) const {
+  void place(const DenoisedChannels& group, const Frame& out, DenoisedPicture& picture) const {
     picture.sample_width = group.channels[0].subsampling_x;
     picture.sample_height = group.channels[0].subsampling_y;
     for (int c = 0; c < group.count; ++c) {
       const Channel& channel = group.channels[c];
-      const View<const std::uint8_t> from = in.planes[channel.plane];
       const View<std::uint8_t> to = out.planes[channel.plane];
       const int bytes = layout_.sample_bytes();
-      picture.planes[c] = {from.data,
-                           to.data,
-                           kernel_pitch("non-local means", from.pitch),
-                           kernel_pitch("non-local means", to.pitch),
-                           channel.offset * bytes,
-                           channel.step * bytes};
+      picture.planes[c] = {channel.plane, to.data, kernel_pitch("non-local means", to.pitch),
+                           channel.offset * bytes, channel.step * bytes};
     }
   }
 
@@ -450,6 +454,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   int multiprocessors_;
   TableUploader uploader_;
   Buffer padded_;
+  std::size_t padded_frame_bytes_ = 0;  ///< the padded groups of a frame
   std::array<std::size_t, FrameLayout::max_channels> padded_at_{};
   std::array<Buffer, kind_count> chosen_tables_;
   Buffer chosen_;  ///< which class each of them belongs to
@@ -462,8 +467,9 @@ class NlMeansCuda final : public NlMeans::Backend {
 
 }  // namespace
 
-std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout) {
-  return std::make_unique<NlMeansCuda>(device, layout);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout,
+                                                     int frame_count) {
+  return std::make_unique<NlMeansCuda>(device, layout, frame_count);
 }
 
 }  // namespace cudavision::nlmeans

@@ -11,11 +11,17 @@
 
 namespace cudavision::nlmeans {
 
+/// A plane of a frame that is searched.
+struct SearchedPlane {
+  const std::uint8_t* rows;
+  int pitch;  ///< in bytes
+};
+
 /// One channel of the input and of the output. Distances are in bytes.
 struct DenoisedPlane {
-  const std::uint8_t* in;
+  int number;  ///< of the plane in a frame
   std::uint8_t* out;
-  int in_pitch, out_pitch;
+  int out_pitch;
   int offset, step;
 };
 
@@ -26,13 +32,17 @@ struct DenoisedPicture {
   int sample_width, sample_height;  ///< pixels that a sample stands for
   unsigned first_block;             ///< of the blocks that denoise the picture, or of its strips
   unsigned first_padding_block;     ///< of the blocks that pad it
-  std::uint8_t* padded;             ///< the picture with its halo
+  std::uint8_t* padded;             ///< the picture of the first frame with its halo
 };
 
 /// Pictures of equal numbers of channels, which share a table.
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
+  int channels;                                               ///< of each picture
+  SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
+  int frame_count;
+  std::int64_t padded_frame_bytes;  ///< from a padded picture to that of the next frame
   int search_radius, patch_radius;
   const std::uint32_t* weights;
   std::uint32_t last_weight;  ///< index of the last entry

@@ -2,6 +2,7 @@
 #include "cuda/nlmeans/nlmeans.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -52,7 +53,7 @@ void check_side(int pixels, const Range<int>& range, const char* what) {
                           " pixels; it must be an odd number up to " + text_of(range.max));
 }
 
-void check_parameters(const Parameters& parameters) {
+void check_parameters(const Parameters& parameters, int max_frames) {
   using Ranges = Parameters::Ranges;
   check_side(parameters.search, Ranges::search, "a search");
   check_side(parameters.patch, Ranges::patch, "a patch");
@@ -61,6 +62,9 @@ void check_parameters(const Parameters& parameters) {
       refuse(operation, "a strength of " + std::to_string(strength) + "; it must be " +
                             text_of(Ranges::strength) + ", or " +
                             text_of(Parameters::automatic_strength) + " for an automatic one");
+  if (parameters.frames < 1 || parameters.frames > max_frames)
+    refuse(operation, std::to_string(parameters.frames) + " frames; there must be 1 to " +
+                          std::to_string(max_frames));
 }
 
 /// Returns true if every byte of the plane belongs to a sample of a denoised channel.
@@ -131,10 +135,10 @@ double strength_under_noise(const FrameLayout& layout, const Parameters& paramet
 }
 
 NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)
-    : layout_(layout), parameters_(parameters) {
+    : layout_(layout), max_frames_(parameters.frames), parameters_(parameters) {
   check_planes(layout);
-  check_parameters(parameters);
-  backend_ = dispatch<make_nl_means_cuda, make_nl_means_cpu>(device, layout);
+  check_parameters(parameters, max_frames);
+  backend_ = dispatch<make_nl_means_cuda, make_nl_means_cpu>(device, layout, max_frames_);
   backend_->set(parameters);
 }
 
@@ -143,13 +147,14 @@ NlMeans::~NlMeans() = default;
 void NlMeans::set_parameters(const Parameters& parameters) {
   if (parameters == parameters_)
     return;
-  check_parameters(parameters);
+  check_parameters(parameters, max_frames_);
   backend_->set(parameters);
   parameters_ = parameters;
 }
 
 bool NlMeans::identity() const noexcept {
-  return parameters_.search == 1 || DenoisedFrame(layout_, parameters_).group_count == 0;
+  return (parameters_.search == 1 && parameters_.frames == 1) ||
+         DenoisedFrame(layout_, parameters_).group_count == 0;
 }
 
 bool NlMeans::needs_noise() const noexcept {
@@ -163,16 +168,25 @@ bool NlMeans::needs_noise() const noexcept {
                      });
 }
 
-void NlMeans::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active,
-                  const noise::State* noise) {
+void NlMeans::run(const ConstFrame& in, std::span<const ConstFrame> neighbours, const Frame& out,
+                  const regions::ActiveCells* active, const noise::State* noise) {
   check_frame(operation, layout_, in, "input");
+  for (const ConstFrame& neighbour : neighbours)
+    check_frame(operation, layout_, neighbour, "neighbour");
   check_frame(operation, layout_, out, "output");
   if (!noise && needs_noise())
     refuse(operation, "an automatic strength without the noise that it follows");
-  if (identity())
+  const std::size_t count = neighbours.size() + 1;
+  if (count != static_cast<std::size_t>(parameters_.frames))
+    refuse(operation, std::to_string(count) + " frames for parameters that say " +
+                          std::to_string(parameters_.frames));
+  if (identity()) {
     backend_->copy(in, out);
-  else if (!active || active->any())
-    backend_->run(in, out, active, noise);
+  } else if (!active || active->any()) {
+    std::array<ConstFrame, max_frames> frames{in};
+    std::copy(neighbours.begin(), neighbours.end(), frames.begin() + 1);
+    backend_->run({frames.data(), count}, out, active, noise);
+  }
 }
 
 }  // namespace cudavision::nlmeans

@@ -43,10 +43,10 @@ CUDAVISION_HOST_DEVICE constexpr int first_step_of_class(int number) {
 
 /// Returns the maximum number of entries of the tables of all steps, and of that of the last one.
 constexpr int max_weights_of_steps(int channels) {
-  return channels * (37 << 12);
+  return channels * (41 << 12);
 }
 constexpr int max_weights_of_last_step(int channels) {
-  return channels * (6 << 12);
+  return channels * (7 << 12);
 }
 
 /// Channels that have a strength together: it follows from the mean of their variances, in whole

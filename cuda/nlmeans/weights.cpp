@@ -28,7 +28,8 @@ int make_patch_weights(const Parameters& parameters, double strength, int bits, 
                                         channels * largest_sample * largest_sample;
   const auto largest_index = static_cast<int>(largest_distance >> distance_shift(parameters, bits));
 
-  const int largest_weight = 0x7fffffff / (parameters.search * parameters.search * 255);
+  const int largest_weight =
+      0x7fffffff / (parameters.frames * parameters.search * parameters.search * 255);
   const double step = static_cast<double>(1 << patch_bits(parameters.patch)) /
                       (parameters.patch * parameters.patch);
   const auto rounded = static_cast<float>(strength);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cuda/nlmeans/nlmeans.h"
 #include "tests/kernels/common/frame_case.h"
@@ -12,7 +13,7 @@ namespace cudavision::test {
 
 class NlMeansFrames;
 
-/// One denoising of a frame.
+/// One denoising of a frame. The input block holds its neighbours, too, one frame behind the other.
 struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Parameters> {
   using Frames = NlMeansFrames;
 
@@ -21,16 +22,28 @@ struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Paramete
   std::vector<noise::State> states() const;
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
+  void enqueue(nlmeans::NlMeans& operation, const ConstFrame& from, const Frame& to) const {
+    operation.run(from, neighbours(from), to);
+  }
+  /// Returns the neighbours of a frame in an input block.
+  std::vector<ConstFrame> neighbours(const ConstFrame& from) const;
 };
+
+/// Neighbours show the same as the frame with some noise, or something else.
+std::vector<std::uint8_t> input_block(const NlMeansCase& test);
 
 /// The frames of a case, and the noise of their channels.
 class NlMeansFrames : public CaseFrames<NlMeansCase> {
  public:
-  template <class... Arguments>
-  explicit NlMeansFrames(Device& device, const NlMeansCase& one, const Arguments&... arguments)
-      : CaseFrames(device, one, arguments...), noise_(device, one.states()) {}
+  NlMeansFrames(Device& device, const NlMeansCase& one, const std::vector<std::uint8_t>& input,
+                std::uint8_t poison = out_poison)
+      : CaseFrames(device, one, input, poison), noise_(device, one.states()) {}
+  NlMeansFrames(Device& device, const NlMeansCase& one)
+      : NlMeansFrames(device, one, input_block(one)) {}
 
-  void run(nlmeans::NlMeans& operation) const { operation.run(in, out, nullptr, noise()); }
+  void run(nlmeans::NlMeans& operation) const {
+    operation.run(in, test.neighbours(in), out, nullptr, noise());
+  }
   const noise::State* noise() const { return noise_.data(); }
 
  private:
@@ -51,6 +64,15 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws another case, in which strengths follow from noise or chroma has its own.
 NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);
+
+/// The same with 2 to 9 frames.
+NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels);
+
+/// Returns the parameters for so many frames.
+inline nlmeans::Parameters with_frames(nlmeans::Parameters parameters, int frames) {
+  parameters.frames = frames;
+  return parameters;
+}
 
 constexpr auto plain_nlmeans_case = plain_case<NlMeansCase>;
 

@@ -20,6 +20,7 @@ using ChannelVariances = std::array<std::uint32_t, FrameLayout::max_channels>;
 
 /// Writes every byte of every row of out.
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                       const ChannelVariances& noise, const ConstFrame& in, const Frame& out);
+                       const ChannelVariances& noise, const ConstFrame& in,
+                       const std::vector<ConstFrame>& neighbours, const Frame& out);
 
 }  // namespace cudavision::test
