@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gst/base/filterframes.h"
+#include "gst/base/framedelay.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/regionfinder.h"
 #include "gst/core/elementerror.h"
@@ -34,9 +35,10 @@ struct FilterState {
 
   DeviceSession session;
 
-  // The next two are under the object lock.
-  int frames_in_flight = 0;   ///< the property
-  GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
+  // The next three are under the object lock.
+  int frames_in_flight = 0;     ///< the property
+  GstClockTime buffered = 0;    ///< duration of the frames that may wait in the element, or NONE
+  GstClockTime delay_time = 0;  ///< that of the frames for which each one waits
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
@@ -56,7 +58,11 @@ struct FilterState {
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device
 
-  FrameInfo info;  ///< of the current frame
+  FrameDelay delay;
+  bool latency_changed = false;  ///< and no message has said so yet
+
+  FrameInfo info;      ///< of the current frame
+  guint64 number = 0;  ///< likewise, if frames wait
   FrameWork work = FrameWork::nothing;
   RegionFinder regions;  ///< for elements that process regions only
 };
@@ -96,6 +102,15 @@ void rebuild_filter(gpointer self, Change&& change) {
   change();
   configure_filter(self, in, out, same_caps);
 }
+
+/// Begins a frame, which may be one that has waited: finds out about it, and lets controllers set
+/// the properties for its time.
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame);
+/// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
+/// started.
+GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out);
+/// Posts a LATENCY message if the delay has changed. No context may be current.
+void post_latency(gpointer self);
 
 /// Gives up what is still to come of earlier frames.
 void discard_messages(gpointer self);

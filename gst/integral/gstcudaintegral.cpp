@@ -21,8 +21,9 @@
  *   #GstCudaIntegral:threshold-method. GRAY8 or GRAY16_LE.
  * * `denoise`: the frames with each pixel replaced by a weighted mean of the pixels nearby whose
  *   surroundings look alike, equal to OpenCV's fastNlMeansDenoising. With
- *   #GstCudaIntegral:post-messages, the element posts an element message named `cudaintegral` with
- *   the noise of the frames and the strengths of the denoising.
+ *   #GstCudaIntegral:denoise-frames, pixels of the frames before and after count, too, for which
+ *   frames wait. With #GstCudaIntegral:post-messages, the element posts an element message named
+ *   `cudaintegral` with the noise of the frames and the strengths of the denoising.
  *
  * The time for a mean, a standard deviation or a threshold hardly depends on the radius.
  *
@@ -53,6 +54,7 @@
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/core/elementerror.h"
+#include "gst/integral/framewindow.h"
 #include "gst/integral/integralcaps.h"
 #include "gst/integral/integralsettings.h"
 #include "gst/integral/integralwork.h"
@@ -151,6 +153,7 @@ struct State {
 
   // The following belong to the streaming thread.
   std::optional<Operation> operation;
+  int denoise_frames = 1;  ///< as of configure()
   SettingsGuard guard;
   FrameInterval interval;
   bool posts = false;  ///< the current frame posts a message
@@ -292,9 +295,11 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
   state.guard.require(settings_error(form.output, settings));
-  state.operation = Operation{
-      form.output,
-      make_integral_work(device, in, out, form, settings, gst_cuda_vision_filter_regions(self))};
+  state.operation =
+      Operation{form.output, make_integral_work(device, in, out, form, settings,
+                                                gst_cuda_vision_filter_regions(self),
+                                                gst_cuda_vision_filter_may_delay(self))};
+  state.denoise_frames = settings.denoise_frames;
 }
 
 bool posts_message(State& state, const IntegralSettings& settings, const FrameTimes& times) {
@@ -355,6 +360,40 @@ void discard(GstCudaVisionFilter* self) {
   state.interval.reset();
   restart(state);
   state.messages.discard();
+}
+
+/* Frames that are searched together */
+
+FrameWindow* window_of(GstCudaVisionFilter* self) {
+  const auto& operation = state_of(self).operation;
+  return operation ? operation->work->window() : nullptr;
+}
+
+std::size_t frames_ahead(GstCudaVisionFilter* self) {
+  const FrameWindow* window = window_of(self);
+  return window ? static_cast<std::size_t>(window->reach()) : 0;
+}
+
+void remember(GstCudaVisionFilter* self, guint64 number, const ConstFrame& in) {
+  window_of(self)->remember(number, in);
+}
+
+ConstFrame remembered(GstCudaVisionFilter* self, guint64 number) {
+  return window_of(self)->centre_on(number);
+}
+
+void forget_remembered(GstCudaVisionFilter* self) {
+  if (FrameWindow* window = window_of(self))
+    window->forget();
+}
+
+// A value that is not valid is reported when the next frame begins.
+bool is_outdated(GstCudaVisionFilter* self) {
+  State& state = state_of(self);
+  const IntegralSettings settings = current_settings(self, state.settings);
+  return state.operation->output == IntegralOutput::denoise &&
+         settings.denoise_frames != state.denoise_frames &&
+         settings_error(state.operation->output, settings).empty();
 }
 
 void release(GstCudaVisionFilter* self) {
@@ -419,6 +458,11 @@ void install_properties(GObjectClass* klass) {
            "automatic, by the noise of the chroma; 0 = chroma stays unchanged)"},
           &Settings::denoise_chroma_strength,
           {nlmeans::Parameters::same_strength, Denoising::strength.max});
+  all.add(
+      {"denoise-frames", "Denoise frames",
+       "Number of frames in which denoise looks for similar pixels, odd: half of the others come "
+       "before the frame and half after it, for which it waits (1 = the frame itself)"},
+      &Settings::denoise_frames, Denoising::frames);
   all.add({"post-messages", "Post messages",
            "With output=denoise, post an element message with the noise and the strengths"},
           &Settings::post_messages);
@@ -466,6 +510,11 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   filter_class->needs_frame_done = GST_DEBUG_FUNCPTR(needs_frame_done);
   filter_class->drain = GST_DEBUG_FUNCPTR(drain);
   filter_class->discard = GST_DEBUG_FUNCPTR(discard);
+  filter_class->frames_ahead = GST_DEBUG_FUNCPTR(frames_ahead);
+  filter_class->remember = GST_DEBUG_FUNCPTR(remember);
+  filter_class->remembered = GST_DEBUG_FUNCPTR(remembered);
+  filter_class->forget_remembered = GST_DEBUG_FUNCPTR(forget_remembered);
+  filter_class->is_outdated = GST_DEBUG_FUNCPTR(is_outdated);
   filter_class->release = GST_DEBUG_FUNCPTR(release);
 }
 

@@ -7,9 +7,9 @@ namespace cudavision {
 namespace {
 
 std::string size_error(const char* property, const char* what, int size) {
-  return odd_size_error(property, size,
-                        std::string("is even, but ") + what +
-                            " has a pixel in its middle and equally many on either side");
+  return odd_size_error(
+      property, size,
+      std::string("is even, but ") + what + " in its middle and equally many on either side");
 }
 
 /// The range of the properties includes what lies between their special value and 0.
@@ -62,9 +62,13 @@ std::string validation_error(IntegralOutput output, const IntegralSettings& sett
                  "has pixels that can stay as they are: set output=denoise, or leave regions empty "
                  "and use-roi-meta=false."
                : "";
-  std::string error = size_error("search-size", "the area that is searched", settings.search_size);
+  std::string error =
+      size_error("search-size", "the area that is searched has a pixel", settings.search_size);
   if (error.empty())
-    error = size_error("patch-size", "a patch", settings.patch_size);
+    error = size_error("patch-size", "a patch has a pixel", settings.patch_size);
+  if (error.empty())
+    error = size_error("denoise-frames", "the film that is searched has a frame",
+                       settings.denoise_frames);
   if (error.empty())
     error = strength_error("denoise-strength", settings.denoise_strength,
                            "to have it follow the measured noise");
@@ -99,6 +103,7 @@ nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
   parameters.patch = settings.patch_size;
   parameters.strength = settings.denoise_strength;
   parameters.chroma_strength = settings.denoise_chroma_strength;
+  parameters.frames = settings.denoise_frames;
   return parameters;
 }
 

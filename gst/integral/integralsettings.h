@@ -50,6 +50,7 @@ struct IntegralSettings : RegionSettings {
   double denoise_chroma_strength = nlmeans::Parameters().chroma_strength;
   bool post_messages = false;
   guint64 message_interval = 0;
+  int denoise_frames = nlmeans::Parameters().frames;
 
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };

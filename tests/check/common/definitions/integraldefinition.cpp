@@ -139,17 +139,23 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
   return out;
 }
 
-Picture denoised(const Picture& picture, const Integral& how) {
+Picture denoised(const Picture& picture, const Integral& how,
+                 const std::vector<Picture>& neighbours) {
   NoiseSoFar none;
-  return denoised(picture, how, none);
+  return denoised(picture, how, none, neighbours);
 }
 
-Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise) {
+Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
+                 const std::vector<Picture>& neighbours) {
   kernels::nlmeans::Parameters parameters;
   parameters.search = how.search;
   parameters.patch = how.patch;
   parameters.strength = how.strength;
   parameters.chroma_strength = how.chroma_strength;
+  parameters.frames = static_cast<int>(neighbours.size()) + 1;
+  std::vector<kernels::ConstFrame> frames;
+  for (const Picture& neighbour : neighbours)
+    frames.push_back(frame_of(neighbour));
   return in_native_format(picture, [&](const Picture& in, Picture& out) {
     const kernels::FrameLayout layout = layout_of(in);
     definition::ChannelVariances variances{};
@@ -157,7 +163,8 @@ Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise)
       noise[c].take(definition::defined_noise(layout, layout.channels[c], frame_of(in)));
       variances[c] = static_cast<std::uint32_t>(noise[c].used);
     }
-    definition::defined_denoising(layout, parameters, variances, frame_of(in), frame_of(out));
+    definition::defined_denoising(layout, parameters, variances, frame_of(in), frames,
+                                  frame_of(out));
   });
 }
 

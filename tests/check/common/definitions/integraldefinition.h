@@ -73,9 +73,13 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
 /// Returns GRAY16_LE for mean and stddev of more than 8 bits, and GRAY8 in all other cases.
 const FormatSpec& natural_format(const Picture& picture, Output output);
 
-/// noise: of the channels, in the frames before this one; it takes that of this frame.
-Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise);
+/// noise: of the channels, in the frames before this one; it takes that of this frame. The
+/// neighbours are the other frames that are searched; the format must be a native one if there are
+/// any.
+Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
+                 const std::vector<Picture>& neighbours = {});
 /// For known strengths.
-Picture denoised(const Picture& picture, const Integral& how);
+Picture denoised(const Picture& picture, const Integral& how,
+                 const std::vector<Picture>& neighbours = {});
 
 }  // namespace check
