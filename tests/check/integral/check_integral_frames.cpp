@@ -258,8 +258,32 @@ TEST(test_metas_and_unchanged_frames) {
   }
 }
 
-// The frames in the order of their arrival go on with the pools of upstream, which may have few
-// buffers: the element keeps none.
+// Frames that QoS drops are searched by no other ones, and the next one is marked.
+TEST(test_late_frames) {
+  const auto pictures = film("GRAY8", 4);
+  Film one(3);
+  one.filter.accept_caps(format_named("GRAY8"), 29, 18);
+  one.push(pictures[0]);
+  one.push(pictures[1]);
+  gst_harness_push_upstream_event(one.filter.harness(),
+                                  gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, 0, 3 * frame_time));
+  for (int late = 0; late < 2; ++late)
+    one.push(pictures[1]);
+  one.push(pictures[2]);
+  one.push(pictures[3]);
+  one.filter.send_eos();
+  for (int i = 0; i < 4; ++i) {
+    const Owned<GstBuffer> out = one.filter.pull();
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out),
+                              static_cast<guint64>(i < 2 ? i : i + 2) * frame_time);
+    fail_unless_equals_int(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT), i == 2);
+    expect_picture(from_buffer(out, format_named("GRAY8"), 29, 18), expected(pictures, i, 3, 0, 4),
+                   number(i));
+  }
+  one.expect_none();
+}
+
+// The pools of upstream may have few buffers: the element keeps none.
 TEST(test_keeps_no_buffers) {
   const auto pictures = film("GRAY8", 6);
   Film one(9);
