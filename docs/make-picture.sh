@@ -17,7 +17,7 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/privacy.png    a street, and the same with blurred heads by cudagaussblur, from the video in Debian's
                       package opencv-doc
   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
-  docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
+  docs/denoise.png    a street at night with noise, the same denoised by cudaintegral, and what that removed
   docs/flicker.svg    how the brightness of a lawn changes in a video, equalised with smoothing and without,
                       from the video of a street in Debian's package opencv-doc
   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
@@ -287,11 +287,24 @@ sys.stdout.buffer.write(bytes(max(0, min(255, round(v + random.gauss(0, 8)))) fo
 PY
 
 gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
-  ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 ! tee name=both \
-  both. ! queue ! videoconvert ! mixer.sink_0 \
-  both. ! queue ! cudaintegral output=denoise denoise-strength=8 ! videoconvert ! mixer.sink_1 \
-  compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
-  ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true compression-level=9 ! filesink location=denoise.png
+  ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 \
+  ! cudaintegral output=denoise denoise-strength=-1 ! filesink location="$scene.denoised"
+# Side by side, with white gaps. What was removed is around a middle grey, at three times its contrast.
+python3 - "$scene" "$scene.denoised" $width $height >"$scene.three" <<'PY'
+import sys
+
+noisy, denoised = (open(name, "rb").read() for name in sys.argv[1:3])
+width, height = (int(size) for size in sys.argv[3:])
+removed = bytes(max(0, min(255, 128 + 3 * (a - b))) for a, b in zip(noisy, denoised))
+gap = bytes([255]) * 8
+for start in range(0, width * height, width):
+    row = slice(start, start + width)
+    sys.stdout.buffer.write(noisy[row] + gap + denoised[row] + gap + removed[row])
+PY
+gst-launch-1.0 -q filesrc location="$scene.three" blocksize=$(((3 * width + 16) * height)) \
+  ! rawvideoparse format=gray8 width=$((3 * width + 16)) height=$height framerate=1/1 \
+  ! pngenc snapshot=true compression-level=9 ! filesink location=denoise.png
+rm "$scene.denoised" "$scene.three"
 echo "$PWD/denoise.png"
 
 # A lawn in the video of a street, before which people walk. The picture shows its mean in every frame.

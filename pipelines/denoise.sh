@@ -8,15 +8,19 @@
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.
 #
-#   --strength   how different two places may be and still count as equal, in grey levels. It should be about the
-#                standard deviation of the noise (default: 6). Too much erases what is thin or pale.
+#   --strength   how different two places may be and still count as equal, in grey levels, or "auto" (the default): it
+#                follows the noise, which is measured. Too much erases what is thin or pale.
 #   --search     the side of the square that is searched for such places (odd; default: 11). This is slow on a
 #                CPU; half the search size takes a quarter of the time.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-option=([--strength]=6 [--search]=11)
+option=([--strength]=auto [--search]=11)
 read_arguments 0 2 "$@"
-expect_number --strength 0 255 a
+if [[ ${option[--strength]} == auto ]]; then
+  option[--strength]=-1
+else
+  expect_number --strength 0 255 a
+fi
 expect_number --search 1 101 "an odd"
 find_elements
 input=${arguments[0]:-$examples/vtest.avi}

@@ -19,14 +19,14 @@ constexpr int any_threads = 256;
 constexpr int any_tile = 32;  ///< pixels along each side; each thread denoises four pixels
 constexpr int max_any_side = any_tile + Parameters::Ranges::patch.max - 1;
 
-/// A padded picture: channel by channel, row by row.
+/// A padded picture of one of the frames: channel by channel, row by row.
 template <class Sample>
 struct Padded {
-  __device__ Padded(const NlMeansArguments& a, const DenoisedPicture& picture)
+  __device__ Padded(const NlMeansArguments& a, const DenoisedPicture& picture, int frame)
       : halo(a.search_radius + a.patch_radius),
         width(picture.width + 2 * halo),
         height(picture.height + 2 * halo),
-        samples(reinterpret_cast<Sample*>(picture.padded)) {}
+        samples(reinterpret_cast<Sample*>(picture.padded + frame * a.padded_frame_bytes)) {}
 
   /// Returns the address of a sample. x and y are coordinates of the picture.
   __device__ Sample* at(int channel, int x, int y) const {
@@ -37,22 +37,27 @@ struct Padded {
   Sample* samples;
 };
 
-/// Each block pads one row of one channel.
+/// Each block pads one row of one channel of a frame.
 template <class Sample>
 __global__ void __launch_bounds__(any_threads)
     pad_pictures(const __grid_constant__ NlMeansArguments a) {
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
   const DenoisedPicture& picture =
       picture_of_block(a, blockIdx.x, &DenoisedPicture::first_padding_block);
-  const Padded<Sample> to(a, picture);
   const int row = blockIdx.x - picture.first_padding_block;
-  const int channel = row / to.height;
+  const int padded_height = picture.height + 2 * (a.search_radius + a.patch_radius);
+  const int frame = row / (padded_height * a.channels);
+  const int channel = row / padded_height % a.channels;
+  const Padded<Sample> to(a, picture, frame);
   const int y = row % to.height - to.halo;
   const DenoisedPlane& plane = picture.planes[channel];
+  const SearchedPlane& searched = a.frames[frame][plane.number];
   const std::uint8_t* const from =
-      plane.in + plane.offset +
+      searched.rows + plane.offset +
       static_cast<std::int64_t>(border_index(y, picture.height, Border::reflect_101)) *
-          plane.in_pitch;
+          searched.pitch;
   for (int x = static_cast<int>(threadIdx.x) - to.halo; x < picture.width + to.halo;
        x += any_threads) {
     const std::uint8_t* const bytes =
@@ -74,8 +79,10 @@ __global__ void __launch_bounds__(any_threads)
   __shared__ Sum squares[max_any_side * max_any_side];
   __shared__ Sum columns[any_tile * max_any_side];
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
-  const Padded<Sample> padded(a, picture);
+  const Padded<Sample> padded(a, picture, 0);
   const int across = (picture.width + any_tile - 1) / any_tile;
   const int tile = blockIdx.x - picture.first_block;
   const int left = tile % across * any_tile, top = tile / across * any_tile;
@@ -101,8 +108,11 @@ __global__ void __launch_bounds__(any_threads)
   std::uint32_t weights[4] = {};
   Sum sums[kChannels][4] = {};
 
-  for (int dy = -a.search_radius; dy <= a.search_radius; ++dy)
+  const int side_of_search = 2 * a.search_radius + 1;
+  for (int row = 0; row < a.frame_count * side_of_search; ++row)
     for (int dx = -a.search_radius; dx <= a.search_radius; ++dx) {
+      const Padded<Sample> searched(a, picture, row / side_of_search);
+      const int dy = row % side_of_search - a.search_radius;
       for (int x = first_x, y = first_y; y < side;) {
         const int at_x = min(left + x - a.patch_radius, last_x);
         const int at_y = min(top + y - a.patch_radius, last_y);
@@ -110,7 +120,7 @@ __global__ void __launch_bounds__(any_threads)
 #pragma unroll
         for (int c = 0; c < kChannels; ++c) {
           const std::uint32_t difference = std::uint32_t{*padded.at(c, at_x, at_y)} -
-                                           std::uint32_t{*padded.at(c, at_x + dx, at_y + dy)};
+                                           std::uint32_t{*searched.at(c, at_x + dx, at_y + dy)};
           sum += difference * difference;
         }
         squares[y * side + x] = sum;
@@ -152,7 +162,7 @@ __global__ void __launch_bounds__(any_threads)
         const int y = min(top + own_y, picture.height - 1);
 #pragma unroll
         for (int c = 0; c < kChannels; ++c)
-          sums[c][i] += static_cast<Sum>(weight) * *padded.at(c, x + dx, y + dy);
+          sums[c][i] += static_cast<Sum>(weight) * *searched.at(c, x + dx, y + dy);
       }
     }
 

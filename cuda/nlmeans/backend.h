@@ -6,15 +6,31 @@
 
 #include <array>
 #include <memory>
+#include <span>
 
 #include "cuda/nlmeans/nlmeans.h"
+#include "cuda/nlmeans/strengths.h"
 
 namespace cudavision::nlmeans {
+
+/// What has a strength of its own, and so a table of weights: red, green and blue together, chroma
+/// if its strength differs, and all the rest.
+enum class ChannelKind { luma, chroma, colours };
+constexpr int kind_count = 3;
+constexpr ChannelKind kinds[kind_count] = {ChannelKind::luma, ChannelKind::chroma,
+                                           ChannelKind::colours};
+/// Returns the number of channels that are denoised together.
+constexpr int channels_of(ChannelKind kind) {
+  return kind == ChannelKind::colours ? 3 : 1;
+}
+/// Returns the strength, which may be automatic_strength.
+double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
 
 /// Channels of equal size that are denoised together.
 struct DenoisedChannels {
   static constexpr int max_count = 3;
 
+  ChannelKind kind = ChannelKind::luma;
   int count = 0;
   std::array<Channel, max_count> channels{};
 
@@ -24,10 +40,11 @@ struct DenoisedChannels {
 
 /// The parts of a frame that are denoised, and those that are copied.
 struct DenoisedFrame {
-  explicit DenoisedFrame(const FrameLayout& layout) noexcept;
+  DenoisedFrame(const FrameLayout& layout, const Parameters& parameters) noexcept;
 
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
+  std::array<NoisyChannels, kind_count> noisy{};  ///< the channels of each kind
   /// True for each plane with bytes that are in no group and must be copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
   /// True for each plane with channels that are in no group.
@@ -39,6 +56,9 @@ struct DenoisedFrame {
   }
 };
 
+/// Parameters with which a frame has all of its kinds, for the allocation of their tables.
+constexpr Parameters own_chroma_strength{3, 1, 1, 2};
+
 /// Returns the number of samples beyond each edge that influence samples in the picture.
 constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
@@ -46,18 +66,25 @@ constexpr int denoising_halo(const Parameters& parameters) {
 constexpr int max_halo =
     denoising_halo({Parameters::Ranges::search.max, Parameters::Ranges::patch.max, 0});
 
+constexpr int max_frames = Parameters::Ranges::frames.max;
+
 class NlMeans::Backend {
  public:
   virtual ~Backend() = default;
   /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// active is nullptr if the whole output is needed.
-  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
+  /// Denoises the first of the frames, of which there are as many as the parameters say. active is
+  /// nullptr if the whole output is needed. noise is only read where a strength is automatic.
+  virtual void run(std::span<const ConstFrame> frames, const Frame& out,
+                   const regions::ActiveCells* active, const noise::State* noise) = 0;
   /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 
-std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout);
-std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout);
+/// frame_count is the largest number of frames of the parameters to come.
+std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout,
+                                                    int frame_count);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout,
+                                                     int frame_count);
 
 }  // namespace cudavision::nlmeans

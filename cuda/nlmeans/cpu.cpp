@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cuda/core/border.h"
@@ -64,6 +65,7 @@ class Scratch {
 template <class Sample>
 class PaddedPicture {
  public:
+  PaddedPicture() = default;
   PaddedPicture(const DenoisedChannels& group, int halo, Sample* samples)
       : width_(group.width()),
         height_(group.height()),
@@ -93,9 +95,9 @@ class PaddedPicture {
   }
 
  private:
-  int width_, height_, halo_;
-  std::ptrdiff_t pitch_;
-  Sample* samples_;
+  int width_ = 0, height_ = 0, halo_ = 0;
+  std::ptrdiff_t pitch_ = 0;
+  Sample* samples_ = nullptr;
 };
 
 template <class Sample>
@@ -103,10 +105,12 @@ class Denoiser {
  public:
   using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
 
-  Denoiser(const PaddedPicture<Sample>& picture, const DenoisedChannels& group,
+  /// The first picture is denoised.
+  Denoiser(std::span<const PaddedPicture<Sample>> pictures, const DenoisedChannels& group,
            const Parameters& parameters, const PatchWeights& table, const Scratch& scratch,
            const regions::ActiveCells* active)
-      : picture_(picture),
+      : pictures_(pictures),
+        picture_(pictures.front()),
         channels_(group.count),
         sample_width_(group.channels[0].subsampling_x),
         sample_height_(group.channels[0].subsampling_y),
@@ -147,19 +151,20 @@ class Denoiser {
       for (int c = 0; c < channels_; ++c)
         std::fill_n(scratch_.template weighted_sums<Sum>(c, y), tile.width, Sum{0});
     }
-    for (int dy = -search_radius_; dy <= search_radius_; ++dy)
-      for (int dx = -search_radius_; dx <= search_radius_; ++dx)
-        add_shift(tile, dx, dy);
+    for (const PaddedPicture<Sample>& picture : pictures_)
+      for (int dy = -search_radius_; dy <= search_radius_; ++dy)
+        for (int dx = -search_radius_; dx <= search_radius_; ++dx)
+          add_shift(tile, picture, dx, dy);
   }
 
-  void add_shift(const Tile& tile, int dx, int dy) const {
+  void add_shift(const Tile& tile, const PaddedPicture<Sample>& searched, int dx, int dy) const {
     Sum* const columns = scratch_.template columns<Sum>();
     Sum* const before = scratch_.template columns_before<Sum>();
     const int column_count = tile.width + patch_ - 1;
     const int left = tile.x - patch_radius_;
     std::fill_n(columns, column_count, Sum{0});
     const auto row = [&](int c, int y) { return picture_.row(c, y) + left; };
-    const auto shifted = [&](int c, int y) { return picture_.row(c, y + dy) + left + dx; };
+    const auto shifted = [&](int c, int y) { return searched.row(c, y + dy) + left + dx; };
     for (int y = tile.y - patch_radius_; y <= tile.y + patch_radius_; ++y)
       for (int c = 0; c < channels_; ++c)
         add_squares(row(c, y), shifted(c, y), column_count, columns);
@@ -173,7 +178,7 @@ class Denoiser {
       look_up(table_, scratch_.indices(), tile.width, scratch_.weights());
       add_weights(scratch_.weights(), tile.width, scratch_.weight_sums(y));
       for (int c = 0; c < channels_; ++c)
-        add_weighted(scratch_.weights(), picture_.row(c, tile.y + y + dy) + tile.x + dx, tile.width,
+        add_weighted(scratch_.weights(), searched.row(c, tile.y + y + dy) + tile.x + dx, tile.width,
                      scratch_.template weighted_sums<Sum>(c, y));
     }
   }
@@ -190,6 +195,7 @@ class Denoiser {
       }
   }
 
+  const std::span<const PaddedPicture<Sample>> pictures_;
   const PaddedPicture<Sample>& picture_;
   int channels_;
   int sample_width_, sample_height_;  // in pixels
@@ -201,30 +207,31 @@ class Denoiser {
 
 class NlMeansCpu final : public NlMeans::Backend {
  public:
-  NlMeansCpu(Device& device, const FrameLayout& layout)
-      : layout_(layout), frame_(layout), bands_(layout.height) {
-    std::size_t max_samples = 0;
+  NlMeansCpu(Device& device, const FrameLayout& layout, int frame_count)
+      : layout_(layout), frame_(layout, own_chroma_strength), bands_(layout.height) {
     for (int g = 0; g < frame_.group_count; ++g) {
       const DenoisedChannels& group = frame_.groups[g];
-      max_samples = std::max(max_samples, static_cast<std::size_t>(group.count) *
-                                              (group.width() + 2 * std::size_t{max_halo}) *
-                                              (group.height() + 2 * std::size_t{max_halo}));
-      Table& table = tables_[g];
-      table.weights = device.allocate(sizeof(std::uint32_t) * max_patch_weights(group.count));
+      max_samples_ = std::max(max_samples_, static_cast<std::size_t>(group.count) *
+                                                (group.width() + 2 * std::size_t{max_halo}) *
+                                                (group.height() + 2 * std::size_t{max_halo}));
+      Buffer& weights = table_of(group.kind).weights;
+      if (!weights.data())
+        weights = device.allocate(sizeof(std::uint32_t) * max_patch_weights(group.count));
     }
-    padded_ = device.allocate(std::max<std::size_t>(1, max_samples * layout.sample_bytes()));
+    padded_ = device.allocate(
+        std::max<std::size_t>(1, frame_count * max_samples_ * layout.sample_bytes()));
     for (int b = 0; b < bands_.count(); ++b)
       scratch_.push_back(std::make_unique<Scratch>(device));
   }
 
   void set(const Parameters& parameters) override {
     parameters_ = parameters;
-    for (int g = 0; g < frame_.group_count; ++g) {
-      auto* weights = tables_[g].weights.as<std::uint32_t>();
-      const int count =
-          make_patch_weights(parameters, layout_.bits, frame_.groups[g].count, weights);
-      tables_[g].patches = {weights, static_cast<std::uint32_t>(count - 1),
-                            distance_shift(parameters, layout_.bits)};
+    steps_ = StrengthSteps(parameters.search);
+    frame_ = DenoisedFrame(layout_, parameters);
+    for (const ChannelKind kind : kinds) {
+      table_of(kind).step = -1;
+      if (has_channels(kind) && !is_automatic(kind))
+        make_table(kind, strength_of(parameters, kind));
     }
   }
 
@@ -233,22 +240,52 @@ class NlMeansCpu final : public NlMeans::Backend {
       copy_plane(in.planes[p], out.planes[p]);
   }
 
-  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
+  void run(std::span<const ConstFrame> frames, const Frame& out, const regions::ActiveCells* active,
+           const noise::State* noise) override {
+    for (const ChannelKind kind : kinds)
+      if (has_channels(kind) && is_automatic(kind))
+        choose_table(kind, noise);
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.copies(p, active == nullptr))
-        copy_plane(in.planes[p], out.planes[p]);
+        copy_plane(frames[0].planes[p], out.planes[p]);
     for (int g = 0; g < frame_.group_count; ++g)
       if (layout_.bits == 8)
-        denoise<std::uint8_t>(g, in, out, active);
+        denoise<std::uint8_t>(g, frames, out, active);
       else
-        denoise<std::uint16_t>(g, in, out, active);
+        denoise<std::uint16_t>(g, frames, out, active);
   }
 
  private:
   struct Table {
     Buffer weights;
     PatchWeights patches{};
+    int step = -1;  ///< of an automatic strength
   };
+
+  Table& table_of(ChannelKind kind) { return tables_[static_cast<std::size_t>(kind)]; }
+  const NoisyChannels& channels_of_kind(ChannelKind kind) const {
+    return frame_.noisy[static_cast<std::size_t>(kind)];
+  }
+  bool has_channels(ChannelKind kind) const { return channels_of_kind(kind).count > 0; }
+  bool is_automatic(ChannelKind kind) const {
+    return strength_of(parameters_, kind) == Parameters::automatic_strength;
+  }
+
+  void make_table(ChannelKind kind, double strength) {
+    Table& table = table_of(kind);
+    auto* const weights = table.weights.as<std::uint32_t>();
+    const int count =
+        make_patch_weights(parameters_, strength, layout_.bits, channels_of(kind), weights);
+    table.patches = {weights, static_cast<std::uint32_t>(count - 1),
+                     distance_shift(parameters_, layout_.bits)};
+  }
+
+  /// Makes the table for the noise, unless it is the last frame's.
+  void choose_table(ChannelKind kind, const noise::State* noise) {
+    const int step = steps_.step_for(channels_of_kind(kind).variance(noise));
+    if (std::exchange(table_of(kind).step, step) != step)
+      make_table(kind, strength_of_step(step));
+  }
 
   /// Calls function(begin, end, band) in parallel for parts of `rows` rows.
   template <class Function>
@@ -266,37 +303,51 @@ class NlMeansCpu final : public NlMeans::Backend {
     });
   }
 
+  /// Returns the distance of a sample from the first byte of its row.
   template <class Sample>
-  void denoise(int number, const ConstFrame& in, const Frame& out,
-               const regions::ActiveCells* active) const {
-    const DenoisedChannels& group = frame_.groups[number];
-    const PaddedPicture<Sample> picture(group, denoising_halo(parameters_), padded_.as<Sample>());
+  static std::ptrdiff_t place(const Channel& channel, int x) {
+    return (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x) *
+           static_cast<std::ptrdiff_t>(sizeof(Sample));
+  }
+
+  /// Fills the group's picture, halo included, from a frame.
+  template <class Sample>
+  void pad(const DenoisedChannels& group, const ConstFrame& in,
+           const PaddedPicture<Sample>& picture) const {
     const auto largest = (1u << layout_.bits) - 1;
     const auto value = [&](const std::uint8_t* from) {
       Sample word;
       std::memcpy(&word, from, sizeof word);
       return static_cast<Sample>(sample_value(word, layout_.shift, largest));
     };
-    const auto place = [](const Channel& channel, int x) {
-      return (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x) *
-             static_cast<std::ptrdiff_t>(sizeof(Sample));
-    };
     for_shares(picture.rows(), [&](int begin, int end, int) {
       for (int y = begin - denoising_halo(parameters_); y < end - denoising_halo(parameters_); ++y)
         for (int c = 0; c < group.count; ++c) {
           const Channel& channel = group.channels[c];
           const int from = border_index(y, group.height(), Border::reflect_101);
-          picture.fill(c, y, in.planes[channel.plane].row(from) + place(channel, 0),
+          picture.fill(c, y, in.planes[channel.plane].row(from) + place<Sample>(channel, 0),
                        channel.step * static_cast<int>(sizeof(Sample)), value);
         }
     });
+  }
+
+  template <class Sample>
+  void denoise(int number, std::span<const ConstFrame> frames, const Frame& out,
+               const regions::ActiveCells* active) {
+    const DenoisedChannels& group = frame_.groups[number];
+    std::array<PaddedPicture<Sample>, max_frames> pictures;
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+      pictures[f] = {group, denoising_halo(parameters_), padded_.as<Sample>() + f * max_samples_};
+      pad(group, frames[f], pictures[f]);
+    }
     for_shares(group.height(), [&](int begin, int end, int band) {
-      const Denoiser<Sample> denoiser(picture, group, parameters_, tables_[number].patches,
-                                      *scratch_[band], active);
+      const Denoiser<Sample> denoiser({pictures.data(), frames.size()}, group, parameters_,
+                                      table_of(group.kind).patches, *scratch_[band], active);
       denoiser.run(begin, end, [&](int c, int x, int y, std::uint32_t result) {
         const Channel& channel = group.channels[c];
         const auto word = static_cast<Sample>(result << layout_.shift);
-        std::memcpy(out.planes[channel.plane].row(y) + place(channel, x), &word, sizeof word);
+        std::memcpy(out.planes[channel.plane].row(y) + place<Sample>(channel, x), &word,
+                    sizeof word);
       });
     });
   }
@@ -304,7 +355,9 @@ class NlMeansCpu final : public NlMeans::Backend {
   FrameLayout layout_;
   DenoisedFrame frame_;
   Bands bands_;
-  std::array<Table, FrameLayout::max_channels> tables_;
+  StrengthSteps steps_{Parameters().search};
+  std::array<Table, kind_count> tables_;
+  std::size_t max_samples_ = 0;  ///< of the largest padded group
   Buffer padded_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
   Parameters parameters_;
@@ -312,8 +365,9 @@ class NlMeansCpu final : public NlMeans::Backend {
 
 }  // namespace
 
-std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout) {
-  return std::make_unique<NlMeansCpu>(device, layout);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout,
+                                                    int frame_count) {
+  return std::make_unique<NlMeansCpu>(device, layout, frame_count);
 }
 
 }  // namespace cudavision::nlmeans

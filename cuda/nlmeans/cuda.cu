@@ -10,6 +10,7 @@
 #include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/nlmeans/productkernels.cuh"
+#include "cuda/nlmeans/strengths.cuh"
 #include "cuda/nlmeans/tile.cuh"
 #include "cuda/nlmeans/weights.h"
 
@@ -63,7 +64,7 @@ struct TablePlace {
   int words = 0;
 };
 
-/// The groups with an equal number of channels, and the launches for them.
+/// The groups of a kind, and the launches for them.
 struct Plan {
   int channels = 1;
   int groups[FrameLayout::max_channels] = {};  ///< the group of each of the arguments' pictures
@@ -78,10 +79,10 @@ struct Plan {
 
 class NlMeansCuda final : public NlMeans::Backend {
  public:
-  NlMeansCuda(Device& device, const FrameLayout& layout)
+  NlMeansCuda(Device& device, const FrameLayout& layout, int frame_count)
       : device_(device),
         layout_(layout),
-        frame_(layout),
+        frame_(layout, own_chroma_strength),
         shared_bytes_(
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")),
         multiprocessor_bytes_(
@@ -90,7 +91,8 @@ class NlMeansCuda final : public NlMeans::Backend {
             device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, "the shared memory")),
         multiprocessors_(multiprocessor_count()),
         uploader_(device, max_weights(frame_)),
-        launcher_(device.stream(), padding_kernel(layout.sample_bytes())) {
+        launcher_(device.stream(), padding_kernel(layout.sample_bytes())),
+        choice_launcher_(device.stream(), choose_tables) {
     for (int radius = 1; radius <= max_tile_radius; ++radius)
       for (const int channels : {1, DenoisedChannels::max_count})
         for (const bool shared_table : {false, true})
@@ -103,43 +105,47 @@ class NlMeansCuda final : public NlMeans::Backend {
         for (const int search_radius : {1, Parameters::Ranges::search.max / 2})
           with_product_kind(2 * side - 2, search_radius, channels, layout.sample_bytes(),
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
-    std::size_t bytes = 0;
-    for (int g = 0; g < frame_.group_count; ++g) {
-      padded_at_[g] = bytes;
-      bytes += padded_bytes(frame_.groups[g]);
-    }
-    padded_ = device.allocate(std::max<std::size_t>(1, bytes));
+    padded_frame_bytes_ = place_padded();
+    padded_ = device.allocate(std::max<std::size_t>(1, frame_count * padded_frame_bytes_));
+    for (const ChannelKind kind : kinds)
+      if (has_channels(kind))
+        chosen_tables_[index(kind)] =
+            device.allocate(sizeof(std::uint32_t) * max_weights_of_last_step(channels_of(kind)));
+    chosen_ = device.allocate(sizeof(int) * kind_count);
   }
 
   void set(const Parameters& parameters) override {
+    frame_ = DenoisedFrame(layout_, parameters);
+    place_padded();
     std::uint32_t* const weights = uploader_.next();
     std::size_t used = 0;
-    for (Plan* plan : {&single_, &joint_}) {
-      plan->channels = plan == &joint_ ? DenoisedChannels::max_count : 1;
-      used += make_plan(parameters, *plan, weights, used);
+    plan_count_ = choices_.count = 0;
+    choices_.steps = StrengthSteps(parameters.search);
+    for (const ChannelKind kind : kinds) {
+      if (!has_channels(kind))
+        continue;
+      const double strength = strength_of(parameters, kind);
+      if (strength == Parameters::automatic_strength)
+        make_plans(parameters, kind, weights, used);
+      else
+        make_plan(parameters, kind, strength, weights, used);
     }
-    uploader_.upload(used);
+    if (used > 0)
+      uploader_.upload(used);
   }
 
-  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
+  void run(std::span<const ConstFrame> frames, const Frame& out, const regions::ActiveCells* active,
+           const noise::State* noise) override {
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.copies(p, active == nullptr))
-        device_.copy(in.planes[p], out.planes[p]);
-    for (Plan* plan : {&single_, &joint_}) {
-      NlMeansArguments& a = plan->arguments;
-      if (a.picture_count == 0)
-        continue;
-      a.everywhere = active == nullptr;
-      if (plan->resident_blocks > 0)
-        share_strips(*plan);
-      if (active)
-        a.active = *active;
-      for (int i = 0; i < a.picture_count; ++i)
-        place(frame_.groups[plan->groups[i]], in, out, a.pictures[i]);
-      if (plan->padding_blocks > 0)
-        launcher_(padding_kernel(layout_.sample_bytes()), plan->padding_blocks, any_threads, 0, a);
-      launcher_(plan->kernel, plan->blocks, plan->threads, plan->shared_bytes, a);
+        device_.copy(frames[0].planes[p], out.planes[p]);
+    if (choices_.count > 0) {
+      choices_.noise = noise;
+      choice_launcher_(choose_tables, static_cast<unsigned>(choices_.count * choice_blocks),
+                       choice_threads, 0, choices_);
     }
+    for (int i = 0; i < plan_count_; ++i)
+      launch(plans_[i], frames, out, active);
   }
 
   void copy(const ConstFrame& in, const Frame& out) override {
@@ -148,6 +154,28 @@ class NlMeansCuda final : public NlMeans::Backend {
   }
 
  private:
+  static constexpr std::size_t index(ChannelKind kind) { return static_cast<std::size_t>(kind); }
+  bool has_channels(ChannelKind kind) const { return frame_.noisy[index(kind)].count > 0; }
+
+  void launch(Plan& plan, std::span<const ConstFrame> frames, const Frame& out,
+              const regions::ActiveCells* active) {
+    NlMeansArguments& a = plan.arguments;
+    a.everywhere = active == nullptr;
+    if (plan.resident_blocks > 0)
+      share_strips(plan);
+    if (active)
+      a.active = *active;
+    for (int i = 0; i < a.picture_count; ++i)
+      place(frame_.groups[plan.groups[i]], out, a.pictures[i]);
+    for (std::size_t f = 0; f < frames.size(); ++f)
+      for (int p = 0; p < layout_.plane_count; ++p)
+        a.frames[f][p] = {frames[f].planes[p].data,
+                          kernel_pitch("non-local means", frames[f].planes[p].pitch)};
+    if (plan.padding_blocks > 0)
+      launcher_(padding_kernel(layout_.sample_bytes()), plan.padding_blocks, any_threads, 0, a);
+    launcher_(plan.kernel, plan.blocks, plan.threads, plan.shared_bytes, a);
+  }
+
   template <class Kind>
   void allow_shared_memory() const {
     for (const Table table : {Table::aligned, Table::shared, Table::global})
@@ -157,14 +185,14 @@ class NlMeansCuda final : public NlMeans::Backend {
                    "setting up a kernel on the GPU");
   }
 
-  /// Returns the maximum size of all tables. Groups with an equal number of channels share a table.
+  /// Returns the maximum size of all tables.
   static std::size_t max_weights(const DenoisedFrame& frame) {
-    std::size_t maximum = 0;
-    for (const int channels : {1, DenoisedChannels::max_count})
-      if (std::any_of(frame.groups.begin(), frame.groups.begin() + frame.group_count,
-                      [=](const DenoisedChannels& group) { return group.count == channels; }))
-        maximum += max_patch_weights(channels);
-    return std::max<std::size_t>(1, maximum);
+    std::size_t maximum = 1;
+    for (const ChannelKind kind : kinds)
+      if (frame.noisy[index(kind)].count > 0)
+        maximum +=
+            std::max(max_patch_weights(channels_of(kind)), max_weights_of_steps(channels_of(kind)));
+    return maximum;
   }
 
   /// Returns the maximum size of a padded group, rounded up so that the next one is aligned.
@@ -175,34 +203,87 @@ class NlMeansCuda final : public NlMeans::Backend {
     return (bytes + 255) / 256 * 256;
   }
 
-  /// Appends the plan's table to the `used` words, and returns the number of its entries.
-  std::size_t make_plan(const Parameters& parameters, Plan& plan, std::uint32_t* weights,
-                        std::size_t used) const {
+  /// Places the padded groups in their memory, and returns its size.
+  std::size_t place_padded() {
+    std::size_t bytes = 0;
+    for (int g = 0; g < frame_.group_count; ++g) {
+      padded_at_[g] = bytes;
+      bytes += padded_bytes(frame_.groups[g]);
+    }
+    return bytes;
+  }
+
+  /// Adds the plan for a known strength, and appends its table to the `used` words.
+  void make_plan(const Parameters& parameters, ChannelKind kind, double strength,
+                 std::uint32_t* weights, std::size_t& used) {
+    const int count =
+        make_patch_weights(parameters, strength, layout_.bits, channels_of(kind), weights + used);
+    weights[used + count] = 0;  // the kernels need a distance without a weight
+    const Plan& plan = add_plan(parameters, kind, uploader_.tables() + used, count);
+    convert(plan, weights + used, count);
+    used += static_cast<std::size_t>(count + 1);
+  }
+
+  /// Adds the plans for an automatic strength, and appends the tables of all steps to the `used`
+  /// words. Each of them ends with a 0, which is what the table of a plan is filled up with.
+  void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
+                  std::size_t& used) {
+    TableChoice& choice = choices_.choices[choices_.count++];
+    choice.channels = frame_.noisy[index(kind)];
+    choice.tables = uploader_.tables();
+    choice.table = chosen_tables_[index(kind)].as<std::uint32_t>();
+    choice.chosen = chosen_.as<int>() + index(kind);
+    for (int number = 0; number < strength_class_count; ++number) {
+      const std::size_t first = used;
+      int count = 0;
+      for (int step = first_step_of_class(number); step < first_step_of_class(number + 1); ++step) {
+        choice.offsets[step] = static_cast<std::uint32_t>(used);
+        count = make_patch_weights(parameters, strength_of_step(step), layout_.bits,
+                                   channels_of(kind), weights + used);
+        used += static_cast<std::size_t>(count);
+        choice.offsets[step + 1] = static_cast<std::uint32_t>(used);
+      }
+      choice.lengths[number] = static_cast<std::uint32_t>(count + 1);
+      Plan& plan = add_plan(parameters, kind, choice.table, count);
+      plan.arguments.chosen = choice.chosen;
+      plan.arguments.number = number;
+      convert(plan, weights + first, static_cast<int>(used - first));
+    }
+  }
+
+  /// Converts weights to the form that the plan's kernel reads.
+  static void convert(const Plan& plan, std::uint32_t* weights, int count) {
+    if (plan.resident_blocks > 0)
+      std::transform(weights, weights + count, weights, weight_digits);
+  }
+
+  /// Adds a plan whose table has `count` entries, with a 0 behind them.
+  Plan& add_plan(const Parameters& parameters, ChannelKind kind, const std::uint32_t* table,
+                 int count) {
+    Plan& plan = plans_[plan_count_++];
+    plan = {};
+    plan.channels = channels_of(kind);
     NlMeansArguments& a = plan.arguments;
-    a = {};
     for (int g = 0; g < frame_.group_count; ++g)
-      if (frame_.groups[g].count == plan.channels) {
+      if (frame_.groups[g].kind == kind) {
         DenoisedPicture& picture = a.pictures[a.picture_count];
         picture.width = frame_.groups[g].width();
         picture.height = frame_.groups[g].height();
         picture.padded = padded_.as<std::uint8_t>() + padded_at_[g];
         plan.groups[a.picture_count++] = g;
       }
-    if (a.picture_count == 0)
-      return 0;
-    const int count = make_patch_weights(parameters, layout_.bits, plan.channels, weights + used);
-    weights[used + count] = 0;  // for the tile kernels, which need a distance without a weight
+    a.channels = plan.channels;
+    a.frame_count = parameters.frames;
+    a.padded_frame_bytes = static_cast<std::int64_t>(padded_frame_bytes_);
     a.search_radius = parameters.search / 2;
     a.patch_radius = parameters.patch / 2;
-    a.weights = uploader_.tables() + used;
+    a.weights = table;
     a.last_weight = static_cast<std::uint32_t>(count - 1);
     a.distance_shift = distance_shift(parameters, layout_.bits);
     a.bits = layout_.bits;
     a.shift = layout_.shift;
     choose_kernel(parameters, plan, count + 1);
-    if (plan.resident_blocks > 0)
-      std::transform(weights + used, weights + used + count, weights + used, weight_digits);
-    return static_cast<std::size_t>(count + 1);
+    return plan;
   }
 
   void choose_kernel(const Parameters& parameters, Plan& plan, int weights) const {
@@ -223,7 +304,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     plan.blocks = place_tiles(plan, any_tile, any_tile);
     for (int i = 0; i < a.picture_count; ++i) {
       a.pictures[i].first_padding_block = plan.padding_blocks;
-      plan.padding_blocks += static_cast<unsigned>(plan.channels) *
+      plan.padding_blocks += static_cast<unsigned>(parameters.frames * plan.channels) *
                              (a.pictures[i].height + 2 * denoising_halo(parameters));
     }
   }
@@ -238,7 +319,8 @@ class NlMeansCuda final : public NlMeans::Backend {
     const int compared = round_up(needed, 8) * needed;
     const int searched = parameters.search * parameters.search;
     const int tile_bytes = tile_shared_bytes(plan.channels, denoising_halo(parameters));
-    if (layout_.bits != 8 || a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
+    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(plan.channels)) ||
+        a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
         a.search_radius > DenoisingTile::max_search_radius || tile_bytes > shared_bytes_ ||
         2 * compared <= (plan.channels == 1 ? 3 : 5) * searched)
       return false;
@@ -286,7 +368,8 @@ class NlMeansCuda final : public NlMeans::Backend {
   int shape_tile(NlMeansArguments& a, int weights) const {
     const auto tile_bytes = [&](int strips) {
       a.shape = product_shape<Kind>(a.search_radius, strips);
-      return 4 * a.shape.words(Kind::planes, Kind::sample_bytes);
+      return 4 * (a.shape.words(Kind::planes, Kind::sample_bytes) +
+                  (a.frame_count > 1 ? KeptFrame<Kind>(strips).words() : 0));
     };
     for (int strips = Kind::tile_strips; strips >= 1; --strips)
       if (tile_bytes(strips) + 4 * weights <= share(Kind::resident_blocks))
@@ -350,21 +433,15 @@ class NlMeansCuda final : public NlMeans::Backend {
     plan.blocks = std::min(share(a.strips_at_once), plan.resident_blocks);
   }
 
-  void place(const DenoisedChannels& group, const ConstFrame& in, const Frame& out,
-             DenoisedPicture& picture) const {
+  void place(const DenoisedChannels& group, const Frame& out, DenoisedPicture& picture) const {
     picture.sample_width = group.channels[0].subsampling_x;
     picture.sample_height = group.channels[0].subsampling_y;
     for (int c = 0; c < group.count; ++c) {
       const Channel& channel = group.channels[c];
-      const View<const std::uint8_t> from = in.planes[channel.plane];
       const View<std::uint8_t> to = out.planes[channel.plane];
       const int bytes = layout_.sample_bytes();
-      picture.planes[c] = {from.data,
-                           to.data,
-                           kernel_pitch("non-local means", from.pitch),
-                           kernel_pitch("non-local means", to.pitch),
-                           channel.offset * bytes,
-                           channel.step * bytes};
+      picture.planes[c] = {channel.plane, to.data, kernel_pitch("non-local means", to.pitch),
+                           channel.offset * bytes, channel.step * bytes};
     }
   }
 
@@ -377,15 +454,22 @@ class NlMeansCuda final : public NlMeans::Backend {
   int multiprocessors_;
   TableUploader uploader_;
   Buffer padded_;
+  std::size_t padded_frame_bytes_ = 0;  ///< the padded groups of a frame
   std::array<std::size_t, FrameLayout::max_channels> padded_at_{};
+  std::array<Buffer, kind_count> chosen_tables_;
+  Buffer chosen_;  ///< which class each of them belongs to
   Launcher<NlMeansArguments> launcher_;
-  Plan single_, joint_;
+  Launcher<TableChoices> choice_launcher_;
+  TableChoices choices_{};
+  Plan plans_[kind_count * strength_class_count];
+  int plan_count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout) {
-  return std::make_unique<NlMeansCuda>(device, layout);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout,
+                                                     int frame_count) {
+  return std::make_unique<NlMeansCuda>(device, layout, frame_count);
 }
 
 }  // namespace cudavision::nlmeans

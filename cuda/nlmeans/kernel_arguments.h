@@ -11,11 +11,17 @@
 
 namespace cudavision::nlmeans {
 
+/// A plane of a frame that is searched.
+struct SearchedPlane {
+  const std::uint8_t* rows;
+  int pitch;  ///< in bytes
+};
+
 /// One channel of the input and of the output. Distances are in bytes.
 struct DenoisedPlane {
-  const std::uint8_t* in;
+  int number;  ///< of the plane in a frame
   std::uint8_t* out;
-  int in_pitch, out_pitch;
+  int out_pitch;
   int offset, step;
 };
 
@@ -26,16 +32,22 @@ struct DenoisedPicture {
   int sample_width, sample_height;  ///< pixels that a sample stands for
   unsigned first_block;             ///< of the blocks that denoise the picture, or of its strips
   unsigned first_padding_block;     ///< of the blocks that pad it
-  std::uint8_t* padded;             ///< the picture with its halo
+  std::uint8_t* padded;             ///< the picture of the first frame with its halo
 };
 
 /// Pictures of equal numbers of channels, which share a table.
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
+  int channels;                                               ///< of each picture
+  SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
+  int frame_count;
+  std::int64_t padded_frame_bytes;  ///< from a padded picture to that of the next frame
   int search_radius, patch_radius;
   const std::uint32_t* weights;
   std::uint32_t last_weight;  ///< index of the last entry
+  const int* chosen;          ///< null, or the number of the launch that works
+  int number;                 ///< of this launch
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of product.cuh: */
@@ -54,6 +66,11 @@ struct NlMeansArguments {
   bool everywhere;          ///< else only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
+
+/// Returns true if this launch works. Of those for different strengths, only one does.
+CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
+  return !a.chosen || *a.chosen == a.number;
+}
 
 /// Returns true if some results of a tile are needed. The tile begins in the picture at (left, top)
 /// and may end beyond it.

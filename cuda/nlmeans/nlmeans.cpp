@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/nlmeans/nlmeans.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -14,6 +16,16 @@ constexpr char operation[] = "non-local means";
 
 bool is_colour(Role role) {
   return role == Role::red || role == Role::green || role == Role::blue;
+}
+
+/// Chroma of the same known strength as luma shares its table and its launch.
+ChannelKind kind_of(Role role, const Parameters& parameters) {
+  if (is_colour(role))
+    return ChannelKind::colours;
+  const double strength = parameters.strength;
+  const bool shared = strength != Parameters::automatic_strength &&
+                      strength_of(parameters, ChannelKind::chroma) == strength;
+  return role == Role::chroma && !shared ? ChannelKind::chroma : ChannelKind::luma;
 }
 
 void check_planes(const FrameLayout& layout) {
@@ -41,13 +53,18 @@ void check_side(int pixels, const Range<int>& range, const char* what) {
                           " pixels; it must be an odd number up to " + text_of(range.max));
 }
 
-void check_parameters(const Parameters& parameters) {
+void check_parameters(const Parameters& parameters, int max_frames) {
   using Ranges = Parameters::Ranges;
   check_side(parameters.search, Ranges::search, "a search");
   check_side(parameters.patch, Ranges::patch, "a patch");
-  if (!Ranges::strength.contains(parameters.strength))
-    refuse(operation, "a strength of " + std::to_string(parameters.strength) + "; it must be " +
-                          text_of(Ranges::strength));
+  for (const double strength : {parameters.strength, parameters.chroma_strength})
+    if (!Ranges::strength.contains(strength) && strength != Parameters::automatic_strength)
+      refuse(operation, "a strength of " + std::to_string(strength) + "; it must be " +
+                            text_of(Ranges::strength) + ", or " +
+                            text_of(Parameters::automatic_strength) + " for an automatic one");
+  if (parameters.frames < 1 || parameters.frames > max_frames)
+    refuse(operation, std::to_string(parameters.frames) + " frames; there must be 1 to " +
+                          std::to_string(max_frames));
 }
 
 /// Returns true if every byte of the plane belongs to a sample of a denoised channel.
@@ -73,20 +90,29 @@ bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
 
 }  // namespace
 
-DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
+double strength_of(const Parameters& parameters, ChannelKind kind) noexcept {
+  return kind == ChannelKind::chroma && parameters.chroma_strength != Parameters::same_strength
+             ? parameters.chroma_strength
+             : parameters.strength;
+}
+
+DenoisedFrame::DenoisedFrame(const FrameLayout& layout, const Parameters& parameters) noexcept {
   bool denoised[FrameLayout::max_channels] = {};
   DenoisedChannels colours;
+  colours.kind = ChannelKind::colours;
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
-    denoised[c] = channel.role != Role::alpha;
-    if (is_colour(channel.role)) {
-      colours.channels[colours.count++] = channel;
-    } else if (!denoised[c]) {
+    const ChannelKind kind = kind_of(channel.role, parameters);
+    denoised[c] = channel.role != Role::alpha && strength_of(parameters, kind) != 0;
+    if (!denoised[c]) {
       has_other_channels[channel.plane] = true;
-    } else {
-      groups[group_count].count = 1;
-      groups[group_count++].channels[0] = channel;
+      continue;
     }
+    NoisyChannels& alike = noisy[static_cast<std::size_t>(kind)];
+    alike.channels[alike.count++] = c;
+    DenoisedChannels& group = kind == ChannelKind::colours ? colours : groups[group_count++];
+    group.kind = kind;
+    group.channels[group.count++] = channel;
   }
   if (colours.count > 0)
     groups[group_count++] = colours;
@@ -94,11 +120,25 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
     has_other_bytes[p] = !fill_plane(layout, p, denoised);
 }
 
+double strength_under_noise(const FrameLayout& layout, const Parameters& parameters, int channel,
+                            const noise::State* noise) noexcept {
+  const Role role = layout.channels[channel].role;
+  if (role == Role::alpha)
+    return 0;
+  const ChannelKind kind = kind_of(role, parameters);
+  const double strength = strength_of(parameters, kind);
+  if (strength != Parameters::automatic_strength)
+    return strength;
+  const DenoisedFrame frame(layout, parameters);
+  const std::uint32_t variance = frame.noisy[static_cast<std::size_t>(kind)].variance(noise);
+  return strength_of_step(StrengthSteps(parameters.search).step_for(variance));
+}
+
 NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)
-    : layout_(layout), parameters_(parameters) {
+    : layout_(layout), max_frames_(parameters.frames), parameters_(parameters) {
   check_planes(layout);
-  check_parameters(parameters);
-  backend_ = dispatch<make_nl_means_cuda, make_nl_means_cpu>(device, layout);
+  check_parameters(parameters, max_frames);
+  backend_ = dispatch<make_nl_means_cuda, make_nl_means_cpu>(device, layout, max_frames_);
   backend_->set(parameters);
 }
 
@@ -107,22 +147,46 @@ NlMeans::~NlMeans() = default;
 void NlMeans::set_parameters(const Parameters& parameters) {
   if (parameters == parameters_)
     return;
-  check_parameters(parameters);
+  check_parameters(parameters, max_frames_);
   backend_->set(parameters);
   parameters_ = parameters;
 }
 
 bool NlMeans::identity() const noexcept {
-  return parameters_.strength == 0 || parameters_.search == 1;
+  return (parameters_.search == 1 && parameters_.frames == 1) ||
+         DenoisedFrame(layout_, parameters_).group_count == 0;
 }
 
-void NlMeans::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
-  check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, out, "output");
+bool NlMeans::needs_noise() const noexcept {
   if (identity())
+    return false;
+  const DenoisedFrame frame(layout_, parameters_);
+  return std::any_of(frame.groups.begin(), frame.groups.begin() + frame.group_count,
+                     [&](const DenoisedChannels& group) {
+                       return strength_of(parameters_, group.kind) ==
+                              Parameters::automatic_strength;
+                     });
+}
+
+void NlMeans::run(const ConstFrame& in, std::span<const ConstFrame> neighbours, const Frame& out,
+                  const regions::ActiveCells* active, const noise::State* noise) {
+  check_frame(operation, layout_, in, "input");
+  for (const ConstFrame& neighbour : neighbours)
+    check_frame(operation, layout_, neighbour, "neighbour");
+  check_frame(operation, layout_, out, "output");
+  if (!noise && needs_noise())
+    refuse(operation, "an automatic strength without the noise that it follows");
+  const std::size_t count = neighbours.size() + 1;
+  if (count != static_cast<std::size_t>(parameters_.frames))
+    refuse(operation, std::to_string(count) + " frames for parameters that say " +
+                          std::to_string(parameters_.frames));
+  if (identity()) {
     backend_->copy(in, out);
-  else if (!active || active->any())
-    backend_->run(in, out, active);
+  } else if (!active || active->any()) {
+    std::array<ConstFrame, max_frames> frames{in};
+    std::copy(neighbours.begin(), neighbours.end(), frames.begin() + 1);
+    backend_->run({frames.data(), count}, out, active, noise);
+  }
 }
 
 }  // namespace cudavision::nlmeans

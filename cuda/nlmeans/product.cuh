@@ -5,7 +5,9 @@
 // keeps a tile with the halo of the search in shared memory, together with the norms of all
 // candidates. A warp denoises a column of squares of 4×4 pixels. It goes through the candidates
 // that these need, eight of a row at a time: a first product compares them with the pixels, a table
-// gives the weights, and a second product adds up what they weigh.
+// gives the weights, and a second product adds up what they weigh. If several frames are searched,
+// one after the other takes the tile, and the block keeps what it needs of the first one, and the
+// sums.
 
 #include <cuda_runtime.h>
 
@@ -15,6 +17,7 @@
 #include "cuda/core/matrix_product.cuh"
 #include "cuda/nlmeans/productfill.h"
 #include "cuda/nlmeans/productlane.h"
+#include "cuda/nlmeans/renewed.cuh"
 
 namespace cudavision::nlmeans {
 
@@ -38,27 +41,19 @@ constexpr int min_resident_blocks(Table table) {
   return table == Table::global && Kind::left_words > 32 ? 1 : Kind::resident_blocks;
 }
 
-/// Returns the number, or another value that equals it. Each call gives a value of its own to the
-/// compiler, which then derives what it needs from it again, instead of keeping that in registers.
-__device__ inline int renewed(int number) {
-  asm volatile("" : "+r"(number));
-  return number;
-}
-__device__ inline int thread_number() {
-  return renewed(threadIdx.x);
-}
-
 /// The parts of a block's shared memory after the table.
 template <class Kind, Table kTable>
 struct ProductMemory {
   std::uint32_t* pixels;
   int* norms;
   ProductTile* tile;
+  std::uint32_t* kept;  ///< only if several frames are searched
 
   __device__ ProductMemory(const NlMeansArguments& a, std::uint32_t* table)
       : pixels(table + renewed(kTable == Table::global ? 0 : a.table_words)),
         norms(reinterpret_cast<int*>(pixels + Kind::planes * a.shape.plane_words)),
-        tile(reinterpret_cast<ProductTile*>(norms + Kind::sample_bytes * a.shape.norm_words())) {}
+        tile(reinterpret_cast<ProductTile*>(norms + Kind::sample_bytes * a.shape.norm_words())),
+        kept(reinterpret_cast<std::uint32_t*>(tile + 1)) {}
 };
 
 template <class Kind, Table kTable>
@@ -89,7 +84,7 @@ class ProductWarp {
   }
 
   /// Calls put(x, y, samples) with the denoised samples of all channels, for each pixel in one of
-  /// the four lanes that have it.
+  /// the four lanes that have it, or keeps the sums if frames are still to come.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
     const LanePlace at = place(top);
@@ -112,12 +107,13 @@ class ProductWarp {
           if (pixel == first || pixel % 4 == t)
             sums[source] = sum;
         }
+      if (first + t >= pixels || (a_.frame_count > 1 && keeps_sums(at, first + t, sums)))
+        continue;
       std::uint32_t means[Kind::channels];
 #pragma unroll
       for (int c = 0; c < Kind::channels; ++c)
         means[c] = mean_of<Kind>(sums, c, a_.low_bits);
-      if (first + t < pixels)
-        put(at.x(), at.y(first + t), means);
+      put(at.x(), at.y(first + t), means);
     }
   }
 
@@ -131,7 +127,27 @@ class ProductWarp {
 
   __device__ __forceinline__ LanePlace place(int top) const {
     const ProductMemory<Kind, kTable> memory(a_, table_);
-    return {memory.pixels, memory.norms, thread_number(), top};
+    return {memory.pixels, memory.norms, a_.frame_count > 1 ? memory.kept : nullptr,
+            thread_number(), top};
+  }
+
+  /// Adds the sums over the frames before to those of a pixel. Keeps them and returns true if
+  /// another frame follows.
+  __device__ __forceinline__ bool keeps_sums(const LanePlace& at, int pixel,
+                                             std::uint32_t (&sums)[Kind::planes + 1]) const {
+    const KeptFrame<Kind> kept(a_.shape.strips);
+    const volatile ProductTile& tile = *ProductMemory<Kind, kTable>(a_, table_).tile;
+    const int frame = tile.frame;
+    std::uint32_t* const sums_before = ProductMemory<Kind, kTable>(a_, table_).kept + kept.sums() +
+                                       at.y(pixel) * Kind::strip_width + at.x();
+#pragma unroll
+    for (int i = 0; i <= Kind::planes; ++i) {
+      if (frame > 0)
+        sums[i] += sums_before[i * kept.pixels];
+      if (frame + 1 < a_.frame_count)
+        sums_before[i * kept.pixels] = sums[i];
+    }
+    return frame + 1 < a_.frame_count;
   }
 
   /// Steps before all squares search both rows of a pair, and steps after that.
@@ -258,20 +274,21 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// Denoises a tile whose samples and norms have been prepared, and returns the block's next strip.
-/// The tile is read again for each strip, and one number counts strips and groups, because
-/// registers are scarce.
+/// Searches the tile's frame, whose samples and norms have been prepared. The tile is read again
+/// for each strip, and one number counts strips and groups, because registers are scarce.
 template <class Kind, Table kTable>
-__device__ __forceinline__ unsigned denoise_tile(const NlMeansArguments& a, std::uint32_t* table) {
-  const volatile ProductTile& tile = *ProductMemory<Kind, kTable>(a, table).tile;
+__device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
+  const auto tile = [&]() -> const volatile ProductTile& {
+    return *ProductMemory<Kind, kTable>(a, table).tile;
+  };
   constexpr int strip_bits = 16;
-  for (int count = 0; count >> strip_bits < tile.strips;) {
+  for (int count = 0; count >> strip_bits < tile().strips;) {
     const auto squares_top = [&] { return (count >> strip_bits) * Kind::strip_height; };
     ProductWarp<Kind, kTable> work(a, table, squares_top());
     for (; (count & 0xffff) < a.shape.column_groups; ++count)
       work.add_candidates(squares_top(), count & 0xffff);
-    const DenoisedPicture& picture = a.pictures[tile.picture];
-    const int left = tile.left, top = tile.top;
+    const DenoisedPicture& picture = a.pictures[tile().picture];
+    const int left = tile().left, top = tile().top;
     work.finish(
         squares_top(), [&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
           const int x = left + tile_x, y = top + tile_y;
@@ -291,7 +308,11 @@ __device__ __forceinline__ unsigned denoise_tile(const NlMeansArguments& a, std:
         });
     count = ((count >> strip_bits) + 1) << strip_bits;
   }
-  return tile.next;
+}
+
+/// Returns a tile from shared memory, where it has waited while registers were scarce.
+__device__ inline ProductTile read_again(const volatile ProductTile& tile) {
+  return {tile.picture, tile.left, tile.top, tile.strips, tile.frame, tile.next};
 }
 
 template <class Kind, Table kTable>
@@ -300,6 +321,8 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   // The table begins at a line of copies of an entry, as table_mask expects.
   extern __shared__ __align__(128) std::uint32_t table[];
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
   // Where little of the frame is denoised, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();
@@ -311,22 +334,31 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   }
 
   for (unsigned strip = blockIdx.x * a.strips_at_once; strip < a.strips;) {
-    const ProductTile tile = tile_at<Kind>(a, strip, gridDim.x);
+    ProductTile tile = tile_at<Kind>(a, strip, gridDim.x);
     strip = tile.next;
     if (!is_active(a, a.pictures[tile.picture], tile.left, tile.top, Kind::strip_width,
                    Kind::strip_height * tile.strips))
       continue;
-    const ProductMemory<Kind, kTable> memory(a, table);
-    __syncthreads();  // until all warps are done with the last tile
-    if (threadIdx.x == 0)
-      *memory.tile = tile;
-    load_samples<Kind>(a, tile, thread_number(), memory.pixels);
-    __syncthreads();
-    copy_samples<Kind>(a.shape, thread_number(), memory.pixels);
-    __syncthreads();
-    find_norms<Kind>(a, tile.strips, thread_number(), memory.pixels, memory.norms);
-    __syncthreads();
-    strip = denoise_tile<Kind, kTable>(a, table);
+    do {
+      const ProductMemory<Kind, kTable> memory(a, table);
+      __syncthreads();  // until all warps are done with the last tile
+      if (threadIdx.x == 0)
+        *memory.tile = tile;
+      load_samples<Kind>(a, tile, thread_number(), memory.pixels);
+      __syncthreads();
+      copy_samples<Kind>(a.shape, thread_number(), memory.pixels);
+      __syncthreads();
+      find_norms<Kind>(a, tile.strips, thread_number(), memory.pixels, memory.norms);
+      __syncthreads();
+      if (tile.frame == 0 && a.frame_count > 1) {
+        keep_frame<Kind>(a, renewed(tile.strips), thread_number(), memory.pixels, memory.norms,
+                         memory.kept);
+        __syncthreads();
+      }
+      search_tile<Kind, kTable>(a, table);
+      tile = read_again(*ProductMemory<Kind, kTable>(a, table).tile);
+    } while (++tile.frame < a.frame_count);
+    strip = tile.next;
   }
   launch_dependents();
 }

@@ -48,7 +48,7 @@ struct ProductKind {
                                  : left_words <= 8                             ? 3
                                                                                : 2;
   /// With more squares, some of them begin to search before others end.
-  static constexpr int min_search_radius = squares == 1 ? 0 : 2 * squares;
+  static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
   /// True if the products of two planes are added up before they are subtracted from the norms,
   /// because 32 bits hold the sum.
   static constexpr bool joins_planes =
@@ -80,9 +80,35 @@ struct ProductShape {
   CUDAVISION_HOST_DEVICE constexpr int norm_words() const {
     return (candidate_columns + 1) * candidate_rows;
   }
-  /// The words of a block, without its table. The last five describe the tile.
+  /// The words of a tile, without its table. The last six describe it.
   constexpr int words(int planes, int sample_bytes) const {
-    return planes * plane_words + sample_bytes * norm_words() + 5;
+    return planes * plane_words + sample_bytes * norm_words() + 6;
+  }
+};
+
+/// What a block keeps of the frame that it denoises while the samples of other frames take the
+/// tile: the words of its pixels' patches, their norms, and the sums over the frames so far.
+/// Columns of words lie behind each other as in the tile, of which they are a part. Norms and sums
+/// are numbered by pixels, row by row.
+template <class Kind>
+struct KeptFrame {
+  static constexpr int columns = Kind::strip_width / 4 + Kind::side + 1;
+  int rows, pixels;
+
+  CUDAVISION_HOST_DEVICE constexpr explicit KeptFrame(int strips)
+      : rows(patch_rows(strips)), pixels(Kind::strip_width * Kind::strip_height * strips) {}
+
+  /// Returns how many rows the patches of these strips cover.
+  CUDAVISION_HOST_DEVICE static constexpr int patch_rows(int strips) {
+    return Kind::strip_height * strips + 4 * Kind::side - 1;
+  }
+  CUDAVISION_HOST_DEVICE constexpr int plane_words() const { return columns * rows; }
+  CUDAVISION_HOST_DEVICE constexpr int norms() const { return Kind::planes * plane_words(); }
+  CUDAVISION_HOST_DEVICE constexpr int sums() const {
+    return norms() + Kind::sample_bytes * pixels;
+  }
+  CUDAVISION_HOST_DEVICE constexpr int words() const {
+    return sums() + (Kind::planes + 1) * pixels;
   }
 };
 

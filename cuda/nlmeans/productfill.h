@@ -22,6 +22,7 @@ struct ProductTile {
   int picture;
   int left, top;  ///< in the picture; the tile may end beyond it
   int strips;
+  int frame;      ///< whose samples are in the tile
   unsigned next;  ///< the strip that the block comes to after these
 };
 
@@ -52,20 +53,22 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
   return tile;
 }
 
-/// Loads the words of all planes that begin at sample from_x[0] of row from_y. The other samples
-/// may be anywhere in the row.
+/// Loads the words of all planes of a frame that begin at sample from_x[0] of row from_y. The other
+/// samples may be anywhere in the row.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
-                                             const DenoisedPicture& picture, const int (&from_x)[4],
-                                             int from_y, std::uint32_t (&values)[Kind::planes]) {
+                                             const DenoisedPicture& picture, int frame,
+                                             const int (&from_x)[4], int from_y,
+                                             std::uint32_t (&values)[Kind::planes]) {
   CUDAVISION_UNROLL
   for (int p = 0; p < Kind::planes; ++p)
     values[p] = 0;
   CUDAVISION_UNROLL
   for (int c = 0; c < Kind::channels; ++c) {
     const DenoisedPlane& plane = picture.planes[c];
+    const SearchedPlane& searched = a.frames[frame][plane.number];
     const std::uint8_t* const row =
-        plane.in + static_cast<std::int64_t>(from_y) * plane.in_pitch + plane.offset;
+        searched.rows + static_cast<std::int64_t>(from_y) * searched.pitch + plane.offset;
     CUDAVISION_UNROLL
     for (int i = 0; i < 4; ++i) {
       const std::uint8_t* const from = row + plane.step * from_x[i];
@@ -81,7 +84,7 @@ CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
   }
 }
 
-/// Fills the words of a tile.
+/// Fills the words of a tile with the samples of its frame.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const ProductTile& tile,
                                                 int thread, std::uint32_t* pixels) {
@@ -108,7 +111,7 @@ CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const
     std::uint32_t values[rows_in_flight][Kind::planes];
     CUDAVISION_UNROLL
     for (int r = 0; r < rows_in_flight; ++r)
-      load_word<Kind>(a, picture, from_x, from_y[r], values[r]);
+      load_word<Kind>(a, picture, tile.frame, from_x, from_y[r], values[r]);
     CUDAVISION_UNROLL
     for (int r = 0; r < rows_in_flight; ++r) {
       const int y = begin + r * row_step;
@@ -196,6 +199,31 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
     to[0] = outside_search;
     if (Kind::sample_bytes == 2)
       to[shape.norm_words()] = static_cast<int>(min_low);
+  }
+}
+
+/// Keeps the middle of a tile, as KeptFrame describes it.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline void keep_frame(const NlMeansArguments& a, int strips, int thread,
+                                              const std::uint32_t* pixels, const int* norms,
+                                              std::uint32_t* kept) {
+  const ProductShape& shape = a.shape;
+  const KeptFrame<Kind> to(shape.strips);
+  // Each warp copies columns.
+  for (int column = thread / 32; column < KeptFrame<Kind>::columns; column += product_warps)
+    for (int y = thread % 32; y < KeptFrame<Kind>::patch_rows(strips); y += 32)
+      CUDAVISION_UNROLL
+  for (int p = 0; p < Kind::planes; ++p)
+    kept[p * to.plane_words() + column * to.rows + y] =
+        pixels[p * shape.plane_words + (a.search_radius / 4 + column) * shape.rows +
+               a.search_radius + y];
+  for (int i = thread; i < Kind::strip_width * Kind::strip_height * strips; i += product_threads) {
+    const int x = a.search_radius + i % Kind::strip_width;
+    const int y = a.search_radius + i / Kind::strip_width;
+    CUDAVISION_UNROLL
+    for (int part = 0; part < Kind::sample_bytes; ++part)
+      kept[to.norms() + part * to.pixels + i] = static_cast<std::uint32_t>(
+          norms[part * shape.norm_words() + x * shape.candidate_rows + y]);
   }
 }
 

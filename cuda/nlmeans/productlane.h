@@ -8,6 +8,7 @@
 
 #include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/nlmeans/product.h"
+#include "cuda/nlmeans/tile.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::nlmeans {
@@ -16,8 +17,9 @@ namespace cudavision::nlmeans {
 struct LanePlace {
   const std::uint32_t* pixels;
   const int* norms;
-  int thread;  ///< number of the lane in its block
-  int top;     ///< the first row of the warp's squares in the tile
+  const std::uint32_t* kept;  ///< the frame that is denoised, or nullptr if it is in the tile
+  int thread;                 ///< number of the lane in its block
+  int top;                    ///< the first row of the warp's squares in the tile
 
   CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< of the squares, in words
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
@@ -38,32 +40,19 @@ class ProductLane {
   CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place,
                                      int first_entry)
       : a_(a), limit_(a.max_distance + first_entry) {
-    const ProductShape& shape = a.shape;
-    const int patch = 2 * a.patch_radius + 1;
-    const int patch_x = a.search_radius + place.x();
     CUDAVISION_UNROLL
     for (int s = 0; s < Kind::squares; ++s)
       CUDAVISION_UNROLL
     for (int half = 0; half < 2; ++half) {
-      const int patch_y = a.search_radius + place.y(2 * s + half);
-      const int* const norm = place.norms + patch_x * shape.candidate_rows + patch_y;
-      high_norms_[s][half] = norm[0] + first_entry;
-      if (Kind::sample_bytes == 2)
-        low_norms_[s][half] = norm[shape.norm_words()];
+      if (place.kept)
+        take_kept_patch(place, s, half);
+      else
+        take_patch(place, s, half);
+      high_norms_[s][half] += first_entry;
       if (Kind::joins_planes) {
         high_norms_[s][half] += joined_limit * (1 << a.scale_log2);
         low_norms_[s][half] -=
             static_cast<int>(static_cast<std::uint32_t>(joined_limit) << (2 * a.low_bits));
-      }
-      CUDAVISION_UNROLL
-      for (int p = 0; p < Kind::planes; ++p)
-        CUDAVISION_UNROLL
-      for (int i = 0; i < Kind::words; ++i) {
-        const int row = place.t() + 4 * (i / Kind::side), word = i % Kind::side;
-        left_[s][p][2 * i + half] =
-            place.pixels[p * shape.plane_words + word_at(shape, patch_x, patch_y + row) +
-                         word * shape.rows] &
-            patch_mask(patch, row, word);
       }
     }
   }
@@ -176,6 +165,50 @@ class ProductLane {
   }
 
  private:
+  /// Takes the norms and the words of a pixel's patch from the tile.
+  CUDAVISION_HOST_DEVICE void take_patch(const LanePlace& place, int s, int half) {
+    const ProductShape& shape = a_.shape;
+    const int x = a_.search_radius + place.x(), y = a_.search_radius + place.y(2 * s + half);
+    take_norms(place.norms + x * shape.candidate_rows + y, shape.norm_words(), s, half);
+    take_words(s, half, place.t(), [&](int plane, int row, int word) {
+      return place
+          .pixels[plane * shape.plane_words + word_at(shape, x, y + row) + word * shape.rows];
+    });
+  }
+
+  /// Takes them from the kept frame, whose words are not shifted.
+  CUDAVISION_HOST_DEVICE void take_kept_patch(const LanePlace& place, int s, int half) {
+    const KeptFrame<Kind> kept(a_.shape.strips);
+    const int x = a_.search_radius % 4 + place.x(), y = place.y(2 * s + half);
+    take_norms(
+        reinterpret_cast<const int*>(place.kept) + kept.norms() + y * Kind::strip_width + place.x(),
+        kept.pixels, s, half);
+    take_words(s, half, place.t(), [&](int plane, int row, int word) {
+      const std::uint32_t* const at =
+          place.kept + plane * kept.plane_words() + (x / 4 + word) * kept.rows + y + row;
+      return bytes_from(at[0], at[kept.rows], x % 4);
+    });
+  }
+
+  CUDAVISION_HOST_DEVICE void take_norms(const int* high, int low, int s, int half) {
+    high_norms_[s][half] = high[0];
+    if (Kind::sample_bytes == 2)
+      low_norms_[s][half] = high[low];
+  }
+
+  /// word_of(plane, row, word) returns a word of the patch with the bytes after it.
+  template <class WordOf>
+  CUDAVISION_HOST_DEVICE void take_words(int s, int half, int t, const WordOf& word_of) {
+    CUDAVISION_UNROLL
+    for (int p = 0; p < Kind::planes; ++p)
+      CUDAVISION_UNROLL
+    for (int i = 0; i < Kind::words; ++i) {
+      const int row = t + 4 * (i / Kind::side), word = i % Kind::side;
+      left_[s][p][2 * i + half] =
+          word_of(p, row, word) & patch_mask(2 * a_.patch_radius + 1, row, word);
+    }
+  }
+
   const NlMeansArguments& a_;
   int limit_;  // of distances
   std::uint32_t left_[Kind::squares][Kind::planes][2 * Kind::words];

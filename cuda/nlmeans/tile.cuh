@@ -10,6 +10,7 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/nlmeans/kernel_arguments.h"
+#include "cuda/nlmeans/renewed.cuh"
 #include "cuda/nlmeans/tile.h"
 
 namespace cudavision::nlmeans {
@@ -21,6 +22,11 @@ CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
+/// Returns true if there are registers to load the tiles of neighbours beside the sums.
+CUDAVISION_HOST_DEVICE constexpr bool searches_neighbours(int channels) {
+  return channels == 1;
+}
+
 /// Maximum number of entries of a table in shared memory.
 constexpr int max_shared_weights = 8192;
 
@@ -30,6 +36,37 @@ inline int tile_shared_bytes(int channels, int halo) {
          DenoisingTile::pitch * 4;
 }
 
+/// Where a block works.
+struct TilePlace {
+  const DenoisedPicture& picture;
+  int left, top;
+
+  __device__ TilePlace(const NlMeansArguments& a, unsigned block, int thread_rows)
+      : picture(picture_of_block(a, block, &DenoisedPicture::first_block)) {
+    const int across = (picture.width + DenoisingTile::width - 1) / DenoisingTile::width;
+    const int tile = block - picture.first_block;
+    left = tile % across * DenoisingTile::width;
+    top = tile / across * (DenoisingTile::warps * thread_rows);
+  }
+};
+
+/// Loads the tile of a neighbour, shifted by `phase` bytes. Everything is derived again, because
+/// the threads' sums leave few registers.
+template <int kRadius, int kChannels>
+__device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
+                                               std::uint32_t* words) {
+  constexpr int thread_rows = tile_thread_rows(kChannels);
+  const TilePlace place(a, renewed(blockIdx.x), thread_rows);
+  const int thread = thread_number(), halo = a.search_radius + kRadius;
+  const int rows = DenoisingTile::rows(thread_rows, halo);
+#pragma unroll 1
+  for (int c = 0; c < kChannels; ++c)
+    load_tile(place.picture, place.picture.planes[c],
+              a.frames[frame][place.picture.planes[c].number],
+              place.left - DenoisingTile::left_margin + phase, place.top - halo, rows, thread % 32,
+              thread / 32, words + c * rows * DenoisingTile::pitch);
+}
+
 /// With kSharedTable, the table is copied to shared memory.
 template <int kRadius, int kChannels, bool kSharedTable>
 __global__ void __launch_bounds__(tile_threads, 4)
@@ -37,13 +74,12 @@ __global__ void __launch_bounds__(tile_threads, 4)
   constexpr int thread_rows = tile_thread_rows(kChannels);
   extern __shared__ std::uint32_t shared[];
   grid_dependency_wait();
+  if (!is_chosen(a))
+    return;
 
-  const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
-  const int across = (picture.width + DenoisingTile::width - 1) / DenoisingTile::width;
-  const int tile = blockIdx.x - picture.first_block;
-  const int left = tile % across * DenoisingTile::width;
-  const int top = tile / across * (DenoisingTile::warps * thread_rows);
-  if (!is_active(a, picture, left, top, DenoisingTile::width, DenoisingTile::warps * thread_rows)) {
+  const TilePlace place(a, blockIdx.x, thread_rows);
+  if (!is_active(a, place.picture, place.left, place.top, DenoisingTile::width,
+                 DenoisingTile::warps * thread_rows)) {
     launch_dependents();
     return;
   }
@@ -61,34 +97,43 @@ __global__ void __launch_bounds__(tile_threads, 4)
   std::uint32_t* const later = own + kChannels * channel_words;
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
-    load_tile(picture, picture.planes[c], left - DenoisingTile::left_margin, top - halo, rows, lane,
-              warp, own + c * channel_words);
+    load_tile(place.picture, place.picture.planes[c], a.frames[0][place.picture.planes[c].number],
+              place.left - DenoisingTile::left_margin, place.top - halo, rows, lane, warp,
+              own + c * channel_words);
   if (kSharedTable)
     for (std::uint32_t i = threadIdx.x; i <= a.last_weight; i += tile_threads)
       table[i] = a.weights[i];
   __syncthreads();
 
-  const int first_row = warp * thread_rows;
-  const bool works = top + first_row < picture.height;
+  const bool works = place.top + warp * thread_rows < place.picture.height;
   const auto weight = [&](std::uint32_t distance) {
     const std::uint32_t index = min(distance >> a.distance_shift, a.last_weight);
     return kSharedTable ? table[index] : __ldg(a.weights + index);
   };
   PatchSums<kRadius, kChannels, thread_rows> sums;
-  for (int phase = 0; phase < 4; ++phase) {
-    if (phase > 0) {
+  const int frames = searches_neighbours(kChannels) ? a.frame_count : 1;
+  for (int step = 0; step < 4 * frames; ++step) {
+    if (step > 0) {
       __syncthreads();
-      for (int i = threadIdx.x; i < kChannels * channel_words - 1; i += tile_threads)
-        later[i] = bytes_from(own[i], own[i + 1], phase);
+      // The tile of the first frame must stay, so those of its neighbours are loaded shifted.
+      if (searches_neighbours(kChannels) && step >= 4)
+        load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
+      else
+        for (int i = threadIdx.x; i < kChannels * channel_words - 1; i += tile_threads)
+          later[i] = bytes_from(own[i], own[i + 1], step);
       __syncthreads();
     }
+    const int thread = thread_number();
     if (works)
-      add_shifts(sums, {own, channel_words, lane, first_row}, phase == 0 ? own : later, phase,
-                 a.search_radius, weight);
+      add_shifts(sums, {own, channel_words, thread % 32, thread / 32 * thread_rows},
+                 step == 0 ? own : later, step % 4, a.search_radius, weight);
   }
 
   if (works) {
-    const int x = left + 4 * lane;
+    const TilePlace at(a, renewed(blockIdx.x), thread_rows);
+    const DenoisedPicture& picture = at.picture;
+    const int thread = thread_number();
+    const int x = at.left + thread % 32 * 4, top = at.top, first_row = thread / 32 * thread_rows;
 #pragma unroll
     for (int y = 0; y < thread_rows; ++y)
       if (top + first_row + y < picture.height)

@@ -111,10 +111,11 @@ struct DenoisingTile {
   }
 };
 
-/// Fills one thread's share of the words of a channel's tile. The tile begins at (left, top) of the
-/// picture, which may be outside it.
+/// Fills one thread's share of the words of a channel's tile from a frame that is searched. The
+/// tile begins at (left, top) of the picture, which may be outside it.
 CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
-                                             const DenoisedPlane& plane, int left, int top,
+                                             const DenoisedPlane& plane,
+                                             const SearchedPlane& searched, int left, int top,
                                              int rows, int lane, int warp, std::uint32_t* words) {
   for (int word = lane; word < DenoisingTile::pitch; word += 32) {
     int place[4];
@@ -124,9 +125,9 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
                  plane.step * border_index(left + 4 * word + i, picture.width, Border::reflect_101);
     for (int y = warp; y < rows; y += DenoisingTile::warps) {
       const std::uint8_t* const row =
-          plane.in +
+          searched.rows +
           static_cast<std::int64_t>(border_index(top + y, picture.height, Border::reflect_101)) *
-              plane.in_pitch;
+              searched.pitch;
       std::uint32_t bytes = 0;
       CUDAVISION_UNROLL
       for (int i = 0; i < 4; ++i)

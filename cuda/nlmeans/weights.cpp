@@ -20,7 +20,7 @@ int distance_shift(const Parameters& parameters, int bits) noexcept {
   return patch_bits(parameters.patch) + 2 * (bits - 8);
 }
 
-int make_patch_weights(const Parameters& parameters, int bits, int channels,
+int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
                        std::uint32_t* weights) noexcept {
   constexpr double min_weight = 0.001;  // of the largest
   const std::int64_t largest_sample = (1 << bits) - 1;
@@ -28,11 +28,12 @@ int make_patch_weights(const Parameters& parameters, int bits, int channels,
                                         channels * largest_sample * largest_sample;
   const auto largest_index = static_cast<int>(largest_distance >> distance_shift(parameters, bits));
 
-  const int largest_weight = 0x7fffffff / (parameters.search * parameters.search * 255);
+  const int largest_weight =
+      0x7fffffff / (parameters.frames * parameters.search * parameters.search * 255);
   const double step = static_cast<double>(1 << patch_bits(parameters.patch)) /
                       (parameters.patch * parameters.patch);
-  const auto strength = static_cast<float>(parameters.strength);
-  const float squared_strength = strength * strength;
+  const auto rounded = static_cast<float>(strength);
+  const float squared_strength = rounded * rounded;
   const double scale = squared_strength * static_cast<float>(channels);
 
   // If the square of the strength underflows in binary32, all other weights become 0.

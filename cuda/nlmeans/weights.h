@@ -18,9 +18,10 @@ constexpr int max_patch_weights(int channels) {
   return channels << 16;
 }
 
-/// Writes the table and returns the number of its entries. It ends at the largest possible index,
-/// or with the first 0, which then holds for all larger indices.
-int make_patch_weights(const Parameters& parameters, int bits, int channels,
+/// Writes the table for a strength and returns the number of its entries. It ends at the largest
+/// possible index, or with the first 0, which then holds for all larger indices. The strengths of
+/// the parameters have no effect.
+int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
                        std::uint32_t* weights) noexcept;
 
 }  // namespace cudavision::nlmeans

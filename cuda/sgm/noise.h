@@ -1,59 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The noise of pictures: its estimate over time, and the arithmetic of one pixel of the filtered
-// picture, which both backends share. backend.h defines the stages that use them.
+// The noise of pictures, and the arithmetic of one pixel of the filtered picture, which both
+// backends share. backend.h defines the stages that use them.
 
 #include <cstdint>
 
 #include "cuda/core/view.h"
+#include "cuda/noise/blocks.h"
+#include "cuda/noise/state.h"
 
 namespace cudavision::sgm {
 
-/// The noise of pictures. Unit of its standard deviation: a sixteenth of a level of 8 bits.
-struct NoiseLevel {
-  static constexpr int per_level = 16;
-
-  std::uint32_t variance = 0;   ///< in squares of the unit
-  std::uint32_t deviation = 0;  ///< √variance, rounded down
-};
-
-/// Returns √number, rounded down, for numbers below 2^24.
-CUDAVISION_HOST_DEVICE inline std::uint32_t integer_root(std::uint32_t number) {
-  std::uint32_t root = 0;
-  for (std::uint32_t bit = 1 << 11; bit > 0; bit >>= 1)
-    if ((root + bit) * (root + bit) <= number)
-      root += bit;
-  return root;
-}
-
-CUDAVISION_HOST_DEVICE inline NoiseLevel noise_of_variance(std::uint32_t variance) {
-  return {variance, integer_root(variance)};
-}
-inline NoiseLevel noise_of_deviation(std::uint32_t deviation) {
-  return {deviation * deviation, deviation};
-}
+using NoiseLevel = noise::Level;
+using noise::integer_root;
+using noise::noise_of_deviation;
+using noise::noise_of_variance;
 
 /// The estimate of the noise over time.
-struct NoiseState {
-  NoiseLevel used;             ///< by the last frame
-  std::uint32_t measured = 0;  ///< variance of the last frame that had enough blocks
-  std::int32_t average = -1;   ///< of that over time, in 1/256; −1 before the first such frame
-
-  /// Takes the measurement of a frame. The noise in use only follows the average when that has
-  /// moved away from it, so that maps do not change their look all the time.
-  CUDAVISION_HOST_DEVICE void take(std::uint32_t variance) {
-    measured = variance;
-    const auto target = static_cast<std::int32_t>(variance) * 256;
-    const bool first = average < 0;
-    average = first ? target : average + ((target - average) >> 3);
-    const auto mean = static_cast<std::uint32_t>(average + 128) >> 8;
-    const std::uint32_t distance =
-        mean < used.variance ? used.variance - mean : mean - used.variance;
-    if (first || distance > 64 + used.variance / 4)
-      used = noise_of_variance(mean);
-  }
-};
+struct NoiseState : noise::State {};
 
 /// The noise that stages take into account: a fixed one, or that of a state on the device.
 struct NoiseSource {
@@ -65,9 +30,13 @@ struct NoiseSource {
 
 /* The estimate */
 
-constexpr int noise_block = 8;  // pixels in a row and rows
-constexpr int noise_bins = 1024, noise_bin_shift = 4;
-constexpr int max_extreme_pixels = 4, min_noise_blocks = 64, noise_quantile = 50;
+constexpr int noise_block = noise::block_side;
+constexpr int noise_bins = noise::bins, noise_quantile = noise::quantile;
+constexpr int max_extreme_pixels = noise::max_extreme_pixels, min_noise_blocks = 64;
+using noise::is_extreme;
+CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
+  return noise::bin_of(sum);
+}
 /// The distances of the pixels that second differences compare. Noise that has been smoothed, as
 /// demosaicing and compression do, shows at the larger one only.
 constexpr int noise_spacings = 2;
@@ -81,18 +50,11 @@ inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }
 
-CUDAVISION_HOST_DEVICE inline bool is_extreme(int level) {
-  return level < 8 || level > 247;
-}
-CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
-  const std::uint32_t bin = sum >> noise_bin_shift;
-  return static_cast<int>(bin < noise_bins ? bin : noise_bins - 1);
-}
 /// What is more than this is texture, such as that of a pattern which a projector casts.
 constexpr std::uint32_t max_measured_variance = 40000;
 /// Returns the variance of the noise by the bin of the quantile.
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
-  const std::uint32_t t = (static_cast<std::uint32_t>(bin) << noise_bin_shift) + 8;
+  const std::uint32_t t = noise::middle_of_bin(bin);
   const std::uint32_t variance = t * t / 200, texture = spacing_number == 0 ? 440 : 2000;
   const std::uint32_t noise = variance > texture ? variance - texture : 0;
   return noise < max_measured_variance ? noise : max_measured_variance;

@@ -5,8 +5,8 @@
 // vectorises them.
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "cuda/noise/cpu_rows.h"
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
@@ -63,36 +63,6 @@ class NoiseRows {
   std::uint8_t* levels_;
 };
 
-/// sums[x] += |N(x)| of pixels at this spacing.
-template <int kSpacing>
-CUDAVISION_TARGET_CLONES void add_second_differences(const std::uint8_t* above,
-                                                     const std::uint8_t* row,
-                                                     const std::uint8_t* below, int width,
-                                                     std::uint16_t* __restrict sums) {
-  const auto column = [=](int x) __attribute__((always_inline)) {
-    return static_cast<std::int16_t>(above[x] - 2 * row[x] + below[x]);
-  };
-  for (int x = 0; x < width; ++x) {
-    const auto difference =
-        static_cast<std::int16_t>(column(x - kSpacing) - 2 * column(x) + column(x + kSpacing));
-    sums[x] = static_cast<std::uint16_t>(sums[x] + std::abs(difference));
-  }
-}
-
-CUDAVISION_TARGET_CLONES
-void count_extremes(const std::uint8_t* row, int width, std::uint32_t* __restrict extremes) {
-  for (int x = 0; x < width; ++x)
-    extremes[x] += is_extreme(row[x]) ? 1 : 0;
-}
-
-template <class Number>
-std::uint32_t sum_of_block(const Number* columns) {
-  std::uint32_t sum = 0;
-  for (int i = 0; i < noise_block; ++i)
-    sum += columns[i];
-  return sum;
-}
-
 /// Counts the blocks in rows of blocks from begin to before end, of which every row_step-th pair
 /// counts.
 void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_step) {
@@ -111,18 +81,17 @@ void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_st
     for (int y = top; y < top + noise_block; ++y) {
       memory.load(y + reach);
       const std::uint8_t* const row = memory.row(y);
-      add_second_differences<noise_spacing(0)>(memory.row(y - noise_spacing(0)), row,
-                                               memory.row(y + noise_spacing(0)), width,
-                                               memory.sums[0]);
-      add_second_differences<noise_spacing(1)>(memory.row(y - noise_spacing(1)), row,
-                                               memory.row(y + noise_spacing(1)), width,
-                                               memory.sums[1]);
-      count_extremes(row, width, memory.extremes);
+      for (int i = 0; i < noise_spacings; ++i) {
+        const int spacing = noise_spacing(i);
+        noise::add_second_differences(memory.row(y - spacing), row, memory.row(y + spacing),
+                                      spacing, width, memory.sums[i]);
+      }
+      noise::count_extremes(row, width, memory.extremes);
     }
     for (int x = 0; x < width; x += noise_block)
-      if (sum_of_block(memory.extremes + x) <= max_extreme_pixels)
+      if (noise::sum_of_block(memory.extremes + x) <= max_extreme_pixels)
         for (int i = 0; i < noise_spacings; ++i)
-          ++memory.bins[i][noise_bin(sum_of_block(memory.sums[i] + x))];
+          ++memory.bins[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
   }
 }
 

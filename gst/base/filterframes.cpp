@@ -54,6 +54,33 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
     device_.copy(in.planes[p], out.planes[p]);
 }
 
+DeviceWork FilterFrames::start_delayed(const Arriving& arriving, GstBuffer* out, FrameWork work,
+                                       guint64 number, const FrameInfo& info) {
+  MappedFrames frames = lanes_.map({arriving.buffer}, {out});
+  if (arriving.buffer)
+    class_of(self_)->remember(self_, arriving.number, frames.input(0));
+  if (out) {
+    const ConstFrame frame = class_of(self_)->remembered(self_, number);
+    work_on(frame, frames.output(0), work, info);
+  }
+  return std::move(frames).end(needs_frame_done());
+}
+
+void FilterFrames::work_on(const ConstFrame& in, const Frame* out, FrameWork work,
+                           const FrameInfo& info) {
+  if (out && work != FrameWork::transform)
+    copy(in, *out);
+  if (work == FrameWork::transform)
+    process(in, out, info);
+  else if (work == FrameWork::inspect)
+    process(in, nullptr, info);
+}
+
+bool FilterFrames::needs_frame_done() const {
+  const auto needs = class_of(self_)->needs_frame_done;
+  return needs && needs(self_);
+}
+
 DeviceWork FilterFrames::start(GstBuffer* in, GstBuffer* out, FrameWork work,
                                const FrameInfo& info) {
   const bool in_place = in == out;
@@ -61,16 +88,8 @@ DeviceWork FilterFrames::start(GstBuffer* in, GstBuffer* out, FrameWork work,
   if (!in_place && !this->out().is_video() && gst_buffer_get_size(out) > this->out().size)
     gst_buffer_set_size(out, static_cast<gssize>(this->out().size));
   MappedFrames frames = lanes_.map({in}, {in_place ? nullptr : out});
-  const ConstFrame& input = frames.input(0);
-  const Frame* output = frames.output(0);
-  if (output && work != FrameWork::transform)
-    copy(input, *output);
-  if (work == FrameWork::transform)
-    process(input, output, info);
-  else if (work == FrameWork::inspect)
-    process(input, nullptr, info);
-  const auto needs_frame_done = class_of(self_)->needs_frame_done;
-  return std::move(frames).end(needs_frame_done && needs_frame_done(self_));
+  work_on(frames.input(0), frames.output(0), work, info);
+  return std::move(frames).end(needs_frame_done());
 }
 
 }  // namespace cudavision

@@ -31,10 +31,21 @@ class FilterFrames {
   /// process() inspects it, or it is only inspected if out is the same buffer. See
   /// FrameLanes::map().
   DeviceWork start(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info);
+  /// A frame that upstream has just brought, and its number. There need not be one.
+  struct Arriving {
+    GstBuffer* buffer = nullptr;
+    guint64 number = 0;
+  };
+  /// The same where frames wait: lets the element remember the arriving frame, and then makes the
+  /// output of an earlier one, of that number. out is nullptr if there is none.
+  DeviceWork start_delayed(const Arriving& arriving, GstBuffer* out, FrameWork work,
+                           guint64 number = 0, const FrameInfo& info = {});
   /// See FrameLanes::finish().
   void finish() { lanes_.finish(); }
 
  private:
+  void work_on(const ConstFrame& in, const Frame* out, FrameWork work, const FrameInfo& info);
+  bool needs_frame_done() const;
   void process(const ConstFrame& in, const Frame* out, const FrameInfo& info);
   void copy(const ConstFrame& in, const Frame& out);
 

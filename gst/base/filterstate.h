@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gst/base/filterframes.h"
+#include "gst/base/framedelay.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/regionfinder.h"
 #include "gst/core/elementerror.h"
@@ -34,9 +35,10 @@ struct FilterState {
 
   DeviceSession session;
 
-  // The next two are under the object lock.
-  int frames_in_flight = 0;   ///< the property
-  GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
+  // The next three are under the object lock.
+  int frames_in_flight = 0;     ///< the property
+  GstClockTime buffered = 0;    ///< duration of the frames that may wait in the element, or NONE
+  GstClockTime delay_time = 0;  ///< that of the frames for which each one waits
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
@@ -52,12 +54,16 @@ struct FilterState {
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FilterFrames> frames;   ///< set while the caps are known
   bool overlaps = false;                ///< the current frame will be in flight beside others
-  DeviceWork started;  ///< what transform() has enqueued then, for generate_output()
+  DeviceWork started;  ///< what transform() has enqueued then, for hand_on()
   /// Why the last caps were refused, if they were; upstream may send them again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device
 
-  FrameInfo info;  ///< of the current frame
+  FrameDelay delay;
+  bool latency_changed = false;  ///< and no message has said so yet
+
+  FrameInfo info;      ///< of the current frame
+  guint64 number = 0;  ///< likewise, if frames wait
   FrameWork work = FrameWork::nothing;
   RegionFinder regions;  ///< for elements that process regions only
 };
@@ -97,6 +103,15 @@ void rebuild_filter(gpointer self, Change&& change) {
   change();
   configure_filter(self, in, out, same_caps);
 }
+
+/// Begins a frame, which may be one that has waited: finds out about it, and lets controllers set
+/// the properties for its time.
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame);
+/// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
+/// started.
+GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out);
+/// Posts a LATENCY message if the delay has changed. No context may be current.
+void post_latency(gpointer self);
 
 /// Gives up what is still to come of earlier frames.
 void discard_messages(gpointer self);

@@ -24,6 +24,7 @@ bool wait_for_frames(gpointer self) {
 
 void drain_filter(gpointer self) {
   FilterState& state = state_of(self);
+  hand_on_delayed(self);
   wait_for_frames(self);
   if (state.frames)
     state.frames->finish();
@@ -56,8 +57,14 @@ OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
 
 namespace {
 
+// True if GstBaseTransform does not push the frames itself.
+bool hands_on(const FilterState& state) {
+  return state.pusher->started() || state.delay.ahead > 0;
+}
+
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
+  state.delay.interrupted = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT);
   if (state.pusher->started()) {
     // Before all else, so that what is decided about the frame is not out of date when it starts.
     const GstFlowReturn flow = state.pusher->wait_for_room();
@@ -69,12 +76,12 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
     // New caps and a new pool are negotiated after the frames in flight.
     if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
       wait_for_frames(trans);
-    // GstBaseTransform marks the first frame after one that QoS has dropped when it pushes it.
-    if (state.skipped) {
-      in = gst_buffer_make_writable(in);
-      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
-      state.info.buffer = in;
-    }
+  }
+  // GstBaseTransform marks the first frame after one that QoS has dropped when it pushes it.
+  if (state.skipped && hands_on(state)) {
+    in = gst_buffer_make_writable(in);
+    GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
+    state.info.buffer = in;
   }
   const GstFlowReturn flow = filter_parent_class()->submit_input_buffer(trans, is_discont, in);
   state.skipped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
@@ -91,15 +98,25 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   gst_base_transform_reconfigure_src(trans);
 }
 
+// Builds everything for another number of frames to search, if the properties ask for it.
+void follow_properties(GstBaseTransform* trans) {
+  const auto is_outdated = class_of(trans)->is_outdated;
+  if (state_of(trans).frames && is_outdated && is_outdated(filter(trans)))
+    rebuild_filter(trans, [] {});
+}
+
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   post_first_exception(trans, false, [&] {
-    FilterState& state = state_of(trans);
-    state.info.buffer = buffer;
-    state.info.times = frame_times(trans->segment, buffer);
-    state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, buffer);
-    if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))
-      gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
+    const std::size_t& ahead = state_of(trans).delay.ahead;
+    const bool waits = ahead > 0;
+    // Of frames that wait, each begins when it is processed.
+    if (!waits)
+      begin_frame_at(trans, buffer);
     follow_context(trans, buffer);
+    follow_properties(trans);
+    post_latency(trans);
+    if (waits && ahead == 0)
+      begin_frame_at(trans, buffer);
     return true;
   });
 }
@@ -156,15 +173,19 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
+    const bool waited = state.delay.ahead > 0;
     DeviceWork started;
-    if (in != out || state.work == FrameWork::inspect) {
+    if (in != out || state.work == FrameWork::inspect || state.delay.arriving) {
       const DeviceScope scope(state.session);
-      started = state.frames->start(in, out, state.work, state.info);
+      started = waited ? state.frames->start_delayed(
+                             {state.delay.arriving, state.delay.arrived - 1},
+                             in == out ? nullptr : out, state.work, state.number, state.info)
+                       : state.frames->start(in, out, state.work, state.info);
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
     }
     if (state.overlaps) {
-      state.started = std::move(started);  // for generate_output(), which calls this
+      state.started = std::move(started);  // for hand_on()
     } else {
       std::move(started).complete();
       report_frame_done(trans);
@@ -173,11 +194,25 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
+}  // namespace
+
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
+  FilterState& state = state_of(trans);
+  state.info.buffer = frame;
+  state.info.times = frame_times(trans->segment, frame);
+  state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);
+  if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))
+    gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
+}
+
+namespace {
+
 // Returns the time at which a frame ends.
-GstClockTime end_of(GstBuffer* frame) {
-  if (!GST_BUFFER_PTS_IS_VALID(frame) || !GST_BUFFER_DURATION_IS_VALID(frame))
-    return GST_BUFFER_PTS(frame);
-  return GST_BUFFER_PTS(frame) + GST_BUFFER_DURATION(frame);
+GstClockTime end_of(const FrameInfo& frame) {
+  const FrameTimes& times = frame.times;
+  return GST_CLOCK_TIME_IS_VALID(times.timestamp) && GST_CLOCK_TIME_IS_VALID(times.duration)
+             ? times.timestamp + times.duration
+             : times.timestamp;
 }
 
 // With frames in flight, starts the work on a frame and returns none: the pusher hands it
@@ -188,27 +223,40 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
   // Another thread may stop the pusher at any time, so this is decided once for each frame.
-  state.overlaps = state.pusher->started() && trans->queued_buf;
-  if (!state.overlaps)
+  state.overlaps = state.pusher->started();
+  if (!trans->queued_buf || (!state.overlaps && state.delay.ahead == 0))
     return of_parent(trans, out);
-  const GstClockTime end = end_of(trans->queued_buf);
+  if (state.delay.ahead > 0)
+    return delay_frame(trans, OwnedBuffer(std::exchange(trans->queued_buf, nullptr)));
   const GstFlowReturn flow = of_parent(trans, out);
-  DeviceWork work = std::move(state.started);
-  if (flow != GST_FLOW_OK || !*out)
-    return flow;
+  if (flow == GST_FLOW_OK && *out)
+    return hand_on(trans, OwnedBuffer(std::exchange(*out, nullptr)));
+  state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
+  return flow;
+}
+
+}  // namespace
+
+GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out) {
+  FilterState& state = state_of(trans);
   // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
+  const GstClockTime end = end_of(state.info);
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  FramePusher::Frame frame(OwnedBuffer(std::exchange(*out, nullptr)), std::move(work));
   ++state.in_flight_total;
+  GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
+  if (!state.overlaps)  // transform() has completed the work
+    return gst_pad_push(src, out.release());
+  FramePusher::Frame frame(std::move(out), std::move(state.started));
   if (!frame.work().is_in_stream_order() || !state.pusher->idle()) {
     state.pusher->add(std::move(frame));
     return GST_FLOW_OK;
   }
   OwnedBuffer buffer = complete_frame(trans, std::move(frame));
-  return buffer ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(trans), buffer.release())
-                : GST_FLOW_ERROR;
+  return buffer ? gst_pad_push(src, buffer.release()) : GST_FLOW_ERROR;
 }
+
+namespace {
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
   const auto& frames = state_of(trans).frames;
@@ -224,20 +272,32 @@ void forget_frames(gpointer self) {
   state.pusher->take_flow();
   state.skipped = false;
   state.in_flight_total = 0;
+  drop_delayed(self);
+  state.delay.flow = GST_FLOW_OK;
   discard_messages(self);
+}
+
+void forget_eos(gpointer self) {
+  FilterState& state = state_of(self);
+  state.pusher->forget_eos();
+  if (state.delay.flow == GST_FLOW_EOS)
+    state.delay.flow = GST_FLOW_OK;
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   post_first_exception(trans, false, [&] {
-    FramePusher& pusher = *state_of(trans).pusher;
-    if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED)
+    if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
+      // Frames that wait come before the event, except those of which a flush makes nothing.
+      if (GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP)
+        hand_on_delayed(trans);
       wait_for_frames(trans);
+    }
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_STREAM_START:
-        pusher.forget_eos();
+        forget_eos(trans);
         break;
       case GST_EVENT_SEGMENT:
-        pusher.forget_eos();
+        forget_eos(trans);
         drain_filter(trans);
         // This is also what follows a flush.
         state_of(trans).regions.forget();

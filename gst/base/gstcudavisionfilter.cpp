@@ -2,6 +2,7 @@
 #include "gst/base/gstcudavisionfilter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gst/base/allocationquery.h"
 #include "gst/base/filterstate.h"
@@ -59,6 +60,14 @@ GstClockTime duration_of(std::size_t frames, const FrameFormat& format) {
   return gst_util_uint64_scale(frames * GST_SECOND, format.info.fps_d, format.info.fps_n);
 }
 
+// Returns how long a frame waits for later ones, at most an hour. If the framerate is unknown, 25
+// frames a second are assumed.
+GstClockTime delay_of(std::size_t frames, const FrameFormat& format) {
+  const GstClockTime duration = duration_of(frames, format);
+  return GST_CLOCK_TIME_IS_VALID(duration) ? std::min<GstClockTime>(duration, 3600 * GST_SECOND)
+                                           : frames * 40 * GST_MSECOND;
+}
+
 }  // namespace
 
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out,
@@ -71,8 +80,19 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   class_of(self)->configure(filter(self), session.device(), in, out);
   const std::size_t maximum = limit_frames_in_flight(self, in, out);
   state.frames.emplace(filter(self), session, in, out, same_caps, maximum);
+  const auto frames_ahead = class_of(self)->frames_ahead;
+  state.delay.ahead = frames_ahead ? frames_ahead(filter(self)) : 0;
   const ObjectLock lock(self);
   state.buffered = duration_of(maximum - 1, in);
+  const GstClockTime delay = delay_of(state.delay.ahead, in);
+  state.latency_changed = state.latency_changed || delay != state.delay_time;
+  state.delay_time = delay;
+}
+
+void post_latency(gpointer self) {
+  if (std::exchange(state_of(self).latency_changed, false))
+    gst_element_post_message(GST_ELEMENT_CAST(self),
+                             gst_message_new_latency(GST_OBJECT_CAST(self)));
 }
 
 }  // namespace cudavision
@@ -152,6 +172,7 @@ gboolean start(GstBaseTransform* trans) {
     state.skipped = false;
     state.reports = false;
     state.in_flight_total = 0;
+    state.delay.flow = GST_FLOW_OK;
     state.regions.start();
     state.requested_in_flight = requested_frames_in_flight(trans);
     state.session.start();
@@ -160,6 +181,7 @@ gboolean start(GstBaseTransform* trans) {
     const bool may_wait = !is_pulled(trans) && state.requested_in_flight != 1 &&
                           (state.requested_in_flight > 1 || state.session.on_cuda());
     const ObjectLock lock(trans);
+    state.delay_time = 0;
     state.buffered = may_wait ? GST_CLOCK_TIME_NONE : 0;
     return TRUE;
   });
@@ -171,6 +193,7 @@ gboolean stop(GstBaseTransform* trans) {
   state_of(trans).pusher->stop();
   const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {
+    drop_delayed(trans);
     drain_filter(trans);
     return true;
   });
@@ -199,7 +222,8 @@ gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean 
 // frames that it pushes itself.
 gboolean post_message(GstElement* element, GstMessage* message) {
   FilterState& state = state_of(element);
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS && state.pusher->started()) {
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS &&
+      (state.pusher->started() || state.delay.ahead > 0)) {
     // The messages about the frames before come first.
     if (state.reports)
       post_exceptions(element, false, [&] { return wait_for_frames(element); });
@@ -250,6 +274,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
                           "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
                           state.session.on_cuda() ? "CUDA" : "the CPU");
       configure_filter(trans, in, out, gst_caps_is_equal(in_caps, out_caps));
+      post_latency(trans);
       state.forget_refusal();
       return TRUE;
     } catch (const std::exception& e) {
@@ -307,17 +332,21 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
   });
 }
 
-// A frame goes downstream as soon as it is ready, so frames in flight add nothing to the least
-// latency. But like a queue, the element can hold back frames of a live source, and like a queue
-// without a limit in time, it has no greatest latency while the framerate is unknown.
+// Frames wait for the later ones that are searched. Else a frame goes downstream as soon as it is
+// ready, so frames in flight add nothing to the least latency. But like a queue, the element can
+// hold back frames of a live source, and like a queue without a limit in time, it has no greatest
+// latency while the framerate is unknown.
 void add_latency(gpointer self, GstQuery* query) {
   gboolean live = FALSE;
   GstClockTime minimum = 0, maximum = 0;
   gst_query_parse_latency(query, &live, &minimum, &maximum);
   const ObjectLock lock(self);
-  const GstClockTime buffered = state_of(self).buffered;
-  const bool known = buffered < GST_CLOCK_TIME_NONE - maximum;
-  gst_query_set_latency(query, live, minimum, known ? maximum + buffered : GST_CLOCK_TIME_NONE);
+  const auto sum = [](GstClockTime a, GstClockTime b) {
+    return a < GST_CLOCK_TIME_NONE - b ? a + b : GST_CLOCK_TIME_NONE;
+  };
+  const GstClockTime delay = state_of(self).delay_time;
+  gst_query_set_latency(query, live, minimum + delay,
+                        sum(sum(maximum, delay), state_of(self).buffered));
 }
 
 // True if the pad may process what arrives in order. The stream lock is held.
@@ -407,6 +436,10 @@ DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
 
 RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self) {
   return self->state->regions;
+}
+
+bool gst_cuda_vision_filter_may_delay(GstCudaVisionFilter* self) {
+  return !is_pulled(self);
 }
 
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

@@ -69,6 +69,20 @@ struct GstCudaVisionFilterClass {
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
+  /// Returns how many later frames process() searches, once the element is configured. If there are
+  /// any, frames go downstream that much later, and the next functions must exist. The default is
+  /// none.
+  std::size_t (*frames_ahead)(GstCudaVisionFilter* self);
+  /// Enqueues what keeps the pixels of a frame, as long as frames up to frames_ahead() numbers
+  /// before and after it are processed. Numbers of missing frames are left out.
+  void (*remember)(GstCudaVisionFilter* self, guint64 number, const cudavision::ConstFrame& in);
+  /// Returns the frame of that number. process() is then called for it.
+  cudavision::ConstFrame (*remembered)(GstCudaVisionFilter* self, guint64 number);
+  /// The next frame does not continue the ones before.
+  void (*forget_remembered)(GstCudaVisionFilter* self);
+  /// True if the properties ask for another number of frames_ahead(). Then all frames that wait go
+  /// downstream, and configure() is called again.
+  bool (*is_outdated)(GstCudaVisionFilter* self);
   /// Called when the device has finished a frame, before that goes downstream. Later frames may be
   /// in flight already. The device may still be at a frame in CUDA memory that carries a stream.
   void (*frame_done)(GstCudaVisionFilter* self);
@@ -96,6 +110,10 @@ cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* s
 
 /// Returns what finds the regions of frames, for elements that process only these.
 cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self);
+
+/// Returns true if frames may wait for later ones. They may not in pull mode, where downstream gets
+/// each frame as a return value.
+bool gst_cuda_vision_filter_may_delay(GstCudaVisionFilter* self);
 
 /// Adds the pad templates: all video formats on the sink pad, src on the source pad.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

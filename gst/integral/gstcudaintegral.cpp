@@ -20,7 +20,10 @@
  * * `threshold`: black where a pixel is darker than its surroundings, else white, by the rule in
  *   #GstCudaIntegral:threshold-method. GRAY8 or GRAY16_LE.
  * * `denoise`: the frames with each pixel replaced by a weighted mean of the pixels nearby whose
- *   surroundings look alike, equal to OpenCV's fastNlMeansDenoising.
+ *   surroundings look alike, equal to OpenCV's fastNlMeansDenoising. With
+ *   #GstCudaIntegral:denoise-frames, pixels of the frames before and after count, too, for which
+ *   frames wait. With #GstCudaIntegral:post-messages, the element posts an element message named
+ *   `cudaintegral` with the noise of the frames and the strengths of the denoising.
  *
  * The time for a mean, a standard deviation or a threshold hardly depends on the radius.
  *
@@ -35,8 +38,8 @@
  * ]| Shows writing in black on white, even if the sheet is lit unevenly.
  * |[
  * gst-launch-1.0 filesrc location=night.mp4 ! decodebin ! cudaintegral output=denoise
- * denoise-strength=6 ! videoconvert ! autovideosink
- * ]| Removes the noise from a film.
+ * denoise-strength=-1 ! videoconvert ! autovideosink
+ * ]| Removes the noise from a film, as much as there is.
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=320,height=240 !
  * cudaintegral ! filesink location=table.bin
@@ -51,9 +54,11 @@
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/core/elementerror.h"
+#include "gst/integral/framewindow.h"
 #include "gst/integral/integralcaps.h"
 #include "gst/integral/integralsettings.h"
 #include "gst/integral/integralwork.h"
+#include "gst/integral/noisemessages.h"
 #include "gst/integral/tensorcaps.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_integral_debug);
@@ -137,13 +142,21 @@ struct Operation {
 };
 
 struct State {
+  State(GstElement* element, const DeviceSession& session) : messages(element, session) {}
+
+  /// DeviceMessages says which thread may call what.
+  NoiseMessages messages;
+
   // Under the object lock.
   IntegralSettings settings;
   std::optional<OutputForm> form;  ///< as of the last start; nullopt while stopped
 
   // The following belong to the streaming thread.
   std::optional<Operation> operation;
+  int denoise_frames = 1;  ///< as of configure()
   SettingsGuard guard;
+  FrameInterval interval;
+  bool posts = false;  ///< the current frame posts a message
 };
 
 }  // namespace
@@ -282,9 +295,18 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
   state.guard.require(settings_error(form.output, settings));
-  state.operation = Operation{
-      form.output,
-      make_integral_work(device, in, out, form, settings, gst_cuda_vision_filter_regions(self))};
+  state.operation =
+      Operation{form.output, make_integral_work(device, in, out, form, settings,
+                                                gst_cuda_vision_filter_regions(self),
+                                                gst_cuda_vision_filter_may_delay(self))};
+  state.denoise_frames = settings.denoise_frames;
+}
+
+bool posts_message(State& state, const IntegralSettings& settings, const FrameTimes& times) {
+  if (state.operation->output == IntegralOutput::denoise && settings.post_messages)
+    return state.interval.selects(times.running_time, settings.message_interval);
+  state.interval.reset();
+  return false;
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
@@ -293,18 +315,91 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   const IntegralSettings settings = current_settings(self, state.settings);
   const bool valid =
       state.guard.allows(GST_ELEMENT_CAST(self), settings_error(operation.output, settings));
+  state.posts = posts_message(state, settings, info.times);
+  if (state.posts)
+    state.messages.reserve();
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   if (valid)
     operation.work->apply(settings);
-  return operation.work->begin_frame(info) ? FrameWork::transform : FrameWork::nothing;
+  if (operation.work->begin_frame(info))
+    return FrameWork::transform;
+  return state.posts ? FrameWork::inspect : FrameWork::nothing;
 }
 
-void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out, const FrameInfo&) {
-  state_of(self).operation->work->run(in, *out);
+void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
+             const FrameInfo& info) {
+  State& state = state_of(self);
+  if (out)
+    state.operation->work->run(in, *out);
+  if (state.posts)
+    state.operation->work->report_noise(in, info.times, state.messages);
+}
+
+void frame_done(GstCudaVisionFilter* self) {
+  state_of(self).messages.post_arrived();
+}
+
+// A message is posted before its frame goes downstream.
+bool needs_frame_done(GstCudaVisionFilter* self) {
+  return state_of(self).posts;
+}
+
+void restart(State& state) {
+  if (state.operation)
+    state.operation->work->restart();
+}
+
+void drain(GstCudaVisionFilter* self) {
+  State& state = state_of(self);
+  state.messages.drain();
+  restart(state);
+}
+
+void discard(GstCudaVisionFilter* self) {
+  State& state = state_of(self);
+  state.interval.reset();
+  restart(state);
+  state.messages.discard();
+}
+
+/* Frames that are searched together */
+
+FrameWindow* window_of(GstCudaVisionFilter* self) {
+  const auto& operation = state_of(self).operation;
+  return operation ? operation->work->window() : nullptr;
+}
+
+std::size_t frames_ahead(GstCudaVisionFilter* self) {
+  const FrameWindow* window = window_of(self);
+  return window ? static_cast<std::size_t>(window->reach()) : 0;
+}
+
+void remember(GstCudaVisionFilter* self, guint64 number, const ConstFrame& in) {
+  window_of(self)->remember(number, in);
+}
+
+ConstFrame remembered(GstCudaVisionFilter* self, guint64 number) {
+  return window_of(self)->centre_on(number);
+}
+
+void forget_remembered(GstCudaVisionFilter* self) {
+  if (FrameWindow* window = window_of(self))
+    window->forget();
+}
+
+// A value that is not valid is reported when the next frame begins.
+bool is_outdated(GstCudaVisionFilter* self) {
+  State& state = state_of(self);
+  const IntegralSettings settings = current_settings(self, state.settings);
+  return state.operation->output == IntegralOutput::denoise &&
+         settings.denoise_frames != state.denoise_frames &&
+         settings_error(state.operation->output, settings).empty();
 }
 
 void release(GstCudaVisionFilter* self) {
-  state_of(self).operation.reset();
+  State& state = state_of(self);
+  state.messages.release();
+  state.operation.reset();
 }
 
 void install_properties(GObjectClass* klass) {
@@ -351,10 +446,29 @@ void install_properties(GObjectClass* klass) {
   all.add({"patch-size", "Patch size",
            "Side of the square around each pixel by which denoise compares pixels, in pixels, odd"},
           &Settings::patch_size, Denoising::patch);
-  all.add({"denoise-strength", "Denoise strength",
-           "How much the surroundings of two pixels may differ for denoise to average them, in "
-           "8-bit grey levels (0 = frames stay unchanged)"},
-          &Settings::denoise_strength, Denoising::strength);
+  all.add(
+      {"denoise-strength", "Denoise strength",
+       "How much the surroundings of two pixels may differ for denoise to average them, in "
+       "8-bit grey levels (-1 = automatic, by the noise measured in the frames; 0 = frames stay "
+       "unchanged)"},
+      &Settings::denoise_strength,
+      {nlmeans::Parameters::automatic_strength, Denoising::strength.max});
+  all.add({"denoise-chroma-strength", "Denoise chroma strength",
+           "The same for the chroma of YUV (-1 = that of denoise-strength or, if that is "
+           "automatic, by the noise of the chroma; 0 = chroma stays unchanged)"},
+          &Settings::denoise_chroma_strength,
+          {nlmeans::Parameters::same_strength, Denoising::strength.max});
+  all.add(
+      {"denoise-frames", "Denoise frames",
+       "Number of frames in which denoise looks for similar pixels, odd: half of the others come "
+       "before the frame and half after it, for which it waits (1 = the frame itself)"},
+      &Settings::denoise_frames, Denoising::frames);
+  all.add({"post-messages", "Post messages",
+           "With output=denoise, post an element message with the noise and the strengths"},
+          &Settings::post_messages);
+  all.add({"message-interval", "Message interval",
+           "Running time between two messages in ns (0 = one message for each frame)"},
+          &Settings::message_interval);
   add_region_properties(all);
   properties = &all;
 }
@@ -392,9 +506,18 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);
+  filter_class->frame_done = GST_DEBUG_FUNCPTR(frame_done);
+  filter_class->needs_frame_done = GST_DEBUG_FUNCPTR(needs_frame_done);
+  filter_class->drain = GST_DEBUG_FUNCPTR(drain);
+  filter_class->discard = GST_DEBUG_FUNCPTR(discard);
+  filter_class->frames_ahead = GST_DEBUG_FUNCPTR(frames_ahead);
+  filter_class->remember = GST_DEBUG_FUNCPTR(remember);
+  filter_class->remembered = GST_DEBUG_FUNCPTR(remembered);
+  filter_class->forget_remembered = GST_DEBUG_FUNCPTR(forget_remembered);
+  filter_class->is_outdated = GST_DEBUG_FUNCPTR(is_outdated);
   filter_class->release = GST_DEBUG_FUNCPTR(release);
 }
 
 static void gst_cuda_integral_init(GstCudaIntegral* self) {
-  self->state = new State;
+  self->state = new State(GST_ELEMENT_CAST(self), gst_cuda_vision_filter_session(&self->parent));
 }

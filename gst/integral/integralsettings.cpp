@@ -7,9 +7,18 @@ namespace cudavision {
 namespace {
 
 std::string size_error(const char* property, const char* what, int size) {
-  return odd_size_error(property, size,
-                        std::string("is even, but ") + what +
-                            " has a pixel in its middle and equally many on either side");
+  return odd_size_error(
+      property, size,
+      std::string("is even, but ") + what + " in its middle and equally many on either side");
+}
+
+/// The range of the properties includes what lies between their special value and 0.
+std::string strength_error(const char* property, double strength, const char* special) {
+  constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
+  if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
+    return {};
+  return std::string(property) + "=" + text_of(strength) + " is out of range: set it to " +
+         text_of(known) + ", or to -1 " + special + ".";
 }
 
 }  // namespace
@@ -53,9 +62,19 @@ std::string validation_error(IntegralOutput output, const IntegralSettings& sett
                  "has pixels that can stay as they are: set output=denoise, or leave regions empty "
                  "and use-roi-meta=false."
                : "";
-  std::string error = size_error("search-size", "the area that is searched", settings.search_size);
+  std::string error =
+      size_error("search-size", "the area that is searched has a pixel", settings.search_size);
   if (error.empty())
-    error = size_error("patch-size", "a patch", settings.patch_size);
+    error = size_error("patch-size", "a patch has a pixel", settings.patch_size);
+  if (error.empty())
+    error = size_error("denoise-frames", "the film that is searched has a frame",
+                       settings.denoise_frames);
+  if (error.empty())
+    error = strength_error("denoise-strength", settings.denoise_strength,
+                           "to have it follow the measured noise");
+  if (error.empty())
+    error = strength_error("denoise-chroma-strength", settings.denoise_chroma_strength,
+                           "for the same as denoise-strength");
   return error.empty() ? settings.regions.error() : error;
 }
 
@@ -83,6 +102,8 @@ nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
   parameters.search = settings.search_size;
   parameters.patch = settings.patch_size;
   parameters.strength = settings.denoise_strength;
+  parameters.chroma_strength = settings.denoise_chroma_strength;
+  parameters.frames = settings.denoise_frames;
   return parameters;
 }
 

@@ -47,6 +47,10 @@ struct IntegralSettings : RegionSettings {
   int search_size = nlmeans::Parameters().search;
   int patch_size = nlmeans::Parameters().patch;
   double denoise_strength = nlmeans::Parameters().strength;
+  double denoise_chroma_strength = nlmeans::Parameters().chroma_strength;
+  bool post_messages = false;
+  guint64 message_interval = 0;
+  int denoise_frames = nlmeans::Parameters().frames;
 
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };

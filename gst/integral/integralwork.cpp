@@ -2,8 +2,14 @@
 #include "gst/integral/integralwork.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
 
+#include "cuda/noise/noise.h"
 #include "gst/base/frameregions.h"
+#include "gst/integral/framewindow.h"
+#include "gst/integral/noisemessages.h"
 
 namespace cudavision {
 namespace {
@@ -87,34 +93,75 @@ class Statistics final : public IntegralWork {
 class Denoising final : public IntegralWork {
  public:
   Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings,
-            RegionFinder& finder)
-      : parameters_(denoise_parameters(settings)),
+            RegionFinder& finder, bool may_delay)
+      : frames_(may_delay ? settings.denoise_frames : 1),
+        parameters_(parameters_for(settings, frames_)),
+        layout_(in.layout),
+        noise_(device, in.layout),
         denoise_(device, in.layout, parameters_),
-        regions_(device, in.layout, settings, finder) {}
+        regions_(device, in.layout, settings, finder) {
+    if (frames_ > 1)
+      window_.emplace(device, in.layout, frames_);
+  }
 
   void apply(const IntegralSettings& settings) override {
     regions_.set_settings(settings);
-    const nlmeans::Parameters parameters = denoise_parameters(settings);
+    set(parameters_for(settings, parameters_.frames));
+  }
+
+  bool begin_frame(const FrameInfo& frame) override {
+    measured_ = false;
+    // A search of one pixel only changes frames that have neighbours, which run() finds out.
+    return regions_.select(frame) &&
+           !(denoise_.identity() && (frames_ == 1 || parameters_.search > 1));
+  }
+  void run(const ConstFrame& in, const Frame& out) override {
+    std::span<const ConstFrame> neighbours;
+    if (window_)
+      neighbours = window_->neighbours();
+    nlmeans::Parameters parameters = parameters_;
+    parameters.frames = static_cast<int>(neighbours.size()) + 1;
+    set(parameters);
+    measured_ = denoise_.needs_noise();
+    if (measured_)
+      noise_.run(in);
+    regions_.run(in, out,
+                 [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
+                   denoise_.run(from, neighbours, to, active, noise_.states());
+                 });
+  }
+
+  void report_noise(const ConstFrame& in, const FrameTimes& times,
+                    NoiseMessages& messages) override {
+    if (!std::exchange(measured_, false))
+      noise_.run(in);
+    messages.read_back(times, layout_, parameters_, noise_.states());
+  }
+  void restart() noexcept override { noise_.restart(); }
+  FrameWindow* window() override { return window_ ? &*window_ : nullptr; }
+
+ private:
+  static nlmeans::Parameters parameters_for(const IntegralSettings& settings, int frames) {
+    nlmeans::Parameters parameters = denoise_parameters(settings);
+    parameters.frames = frames;
+    return parameters;
+  }
+
+  void set(const nlmeans::Parameters& parameters) {
     if (parameters == parameters_)
       return;
     denoise_.set_parameters(parameters);
     parameters_ = parameters;
   }
 
-  bool begin_frame(const FrameInfo& frame) override {
-    return regions_.select(frame) && !denoise_.identity();
-  }
-  void run(const ConstFrame& in, const Frame& out) override {
-    regions_.run(in, out,
-                 [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
-                   denoise_.run(from, to, active);
-                 });
-  }
-
- private:
-  nlmeans::Parameters parameters_;
+  const int frames_;
+  nlmeans::Parameters parameters_;  ///< with the frames that were there for the last one
+  FrameLayout layout_;
+  noise::Estimate noise_;
+  bool measured_ = false;  ///< the noise of the current frame
   nlmeans::NlMeans denoise_;
   FrameRegions regions_;
+  std::optional<FrameWindow> window_;
 };
 
 }  // namespace
@@ -122,9 +169,9 @@ class Denoising final : public IntegralWork {
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,
                                                  const FrameFormat& out, const OutputForm& form,
                                                  const IntegralSettings& settings,
-                                                 RegionFinder& finder) {
+                                                 RegionFinder& finder, bool may_delay) {
   if (form.output == IntegralOutput::denoise)
-    return std::make_unique<Denoising>(device, in, settings, finder);
+    return std::make_unique<Denoising>(device, in, settings, finder, may_delay);
   if (!form.is_table())
     return std::make_unique<Statistics>(device, in, out, form, settings);
   if (out.is_video())

@@ -35,7 +35,7 @@ void measure_frame(const test::CudaTestDevice& device, const Case& test, Row& ro
   const Frame out_frame = frame_in(test.layout, test.out, out.data());
   Operation operation = test.make(*device, test.parameters);
   const GraphTimer timer(device.stream());
-  row.microseconds = timer.microseconds([&] { operation.run(in_frame, out_frame); });
+  row.microseconds = timer.microseconds([&] { test.enqueue(operation, in_frame, out_frame); });
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), in.data(), out.data(), test.in.bytes); });
 }

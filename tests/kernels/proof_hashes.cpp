@@ -86,6 +86,7 @@ constexpr Suite suites[] = {
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
     {"mosaic", "", 200, case_hash<make_mosaic_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
+    {"nlmeans", "frames-", 150, case_hash<make_nlmeans_frames_case>},
     {"regions", "", 200, case_hash<make_region_blend_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},

@@ -22,27 +22,65 @@ inline cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t
   return image;
 }
 
-/// Returns the operation's result for an image, computed on the device. The image may have gaps
-/// between its rows.
-template <class Operation>
-cv::Mat output_of(Device& device, Operation operation, const cv::Mat& image) {
+/// An image in the memory of a device. It may have gaps between its rows.
+class DeviceImage {
+ public:
+  DeviceImage(Device& device, const cv::Mat& image)
+      : block_(device,
+               std::vector<std::uint8_t>(image.data, image.data + image.step * (image.rows - 1) +
+                                                         image.cols * image.elemSize())) {
+    frame.planes[0] = {block_.data(), image.cols * static_cast<int>(image.elemSize()), image.rows,
+                       static_cast<std::ptrdiff_t>(image.step)};
+  }
+
+ private:
+  DeviceBlock<std::uint8_t> block_;
+
+ public:
+  ConstFrame frame;
+};
+
+/// Returns what enqueue(out) writes, which is an image of the size and type of another one.
+template <class Enqueue>
+cv::Mat output_like(Device& device, const cv::Mat& image, const Enqueue& enqueue) {
   const auto pitch = static_cast<std::ptrdiff_t>(image.step);
   const int row_bytes = image.cols * static_cast<int>(image.elemSize());
-  const std::vector<std::uint8_t> bytes(image.data,
-                                        image.data + pitch * (image.rows - 1) + row_bytes);
-  const DeviceBlock<std::uint8_t> in(device, bytes);
-  const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(bytes.size(), 0xcd));
-  ConstFrame in_frame;
+  const DeviceBlock<std::uint8_t> out(
+      device, std::vector<std::uint8_t>(
+                  static_cast<std::size_t>(pitch * (image.rows - 1) + row_bytes), 0xcd));
   Frame out_frame;
-  in_frame.planes[0] = {in.data(), row_bytes, image.rows, pitch};
   out_frame.planes[0] = {out.data(), row_bytes, image.rows, pitch};
-  operation.run(in_frame, out_frame);
+  enqueue(out_frame);
   device.finish();
   const std::vector<std::uint8_t> rows = out.values();
   cv::Mat result(image.rows, image.cols, image.type());
   for (int y = 0; y < image.rows; ++y)
     std::copy_n(rows.data() + pitch * y, row_bytes, result.ptr(y));
   return result;
+}
+
+/// Returns the operation's result for an image, computed on the device.
+template <class Operation>
+cv::Mat output_of(Device& device, Operation operation, const cv::Mat& image) {
+  const DeviceImage in(device, image);
+  return output_like(device, image, [&](const Frame& out) { operation.run(in.frame, out); });
+}
+
+/// Returns the result for image number `middle`, whose neighbours are the others.
+template <class Operation>
+cv::Mat output_of(Device& device, Operation operation, const std::vector<cv::Mat>& images,
+                  int middle) {
+  std::vector<DeviceImage> in;
+  in.reserve(images.size());
+  for (const cv::Mat& image : images)
+    in.emplace_back(device, image);
+  std::vector<ConstFrame> neighbours;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (i != static_cast<std::size_t>(middle))
+      neighbours.push_back(in[i].frame);
+  return output_like(device, images[static_cast<std::size_t>(middle)], [&](const Frame& out) {
+    operation.run(in[static_cast<std::size_t>(middle)].frame, neighbours, out);
+  });
 }
 
 /// Counts the samples that differ.

@@ -31,24 +31,16 @@ nlmeans::Parameters random_parameters(Random& random) {
   return parameters;
 }
 
-}  // namespace
-
-int max_search(int max_pixels) {
-  int search = 101;
-  while (search > 1 && 4 * search * search > max_pixels)
-    search -= 2;
-  return search;
-}
-
-NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
+NlMeansCase make_case(std::uint64_t seed, int number, int max_pixels, int frames) {
   Random random = random_of_case(seed, number);
   const LayoutKind& kind = layout_kind_of_case(number);
 
   NlMeansCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   test.parameters = random_parameters(random);
+  test.parameters.frames = frames;
   test.parameters.search = std::min(test.parameters.search, max_search(max_pixels));
-  const int patches = test.parameters.search * test.parameters.search;
+  const int patches = frames * test.parameters.search * test.parameters.search;
   const int differences = patches * test.parameters.patch * test.parameters.patch;
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_differences / differences, 1, max_pixels));
@@ -59,25 +51,104 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
+/// Draws strengths that follow from noise, or that differ between luma and chroma.
+NlMeansCase with_strengths(NlMeansCase test, Random& random) {
+  nlmeans::Parameters& p = test.parameters;
+  if (p.strength == 0 || random.one_in(2))
+    p.strength = nlmeans::Parameters::automatic_strength;
+  if (random.one_in(2))
+    p.chroma_strength = random.one_in(4) ? 0 : random.log_uniform(255 * 16) / 16.0;
+  for (std::uint32_t& variance : test.noise)
+    variance = random.one_in(8) ? 0u : static_cast<std::uint32_t>(random.log_uniform(1 << 21));
+  return test;
+}
+
+}  // namespace
+
+int max_search(int max_pixels) {
+  int search = 101;
+  while (search > 1 && 4 * search * search > max_pixels)
+    search -= 2;
+  return search;
+}
+
+NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
+  return make_case(seed, number, max_pixels, 1);
+}
+
+NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels) {
+  // Another seed than that of the case itself.
+  Random random = random_of_case(~seed, number);
+  const int frames = random.between(2, 9);
+  return with_strengths(make_case(seed, number, max_pixels, frames), random);
+}
+
+NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random = random_of_case(seed + 1, number);
+  return with_strengths(make_nlmeans_case(seed, number, max_pixels), random);
+}
+
+std::vector<noise::State> NlMeansCase::states() const {
+  std::vector<noise::State> states(noise.size());
+  for (std::size_t c = 0; c < states.size(); ++c)
+    states[c].used = noise::noise_of_variance(noise[c]);
+  return states;
+}
+
 std::string describe(const NlMeansCase& test) {
   const nlmeans::Parameters& p = test.parameters;
-  char text[80];
-  std::snprintf(text, sizeof text, "search %d, patch %d, strength %.10g", p.search, p.patch,
-                p.strength);
+  char text[180];
+  std::snprintf(
+      text, sizeof text,
+      "search %d, patch %d, strength %.10g, of chroma %.10g, noise %u %u %u %u, frames %d",
+      p.search, p.patch, p.strength, p.chroma_strength, test.noise[0], test.noise[1], test.noise[2],
+      test.noise[3], p.frames);
   return describe(test, text);
 }
 
 int work_in_pixels(const NlMeansCase& test) {
   const int search = test.parameters.search;
-  return std::max(test.layout.width * test.layout.height, 4 * search * search);
+  return test.parameters.frames *
+         std::max(test.layout.width * test.layout.height, 4 * search * search);
+}
+
+std::vector<std::uint8_t> input_block(const NlMeansCase& test) {
+  const FrameCase& frame = test;
+  std::vector<std::uint8_t> block = input_block(frame);
+  Random random(test.content_seed);
+  for (int i = 1; i < test.parameters.frames; ++i) {
+    FrameCase other = test;
+    const bool alike = random.one_in(2);
+    if (!alike)
+      other.content_seed = random.next();
+    std::vector<std::uint8_t> neighbour = input_block(other);
+    const Frame samples = frame_in(test.layout, test.in, neighbour.data());
+    for (int p = 0; alike && p < test.layout.plane_count; ++p)
+      for (int y = 0; y < test.layout.planes[static_cast<std::size_t>(p)].rows; ++y)
+        for (int x = 0; x < test.layout.planes[static_cast<std::size_t>(p)].row_bytes; ++x)
+          samples.planes[static_cast<std::size_t>(p)].row(y)[x] ^=
+              static_cast<std::uint8_t>(random.one_in(4) ? random.next() & 7 : 0);
+    block.insert(block.end(), neighbour.begin(), neighbour.end());
+  }
+  return block;
 }
 
 void NlMeansCase::define(const ConstFrame& from, const Frame& to) const {
-  defined_denoising(layout, parameters, from, to);
+  defined_denoising(layout, parameters, noise, from, neighbours(from), to);
+}
+
+std::vector<ConstFrame> NlMeansCase::neighbours(const ConstFrame& from) const {
+  std::vector<ConstFrame> all(static_cast<std::size_t>(parameters.frames - 1), from);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (auto& plane : all[i].planes)
+      if (plane.data)
+        plane.data += (i + 1) * in.bytes;
+  return all;
 }
 
 nlmeans::Parameters NlMeansCase::other_parameters() const {
-  return {parameters.search == 3 ? 5 : 3, parameters.patch == 5 ? 9 : 5, 99.5};
+  return {parameters.search == 3 ? 5 : 3, parameters.patch == 5 ? 9 : 5, 99.5, 33.5,
+          parameters.frames == 1 ? 1 : 9};
 }
 
 }  // namespace cudavision::test

@@ -3,16 +3,51 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cuda/nlmeans/nlmeans.h"
 #include "tests/kernels/common/frame_case.h"
+#include "tests/kernels/nlmeans/nlmeans_definition.h"
 
 namespace cudavision::test {
 
-/// One denoising of a frame.
+class NlMeansFrames;
+
+/// One denoising of a frame. The input block holds its neighbours, too, one frame behind the other.
 struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Parameters> {
+  using Frames = NlMeansFrames;
+
+  ChannelVariances noise{};
+
+  std::vector<noise::State> states() const;
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
+  void enqueue(nlmeans::NlMeans& operation, const ConstFrame& from, const Frame& to) const {
+    operation.run(from, neighbours(from), to);
+  }
+  /// Returns the neighbours of a frame in an input block.
+  std::vector<ConstFrame> neighbours(const ConstFrame& from) const;
+};
+
+/// Neighbours show the same as the frame with some noise, or something else.
+std::vector<std::uint8_t> input_block(const NlMeansCase& test);
+
+/// The frames of a case, and the noise of their channels.
+class NlMeansFrames : public CaseFrames<NlMeansCase> {
+ public:
+  NlMeansFrames(Device& device, const NlMeansCase& one, const std::vector<std::uint8_t>& input,
+                std::uint8_t poison = out_poison)
+      : CaseFrames(device, one, input, poison), noise_(device, one.states()) {}
+  NlMeansFrames(Device& device, const NlMeansCase& one)
+      : NlMeansFrames(device, one, input_block(one)) {}
+
+  void run(nlmeans::NlMeans& operation) const {
+    operation.run(in, test.neighbours(in), out, nullptr, noise());
+  }
+  const noise::State* noise() const { return noise_.data(); }
+
+ private:
+  DeviceBlock<noise::State> noise_;
 };
 
 using NlMeansRunner = Runner<NlMeansCase>;
@@ -26,6 +61,18 @@ int max_search(int max_pixels);
 /// Draws a frame size of at most max_pixels pixels, and of fewer if search and patch are large,
 /// because the definition is slow.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
+
+/// Draws another case, in which strengths follow from noise or chroma has its own.
+NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);
+
+/// The same with 2 to 9 frames.
+NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels);
+
+/// Returns the parameters for so many frames.
+inline nlmeans::Parameters with_frames(nlmeans::Parameters parameters, int frames) {
+  parameters.frames = frames;
+  return parameters;
+}
 
 constexpr auto plain_nlmeans_case = plain_case<NlMeansCase>;
 

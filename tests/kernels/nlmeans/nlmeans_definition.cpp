@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cuda/core/border.h"
@@ -36,21 +37,23 @@ int power_for(int patch) {
 }
 
 void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-             const std::vector<Channel>& channels, const ConstFrame& in, const Frame& out) {
+             const std::vector<Channel>& channels, const std::vector<ConstFrame>& frames,
+             const Frame& out) {
   const int search = parameters.search / 2, patch = parameters.patch / 2;
   const int count = static_cast<int>(channels.size());
   const auto weights = defined_weights(parameters, layout.bits, count);
   const int shift = power_for(parameters.patch) + 2 * (layout.bits - 8);
-  std::vector<Numbers> numbers;
-  for (const Channel& channel : channels)
-    numbers.emplace_back(layout, channel, in, search + patch);
+  std::vector<std::vector<Numbers>> numbers(frames.size());
+  for (std::size_t f = 0; f < frames.size(); ++f)
+    for (const Channel& channel : channels)
+      numbers[f].emplace_back(layout, channel, frames[f], search + patch);
 
-  const auto distance = [&](int x, int y, int other_x, int other_y) {
+  const auto distance = [&](int x, int y, std::size_t f, int other_x, int other_y) {
     std::int64_t sum = 0;
-    for (const Numbers& channel : numbers)
+    for (std::size_t c = 0; c < channels.size(); ++c)
       for (int dy = -patch; dy <= patch; ++dy) {
-        const std::int64_t* one = channel.at(x, y + dy);
-        const std::int64_t* other = channel.at(other_x, other_y + dy);
+        const std::int64_t* one = numbers[0][c].at(x, y + dy);
+        const std::int64_t* other = numbers[f][c].at(other_x, other_y + dy);
         for (int dx = -patch; dx <= patch; ++dx)
           sum += (one[dx] - other[dx]) * (one[dx] - other[dx]);
       }
@@ -60,25 +63,53 @@ void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
     for (int x = 0; x < channels[0].width; ++x) {
       std::int64_t total = 0;
       std::vector<std::int64_t> sums(channels.size(), 0);
-      for (int other_y = y - search; other_y <= y + search; ++other_y)
-        for (int other_x = x - search; other_x <= x + search; ++other_x) {
-          const std::int64_t weight =
-              weights[static_cast<std::size_t>(distance(x, y, other_x, other_y) >> shift)];
-          total += weight;
-          for (std::size_t c = 0; c < sums.size(); ++c)
-            sums[c] += weight * *numbers[c].at(other_x, other_y);
-        }
+      for (std::size_t f = 0; f < frames.size(); ++f)
+        for (int other_y = y - search; other_y <= y + search; ++other_y)
+          for (int other_x = x - search; other_x <= x + search; ++other_x) {
+            const std::int64_t weight =
+                weights[static_cast<std::size_t>(distance(x, y, f, other_x, other_y) >> shift)];
+            total += weight;
+            for (std::size_t c = 0; c < sums.size(); ++c)
+              sums[c] += weight * *numbers[f][c].at(other_x, other_y);
+          }
       for (std::size_t c = 0; c < sums.size(); ++c)
         put_sample(layout, out, channels[c], x, y, static_cast<int>((sums[c] + total / 2) / total));
     }
+}
+
+std::vector<Channel> channels_of(const FrameLayout& layout, const std::vector<int>& numbers) {
+  std::vector<Channel> channels;
+  for (const int c : numbers)
+    channels.push_back(layout.channels[static_cast<std::size_t>(c)]);
+  return channels;
+}
+
+std::vector<std::vector<Channel>> each_of(const FrameLayout& layout,
+                                          const std::vector<int>& numbers) {
+  std::vector<std::vector<Channel>> groups;
+  for (const Channel& channel : channels_of(layout, numbers))
+    groups.push_back({channel});
+  return groups;
+}
+
+/// Returns the power of the eighth root of 2 that is nearest to the strength for the noise.
+double defined_strength(const std::vector<int>& channels, const ChannelVariances& noise,
+                        int search) {
+  std::uint64_t sum = 0;
+  for (const int c : channels)
+    sum += noise[static_cast<std::size_t>(c)];
+  const double deviation = std::sqrt(static_cast<double>(sum / channels.size())) / 16;
+  const double power =
+      8 * std::log2((0.95 * deviation + 0.5) * std::exp2(std::log2(21.0 / search) / 5));
+  return std::exp2(std::round(std::clamp(power, 0.0, 47.0)) / 8);
 }
 
 }  // namespace
 
 std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels) {
-  const std::int64_t largest =
-      ((std::int64_t{1} << 31) - 1) / (255LL * parameters.search * parameters.search);
+  const std::int64_t largest = ((std::int64_t{1} << 31) - 1) /
+                               (255LL * parameters.frames * parameters.search * parameters.search);
   const int area = parameters.patch * parameters.patch;
   const double f = std::ldexp(1.0, power_for(parameters.patch)) / area;
   const float h = static_cast<float>(parameters.strength);
@@ -100,21 +131,39 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
 }
 
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                       const ConstFrame& in, const Frame& out) {
+                       const ChannelVariances& noise, const ConstFrame& in,
+                       const std::vector<ConstFrame>& neighbours, const Frame& out) {
   copy_rows(layout, in, out);
-  if (parameters.strength == 0 || parameters.search == 1)
+  if (parameters.search == 1 && neighbours.empty())
     return;
+  std::vector<ConstFrame> frames{in};
+  frames.insert(frames.end(), neighbours.begin(), neighbours.end());
 
-  std::vector<Channel> colours;
+  std::vector<int> colours, chroma, luma;
   for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    if (channel.role == Role::red || channel.role == Role::green || channel.role == Role::blue)
-      colours.push_back(channel);
-    else if (channel.role != Role::alpha)
-      denoise(layout, parameters, {channel}, in, out);
+    const Role role = layout.channels[c].role;
+    if (role == Role::red || role == Role::green || role == Role::blue)
+      colours.push_back(c);
+    else if (role == Role::chroma)
+      chroma.push_back(c);
+    else if (role == Role::luma)
+      luma.push_back(c);
   }
-  if (!colours.empty())
-    denoise(layout, parameters, colours, in, out);
+  /// Denoises the groups of channels, whose strength is -1 if it follows from the noise of all.
+  const auto denoise_all = [&](const std::vector<int>& channels, double strength,
+                               const std::vector<std::vector<Channel>>& groups) {
+    if (strength == 0 || channels.empty())
+      return;
+    nlmeans::Parameters set = parameters;
+    set.strength = strength == -1 ? defined_strength(channels, noise, parameters.search) : strength;
+    for (const std::vector<Channel>& group : groups)
+      denoise(layout, set, group, frames, out);
+  };
+  denoise_all(colours, parameters.strength, {channels_of(layout, colours)});
+  denoise_all(luma, parameters.strength, each_of(layout, luma));
+  denoise_all(chroma,
+              parameters.chroma_strength == -1 ? parameters.strength : parameters.chroma_strength,
+              each_of(layout, chroma));
 }
 
 }  // namespace cudavision::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +15,12 @@ namespace cudavision::test {
 std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels);
 
+/// The variances of the noise of the channels, in the unit of noise::Level.
+using ChannelVariances = std::array<std::uint32_t, FrameLayout::max_channels>;
+
 /// Writes every byte of every row of out.
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                       const ConstFrame& in, const Frame& out);
+                       const ChannelVariances& noise, const ConstFrame& in,
+                       const std::vector<ConstFrame>& neighbours, const Frame& out);
 
 }  // namespace cudavision::test

@@ -3,6 +3,7 @@
 // Compares every byte of NlMeans' output: on the CPU device with the definition, and on the CUDA
 // device with the CPU device.
 
+#include "cuda/nlmeans/strengths.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 
@@ -12,6 +13,8 @@ namespace {
 using namespace nlmeans;
 
 CUDAVISION_RANDOM_CASES(NlMeansCases, make_nlmeans_case);
+CUDAVISION_RANDOM_CASES(NlMeansStrengthCases, make_strength_case);
+CUDAVISION_RANDOM_CASES(NlMeansFramesCases, make_nlmeans_frames_case);
 
 /// Extreme pictures and parameters.
 const Extreme<Parameters> extremes[] = {
@@ -90,6 +93,33 @@ const Extreme<Parameters> extremes[] = {
     {"LargeTable", "GRAY8", 36, 20, Content::random, {7, 7, 60}},
     {"LargestTable", "GRAY8", 36, 20, Content::random, {7, 7, 200}},
     {"LargestTableDeep", "GRAY16", 36, 20, Content::random, {5, 7, 200}},
+    // Several frames, with each kind of kernel, pictures that end within a tile, the smallest
+    // search, and the largest sums.
+    {"FramesOnePixel", "GRAY8", 1, 1, Content::random, with_frames({21, 7, 60}, 9)},
+    {"FramesUsual", "GRAY8", 37, 29, Content::natural, with_frames({21, 7, 10}, 3)},
+    {"FramesTilesDown", "GRAY8", 33, 131, Content::natural, with_frames({13, 7, 20}, 2)},
+    {"FramesTilesAcross", "NV12", 135, 21, Content::natural, with_frames({13, 7, 20}, 2)},
+    {"FramesSearchOfOne", "NV12", 70, 50, Content::natural, with_frames({1, 7, 30}, 5)},
+    {"FramesSearchOfOneRgb", "RGB", 40, 30, Content::natural, with_frames({1, 5, 30}, 3)},
+    {"FramesSearchOfOne16", "GRAY16", 40, 30, Content::natural, with_frames({1, 7, 30}, 3)},
+    {"FramesSmallTiles", "GRAY8", 261, 41, Content::natural, with_frames({5, 5, 30}, 4)},
+    {"FramesSmallTilesRgb", "RGBA", 133, 35, Content::natural, with_frames({5, 3, 30}, 3)},
+    {"FramesPatch11", "GRAY8", 33, 34, Content::random, with_frames({9, 11, 30}, 3)},
+    {"FramesPatch15", "GRAY8", 65, 19, Content::natural, with_frames({7, 15, 60}, 3)},
+    {"FramesPatch17", "GRAY8", 33, 31, Content::natural, with_frames({5, 17, 60}, 4)},
+    {"FramesRgb", "RGB", 37, 11, Content::natural, with_frames({13, 7, 10}, 3)},
+    {"FramesPatch11Rgb", "RGBA", 33, 17, Content::random, with_frames({7, 11, 100}, 3)},
+    {"Frames16", "GRAY16", 37, 20, Content::natural, with_frames({13, 7, 30}, 5)},
+    {"FramesPatch11Deep", "GRAY16", 33, 17, Content::random, with_frames({7, 11, 200}, 3)},
+    {"FramesPatch15Deep", "GRAY16", 34, 18, Content::natural, with_frames({5, 15, 30}, 2)},
+    {"FramesP010", "P010", 67, 35, Content::natural, with_frames({7, 5, 30}, 3)},
+    {"FramesMaximum", "GRAY8", 20, 17, Content::maximum, with_frames({21, 7, 255}, 9)},
+    {"FramesMaximumRgb", "RGB", 20, 13, Content::maximum, with_frames({15, 5, 255}, 9)},
+    {"FramesMaximum16", "GRAY16", 20, 13, Content::maximum, with_frames({15, 7, 255}, 9)},
+    {"FramesLargestSearch", "GRAY8", 9, 8, Content::maximum, with_frames({101, 3, 255}, 9)},
+    {"FramesLargestSearch16", "GRAY16", 9, 8, Content::maximum, with_frames({101, 3, 255}, 9)},
+    {"FramesWeakest", "GRAY8", 45, 35, Content::two_valued, with_frames({9, 7, 1e-30}, 3)},
+    {"FramesStrengthZero", "P010", 45, 35, Content::random, with_frames({9, 7, 0}, 3)},
 };
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
@@ -129,11 +159,67 @@ std::vector<FrameLayout> unusual_layouts() {
 std::vector<NlMeansCase> unusual_cases() {
   std::vector<NlMeansCase> cases;
   for (const FrameLayout& layout : unusual_layouts())
-    for (const Parameters& parameters :
-         {Parameters{7, 5, 12}, Parameters{5, 3, 255}, Parameters{3, 31, 40}})
+    for (const Parameters& parameters : {Parameters{7, 5, 12}, Parameters{5, 3, 255},
+                                         Parameters{3, 31, 40}, with_frames({7, 5, 30}, 3)})
       for (const Content content : {Content::natural, Content::random, Content::maximum})
         cases.push_back(plain_nlmeans_case(layout, parameters, content, 80));
   return cases;
+}
+
+/// Frames whose strengths are those of the first and the last step of each class. Chroma's are of
+/// other classes.
+std::vector<NlMeansCase> noisy_cases() {
+  std::vector<NlMeansCase> cases;
+  for (const FrameLayout& layout :
+       {layout_named("GRAY8", 70, 41), layout_named("NV12", 70, 41), layout_named("RGBA", 33, 20),
+        layout_named("P010", 33, 20), rgb_and_luma(33, 20)})
+    for (const int patch : {1, 7, 9, 17})
+      for (const int step : {0, 1, 27, 28, 47}) {
+        NlMeansCase test =
+            plain_nlmeans_case(layout, {patch == 7 ? 21 : 5, patch, -1}, Content::natural, 81);
+        for (std::size_t c = 0; c < test.noise.size(); ++c)
+          test.noise[c] = StrengthSteps(test.parameters.search)
+                              .from[(step + 15 * static_cast<int>(c)) % strength_steps];
+        cases.push_back(test);
+      }
+  return cases;
+}
+
+TEST(NlMeansNoise, CpuEqualsDefinition) {
+  for (const NlMeansCase& test : noisy_cases())
+    expect_definition(test);
+}
+
+TEST(NlMeansNoise, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for (const NlMeansCase& test : noisy_cases())
+    expect_equal_devices(*device, test);
+}
+
+/// One operation follows noise that changes from frame to frame.
+void expect_strengths_to_follow(Device& device) {
+  const NlMeansCase first =
+      plain_nlmeans_case(layout_named("NV12", 90, 40), {7, 5, -1}, Content::natural, 82);
+  NlMeans denoising = first.make(device, first.parameters);
+  for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
+    NlMeansCase test = first;
+    test.noise = {variance, variance / 4, variance / 2, 0};
+    const NlMeansCase::Frames frames(device, test);
+    frames.run(denoising);
+    device.finish();
+    EXPECT_EQ(difference_from_definition(frames), "") << "with a variance of " << variance;
+  }
+}
+
+TEST(NlMeansNoise, IsFollowedFromFrameToFrame) {
+  expect_strengths_to_follow(*make_cpu_device());
+}
+
+TEST(NlMeansNoise, IsFollowedFromFrameToFrameOnCuda) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_strengths_to_follow(*device);
 }
 
 TEST(NlMeansUnusualLayouts, CpuEqualsDefinition) {
@@ -164,6 +250,11 @@ const Extreme<Parameters> large[] = {
     {"VgaRgba", "RGBA", 641, 479, Content::natural, {9, 3, 10}},
     {"VgaLargeSearch", "GRAY8", 640, 480, Content::natural, {51, 7, 10}},
     {"VgaLargestSearch", "GRAY8", 333, 222, Content::natural, {101, 7, 10}},
+    {"FullHdFrames", "GRAY8", 1920, 1080, Content::natural, with_frames({21, 7, 10}, 3)},
+    {"FullHdFramesYuy2", "YUY2", 1921, 1081, Content::natural, with_frames({7, 5, 10}, 5)},
+    {"FullHdFramesP010", "P010", 1920, 1080, Content::natural, with_frames({7, 7, 10}, 3)},
+    {"VgaFramesRgb", "RGB", 640, 480, Content::natural, with_frames({13, 7, 10}, 3)},
+    {"VgaFramesLargeSearch", "GRAY8", 320, 240, Content::natural, with_frames({51, 7, 10}, 9)},
 };
 
 CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense<NlMeansCase>);

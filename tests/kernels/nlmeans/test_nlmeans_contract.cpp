@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/nlmeans/strengths.h"
 #include "cuda/nlmeans/weights.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
@@ -66,6 +67,10 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
         {"it must be 0 to 255", valid, {5, 3, 255.1}},
         {"it must be 0 to 255", valid, {5, 3, std::numeric_limits<double>::infinity()}},
         {"it must be 0 to 255", valid, {5, 3, std::nan("")}},
+        {"it must be 0 to 255, or -1 for an automatic one", valid, {5, 3, 20, -0.5}},
+        {"a strength of 256.000000", valid, {5, 3, 20, 256}},
+        {"0 frames; there must be 1 to", valid, with_frames({5, 3, 20}, 0)},
+        {"10 frames; there must be 1 to", valid, with_frames({5, 3, 20}, 10)},
     };
   }
 
@@ -75,6 +80,10 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBA"})
       for (const Parameters& parameters : {Parameters{9, 7, 10}, {7, 5, 200}, {5, 9, 5}})
+        cases.push_back(dense(layout, width, height, parameters));
+    for (const char* layout : {"GRAY8", "NV12", "P010", "RGBA"})
+      for (const Parameters& parameters :
+           {with_frames({9, 7, 10}, 3), with_frames({5, 5, 30}, 2), with_frames({3, 17, 20}, 2)})
         cases.push_back(dense(layout, width, height, parameters));
     return cases;
   }
@@ -103,7 +112,8 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
 
   static std::vector<std::function<void(Parameters&)>> members() {
     return {[](Parameters& p) { p.search = 5; }, [](Parameters& p) { p.patch = 5; },
-            [](Parameters& p) { p.strength = 5; }};
+            [](Parameters& p) { p.strength = 5; }, [](Parameters& p) { p.chroma_strength = 5; },
+            [](Parameters& p) { p.frames = 2; }};
   }
 };
 
@@ -188,18 +198,71 @@ TEST_P(NlMeansUse, TakesNoiseAway) {
   });
 }
 
+TEST_P(NlMeansUse, RefusesAnAutomaticStrengthWithoutNoise) {
+  on_device([](Device& device) {
+    const NlMeansCase test =
+        plain_nlmeans_case(layout_named("NV12", 20, 10), {5, 3, -1}, Content::random, 5);
+    NlMeans denoising = test.make(device, test.parameters);
+    const NlMeansCase::Frames frames(device, test);
+    EXPECT_TRUE(denoising.needs_noise());
+    EXPECT_THROW(denoising.run(frames.in, frames.out), Error);
+    denoising.set_parameters({5, 3, 0, 0});
+    EXPECT_FALSE(denoising.needs_noise());
+    denoising.set_parameters({5, 3, 3});
+    EXPECT_FALSE(denoising.needs_noise());
+    denoising.run(frames.in, frames.out);
+    device.finish();
+  });
+}
+
+TEST(StrengthSteps, AreTheNearest) {
+  for (const int search : {3, 11, 21, 101}) {
+    const StrengthSteps steps(search);
+    for (std::uint32_t variance = 0; variance < 1u << 22; variance += 1 + variance / 200) {
+      const double strength =
+          strength_for_noise(std::sqrt(variance) / noise::Level::per_level, search);
+      const double nearest = std::round(8 * std::log2(std::clamp(strength, 1.0, 58.0)));
+      ASSERT_EQ(steps.step_for(variance), nearest)
+          << "for a variance of " << variance << " and a search of " << search;
+    }
+  }
+  // An example by hand, of the default search: 9.5 + 0.5 is nearest to 2^(27/8) = 10.37.
+  EXPECT_EQ(StrengthSteps(21).step_for(160 * 160), 27);
+}
+
+/// The tables of all steps have room in the memory for them, and each ends with a 0. They are the
+/// longest where the largest weight is just below 1000.
+TEST(StrengthSteps, HaveTablesThatFit) {
+  for (const int bits : {8, 10, 16})
+    for (const int channels : {1, 3})
+      for (int patch = 1; patch <= Parameters::Ranges::patch.max; patch += 2) {
+        const Parameters parameters = with_frames({patch % 4 == 1 ? 65 : 21, patch}, 2);
+        std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(channels)));
+        int sum = 0, count = 0;
+        for (int step = 0; step < strength_steps; ++step) {
+          count = make_patch_weights(parameters, strength_of_step(step), bits, channels,
+                                     weights.data());
+          ASSERT_EQ(weights[static_cast<std::size_t>(count - 1)], 0u);
+          sum += count;
+        }
+        EXPECT_LE(sum + strength_class_count, max_weights_of_steps(channels));
+        EXPECT_LT(count, max_weights_of_last_step(channels));
+      }
+}
+
 TEST(PatchWeights, AreTheDefinedOnes) {
   for (const int bits : {8, 9, 10, 16})
     for (const int channels : {1, 3})
       for (const int patch : {1, 3, 7, 9, 31})
         for (const double strength : {1e-30, 0.3, 3.0, 10.0, 47.5, 200.0, 255.0}) {
-          const Parameters parameters{21, patch, strength};
+          const Parameters parameters = with_frames({21, patch, strength}, patch == 7 ? 9 : 1);
           SCOPED_TRACE(testing::Message() << bits << " bits, " << channels << " channels, patch "
                                           << patch << ", strength " << strength);
           const auto expected = defined_weights(parameters, bits, channels);
           std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(channels)),
                                              0xdeadbeef);
-          const int count = make_patch_weights(parameters, bits, channels, weights.data());
+          const int count =
+              make_patch_weights(parameters, strength, bits, channels, weights.data());
           ASSERT_GE(count, 1);
           ASSERT_LE(static_cast<std::size_t>(count), expected.size());
           for (std::size_t i = 0; i < expected.size(); ++i)

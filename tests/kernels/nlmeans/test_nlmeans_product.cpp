@@ -259,29 +259,38 @@ class Block {
         picture_(a.pictures[0]),
         tile_(tile),
         pixels_(static_cast<std::size_t>(Kind::planes * a.shape.plane_words), 0xdeadbeef),
-        norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.norm_words())) {}
+        norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.norm_words())),
+        kept_(static_cast<std::size_t>(KeptFrame<Kind>(a.shape.strips).words()), 0xdeadbeef) {}
 
   void run() {
-    for (int thread = 0; thread < product_threads; ++thread)
-      load_samples<Kind>(a_, tile_, thread, pixels_.data());
-    for (int thread = 0; thread < product_threads; ++thread)
-      copy_samples<Kind>(a_.shape, thread, pixels_.data());
-    for (int thread = 0; thread < product_threads; ++thread)
-      find_norms<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data());
-    for (int warp = 0; warp < product_warps; ++warp)
-      for (int strip = 0; strip < tile_.strips; ++strip)
-        if (tile_.left + 4 * warp < picture_.width)
-          run_warp(warp, strip * Kind::strip_height);
+    for (tile_.frame = 0; tile_.frame < a_.frame_count; ++tile_.frame)
+      search_frame();
   }
 
  private:
   using Lane = ProductLane<Kind>;
   static constexpr int first_entry = 1024 + 128;  // where the table might begin
 
+  void search_frame() {
+    for (int thread = 0; thread < product_threads; ++thread)
+      load_samples<Kind>(a_, tile_, thread, pixels_.data());
+    for (int thread = 0; thread < product_threads; ++thread)
+      copy_samples<Kind>(a_.shape, thread, pixels_.data());
+    for (int thread = 0; thread < product_threads; ++thread)
+      find_norms<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data());
+    for (int thread = 0; tile_.frame == 0 && thread < product_threads; ++thread)
+      keep_frame<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data(), kept_.data());
+    for (int warp = 0; warp < product_warps; ++warp)
+      for (int strip = 0; strip < tile_.strips; ++strip)
+        if (tile_.left + 4 * warp < picture_.width)
+          run_warp(warp, strip * Kind::strip_height);
+  }
+
   void run_warp(int warp, int top) {
     lanes_.clear();
     for (int lane = 0; lane < 32; ++lane) {
-      places_[lane] = {pixels_.data(), norms_.data(), 32 * warp + lane, top};
+      places_[lane] = {pixels_.data(), norms_.data(), a_.frame_count > 1 ? kept_.data() : nullptr,
+                       32 * warp + lane, top};
       lanes_.push_back(std::make_unique<Lane>(a_, places_[lane], first_entry << a_.index_shift));
     }
     std::fill_n(&sums_[0][0][0][0], sizeof sums_ / sizeof(int), 0);
@@ -352,7 +361,7 @@ class Block {
     }
   }
 
-  void put(int pixel, int g) const {
+  void put(int pixel, int g) {
     std::uint32_t sums[Kind::planes + 1] = {};
     const int half = pixel % 2 * 2;
     for (int t = 0; t < 4; ++t) {
@@ -363,6 +372,16 @@ class Block {
       sums[Kind::planes] += weight_part(t, first[half], first[half + 1]);
     }
     const LanePlace& place = places_[4 * g];
+    const KeptFrame<Kind> kept(a_.shape.strips);
+    std::uint32_t* const before =
+        kept_.data() + kept.sums() + place.y(pixel) * Kind::strip_width + place.x();
+    for (int i = 0; i <= Kind::planes; ++i) {
+      if (tile_.frame > 0)
+        sums[i] += before[i * kept.pixels];
+      before[i * kept.pixels] = sums[i];
+    }
+    if (tile_.frame + 1 < a_.frame_count)
+      return;
     const int x = tile_.left + place.x(), y = tile_.top + place.y(pixel);
     if (x >= picture_.width || y >= picture_.height)
       return;
@@ -378,9 +397,10 @@ class Block {
 
   const NlMeansArguments& a_;
   const DenoisedPicture& picture_;
-  const ProductTile& tile_;
+  ProductTile tile_;
   std::vector<std::uint32_t> pixels_;
   std::vector<int> norms_;
+  std::vector<std::uint32_t> kept_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   LanePlace places_[32];
   typename Lane::Candidates candidates_[32];
@@ -393,7 +413,8 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
                              const nlmeans::Parameters& parameters,
                              Content content = Content::natural) {
   SCOPED_TRACE(testing::Message() << name << ' ' << width << "×" << height << ", search "
-                                  << parameters.search << ", patch " << parameters.patch);
+                                  << parameters.search << ", patch " << parameters.patch << ", "
+                                  << parameters.frames << " frames");
   const auto device = make_cpu_device();
   const NlMeansCase test =
       plain_nlmeans_case(layout_named(name, width, height), parameters, content, 5);
@@ -410,16 +431,19 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
   for (int c = 0; c < Kind::channels; ++c) {
     const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
     const auto p = static_cast<std::size_t>(channel.plane);
-    picture.planes[c] = {in.planes[p].data,
-                         out.planes[p].data,
-                         static_cast<int>(in.planes[p].pitch),
-                         static_cast<int>(out.planes[p].pitch),
-                         channel.offset * Kind::sample_bytes,
-                         channel.step * Kind::sample_bytes};
+    picture.planes[c] = {channel.plane, out.planes[p].data, static_cast<int>(out.planes[p].pitch),
+                         channel.offset * Kind::sample_bytes, channel.step * Kind::sample_bytes};
+    a.frames[0][p] = {in.planes[p].data, static_cast<int>(in.planes[p].pitch)};
   }
+  const std::vector<ConstFrame> neighbours = test.neighbours(in);
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    for (std::size_t p = 0; p < neighbours[i].planes.size(); ++p)
+      a.frames[i + 1][p] = {neighbours[i].planes[p].data, a.frames[0][p].pitch};
+  a.frame_count = parameters.frames;
   std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(Kind::channels)));
   const int bits = test.layout.bits;
-  const int count = make_patch_weights(parameters, bits, Kind::channels, weights.data());
+  const int count =
+      make_patch_weights(parameters, parameters.strength, bits, Kind::channels, weights.data());
   weights[static_cast<std::size_t>(count)] = 0;
   for (std::uint32_t& weight : weights)
     weight = weight_digits(weight);
@@ -462,6 +486,19 @@ TEST(NlMeansProduct, BlocksGiveWhatTheCpuGives) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, {5, 15, 40});
 }
 
+/// The middle of the first frame's tile is kept, and sums are added up over the frames.
+TEST(NlMeansProduct, BlocksSearchSeveralFrames) {
+  expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 37, 19, with_frames({13, 7, 10}, 3));
+  expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 7, 51, with_frames({15, 5, 30}, 2));
+  expect_blocks_equal_cpu<ProductKind<2, 1, 1, true>>("GRAY8", 35, 37, with_frames({3, 7, 30}, 4));
+  expect_blocks_equal_cpu<ProductKind<3, 1, 1>>("GRAY8", 33, 17, with_frames({11, 11, 20}, 3));
+  expect_blocks_equal_cpu<ProductKind<4, 1, 1>>("GRAY8", 5, 9, with_frames({5, 15, 20}, 9));
+  expect_blocks_equal_cpu<ProductKind<2, 3, 1>>("RGB", 33, 17, with_frames({5, 7, 20}, 3));
+  expect_blocks_equal_cpu<ProductKind<3, 3, 1>>("RGBMixed", 3, 5, with_frames({7, 9, 60}, 2));
+  expect_blocks_equal_cpu<ProductKind<2, 1, 2>>("GRAY16", 5, 17, with_frames({9, 7, 20}, 3));
+  expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, with_frames({5, 15, 40}, 2));
+}
+
 /// Sums are the largest where all samples are the largest possible, and distances where they are
 /// the largest or 0.
 TEST(NlMeansProduct, TheLargestSumsFit) {
@@ -469,6 +506,10 @@ TEST(NlMeansProduct, TheLargestSumsFit) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 1, 2, {9, 15, 255}, Content::maximum);
   expect_blocks_equal_cpu<ProductKind<2, 1, 2>>("GRAY16", 3, 2, {3, 3, 255}, Content::two_valued);
   expect_blocks_equal_cpu<ProductKind<3, 3, 1>>("RGB", 3, 2, {3, 11, 255}, Content::two_valued);
+  expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 1, 2, with_frames({51, 7, 255}, 9),
+                                                Content::maximum);
+  expect_blocks_equal_cpu<ProductKind<2, 1, 2>>("GRAY16", 3, 2, with_frames({9, 7, 255}, 9),
+                                                Content::maximum);
 }
 
 }  // namespace

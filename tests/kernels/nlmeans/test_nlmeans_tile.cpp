@@ -92,9 +92,10 @@ struct PatchTable {
 template <int kRadius, int kChannels, int kRows>
 class Block {
  public:
-  Block(const DenoisedPicture& picture, const nlmeans::Parameters& parameters,
-        const PatchTable& table, int left, int top)
+  Block(const DenoisedPicture& picture, const SearchedPlane* frame,
+        const nlmeans::Parameters& parameters, const PatchTable& table, int left, int top)
       : picture_(picture),
+        frame_(frame),
         search_radius_(parameters.search / 2),
         reach_(search_radius_ + kRadius),
         rows_(DenoisingTile::rows(kRows, reach_)),
@@ -108,9 +109,9 @@ class Block {
     std::vector<std::uint32_t> later(words.size(), 0xdeadbeef);
     for (int c = 0; c < kChannels; ++c)
       for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
-        load_tile(picture_, picture_.planes[c], left_ - DenoisingTile::left_margin, top_ - reach_,
-                  rows_, thread % 32, thread / 32,
-                  words.data() + static_cast<std::size_t>(c) * channel_words);
+        load_tile(picture_, picture_.planes[c], frame_[picture_.planes[c].number],
+                  left_ - DenoisingTile::left_margin, top_ - reach_, rows_, thread % 32,
+                  thread / 32, words.data() + static_cast<std::size_t>(c) * channel_words);
     std::vector<PatchSums<kRadius, kChannels, kRows>> sums(32 * DenoisingTile::warps);
     for (int phase = 0; phase < 4; ++phase) {
       for (std::size_t i = 0; i + 1 < words.size(); ++i)
@@ -140,6 +141,7 @@ class Block {
   }
 
   const DenoisedPicture& picture_;
+  const SearchedPlane* frame_;  // its planes
   int search_radius_, reach_, rows_;
   const PatchTable& table_;
   int left_, top_;
@@ -162,23 +164,22 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
   DenoisedPicture picture{};
   picture.width = width;
   picture.height = height;
+  SearchedPlane frame[FrameLayout::max_planes];
   for (int c = 0; c < kChannels; ++c) {
     const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
     const auto p = static_cast<std::size_t>(channel.plane);
-    picture.planes[c] = {in.planes[p].data,
-                         out.planes[p].data,
-                         static_cast<int>(in.planes[p].pitch),
-                         static_cast<int>(out.planes[p].pitch),
-                         channel.offset,
-                         channel.step};
+    frame[p] = {in.planes[p].data, static_cast<int>(in.planes[p].pitch)};
+    picture.planes[c] = {channel.plane, out.planes[p].data, static_cast<int>(out.planes[p].pitch),
+                         channel.offset, channel.step};
   }
   std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(kChannels)));
-  const int count = make_patch_weights(parameters, 8, kChannels, weights.data());
+  const int count =
+      make_patch_weights(parameters, parameters.strength, 8, kChannels, weights.data());
   const PatchTable table{weights.data(), static_cast<std::uint32_t>(count - 1),
                          distance_shift(parameters, 8)};
   for (int y = 0; y < height; y += DenoisingTile::warps * kRows)
     for (int x = 0; x < width; x += DenoisingTile::width)
-      Block<kRadius, kChannels, kRows>(picture, parameters, table, x, y).run();
+      Block<kRadius, kChannels, kRows>(picture, frame, parameters, table, x, y).run();
   EXPECT_EQ(block, expected);
 }
 

@@ -34,7 +34,8 @@ Properties Integral::properties() const {
           {"threshold-invert", invert ? "true" : "false"},
           {"search-size", std::to_string(search)},
           {"patch-size", std::to_string(patch)},
-          {"denoise-strength", text_of(strength)}};
+          {"denoise-strength", text_of(strength)},
+          {"denoise-chroma-strength", text_of(chroma_strength)}};
 }
 
 namespace {
@@ -138,13 +139,32 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
   return out;
 }
 
-Picture denoised(const Picture& picture, const Integral& how) {
+Picture denoised(const Picture& picture, const Integral& how,
+                 const std::vector<Picture>& neighbours) {
+  NoiseSoFar none;
+  return denoised(picture, how, none, neighbours);
+}
+
+Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
+                 const std::vector<Picture>& neighbours) {
   kernels::nlmeans::Parameters parameters;
   parameters.search = how.search;
   parameters.patch = how.patch;
   parameters.strength = how.strength;
+  parameters.chroma_strength = how.chroma_strength;
+  parameters.frames = static_cast<int>(neighbours.size()) + 1;
+  std::vector<kernels::ConstFrame> frames;
+  for (const Picture& neighbour : neighbours)
+    frames.push_back(frame_of(neighbour));
   return in_native_format(picture, [&](const Picture& in, Picture& out) {
-    definition::defined_denoising(layout_of(in), parameters, frame_of(in), frame_of(out));
+    const kernels::FrameLayout layout = layout_of(in);
+    definition::ChannelVariances variances{};
+    for (std::size_t c = 0; c < static_cast<std::size_t>(layout.channel_count); ++c) {
+      noise[c].take(definition::defined_noise(layout, layout.channels[c], frame_of(in)));
+      variances[c] = static_cast<std::uint32_t>(noise[c].used);
+    }
+    definition::defined_denoising(layout, parameters, variances, frame_of(in), frames,
+                                  frame_of(out));
   });
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
+#include "tests/kernels/noise/noise_definition.h"
 
 /// The expected outputs of cudaintegral, by the definitions of tests/kernels. Nothing here calls
 /// the code under test.
@@ -41,6 +43,7 @@ struct Integral {
   int search = 21;
   int patch = 7;
   double strength = 10;
+  double chroma_strength = -1;
   bool invert = false;
 
   Properties properties() const;
@@ -48,6 +51,9 @@ struct Integral {
 };
 Integral with_radius(Output output, int radius);
 Integral denoising(double strength = 60, int search = 5, int patch = 3);
+
+/// The noise of the channels, over time.
+using NoiseSoFar = std::array<cudavision::test::DefinedNoise, 4>;
 
 /// A buffer of other/tensors.
 struct Tensor {
@@ -67,6 +73,13 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
 /// Returns GRAY16_LE for mean and stddev of more than 8 bits, and GRAY8 in all other cases.
 const FormatSpec& natural_format(const Picture& picture, Output output);
 
-Picture denoised(const Picture& picture, const Integral& how);
+/// noise: of the channels, in the frames before this one; it takes that of this frame. The
+/// neighbours are the other frames that are searched; the format must be a native one if there are
+/// any.
+Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
+                 const std::vector<Picture>& neighbours = {});
+/// For known strengths.
+Picture denoised(const Picture& picture, const Integral& how,
+                 const std::vector<Picture>& neighbours = {});
 
 }  // namespace check

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The inner loops of the CPU's measurements of noise, over rows of levels of 8 bits.
+
+#include <cstdint>
+
+namespace cudavision::noise {
+
+/// sums[x] += |N(x)| of pixels at this distance from each other, which may be 1 or 3. The rows have
+/// as many more pixels at both ends.
+void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
+                            const std::uint8_t* below, int spacing, int width, std::uint16_t* sums);
+
+/// extremes[x] += is_extreme(row[x]).
+void count_extremes(const std::uint8_t* row, int width, std::uint32_t* extremes);
+
+/// sums[x] += row[x].
+void add_levels(const std::uint8_t* row, int width, std::uint16_t* sums);
+
+/// different[x] |= row[x] ^ first[x].
+void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
+                      std::uint8_t* different);
+
+/// Returns the sum of the columns of a block.
+template <class Number>
+std::uint32_t sum_of_block(const Number* columns) {
+  std::uint32_t sum = 0;
+  for (int i = 0; i < 8; ++i)
+    sum += columns[i];
+  return sum;
+}
+
+}  // namespace cudavision::noise

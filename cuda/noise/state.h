@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// A level of noise, and how a measured one becomes the level in use.
+
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision::noise {
+
+/// The noise of samples. Unit of its standard deviation: a sixteenth of a level of 8 bits.
+struct Level {
+  static constexpr int per_level = 16;
+
+  std::uint32_t variance = 0;   ///< in squares of the unit
+  std::uint32_t deviation = 0;  ///< √variance, rounded down
+};
+
+/// Returns √number, rounded down, for numbers below 2^24.
+CUDAVISION_HOST_DEVICE inline std::uint32_t integer_root(std::uint32_t number) {
+  std::uint32_t root = 0;
+  for (std::uint32_t bit = 1 << 11; bit > 0; bit >>= 1)
+    if ((root + bit) * (root + bit) <= number)
+      root += bit;
+  return root;
+}
+
+CUDAVISION_HOST_DEVICE inline Level noise_of_variance(std::uint32_t variance) {
+  return {variance, integer_root(variance)};
+}
+inline Level noise_of_deviation(std::uint32_t deviation) {
+  return {deviation * deviation, deviation};
+}
+
+/// The estimate of the noise over time.
+struct State {
+  Level used;                  ///< by the last frame
+  std::uint32_t measured = 0;  ///< variance of the last frame that had enough blocks
+  std::int32_t average = -1;   ///< of that over time, in 1/256; −1 before the first such frame
+
+  /// Takes the measurement of a frame. The noise in use only follows the average when that has
+  /// moved away from it, so that results do not change their look all the time.
+  CUDAVISION_HOST_DEVICE void take(std::uint32_t variance) {
+    measured = variance;
+    const auto target = static_cast<std::int32_t>(variance) * 256;
+    const bool first = average < 0;
+    average = first ? target : average + ((target - average) >> 3);
+    const auto mean = static_cast<std::uint32_t>(average + 128) >> 8;
+    const std::uint32_t distance =
+        mean < used.variance ? used.variance - mean : mean - used.variance;
+    if (first || distance > 64 + used.variance / 4)
+      used = noise_of_variance(mean);
+  }
+};
+
+}  // namespace cudavision::noise

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+#include "cuda/nlmeans/nlmeans.h"
+#include "gst/integral/scenecuts.h"
+#include "gst/memory/deviceframe.h"
+
+namespace cudavision {
+
+/// The frames around each frame, on the device: copies, as upstream may have few buffers. All
+/// calls, the destructor included, are made in the session's context, except forget().
+class FrameWindow {
+ public:
+  /// `frames` is odd. Nothing is allocated before the first frame.
+  FrameWindow(Device& device, const FrameLayout& layout, int frames);
+
+  int frames() const noexcept { return frames_; }
+  /// Frames before and after the one in the middle.
+  int reach() const noexcept { return frames_ / 2; }
+
+  /// Enqueues the copy of a frame, which takes the place of the one `frames` numbers before.
+  void remember(guint64 number, const ConstFrame& in);
+  /// The next frame does not continue the ones before.
+  void forget() noexcept;
+
+  /// Moves the window to a frame that is remembered, and returns it.
+  ConstFrame centre_on(guint64 number);
+  /// Returns the others in the window, as far as they are there and in the same scene.
+  std::span<const ConstFrame> neighbours() const noexcept { return {neighbours_.data(), count_}; }
+
+ private:
+  static constexpr int max_frames = nlmeans::Parameters::Ranges::frames.max;
+
+  struct Slot {
+    DeviceFrame memory;
+    ConstFrame frame;
+    std::optional<guint64> number;
+    guint64 scene = 0;
+  };
+
+  Slot& slot(guint64 number) { return slots_[number % static_cast<guint64>(frames_)]; }
+
+  Device& device_;
+  const FrameLayout layout_;
+  const int frames_;
+  std::optional<SceneCuts> cuts_;
+  std::array<Slot, max_frames> slots_;
+  guint64 scene_ = 0;  ///< of the frame that was remembered last
+  bool continues_ = false;
+  std::array<ConstFrame, max_frames> neighbours_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Adds noise to photographs and denoises them: by the automatic strength, and by many known ones,
+// of which the best cannot be known in advance. Gray PNG files are read from the folder
+// CUDAVISION_PHOTOGRAPHS. This takes a GPU, as a CPU would need hours for some dozens of pictures.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "cuda/nlmeans/nlmeans.h"
+#include "cuda/noise/noise.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/png.h"
+
+namespace cudavision::test {
+namespace {
+
+using Levels = std::vector<std::uint8_t>;
+
+/// A variance of slope·level + offset.
+struct AddedNoise {
+  const char* name;
+  double slope, offset;
+};
+constexpr AddedNoise added_noise[] = {{"5 levels", 0, 25},          {"10 levels", 0, 100},
+                                      {"20 levels", 0, 400},        {"30 levels", 0, 900},
+                                      {"by level, weak", .25, 2},   {"by level", .8, 8},
+                                      {"by level, strong", 2.5, 25}};
+
+struct Photograph {
+  std::string name;
+  int width = 0, height = 0;
+  Levels levels;
+};
+
+std::vector<Photograph> photographs() {
+  std::vector<Photograph> all;
+  const char* const folder = std::getenv("CUDAVISION_PHOTOGRAPHS");
+  if (!folder)
+    return all;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const GrayPicture picture = read_png(file.path().string());
+    all.push_back({file.path().stem().string(), picture.width, picture.height, picture.samples()});
+  }
+  return all;
+}
+
+Levels noisy(const Levels& levels, const AddedNoise& noise, double& deviation) {
+  std::mt19937 generator(1234);
+  std::normal_distribution<double> normal;
+  Levels result;
+  double sum = 0;
+  for (const std::uint8_t level : levels) {
+    const double variance = noise.slope * level + noise.offset;
+    sum += variance;
+    result.push_back(static_cast<std::uint8_t>(
+        std::clamp(std::lround(level + std::sqrt(variance) * normal(generator)), 0l, 255l)));
+  }
+  deviation = std::sqrt(sum / static_cast<double>(levels.size()));
+  return result;
+}
+
+double psnr(const Levels& a, const Levels& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return 10 * std::log10(255.0 * 255 * static_cast<double>(a.size()) / std::max(sum, 1.0));
+}
+
+/// Structural similarity (Wang et al., 2004), the mean over all windows of 8×8 pixels at every
+/// fourth place.
+double ssim(const Photograph& shape, const Levels& a, const Levels& b) {
+  double total = 0;
+  int windows = 0;
+  for (int top = 0; top + 8 <= shape.height; top += 4)
+    for (int left = 0; left + 8 <= shape.width; left += 4) {
+      double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
+      for (int y = top; y < top + 8; ++y)
+        for (int x = left; x < left + 8; ++x) {
+          const std::size_t at = static_cast<std::size_t>(y) * shape.width + x;
+          const double p = a[at], q = b[at];
+          sa += p, sb += q, saa += p * p, sbb += q * q, sab += p * q;
+        }
+      constexpr double n = 64, c1 = 6.5025, c2 = 58.5225;
+      const double ma = sa / n, mb = sb / n, va = saa / n - ma * ma, vb = sbb / n - mb * mb;
+      total += (2 * ma * mb + c1) * (2 * (sab / n - ma * mb) + c2) /
+               ((ma * ma + mb * mb + c1) * (va + vb + c2));
+      ++windows;
+    }
+  return total / std::max(1, windows);
+}
+
+/// A noisy photograph on a device.
+class Denoised {
+ public:
+  Denoised(Device& device, const Photograph& photograph, const Levels& noisy)
+      : device_(device),
+        layout_(gray_layout(photograph.width, photograph.height)),
+        in_(device, noisy),
+        out_(device, noisy),
+        estimate_(device, layout_),
+        denoising_(device, layout_, {}) {
+    estimate_.run(frame(in_.data()));
+  }
+
+  Levels by(double strength) {
+    denoising_.set_parameters({21, 7, strength});
+    denoising_.run(frame(in_.data()), frame(out_.data()), nullptr, estimate_.states());
+    return out_.values();
+  }
+  double deviation() {
+    noise::State state;
+    constexpr int bytes = sizeof state;
+    device_.download({reinterpret_cast<const std::uint8_t*>(estimate_.states()), bytes, 1, bytes},
+                     {reinterpret_cast<std::uint8_t*>(&state), bytes, 1, bytes});
+    device_.finish();
+    return std::sqrt(state.measured) / noise::Level::per_level;
+  }
+
+ private:
+  Frame frame(std::uint8_t* samples) const {
+    Frame frame;
+    frame.planes[0] = {samples, layout_.width, layout_.height, layout_.width};
+    return frame;
+  }
+
+  Device& device_;
+  FrameLayout layout_;
+  DeviceBlock<std::uint8_t> in_, out_;
+  noise::Estimate estimate_;
+  nlmeans::NlMeans denoising_;
+};
+
+/// Denoises all photographs, prints a line for this noise, and returns the mean loss of PSNR.
+double mean_loss(Device& device, const std::vector<Photograph>& all, const AddedNoise& noise) {
+  double before = 0, best_sum = 0, automatic = 0, worst = 0, similar_before = 0, similar_best = 0,
+         similar = 0, ratio = 0;
+  int near = 0;
+  std::string worst_name;
+  for (const Photograph& photograph : all) {
+    double deviation = 0;
+    const Levels with_noise = noisy(photograph.levels, noise, deviation);
+    Denoised denoised(device, photograph, with_noise);
+    double best = 0, best_similarity = 0;
+    for (int i = -4; i <= 5; ++i) {
+      const Levels result = denoised.by(deviation * std::exp2(i / 4.0));
+      if (const double quality = psnr(photograph.levels, result); quality > best) {
+        best = quality;
+        best_similarity = ssim(photograph, photograph.levels, result);
+      }
+    }
+    const Levels result = denoised.by(nlmeans::Parameters::automatic_strength);
+    const double quality = psnr(photograph.levels, result);
+    before += psnr(photograph.levels, with_noise);
+    best_sum += best;
+    automatic += quality;
+    similar_before += ssim(photograph, photograph.levels, with_noise);
+    similar_best += best_similarity;
+    similar += ssim(photograph, photograph.levels, result);
+    ratio += denoised.deviation() / deviation;
+    near += std::abs(denoised.deviation() / deviation - 1) <= 0.1;
+    if (best - quality > worst) {
+      worst = best - quality;
+      worst_name = photograph.name;
+    }
+  }
+  const double n = static_cast<double>(all.size());
+  std::printf(
+      "%-18s PSNR %.2f, best %.2f, automatic %.2f, worst loss %.2f (%s); SSIM %.3f, %.3f, %.3f; "
+      "estimate %.3f of the noise, within 10 %% for %d of %zu\n",
+      noise.name, before / n, best_sum / n, automatic / n, worst, worst_name.c_str(),
+      similar_before / n, similar_best / n, similar / n, ratio / n, near, all.size());
+  return (best_sum - automatic) / n;
+}
+
+TEST(NoisyPhotographs, AutomaticStrengthIsNearTheBest) {
+  const std::vector<Photograph> all = photographs();
+  if (all.empty())
+    GTEST_SKIP() << "CUDAVISION_PHOTOGRAPHS names no folder with gray PNG files";
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for (const AddedNoise& noise : added_noise)
+    EXPECT_LT(mean_loss(*device, all, noise), 0.4) << noise.name;
+}
+
+}  // namespace
+}  // namespace cudavision::test
