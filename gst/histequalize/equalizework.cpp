@@ -113,6 +113,19 @@ const histogramaverage::Status* EqualizeWork::status() const {
   return is_clahe() ? clahe_->status() : equalize_->status();
 }
 
+LuminanceNoise EqualizeWork::measure_noise(const ConstFrame& in) {
+  if (!noise_)
+    noise_ = std::make_unique<noise::Estimate>(device_, format_.layout);
+  noise_->restart();
+  noise_->run(in);
+  LuminanceNoise noise{noise_->states(), {}};
+  for (int c = 0; c < format_.layout.channel_count; ++c) {
+    const Role role = format_.layout.channels[c].role;
+    noise.counted[c] = role != Role::chroma && role != Role::alpha;
+  }
+  return noise;
+}
+
 void EqualizeWork::restart_average() {
   restart(equalize_);
   restart(clahe_);

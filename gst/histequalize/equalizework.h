@@ -7,9 +7,11 @@
 #include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histequalize/regionhistogram.h"
+#include "cuda/noise/noise.h"
 #include "gst/base/frameclock.h"
 #include "gst/base/frameregions.h"
 #include "gst/histequalize/equalizesettings.h"
+#include "gst/histequalize/histogrammessages.h"
 
 namespace cudavision {
 
@@ -36,6 +38,9 @@ class EqualizeWork {
   /// or nullptr.
   const histogramaverage::Status* run(const ConstFrame& in, const Frame* out,
                                       View<std::uint32_t> bins);
+
+  /// Measures the noise of a frame by itself.
+  LuminanceNoise measure_noise(const ConstFrame& in);
 
   /// The next frame begins a new average.
   void restart_average();
@@ -68,6 +73,8 @@ class EqualizeWork {
   histequalize::Histogram histogram_;
   /// Created with the first frame of which only regions count.
   std::optional<histequalize::RegionHistogram> region_histogram_;
+  /// Created with the first message.
+  std::unique_ptr<noise::Estimate> noise_;
 };
 
 }  // namespace cudavision

@@ -252,10 +252,12 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
              const FrameInfo& info) {
   State& state = state_of(self);
-  if (state.posts)
-    state.messages.read_back(info.times, state.work->run(in, out, state.messages.bins()));
-  else
+  if (!state.posts) {
     state.work->run(in, out, {});
+    return;
+  }
+  const LuminanceNoise noise = state.work->measure_noise(in);
+  state.messages.read_back(info.times, state.work->run(in, out, state.messages.bins()), noise);
 }
 
 void frame_done(GstCudaVisionFilter* self) {

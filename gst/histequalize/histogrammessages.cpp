@@ -2,6 +2,8 @@
 #include "gst/histequalize/histogrammessages.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 
 #include "gst/histequalize/histogramstatistics.h"
@@ -15,8 +17,26 @@ GBytes* bins_of(const std::uint32_t* counts, std::size_t size) {
   return g_bytes_new_take(bins, size * sizeof *bins);
 }
 
+/// Returns nullopt if the frame tells nothing of the noise of a channel that counts. states is on
+/// the host.
+std::optional<double> deviation_of(const LuminanceNoise& what, const noise::State* states) {
+  double sum = 0;
+  int count = 0;
+  for (std::size_t c = 0; what.states && c < what.counted.size(); ++c) {
+    if (!what.counted[c])
+      continue;
+    if (states[c].average < 0)
+      return std::nullopt;
+    sum += states[c].measured;
+    ++count;
+  }
+  if (count == 0)
+    return std::nullopt;
+  return std::sqrt(sum / count) / noise::Level::per_level;
+}
+
 Structure structure_of(const char* name, const FrameTimes& times, const std::uint32_t* counts,
-                       std::size_t size, bool scene_cut) {
+                       std::size_t size, bool scene_cut, std::optional<double> noise) {
   const HistogramStatistics statistics = statistics_of(counts, size);
   Structure structure = structure_with_times(name, times);
   gst_structure_set(structure.get(), "mean", G_TYPE_DOUBLE, statistics.mean, "stddev",
@@ -31,6 +51,8 @@ Structure structure_of(const char* name, const FrameTimes& times, const std::uin
 
   const std::unique_ptr<GBytes, decltype(&g_bytes_unref)> bins(bins_of(counts, size),
                                                                g_bytes_unref);
+  if (noise)
+    gst_structure_set(structure.get(), "noise", G_TYPE_DOUBLE, *noise, nullptr);
   // Last, so that a printed message begins with the short fields.
   gst_structure_set(structure.get(), "scene-cut", G_TYPE_BOOLEAN, scene_cut, "bin-count",
                     G_TYPE_UINT, static_cast<guint>(size), "bins", G_TYPE_BYTES, bins.get(),
@@ -48,6 +70,7 @@ void HistogramMessages::allocate() {
     slot.device = device.allocate(bytes);
     slot.host = device.allocate_host(bytes);
     slot.host_status = device.allocate_host(sizeof(histogramaverage::Status));
+    slot.host_noise = device.allocate_host(FrameLayout::max_channels * sizeof(noise::State));
   }
   slots_ = std::move(slots);
 }
@@ -63,12 +86,16 @@ View<std::uint32_t> HistogramMessages::bins() const {
           static_cast<std::ptrdiff_t>(device.size())};
 }
 
-void HistogramMessages::read_back(const FrameTimes& times, const histogramaverage::Status* status) {
+void HistogramMessages::read_back(const FrameTimes& times, const histogramaverage::Status* status,
+                                  const LuminanceNoise& noise) {
   Slot& slot = slots_[next()];
   download(slot.device.data(), slot.host);
   slot.status = status;
   if (status)
     download(status, slot.host_status);
+  slot.noise = noise;
+  if (noise.states)
+    download(noise.states, slot.host_noise);
   DeviceMessages::read_back(times);
 }
 
@@ -85,8 +112,9 @@ bool HistogramMessages::shows_cut(const Slot& slot) {
 
 Structure HistogramMessages::describe(std::size_t number, const FrameTimes& times) {
   const Slot& slot = slots_[number];
+  const auto deviation = deviation_of(slot.noise, slot.host_noise.as<const noise::State>());
   return structure_of(name_, times, slot.host.as<const std::uint32_t>(),
-                      slot.host.size() / sizeof(std::uint32_t), shows_cut(slot));
+                      slot.host.size() / sizeof(std::uint32_t), shows_cut(slot), deviation);
 }
 
 }  // namespace cudavision

@@ -5,10 +5,19 @@
 
 #include <array>
 
+#include "cuda/core/frame.h"
 #include "cuda/histogramaverage/histogramaverage.h"
+#include "cuda/noise/state.h"
 #include "gst/base/devicemessages.h"
 
 namespace cudavision {
+
+/// What the noise of a frame's luminance consists of: states on the device, as many as a frame has
+/// channels at most, and which of them count. None if states is nullptr.
+struct LuminanceNoise {
+  const noise::State* states = nullptr;
+  std::array<bool, FrameLayout::max_channels> counted{};
+};
 
 /// Carries luminance histograms from the device to the bus.
 ///
@@ -19,6 +28,8 @@ namespace cudavision {
 ///   value that at least this percentage of the pixels does not exceed),
 ///   scene-cut (boolean: an average over time has begun anew at a scene cut, with this frame or one
 ///   since the last message),
+///   noise (double; only if the frame tells it): standard deviation of the noise of the luminance,
+///   in levels of 8 bits; of RGB, the root of the mean of the variances of red, green and blue,
 ///   bin-count (guint: the number of possible luminances, 2^bits),
 ///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, how often each luminance occurs).
 class HistogramMessages final : public DeviceMessages {
@@ -38,14 +49,16 @@ class HistogramMessages final : public DeviceMessages {
   /// Enqueues the read-back, once the work that fills bins() is enqueued. status is that of the
   /// frame's average, or nullptr if it has none. After another average than that of the last
   /// message with one, a message tells only of a scene cut at its own frame.
-  void read_back(const FrameTimes& times, const histogramaverage::Status* status);
+  void read_back(const FrameTimes& times, const histogramaverage::Status* status,
+                 const LuminanceNoise& noise = {});
 
  private:
   struct Slot {
     Buffer device;
     Buffer host;
-    Buffer host_status;
+    Buffer host_status, host_noise;
     const histogramaverage::Status* status = nullptr;  ///< on the device; tells averages apart
+    LuminanceNoise noise;
   };
 
   void allocate() override;

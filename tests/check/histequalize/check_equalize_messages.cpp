@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the element messages of cudahistequalize: which frames have one, their order, the time by
 // which they must be posted, and their fields.
+#include <cmath>
+#include <random>
+
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
@@ -45,6 +48,36 @@ TEST(test_off_by_default) {
   push_frame(filter, Picture(gray(), 20, 10), 0);
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 0);
+}
+
+// The noise is that of a frame by itself, of the luminance or of red, green and blue.
+TEST(test_noise) {
+  for (const char* name : {"GRAY8", "NV12", "RGBA", "GRAY16_LE"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter{{"post-messages", "true"}, {"strength", "0"}};
+    filter.accept_caps(format, 160, 120, colorimetry(format, false));
+    for (const int largest : {60, 6}) {
+      std::mt19937 random(5);
+      const int unit = static_cast<int>((format.peak() + 1) / 256);
+      const Picture picture = picture_with(format, 160, 120, [&](int, int x, int) {
+        return (60 + x / 2 + static_cast<int>(random() % static_cast<unsigned>(largest + 1))) *
+               unit;
+      });
+      push_frame(filter, picture, 0);
+      const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+      fail_unless_equals_int(messages.size(), 1);
+      // Equally likely numbers from 0 to n have a variance of n(n + 2) / 12.
+      const double expected = std::sqrt(largest * (largest + 2) / 12.0);
+      const double noise = number_in(structure_of(messages[0]), "noise");
+      fail_unless(noise > 0.85 * expected && noise < 1.15 * expected, "%s: %f instead of %f", name,
+                  noise, expected);
+    }
+  }
+  FilterHarness small{{"post-messages", "true"}};
+  small.accept_caps(gray(), 20, 10);
+  push_frame(small, Picture(gray(), 20, 10), 0);
+  const std::vector<Owned<GstMessage>> messages = small.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless(!gst_structure_has_field(structure_of(messages[0]), "noise"));
 }
 
 TEST(test_switched_while_playing) {
