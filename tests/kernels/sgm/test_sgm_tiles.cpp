@@ -163,7 +163,7 @@ TEST(SgmTiles, WinnersOfPartsOfRowsEqualThoseOfTheCpu) {
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
   for (const int width : {385, 400, 641, 1030, 2049, 2600})
-    for (const int disparities : {64, 128, 250})
+    for (const int disparities : {64, 128, 224, 256})
       for (const int paths : {4, 8})
         for (const int minimum : {-150, 0, 33}) {
           Parameters parameters;
