@@ -73,7 +73,28 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
     const int x = i - reach;
     columns[i] = above.word(x) + below.word(x) + 2 * here.word(x) - 4 * base;
   }
-  FeatureBytes bytes[4][pixels];
+  // The lower halves of the features come first, so that fewer numbers are alive at once. Slopes
+  // are above −2^14 and curvatures above −2^15.
+  constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
+  constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
+  std::uint32_t low[pixels];
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    const std::uint32_t* const column = columns + reach + i;
+    const auto step = [&](int x) { return below.word(i + x) - above.word(i + x); };
+    const __half2 sx = raised_levels<11>(column[1] - column[-1] + slope_0);
+    const __half2 sy = raised_levels<11>(step(-1) + 2 * step(0) + step(1) + slope_0);
+    const __half2 dxx = raised_levels<12>(2 * column[0] - column[-2] - column[2] + curve_0);
+    FeatureBytes bytes[2];
+#pragma unroll
+    for (int n = 0; n < 16; ++n)
+      bytes[n / 8].add(
+          n < 8    ? sx
+          : n < 12 ? sy
+                   : dxx,
+          raised_threshold(n < 12 ? slope_levels : curve_levels, gradient_threshold(n)));
+    low[i] = __byte_perm(bytes[1].word(), bytes[0].word(), 0x6240);
+  }
   const std::uint32_t mean_0 =
       (luminance_0 + filtered_offset - static_cast<std::uint32_t>(dead_zone)) * ones;
   __half2 means[pixels];
@@ -83,28 +104,13 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
     const std::uint32_t sum = column[-1] + column[1] + 2 * column[0];
     means[i] = floats_of((sum >> 8 & 0x00ff00ff) * filtered_unit + mean_0);
   }
+  FeatureBytes bytes[2][pixels];
   compare_with_neighbours(own, above, here, below, means, bytes);
-  // Slopes are above −2^14 and curvatures above −2^15.
-  constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
-  constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
 #pragma unroll
   for (int i = 0; i < pixels; ++i) {
-    const std::uint32_t* const column = columns + reach + i;
-    const auto step = [&](int x) { return below.word(i + x) - above.word(i + x); };
-    const __half2 sx = raised_levels<11>(column[1] - column[-1] + slope_0);
-    const __half2 sy = raised_levels<11>(step(-1) + 2 * step(0) + step(1) + slope_0);
-    const __half2 dxx = raised_levels<12>(2 * column[0] - column[-2] - column[2] + curve_0);
-#pragma unroll
-    for (int n = 0; n < 16; ++n)
-      bytes[2 + n / 8][i].add(
-          n < 8    ? sx
-          : n < 12 ? sy
-                   : dxx,
-          raised_threshold(n < 12 ? slope_levels : curve_levels, gradient_threshold(n)));
     const std::uint32_t high = __byte_perm(bytes[1][i].word(), bytes[0][i].word(), 0x6240);
-    const std::uint32_t low = __byte_perm(bytes[3][i].word(), bytes[2][i].word(), 0x6240);
-    features[0][i] = __byte_perm(low, high, 0x5410);
-    features[1][i] = __byte_perm(low, high, 0x7632);
+    features[0][i] = __byte_perm(low[i], high, 0x5410);
+    features[1][i] = __byte_perm(low[i], high, 0x7632);
   }
 }
 
@@ -130,12 +136,6 @@ __global__ void __launch_bounds__(threads, 4)
         tile + (row + gradient_radius_y) * tile_pitch + pixels * lane + halo;
     std::uint32_t features[2][pixels];
     make_filtered_features(own, zone, features);
-    const bool has_steps = a.penalties.vertical && at.picture == 0;
-    Row above, here;
-    if (has_steps) {
-      above.load<4, 4>(own - tile_pitch);
-      here.load<4, 0>(own);
-    }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int tile_row = row + half * pair_rows, y = at.y + tile_row;
@@ -143,13 +143,23 @@ __global__ void __launch_bounds__(threads, 4)
         break;
       auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
       store_features(a, at.picture, x, features[half], to, edges[0][tile_row], edges[1][tile_row]);
-      const auto level = [&](std::uint32_t word) {
-        return static_cast<int>(((word - base) >> (16 * half + unit_shift)) & 0xff);
-      };
-      if (has_steps)
+    }
+    if (a.penalties.vertical && at.picture == 0) {
+      Row above, here;
+      above.load<4, 4>(own - tile_pitch);
+      here.load<4, 0>(own);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int y = at.y + row + half * pair_rows;
+        if (y >= samples.height)
+          break;
+        const auto level = [&](std::uint32_t word) {
+          return static_cast<int>(((word - base) >> (16 * half + unit_shift)) & 0xff);
+        };
         write_penalties(a.penalties, table, x, y, samples.width, [&](int i, int dx, int dy) {
           return abs(level(here.word(i)) - level((dy == 0 ? here : above).word(i + dx)));
         });
+      }
     }
   }
   if (!plane.has_margins())

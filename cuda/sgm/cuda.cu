@@ -90,6 +90,7 @@ class StagesCuda final : public Stages {
         sums_(device.allocate(sums_bytes(config, bands))),
         filtered_(device.allocate(filtered_bytes(config))),
         noise_(device, queue_, config),
+        noise_filter_(queue_, config),
         census_(queue_, config),
         filtered_census_(queue_, config),
         aggregate_(device, queue_, config, scratch_.data(), bands.word_rows),
@@ -135,7 +136,7 @@ class StagesCuda final : public Stages {
                     std::uint16_t* filtered) override {
     const SamplePlane* const pictures[] = {&picture};
     const FilteredPlane to = dense(filtered);
-    noise_.filter(pictures, &to, 1, noise);
+    noise_filter_.run(pictures, &to, 1, noise);
   }
   void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                        void* features) override {
@@ -155,7 +156,7 @@ class StagesCuda final : public Stages {
     const std::int64_t pitch = filtered_pitch(config_);
     auto* const first = filtered_.as<std::uint16_t>();
     const FilteredPlane filtered[] = {{first, pitch}, {first + pitch / 2 * config_.height, pitch}};
-    noise_.filter(pictures, filtered, 2, noise);
+    noise_filter_.run(pictures, filtered, 2, noise);
     if (byte_sums_ && byte_sums_->fits(penalties)) {
       const ByteSumsCuda::Input to = byte_sums_->input(filtered_bits, penalties);
       filtered_census_.run(filtered[0], filtered[1], noise, to.left, to.right, to.steps,
@@ -311,6 +312,7 @@ class StagesCuda final : public Stages {
   void* right_features_;
   Buffer filtered_;  // both pictures; none without census_gradient
   NoiseCuda noise_;
+  NoiseFilterCuda noise_filter_;
   CensusCuda census_;
   FilteredCensusCuda filtered_census_;
   AggregateCuda aggregate_;

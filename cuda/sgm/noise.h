@@ -72,35 +72,16 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t noise_in_window(const NoiseLevel& no
 }
 
 /// Returns 625 times the variance of 25 levels with this sum and this sum of squares.
-CUDAVISION_HOST_DEVICE inline std::uint32_t window_variance(std::uint32_t sum,
-                                                            std::uint32_t squares) {
+inline std::uint32_t window_variance(std::uint32_t sum, std::uint32_t squares) {
   return 25 * squares - sum * sum;
 }
 
-/// Returns numerator div denominator, by an estimate of it that is off by less than 2.
-CUDAVISION_HOST_DEVICE inline std::uint32_t corrected_quotient(std::uint32_t estimate,
-                                                               std::uint32_t numerator,
-                                                               std::uint32_t denominator) {
-  const auto rest = static_cast<std::int32_t>(numerator - estimate * denominator);
-  return estimate + (rest >= static_cast<std::int32_t>(denominator) ? 1 : 0) - (rest < 0 ? 1 : 0);
-}
-
-/// Returns part·256 div whole, for part < whole < 2^24.
-CUDAVISION_HOST_DEVICE inline std::uint32_t share_of(std::uint32_t part, std::uint32_t whole) {
-#ifdef __CUDA_ARCH__
-  const float share = __fdividef(static_cast<float>(part), static_cast<float>(whole));
-  return corrected_quotient(static_cast<std::uint32_t>(share * 256), part * 256, whole);
-#else
-  return part * 256 / whole;
-#endif
-}
-
 /// Returns the filtered sample: between the pixel's level and the mean, by the share of the noise
-/// in the variance. Both variances are in the unit of window_variance().
-CUDAVISION_HOST_DEVICE inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum,
-                                                            std::uint32_t variance,
-                                                            std::uint32_t noise) {
-  const std::uint32_t kept = variance > noise ? share_of(variance - noise, variance) : 0;
+/// in the variance. Both variances are in the unit of window_variance(). On CUDA,
+/// noisefilter_arithmetic.h gives the same.
+inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
+                                     std::uint32_t noise) {
+  const std::uint32_t kept = variance > noise ? (variance - noise) * 256 / variance : 0;
   const std::uint32_t filtered = (25 * kept * level + sum * (256 - kept) + 200) / 400;
   return static_cast<std::uint16_t>(filtered + filtered_offset);
 }

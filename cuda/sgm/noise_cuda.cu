@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of a picture, and pictures filtered to their noise, on CUDA.
+// The noise of a picture on CUDA.
 
 #include <algorithm>
 
@@ -18,20 +18,9 @@ struct NoiseArguments {
   int row_step;  // every so many rows of tiles count
 };
 
-struct FilterArguments {
-  Samples pictures[2];
-  bool aligned[2];
-  int shift;  // from samples to levels of 8 bits
-  NoiseSource noise;
-  FilteredPlane filtered[2];
-  bool words[2];  // four samples can be stored at once
-  int strips;     // per row of strips
-  int blocks;     // per picture
-};
-
 namespace {
 
-/* The estimate. A block counts the blocks of pixels in a tile of the census of census_gradient: a
+/* A block counts the blocks of pixels in a tile of the census of census_gradient: a
  * thread has four neighbouring pixels of a row, and those eight rows below, which are in another
  * row of blocks. The last block to finish evaluates the histograms, and clears them for the next
  * frame. */
@@ -180,164 +169,6 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
   *a.state = state;
 }
 
-/* The filter. A thread has four neighbouring pixels and goes down some rows. It sums the five
- * columns around each pixel once per row, and keeps these sums of the last five rows. */
-
-constexpr int filter_threads = 128, strip_rows = 8, strip_width = 32 * pixels;
-constexpr int radius = 2, side = 2 * radius + 1;
-
-/// Reads the rows of a thread's strip. kInside: bytes, also of the pixels before and after its own,
-/// can be loaded four at a time. That leaves out the edges of the picture, pictures of more than 8
-/// bits and those at odd places, for which the code is far longer.
-template <bool kInside>
-class LevelRows {
- public:
-  __device__ LevelRows(const Samples& picture, int shift, bool aligned, int x)
-      : picture_(picture), own_(picture.data + x), shift_(shift), x_(x), aligned_(aligned) {}
-
-  /// Reads the levels of the thread's pixels, and of the four before and after them.
-  __device__ void read(int y, std::uint32_t& before, std::uint32_t& own,
-                       std::uint32_t& after) const {
-    if constexpr (kInside) {
-      const auto* const from = reinterpret_cast<const std::uint32_t*>(
-          own_ + picture_.pitch * min(max(y, 0), picture_.height - 1));
-      before = from[-1], own = from[0], after = from[1];
-    } else {
-      before = gradient::four_levels(picture_, shift_, aligned_, x_ - 4, y);
-      own = gradient::four_levels(picture_, shift_, aligned_, x_, y);
-      after = gradient::four_levels(picture_, shift_, aligned_, x_ + 4, y);
-    }
-  }
-
- private:
-  const Samples& picture_;
-  const std::uint8_t* own_;
-  int shift_, x_;
-  bool aligned_;
-};
-
-/// The sums of five neighbouring levels, and of their squares, around each of four pixels. A word
-/// has the sums of two pixels.
-struct RowSums {
-  std::uint32_t sums[pixels / 2], squares[pixels];
-  std::uint32_t levels;
-
-  /// (x, y) is the first of the pixels.
-  template <bool kInside>
-  __device__ void load(const LevelRows<kInside>& picture, int y) {
-    std::uint32_t before, after;
-    picture.read(y, before, levels, after);
-    // The first four of the five, and the last one.
-    const std::uint32_t four[pixels] = {__byte_perm(before, levels, 0x5432),
-                                        __byte_perm(before, levels, 0x6543), levels,
-                                        __byte_perm(levels, after, 0x4321)};
-    const std::uint32_t fifth[pixels] = {levels >> 16 & 0xff, levels >> 24, after & 0xff,
-                                         after >> 8 & 0xff};
-#pragma unroll
-    for (int i = 0; i < pixels; ++i) {
-      const std::uint32_t sum = __dp4a(four[i], 0x01010101u, fifth[i]);
-      sums[i / 2] = i % 2 == 0 ? sum : sums[i / 2] | sum << 16;
-      squares[i] = __dp4a(four[i], four[i], fifth[i] * fifth[i]);
-    }
-  }
-};
-
-__device__ void store_filtered(const FilteredPlane& plane, bool words, int x, int y, int width,
-                               const std::uint32_t (&samples)[pixels]) {
-  std::uint16_t* const to = reinterpret_cast<std::uint16_t*>(
-                                reinterpret_cast<std::uint8_t*>(plane.data) + y * plane.pitch) +
-                            x;
-  if (words) {
-    *reinterpret_cast<uint2*>(to) = {samples[0] | samples[1] << 16, samples[2] | samples[3] << 16};
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < pixels; ++i)
-    if (x + i < width)
-      to[i] = static_cast<std::uint16_t>(samples[i]);
-}
-
-/// Filters a strip, of which (x, top) is the thread's first pixel.
-template <bool kInside>
-__device__ void filter_strip(const FilterArguments& a, int which, int x, int top,
-                             std::uint32_t noise) {
-  const Samples& picture = a.pictures[which];
-  const LevelRows<kInside> levels_at(picture, a.shift, a.aligned[which], x);
-  RowSums rows[side];
-  std::uint32_t sums[pixels / 2]{}, squares[pixels]{};
-  const auto add = [&](const RowSums& row, int sign) {
-#pragma unroll
-    for (int i = 0; i < pixels / 2; ++i)
-      sums[i] += sign * row.sums[i];
-#pragma unroll
-    for (int i = 0; i < pixels; ++i)
-      squares[i] += sign * row.squares[i];
-  };
-#pragma unroll
-  for (int j = 0; j < side - 1; ++j) {
-    rows[j].load(levels_at, top + j - radius);
-    add(rows[j], 1);
-  }
-#pragma unroll
-  for (int j = 0; j < strip_rows; ++j) {
-    if (top + j >= picture.height)
-      break;
-    RowSums& last = rows[(j + side - 1) % side];
-    last.load(levels_at, top + j + radius);
-    add(last, 1);
-    const std::uint32_t levels = rows[(j + radius) % side].levels;
-    std::uint32_t samples[pixels];
-#pragma unroll
-    for (int i = 0; i < pixels; ++i) {
-      const std::uint32_t sum = i % 2 == 0 ? sums[i / 2] & 0xffff : sums[i / 2] >> 16;
-      samples[i] =
-          filtered_sample(levels >> 8 * i & 0xff, sum, window_variance(sum, squares[i]), noise);
-    }
-    store_filtered(a.filtered[which], a.words[which], x, top + j, picture.width, samples);
-    add(rows[j % side], -1);
-  }
-}
-
-/// Likewise without noise.
-__device__ void copy_strip(const FilterArguments& a, int which, int x, int top) {
-  const Samples& picture = a.pictures[which];
-  for (int y = top; y < min(top + strip_rows, picture.height); ++y) {
-    const std::uint32_t levels = gradient::four_levels(picture, a.shift, a.aligned[which], x, y);
-    std::uint32_t samples[pixels];
-#pragma unroll
-    for (int i = 0; i < pixels; ++i)
-      samples[i] = (levels >> 8 * i & 0xff) * filtered_unit + filtered_offset;
-    store_filtered(a.filtered[which], a.words[which], x, y, picture.width, samples);
-  }
-}
-
-__global__ void __launch_bounds__(filter_threads, 5)
-    filter_kernel(const __grid_constant__ FilterArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const int number = static_cast<int>(blockIdx.x) % a.blocks;
-  const int which = static_cast<int>(blockIdx.x) / a.blocks;
-  const Samples& picture = a.pictures[which];
-  const int strip = number * (filter_threads / 32) + static_cast<int>(threadIdx.x) / 32;
-  const int x = strip % a.strips * strip_width + static_cast<int>(threadIdx.x) % 32 * pixels;
-  const int top = strip / a.strips * strip_rows;
-  if (x >= picture.width || top >= picture.height)
-    return;
-  const NoiseLevel level = a.noise.level();
-  if (level.variance == 0)
-    copy_strip(a, which, x, top);
-  else if (a.aligned[which] && picture.bytes == 1 && x >= 4 && x + 8 <= picture.width)
-    filter_strip<true>(a, which, x, top, noise_in_window(level));
-  else
-    filter_strip<false>(a, which, x, top, noise_in_window(level));
-}
-
-bool four_at_once(const Samples& samples) {
-  const auto places =
-      reinterpret_cast<std::uintptr_t>(samples.data) | static_cast<std::uintptr_t>(samples.pitch);
-  return places % (pixels * static_cast<unsigned>(samples.bytes)) == 0;
-}
-
 }  // namespace
 
 NoiseCuda::NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config)
@@ -357,26 +188,6 @@ void NoiseCuda::estimate(const SamplePlane& picture, bool first_frame, NoiseStat
   const int rows_of_tiles = a.census.blocks / a.census.tiles;
   const int counted = (rows_of_tiles + a.row_step - 1) / a.row_step;
   queue_.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0, a);
-}
-
-void NoiseCuda::filter(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
-                       const NoiseSource& noise) const {
-  FilterArguments a{};
-  for (int i = 0; i < count; ++i) {
-    a.pictures[i] = Samples(*pictures[i]);
-    a.aligned[i] = four_at_once(a.pictures[i]);
-    a.filtered[i] = filtered[i];
-    const auto places = reinterpret_cast<std::uintptr_t>(filtered[i].data) |
-                        static_cast<std::uintptr_t>(filtered[i].pitch);
-    a.words[i] = places % 8 == 0 && filtered[i].pitch >= 2 * ((config_.width + 3) / 4 * 4);
-  }
-  a.shift = config_.bits - 8;
-  a.noise = noise;
-  a.strips = (config_.width + strip_width - 1) / strip_width;
-  const int strips = a.strips * ((config_.height + strip_rows - 1) / strip_rows);
-  constexpr int per_block = filter_threads / 32;
-  a.blocks = (strips + per_block - 1) / per_block;
-  queue_.launch(filter_kernel, static_cast<unsigned>(count * a.blocks), filter_threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -163,14 +163,24 @@ class NoiseCuda {
  public:
   NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config);
   void estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const;
-  /// Filters one or two pictures in one launch.
-  void filter(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
-              const NoiseSource& noise) const;
 
  private:
   StageConfig config_;
   LaunchQueue& queue_;
   Buffer counts_;
+};
+
+class NoiseFilterCuda {
+ public:
+  NoiseFilterCuda(LaunchQueue& queue, const StageConfig& config);
+  /// Filters one or two pictures in one launch.
+  void run(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
+           const NoiseSource& noise) const;
+
+ private:
+  StageConfig config_;
+  LaunchQueue& queue_;
+  int resident_strips_;  // for which the card has room at once
 };
 
 class FilteredCensusCuda {

@@ -141,6 +141,7 @@ class WinnersCuda {
  private:
   LaunchQueue& queue_;
   StageConfig config_;
+  int resident_blocks_;  // that the card runs at once
 };
 
 /// Matches a picture in bands of `band_rows` rows, from top to bottom. With several bands, the

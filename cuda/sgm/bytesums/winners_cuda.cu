@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all, from sums in bytes. A block takes a row. Each group of lanes walks along a
-// segment of the row; a lane has 16 of a pixel's disparities.
+// Winner takes all, from sums in bytes. A block takes a row or a part of one. Each group of lanes
+// walks along a segment of it; a lane has 16 of a pixel's disparities. The pixels of the right map
+// in a part also meet the columns after the part, as far as there are disparities.
 //
 // A key is a sum and, in its lowest bits, a disparity. The smallest key is that of the smallest sum
 // with the lowest disparity. Halves of a word hold the keys of d and of d + disparities/2.
 
+#include <algorithm>
+
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/bytesums/bytesums_cuda.h"
 #include "cuda/sgm/bytesums/lanes.cuh"
+#include "cuda/sgm/bytesums/rowparts.h"
 
 namespace cudavision::sgm {
 
@@ -25,6 +29,7 @@ struct WinnersArguments {
   int pitch;        // of the volumes
   int disparities;  // that exist
   int right_shift;  // column r of the right map is p = r + right_shift in this file
+  RowParts parts;
 };
 
 namespace {
@@ -43,6 +48,7 @@ struct WinnersPlan {
   static constexpr int lanes = kDisparities / (2 * words);  ///< per pixel
   static constexpr int half = kDisparities / 2;
   static constexpr int groups = threads / lanes;
+  static constexpr int segment_unit = 8 * groups;  ///< Segments are multiples of 8 columns.
   /// Pixels whose results the lanes of a group write at once.
   static constexpr int round = lanes < 8 ? lanes : 8;
   static constexpr int vectors = kDisparities / 16;  ///< of 16 bytes, per pixel
@@ -67,8 +73,9 @@ struct WinnersPlan {
            (words * lane + (key & index_mask) + (upper ? half : 0));
   }
 
-  /// The best keys of the right map in shared memory. Pixel p may lie up to kDisparities before the
-  /// row. One word in 33 is not used, so that the lanes of a warp use different banks.
+  /// The best keys of the right map in shared memory. Pixel p, counted from the first column of the
+  /// part, may lie up to kDisparities before that. One word in 33 is not used, so that the lanes of
+  /// a warp use different banks.
   static __device__ int slot_of(int p) {
     const int number = p + kDisparities;
     return number + number / 32;
@@ -134,7 +141,7 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// A group of lanes that walks along a segment.
+/// A group of lanes that walks along a segment. Columns count from the first one of the part.
 template <int kDisparities, int kVolumes>
 class WinnersWalk {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
@@ -152,16 +159,18 @@ class WinnersWalk {
     }
   }
 
-  __device__ void run(std::int64_t row) {
+  /// The part has these columns, of which the left map has some. `at` is its first pixel in the
+  /// volumes, `pixel` that in the maps.
+  __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
     // Segments are whole rounds, and so is the padded row. All lanes of a warp take part in every
-    // round; those beyond the row read pixels again and keep no results.
-    const int segment = (a_.columns + Plan::groups * 8 - 1) / (Plan::groups * 8) * 8;
+    // round; those beyond the part read pixels again and keep no results.
+    const int segment = (columns + Plan::segment_unit - 1) / Plan::segment_unit *
+                        (Plan::segment_unit / Plan::groups);
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
-    const int end = min(first + segment, a_.columns);
-    if (__all_sync(whole_warp, first >= a_.columns))
+    const int end = min(first + segment, columns);
+    if (__all_sync(whole_warp, first >= columns))
       return;
-    const std::int64_t begin =
-        (row * a_.pitch + (first < a_.columns ? first : 0)) * Plan::vectors + lane_;
+    const std::int64_t begin = (at + (first < columns ? first : 0)) * Plan::vectors + lane_;
 #pragma unroll
     for (int v = 0; v < kVolumes; ++v)
       sums_[v] = reinterpret_cast<const uint4*>(a_.sums[v]) + begin;
@@ -189,9 +198,9 @@ class WinnersWalk {
       }
       if (x + Plan::round < end)
         go_on(Plan::round);
-      if (lane_ < Plan::round && x + lane_ < min(end, a_.width))
-        write_left<kDisparities, kVolumes>(a_, own, (row * a_.pitch + x + lane_) * kDisparities,
-                                           row * a_.width + x + lane_);
+      if (lane_ < Plan::round && x + lane_ < min(end, left_columns))
+        write_left<kDisparities, kVolumes>(a_, own, (at + x + lane_) * kDisparities,
+                                           pixel + x + lane_);
     }
     if (first + segment == end)
       leave_all(end - 1);
@@ -291,17 +300,25 @@ __global__ void __launch_bounds__(threads, 2)
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < near_entries)
     near[thread] = near_entry(thread);
-  for (int i = thread; i < slot_count(a.columns, kDisparities); i += threads)
+  const RowParts::Part part = a.parts.part_of(static_cast<int>(blockIdx.x), a.columns);
+  const bool is_first = part.begin == 0, is_last = part.end == a.columns;
+  const int columns = min(part.end + (is_last ? 0 : kDisparities), a.columns) - part.begin;
+  for (int i = thread; i < slot_count(columns, kDisparities); i += threads)
     right[i] = nothing;
   __syncthreads();
-  const std::int64_t row = blockIdx.x;
-  WinnersWalk<kDisparities, kVolumes>(a, right, near).run(row);
+  const std::int64_t row = part.row;
+  WinnersWalk<kDisparities, kVolumes>(a, right, near)
+      .run(columns, min(part.end, a.width) - part.begin, row * a.pitch + part.begin,
+           row * a.width + part.begin);
   __syncthreads();
-  for (int r = thread; r < a.width; r += threads) {
+  const int begin = is_first ? 0 : max(0, part.begin - a.right_shift);
+  const int end = is_last ? a.width : min(a.width, part.end - a.right_shift);
+  for (int r = begin + thread; r < end; r += threads) {
     const int p = r + a.right_shift;
     a.winners.right[row * a.width + r] =
         p > -a.disparities && p < a.width
-            ? static_cast<std::uint16_t>(right[Plan::slot_of(p)] & Plan::disparity_mask)
+            ? static_cast<std::uint16_t>(right[Plan::slot_of(p - part.begin)] &
+                                         Plan::disparity_mask)
             : unknown;
   }
 }
@@ -329,10 +346,16 @@ std::size_t max_shared_bytes() {
 
 WinnersCuda::WinnersCuda(LaunchQueue& queue, const StageConfig& config)
     : queue_(queue), config_(config) {
+  const WinnersKernel kernel = kernel_for(config);
   // The limit belongs to the kernel, which objects for other widths share.
-  cuda_check(cudaFuncSetAttribute(kernel_for(config), cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(max_shared_bytes())),
              "asking for shared memory for the winners of a row");
+  int resident = 0;  // blocks on a multiprocessor
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads,
+                                                           shared_bytes(config)),
+             "asking how many blocks share a multiprocessor");
+  resident_blocks_ = std::max(1, resident) * multiprocessor_count();
 }
 
 bool WinnersCuda::supports(const StageConfig& config) {
@@ -355,9 +378,13 @@ void WinnersCuda::run(const SumVolumes& sums, int rows, float uniqueness, Subpix
   a.pitch = sums.pitch;
   a.disparities = config_.disparities;
   a.right_shift = config_.right_shift();
+  const int disparities = MatchExtent(config_).disparities;
+  // The groups of a block have 16 disparities per lane, and take 8 columns at a time.
+  a.parts = parts_of_rows(rows, a.columns, disparities, 8 * threads * 2 * words / disparities,
+                          resident_blocks_);
   // The launch does not overlap, for the reason that cuda.cu gives.
-  queue_.launch(kernel_for(config_), static_cast<unsigned>(rows), threads, shared_bytes(config_), a,
-                Start::in_order);
+  queue_.launch(kernel_for(config_), static_cast<unsigned>(a.parts.blocks(rows)), threads,
+                shared_bytes(config_), a, Start::in_order);
 }
 
 }  // namespace cudavision::sgm

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/bytesums/rowparts.h"
 #include "cuda/sgm/surface_arithmetic.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
@@ -142,6 +143,46 @@ TEST(SgmArithmetic, LinesAndSlopesAreRounded) {
               << " columns away";
         }
   EXPECT_EQ(extrapolated(500, {}, 9).within(16368), 500);
+}
+
+/// The parts cover every column of every row once, no more blocks than run at once take the last
+/// turn, and none of them takes longer than a whole row.
+TEST(RowParts, CoverEveryRowOnce) {
+  Random random(settings().seed);
+  for (int i = 0; i < 2000; ++i) {
+    const int rows = random.log_uniform(3000), columns = 16 * random.log_uniform(300);
+    const int overlap = 64 << random.between(0, 2), unit = 32768 / overlap;
+    const int resident = random.between(1, 600);
+    const RowParts parts = parts_of_rows(rows, columns, overlap, unit, resident);
+    const std::string what = std::to_string(rows) + "×" + std::to_string(columns) + ", " +
+                             std::to_string(overlap) + " disparities, " + std::to_string(resident) +
+                             " blocks at once";
+    ASSERT_GE(parts.parts, 1) << what;
+    const int last_turn = (rows - parts.whole_rows) * parts.parts;
+    ASSERT_LE(last_turn, std::max(resident, 1)) << what;
+    ASSERT_EQ(parts.whole_rows % resident, 0) << what;
+    ASSERT_EQ(parts.columns % 16, 0) << what;
+    int row = 0, column = 0;
+    for (int block = 0; block < parts.blocks(rows); ++block) {
+      const RowParts::Part part = parts.part_of(block, columns);
+      ASSERT_EQ(part.row, row) << what;
+      ASSERT_EQ(part.begin, column) << what;
+      ASSERT_GT(part.end, part.begin) << what;
+      column = part.end;
+      if (column == columns)
+        column = 0, ++row;
+    }
+    ASSERT_EQ(row, rows) << what;
+    ASSERT_EQ(column, 0) << what;
+  }
+}
+
+/// 1080p with 128 disparities on a card with 132 multiprocessors.
+TEST(RowParts, FillTheLastTurn) {
+  const RowParts parts = parts_of_rows(1080, 1920, 128, 256, 264);
+  EXPECT_EQ(parts.whole_rows, 1056);
+  EXPECT_EQ(parts.parts, 5);
+  EXPECT_EQ(parts.columns, 384);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "cuda/sgm/noise.h"
+#include "cuda/sgm/noisefilter_arithmetic.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/stereo_pairs.h"
 
@@ -33,20 +34,48 @@ TEST(Noise, RootsAreExact) {
   }
 }
 
-/// On CUDA, quotients come from estimates in floating point, which may be one too small or large.
-TEST(Noise, QuotientsAreCorrected) {
+/// Returns what CUDA computes for filtered_sample(), with a reciprocal that is off by `error` of
+/// it.
+std::uint32_t sample_by_floats(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
+                               std::uint32_t noise, double error) {
+  const auto minus_variance = -static_cast<float>(variance);
+  const auto reciprocal = static_cast<float>((1 + error) / variance);
+  const float parts = parts_of_mean(minus_variance, reciprocal, 256 * static_cast<float>(noise));
+  const std::uint32_t mixed =
+      mixed_in(parts, static_cast<float>(static_cast<int>(sum) - 25 * static_cast<int>(level)));
+  return ((mixed >> 8) & 0xffff) - (1 << 14) + 16 * level + filtered_offset;
+}
+
+/// Quotients next to whole numbers, and all kinds of others.
+TEST(Noise, FilteredSamplesByFloatsAreExact) {
   Random random(settings().seed);
-  for (int number = 0; number < 1000000; ++number) {
-    const auto whole = static_cast<std::uint32_t>(random.between(2, 10200000));
-    const auto part = static_cast<std::uint32_t>(
-        random.one_in(2)
-            ? random.between(1, static_cast<int>(whole) - 1)
-            : std::min(whole - 1, static_cast<std::uint32_t>(random.log_uniform(9999))));
-    const std::uint32_t quotient = part * 256 / whole;
-    ASSERT_EQ(share_of(part, whole), quotient);
-    for (std::uint32_t estimate = quotient - (quotient > 0); estimate <= quotient + 1; ++estimate)
-      ASSERT_EQ(corrected_quotient(estimate, part * 256, whole), quotient)
-          << part << " / " << whole << " by " << estimate;
+  const auto number = [&](int most) {
+    return static_cast<std::uint32_t>(random.one_in(2) ? random.between(0, most)
+                                                       : random.log_uniform(most));
+  };
+  for (int i = 0; i < 2000000; ++i) {
+    const std::uint32_t level = number(255), sum = number(25 * 255);
+    const std::uint32_t noise = 2 + number(562500 - 2);
+    std::uint32_t variance = number(10200000);
+    if (random.one_in(2)) {
+      const auto parts = static_cast<std::uint32_t>(random.between(1, 256));
+      variance = 256 * noise / parts + static_cast<std::uint32_t>(random.between(0, 2)) - 1;
+    }
+    variance = std::min(variance, 10200000u);
+    const std::uint32_t expected = filtered_sample(level, sum, variance, noise);
+    for (const double error : {0.0, 0x1p-21, -0x1p-21})
+      ASSERT_EQ(sample_by_floats(level, sum, variance, noise, error), expected)
+          << "level " << level << ", sum " << sum << ", variance " << variance << ", noise "
+          << noise << ", error " << error;
+  }
+}
+
+/// The last step for all numbers that it may get.
+TEST(Noise, MixesAreExact) {
+  for (int product = -256 * 6375; product <= 256 * 6375; ++product) {
+    const auto mixed = static_cast<int>(mixed_in(1, static_cast<float>(product)) >> 8 & 0xffff);
+    const int expected = static_cast<int>(std::floor((product + 200) / 400.0));
+    ASSERT_EQ(mixed - (1 << 14), expected) << product;
   }
 }
 

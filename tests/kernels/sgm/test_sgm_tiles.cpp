@@ -157,6 +157,29 @@ TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
     }
 }
 
+/// Pictures of few rows, which many blocks share: each selects the winners of a part of a row.
+TEST(SgmTiles, WinnersOfPartsOfRowsEqualThoseOfTheCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for (const int width : {385, 400, 641, 1030, 2049, 2600})
+    for (const int disparities : {64, 128, 224, 256})
+      for (const int paths : {4, 8})
+        for (const int minimum : {-150, 0, 33}) {
+          Parameters parameters;
+          parameters.disparities = disparities;
+          parameters.minimum = minimum;
+          parameters.paths = paths;
+          const SgmCase test =
+              plain_sgm_case(gray_layout(width, 3), parameters, Content::natural, 5);
+          const SgmInput input = input_block(test);
+          EXPECT_EQ(difference(test, SgmRunner(*cpu, test).run(input, 0),
+                               SgmRunner(*cuda, test).run(input, 0)),
+                    "")
+              << describe(test);
+        }
+}
+
 TEST(SgmTiles, SpecklesAreTheDefinitions) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How the blocks of the winners share the rows of a picture. A row to a block, the last of them
+// would often leave most of the card idle: 1080 blocks, of which 264 run at once, take five turns,
+// the fifth for 24 rows. So the rows of the last turn are divided into parts.
+
+#include <algorithm>
+
+#include "cuda/core/view.h"
+
+namespace cudavision::sgm {
+
+struct RowParts {
+  int whole_rows;  ///< the first rows, of which a block takes each
+  int parts;       ///< of each other row
+  int columns;     ///< of a part; the last one may have fewer
+
+  int blocks(int rows) const { return whole_rows + (rows - whole_rows) * parts; }
+
+  struct Part {
+    int row, begin, end;  ///< columns
+  };
+  /// row_columns are those of a row.
+  CUDAVISION_HOST_DEVICE Part part_of(int block, int row_columns) const {
+    if (block < whole_rows)
+      return {block, 0, row_columns};
+    const int number = block - whole_rows, begin = number % parts * columns;
+    return {whole_rows + number / parts, begin,
+            begin + columns < row_columns ? begin + columns : row_columns};
+  }
+};
+
+/// A block takes a time in proportion to the columns that it reads, in whole units. These are
+/// those of its part and `overlap` more, which the next part reads again. `resident` blocks run at
+/// once.
+inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
+  constexpr int column_unit = 16;  // so that parts begin at whole cache lines
+  const int rest = rows % resident;
+  RowParts best{rows - rest, 1, row_columns};
+  const auto units = [=](int columns) { return (columns + unit - 1) / unit; };
+  int least = units(row_columns);
+  for (int parts = 2; rest > 0 && parts <= resident / rest; ++parts) {
+    const int share = (row_columns + parts - 1) / parts;
+    const int columns = (share + column_unit - 1) / column_unit * column_unit;
+    const int time = units(std::min(columns + overlap, row_columns));
+    if (time >= least || (parts - 1) * columns >= row_columns)
+      continue;
+    least = time;
+    best.parts = parts;
+    best.columns = columns;
+  }
+  return best;
+}
+
+}  // namespace cudavision::sgm
