@@ -7,6 +7,7 @@
 // them and computes their exact levels with all of its lanes. Between two tiles, many levels lie
 // exactly in the middle of two numbers, so every level is computed exactly at once.
 
+#include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"
 
 namespace cudavision::clahe {
@@ -14,62 +15,54 @@ namespace {
 
 constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // on a multiprocessor
-constexpr int kBytesPixels = 8;                                  // that a thread has side by side
-constexpr int kRowsAhead = 2;                                    // whose loads are in flight
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // of a cell
 
-/// Loads 8 bytes from a multiple of 8, of which `existing` are in the row.
-__device__ uint2 load_bytes(const std::uint8_t* from, int existing) {
-  if (existing >= kBytesPixels)
-    return __ldg(reinterpret_cast<const uint2*>(from));
-  std::uint32_t words[2] = {};
-#pragma unroll
-  for (int i = 0; i < kBytesPixels; ++i)
-    if (i < existing)
-      words[i / 4] |= static_cast<std::uint32_t>(from[i]) << (8 * (i % 4));
-  return make_uint2(words[0], words[1]);
-}
+/// Which of a cell's tables are the same ones, at an edge of the picture.
+enum class Same { none, upper_and_lower, left_and_right };
 
-__device__ void store_bytes(std::uint8_t* to, int existing, const uint2& bytes) {
-  if (existing >= kBytesPixels) {
-    *reinterpret_cast<uint2*>(to) = bytes;
-    return;
+/// What is the same is computed once.
+template <Same kSame>
+__device__ BiasedLevels levels_of(std::uint32_t quad) {
+  BiasedLevels levels = levels_of(quad);
+  if (kSame == Same::upper_and_lower) {
+    levels.lower_left = levels.upper_left;
+    levels.lower_right = levels.upper_right;
+  } else if (kSame == Same::left_and_right) {
+    levels.upper_right = levels.upper_left;
+    levels.lower_right = levels.lower_left;
   }
-#pragma unroll
-  for (int i = 0; i < kBytesPixels; ++i)
-    if (i < existing)
-      to[i] = static_cast<std::uint8_t>(byte_of(i < 4 ? bytes.x : bytes.y, i % 4));
+  return levels;
 }
 
 /// The columns of a thread whose levels are computed exactly.
 struct ExactColumns {
   BiasedWeight left[kBytesPixels], right[kBytesPixels];
-  std::uint32_t next_cell[3];  // a byte each for up to three columns: 1 in the next cell, else 0
+  std::uint32_t quads[kBytesPixels];  // where those of the column's cell are in shared memory
 
-  __device__ ExactColumns(const Arguments& a, int x, const BlockPatch& patch) : next_cell{} {
+  __device__ ExactColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own) {
+    const std::uint32_t own_quads = shared_address(own);
 #pragma unroll
     for (int i = 0; i < kBytesPixels; ++i) {
       const bool next = x + i >= patch.cell_end;
       const float weight = a.tiling.x.weight_in_cell(x + i, patch.cell_x + (next ? 1 : 0));
       right[i] = BiasedWeight(weight);
       left[i] = BiasedWeight(1.0f - weight);
-      next_cell[i / 3] |= static_cast<std::uint32_t>(next) << (8 * (i % 3));
+      quads[i] = own_quads + (next ? kQuadBytes : 0);
+      // Else the compiler would compute it again for each row.
+      asm volatile("" : "+r"(quads[i]));
     }
   }
 
   /// Equalises four neighbours, beginning at column kFirst.
-  template <int kFirst>
-  __device__ std::uint32_t equalised(std::uint32_t word, const std::uint32_t* quads, float upper,
-                                     float lower) const {
+  template <int kFirst, Same kSame>
+  __device__ std::uint32_t equalised(std::uint32_t word, const RowWeights& row) const {
     std::uint32_t levels[4];
 #pragma unroll
     for (int b = 0; b < 4; ++b) {
       const int i = kFirst + b;
-      // The value, and in the next byte the number of its cell.
-      const std::uint32_t index =
-          select_bytes(word, next_cell[i / 3], 0x7700u | (4u + i % 3) << 4 | b);
       levels[b] = rounded_in_low_bits(
-          interpolated_sum(levels_of(quads[index]), left[i], right[i], upper, lower));
+          interpolated_sum(levels_of<kSame>(*element_of_byte(word, b, quads[i])), left[i], right[i],
+                           row.upper, row.lower));
     }
     return select_bytes(select_bytes(levels[0], levels[1], 0x0040),
                         select_bytes(levels[2], levels[3], 0x0040), 0x5410);
@@ -117,7 +110,7 @@ __device__ std::uint32_t pack_levels(const std::uint32_t* estimates) {
 }
 
 /// Estimates the levels of neighbours in a row. Returns true if any of them is in doubt.
-__device__ bool estimate_levels(const EstimatedColumns& columns, const EstimateRow& row,
+__device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeights& row,
                                 const uint2& values, uint2* levels) {
   std::uint32_t estimates[kBytesPixels];
   bool in_doubt = false;
@@ -209,55 +202,20 @@ __device__ void take_quads(const CellTables& tables, uint2* quads) {
   }
 }
 
-/// The rows of a thread: from y on, every `step`-th. It holds the next ones.
-struct ByteRows {
-  int x, y, end, step;
-  uint2 next[kRowsAhead] = {};
-
-  __device__ ByteRows(const Arguments& a, const BlockPatch& patch)
-      : ByteRows(a, patch, Spread(patch.columns)) {}
-
-  /// Returns the bytes at y, of which `existing` are in the row, and loads others.
-  __device__ uint2 take(const PlanePair& plane, int existing) {
-    const uint2 values = next[0];
-#pragma unroll
-    for (int k = 1; k < kRowsAhead; ++k)
-      next[k - 1] = next[k];
-    if (y + kRowsAhead * step < end)
-      next[kRowsAhead - 1] = load_bytes(plane.in_row(y + kRowsAhead * step) + x, existing);
-    return values;
-  }
-
- private:
-  __device__ ByteRows(const Arguments& a, const BlockPatch& patch, const Spread& spread)
-      : x((patch.first + spread.column) * kBytesPixels),
-        y(patch.begin + spread.row),
-        end(spread.idle() ? 0 : patch.end),
-        step(spread.rows) {
-#pragma unroll
-    for (int k = 0; k < kRowsAhead; ++k)
-      if (y + k * step < end)
-        next[k] = load_bytes(a.picture.planes[0].in_row(y + k * step) + x, a.picture.width - x);
-  }
-};
-
 /// With kWhole, every column exists, and there is no blend.
-template <bool kWhole>
-__device__ void equalise_exactly(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
-                                 const std::uint32_t* quads, const ExactColumns& columns) {
-  const PlanePair& plane = a.picture.planes[0];
+template <bool kWhole, Same kSame>
+__device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const ExactColumns& columns) {
   const int existing = kWhole ? kBytesPixels : a.picture.width - rows.x;
 #pragma unroll 1
-  for (; rows.y < rows.end; rows.y += rows.step) {
-    const uint2 values = rows.take(plane, existing);
-    const float lower = a.tiling.y.weight_in_cell(rows.y, patch.cell_y);
-    const float upper = 1.0f - lower;
-    uint2 levels = make_uint2(columns.equalised<0>(values.x, quads, upper, lower),
-                              columns.equalised<4>(values.y, quads, upper, lower));
+  while (rows.y < rows.end) {
+    const uint2 values = rows.take(existing);
+    const RowWeights row = *rows.weights;
+    uint2 levels = make_uint2(columns.equalised<0, kSame>(values.x, row),
+                              columns.equalised<4, kSame>(values.y, row));
     if (!kWhole && a.blend != 256)
       levels = make_uint2(blended_bytes(values.x, levels.x, a.blend),
                           blended_bytes(values.y, levels.y, a.blend));
-    store_bytes(plane.out_row(rows.y) + rows.x, existing, levels);
+    rows.put(existing, levels);
   }
 }
 
@@ -265,30 +223,36 @@ __device__ void equalise_exactly(const Arguments& a, const BlockPatch& patch, By
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
-  const PlanePair& plane = a.picture.planes[0];
+  int left = patch.end - patch.begin;
+  bool last;
+  RowWeights row{};
 #pragma unroll 1
-  for (int top = patch.begin; top < patch.end; top += rows.step, rows.y += rows.step) {
-    const uint2 values = rows.take(plane, kBytesPixels);
-    const EstimateRow row(a.estimates, a.tiling.y.weight_in_cell(rows.y, patch.cell_y));
-    uint2 levels;
-    bool in_doubt = estimate_levels(columns, row, values, &levels);
+  do {
+    const uint2 values = rows.take(kBytesPixels);
     if (rows.y < rows.end)
-      store_bytes(plane.out_row(rows.y) + rows.x, kBytesPixels, levels);
-    else
-      in_doubt = false;
-    doubtful.add(in_doubt, values, rows.x, rows.y);
-    if (doubtful.full() || top + rows.step >= patch.end)
-      doubtful.settle(a, patch, quads);
-  }
+      row = *rows.weights;
+    uint2 levels;
+    const bool in_doubt = estimate_levels(columns, row, values, &levels);
+    const int y = rows.y;
+    rows.put(kBytesPixels, levels);
+    left -= rows.step;
+    last = left <= 0;
+    if (__any_sync(~0u, in_doubt || last)) {
+      doubtful.add(in_doubt && y < rows.end, values, rows.x, y);
+      if (doubtful.full() || last)
+        doubtful.settle(a, patch, quads);
+    }
+  } while (!last);
 }
 
-constexpr int kBytesShared =
-    2 * kQuadBytes + kBytesThreads / 32 * DoubtfulQueue::capacity * sizeof(DoubtfulBytes);
+constexpr int kBytesShared = 2 * kQuadBytes + kBytesRows * sizeof(RowWeights) +
+                             kBytesThreads / 32 * DoubtfulQueue::capacity * sizeof(DoubtfulBytes);
 
 /// Equalises the block's patch.
 __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     apply_bytes_kernel(const __grid_constant__ Arguments a) {
   __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // of the cell and of the next one
+  __shared__ RowWeights weights[kBytesRows];
   __shared__ DoubtfulBytes doubtful[kBytesThreads / 32][DoubtfulQueue::capacity];
   launch_dependents();
   const BlockPatch patch(a, kBytesPixels, (a.picture.width + kBytesPixels - 1) / kBytesPixels);
@@ -298,31 +262,44 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
   }
   // The launch before this one waited for whatever writes the picture, and only then let this one
   // start.
-  ByteRows rows(a, patch);
+  ByteRows rows(a, patch, weights);
+  const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
+  const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);
+#pragma unroll 1
+  for (int y = patch.begin + static_cast<int>(threadIdx.x); y < patch.end;
+       y += static_cast<int>(blockDim.x)) {
+    const float lower = a.tiling.y.weight_in_cell(y, patch.cell_y);
+    weights[y - patch.begin] =
+        estimated ? estimate_row(a.estimates, lower) : RowWeights{1.0f - lower, lower};
+  }
+  const int cells = patch.cell_end % kBytesPixels != 0 ? 2 : 1;
   const auto wait_for_quads = [&] {
     grid_dependency_wait();
-    const int cells = patch.cell_end % kBytesPixels != 0 ? 2 : 1;
     for (int c = 0; c < cells; ++c)
       take_quads(CellTables(a, 0, min(patch.cell_x + c, a.tiling.x.tiles), patch.cell_y),
                  pairs_of_quads + 128 * c);
     __syncthreads();
   };
 
-  const std::uint32_t* quads = reinterpret_cast<const std::uint32_t*>(pairs_of_quads);
-  const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
-  if (whole && a.blend == 256 && !patch.has_two_tiles(a)) {
+  if (estimated) {
     const EstimatedColumns columns(a, rows.x, patch, pairs_of_quads);
     wait_for_quads();
-    equalise_by_estimates(a, patch, rows, quads, columns,
-                          DoubtfulQueue(doubtful[threadIdx.x / 32]));
-    return;
+    equalise_by_estimates(a, patch, rows, reinterpret_cast<const std::uint32_t*>(pairs_of_quads),
+                          columns, DoubtfulQueue(doubtful[threadIdx.x / 32]));
+  } else {
+    const ExactColumns columns(a, rows.x, patch, pairs_of_quads);
+    wait_for_quads();
+    // Whole columns without a blend are here only at one edge of the picture. The cell beside one
+    // at the left edge has four tables.
+    if (!whole || a.blend != 256)
+      equalise_exactly<false, Same::none>(a, rows, columns);
+    else if (patch.cell_y == 0 || patch.cell_y == a.tiling.y.tiles)
+      equalise_exactly<true, Same::upper_and_lower>(a, rows, columns);
+    else if (cells == 1)
+      equalise_exactly<true, Same::left_and_right>(a, rows, columns);
+    else
+      equalise_exactly<true, Same::none>(a, rows, columns);
   }
-  const ExactColumns columns(a, rows.x, patch);
-  wait_for_quads();
-  if (whole && a.blend == 256)
-    equalise_exactly<true>(a, patch, rows, quads, columns);
-  else
-    equalise_exactly<false>(a, patch, rows, quads, columns);
 }
 
 }  // namespace

@@ -35,10 +35,12 @@ constexpr bool is_words<ScatteredLuma<2>> = true;
 template <class Pack>
 constexpr bool is_bytes = std::is_same_v<Pack, LumaBytes<1, 0>>;
 
-/// The element that a byte of a word numbers, in an array of words in shared memory, whose address
-/// is a number here: one instruction selects the byte and adds up the address of the element.
+/// The element that a byte of a word numbers, in an array in shared memory, whose address is a
+/// number here: one instruction selects the byte and adds up the address of the element. Elements
+/// have kWords words.
+template <int kWords = 1>
 __device__ std::uint32_t* element_of_byte(std::uint32_t word, int byte, std::uint32_t array) {
-  const std::uint32_t at = dot_bytes(word, 4u << (8 * byte), array);
+  const std::uint32_t at = dot_bytes(word, 4u * kWords << (8 * byte), array);
   return static_cast<std::uint32_t*>(__cvta_shared_to_generic(at));
 }
 __device__ std::uint32_t shared_address(const void* array) {

@@ -17,6 +17,8 @@ constexpr int kRangeThreads = 1024;
 /// Counts the pixels in a range of the bins.
 template <class Pack>
 struct RangeCounter {
+  static constexpr int batch = count_batch<Pack>;
+
   std::uint32_t* counts;  // range_bins
   std::uint32_t base;     // the first bin
 

@@ -120,21 +120,23 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t weights
 #endif
 }
 
-/// The weights along y, divided by the sum of those along x.
-struct EstimateRow {
+/// The weights along y.
+struct alignas(8) RowWeights {
   float upper, lower;
-
-  CUDAVISION_HOST_DEVICE EstimateRow(const EstimateScale& scale, float lower_weight)
-      : lower(lower_weight * scale.inverse) {
-    upper = scale.inverse - lower;
-  }
 };
+
+/// Returns them divided by the sum of those along x.
+CUDAVISION_HOST_DEVICE inline RowWeights estimate_row(const EstimateScale& scale,
+                                                      float lower_weight) {
+  const float lower = lower_weight * scale.inverse;
+  return {scale.inverse - lower, lower};
+}
 
 /// Returns the bits of a number between 256 and 512. Those from bit 15 to bit 22 are the level,
 /// unless the estimate is in doubt. quad has the levels of the upper tiles, then of the lower ones,
 /// and of these first the left one.
 CUDAVISION_HOST_DEVICE inline std::uint32_t estimate(std::uint32_t quad, std::uint32_t weights,
-                                                     const EstimateRow& row, float offset) {
+                                                     const RowWeights& row, float offset) {
   const float above = float_of_bits(dot_low_bytes(weights, quad, level_bias_bits));
   const float below = float_of_bits(dot_high_bytes(weights, quad, level_bias_bits));
   return bits_of_float(fused(below, row.lower, fused(above, row.upper, offset)));

@@ -52,6 +52,8 @@ constexpr Picture extremes[] = {
     {"NarrowCellsP010", "P010", 333, 222, Content::natural, {64, 32}, 2},
     {"WideAndFlatCells", "GRAY8", 1920, 256, Content::natural, {1, 64}, 2},
     {"OneTile", "GRAY8", 1999, 700, Content::natural, {1, 1}, 2},
+    {"EdgesWithinPacks", "GRAY8", 8 * 107, 8 * 90, Content::random, {8, 8}, 2},
+    {"HighCells", "GRAY8", 160, 9000, Content::natural, {2, 1}, 2},
     {"TilesTooWideForEstimates", "GRAY8", 40000, 60, Content::natural, {2, 2}, 2},
     {"ManyLevelsAtHalves", "GRAY8", 256, 256, Content::random, {4, 4}, 2},
     {"OneTileRgbx", "RGBx", 1999, 300, Content::natural, {1, 1}, 2},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/clahe/arithmetic.h"
+#include "cuda/clahe/count_shape.h"
 #include "cuda/clahe/estimate.h"
 #include "cuda/core/border.h"
 #include "tests/kernels/common/gtest_support.h"
@@ -262,7 +263,7 @@ TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
                                static_cast<float>(four[2]), static_cast<float>(four[3])};
         const EstimateDoubt doubt = columns.doubt(x);
         const std::uint32_t bits = estimate(quad_of(four), columns.weights(x),
-                                            EstimateRow(columns.scale, lower), doubt.offset);
+                                            estimate_row(columns.scale, lower), doubt.offset);
         near_halves += from_half < 1e-3;
         ++estimated;
         if (columns.scale.factor != 0 && doubt.about(bits)) {
@@ -279,6 +280,38 @@ TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   EXPECT_GT(near_halves, estimated / 100);
   EXPECT_GT(in_doubt, estimated / 1000);
   EXPECT_LT(in_doubt, estimated / 10);
+}
+
+/// Every tile is counted, by blocks of which the GPU holds enough at once where tiles are divided.
+TEST(ClaheCountShape, DividesFewTilesAlone) {
+  constexpr int pack_pixels = 16;
+  for (const int multiprocessors : {1, 16, 30, 132, 188})
+    for (const int tiles : {1, 2, 3, 8, 16, 17, 64})
+      for (const int size : {1, 5, 64, 640, 1080, 2160, 7680, 65535})
+        for (const bool even : {false, true}) {
+          const Tiling tiling = make_tiling(size, size, Tiles{tiles, tiles});
+          const CountShape shape = count_shape(tiling, pack_pixels, multiprocessors, even);
+          ASSERT_EQ(shape.threads % 32, 0);
+          ASSERT_GE(shape.threads, 64);
+          ASSERT_LE(shape.threads, kCountThreads);
+          ASSERT_GE(shape.parts, 1);
+          ASSERT_LE(shape.parts, tiling.y.tile_size);
+          if (shape.parts > 1) {
+            ASSERT_LE(shape.parts * tiling.tiles() * shape.threads,
+                      multiprocessors * 2 * kCountThreads);
+            ASSERT_GE(tiling.area() / static_cast<unsigned>(pack_pixels),
+                      static_cast<unsigned>(shape.threads));
+          }
+        }
+  // A tile of 1920×1080 is the work of one block, and a tile of 3840×2160 that of four.
+  const CountShape small =
+      count_shape(make_tiling(1920, 1080, Tiles{8, 8}), pack_pixels, 132, true);
+  EXPECT_EQ(small.threads, kCountThreads);
+  EXPECT_EQ(small.parts, 1);
+  const CountShape large =
+      count_shape(make_tiling(3840, 2160, Tiles{8, 8}), pack_pixels, 132, true);
+  EXPECT_EQ(large.threads, kCountThreads / 2);
+  EXPECT_EQ(large.parts, 4);
 }
 
 TEST(ClaheRuns, AreTheReflectedPositionsInAnyOrder) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How the blocks of a launch share the tiles that they count, for up to 12 bits.
+
+#include <algorithm>
+
+#include "cuda/clahe/arithmetic.h"
+
+namespace cudavision::clahe {
+
+constexpr int kCountThreads = 512;  // of a block, at most
+
+/// The threads of a block, and the blocks that count parts of one tile.
+struct CountShape {
+  int threads, parts;
+};
+
+/// Returns the shape with as many blocks as the GPU holds at once. Many tiles get smaller blocks,
+/// so that none of them is divided and their number fills the GPU evenly. even is true if every
+/// multiprocessor gets its share of the blocks.
+inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multiprocessors,
+                              bool even) {
+  constexpr int min_threads = 64, blocks_per_multiprocessor = 2;
+  const int tiles = tiling.tiles();
+  const int packs = static_cast<int>(tiling.area() / static_cast<std::uint32_t>(pack_pixels));
+  // Few packs of a tile take less time in one block than in several, whose counts have to meet in
+  // device memory.
+  constexpr int max_packs = 4 * kCountThreads;
+  if (even && tiles <= multiprocessors && packs > kCountThreads && packs <= max_packs)
+    return {kCountThreads, 1};
+  // Where every multiprocessor has its share, fewer threads find their place in less time.
+  int threads = even ? kCountThreads / 2 : kCountThreads;
+  int blocks = multiprocessors * blocks_per_multiprocessor;
+  for (; threads > min_threads && tiles > blocks; threads /= 2)
+    blocks *= 2;
+  const int packs_of_block = threads * (even ? 2 : 1);  // at least
+  return {threads,
+          std::clamp(std::min(blocks / tiles, (packs + packs_of_block - 1) / packs_of_block), 1,
+                     tiling.y.tile_size)};
+}
+
+}  // namespace cudavision::clahe
