@@ -25,6 +25,9 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/rectification.png
                       one of OpenCV's photographs of a chessboard in that package, and its disparities
                       without and with a calibration
+  docs/stereo-road.png
+                      a road that docs/roadscene.py renders, its true disparities, and those of cudasgmstereo
+                      with slanted-surfaces and without; prints how many are wrong
   docs/stereo-accuracy.png
                       cones and the aloe by the previous definition of cudasgmstereo and by the present
                       one, if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
@@ -395,6 +398,27 @@ gst-launch-1.0 -q filesrc location="$examples/left07.jpg" ! decodebin ! videocon
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=rectification.png
 echo "$PWD/rectification.png"
+
+# A road, whose true disparities are known.
+width=400 height=224
+./roadscene.py render "$folder"
+maps=()
+for slanted in true false; do
+  maps+=("$folder/slanted-surfaces=$slanted")
+  pictures=()
+  for side in left right; do
+    pictures+=(filesrc "location=$folder/$side.gray" "blocksize=$((width * height))"
+      ! rawvideoparse "width=$width" "height=$height" format=gray8 "framerate=1/1" ! queue ! "stereo.sink_$side")
+  done
+  gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=64 preset=dense slanted-surfaces=$slanted \
+    ! video/x-raw,format=GRAY16_LE ! filesink location="${maps[-1]}" "${pictures[@]}"
+done
+./roadscene.py judge "$folder" "${maps[@]}" >&2
+width=$((2 * width + 8)) height=$((2 * height + 8))
+gst-launch-1.0 -q filesrc location="$folder/picture.rgb" blocksize=$((3 * width * height)) \
+  ! rawvideoparse width=$width height=$height format=rgb framerate=1/1 ! videoconvert \
+  ! avenc_png pred=up compression-level=9 ! filesink location=stereo-road.png
+echo "$PWD/stereo-road.png"
 
 width=300 height=260
 [ -n "${CUDAVISION_STEREO_PAIRS:-}" ] || exit 0
