@@ -11,9 +11,9 @@
 
 namespace cudavision::nlmeans {
 
-/// Returns the strength that is best for white noise of this standard deviation, in levels of 8
-/// bits. The larger the search, the more similar the best of its patches are. This line fits
-/// photographs; docs/elements/cudaintegral.md tells how well.
+/// Returns a strength that suits noise of this standard deviation, in levels of 8 bits. The larger
+/// the search, the more similar the best of its patches are. This line fits photographs;
+/// docs/elements/cudaintegral.md tells how well.
 double strength_for_noise(double deviation, int search) noexcept;
 
 /// Step i has the strength 2^(i/8).
@@ -32,8 +32,8 @@ struct StrengthSteps {
 };
 
 /// The steps are in classes, each of which has a launch with room for its tables, and the noise
-/// decides which launch works. With tables of strengths above 11, launches for one channel take up
-/// to 20 % longer than with smaller ones (on an H200).
+/// decides which launch works. Those for one channel of 8 bits take 1.4 times as long with the
+/// tables of strengths above 12 as with smaller ones (on an H200).
 constexpr int strength_class_count = 2;
 /// Returns the first step of a class. The class of number strength_class_count begins behind the
 /// last step.

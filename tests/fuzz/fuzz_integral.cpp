@@ -69,6 +69,10 @@ class IntegralEpisode final : public fuzz::Episode {
 
   void change_properties() override {
     if (below(3) == 0)
+      filter().set("post-messages", below(2) == 0 ? "true" : "false");
+    if (below(3) == 0)
+      filter().set("message-interval", std::to_string(any_number()));
+    if (below(3) == 0)
       how_.output = one_of(all_outputs);
     if (below(3) == 0)
       how_.same_size = below(2) == 0;

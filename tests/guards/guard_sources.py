@@ -12,6 +12,7 @@ ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/
            "cuda/regions": ("cuda/core/", "cuda/pixels/"),
            "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/"),
            "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/"),
+           "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
 
 
