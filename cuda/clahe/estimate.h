@@ -20,6 +20,7 @@
 // of the weights along x counts 255 times.
 
 #include "cuda/clahe/arithmetic.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::clahe {
 
@@ -100,25 +101,6 @@ struct EstimateDoubt {
 
   CUDAVISION_HOST_DEVICE bool about(std::uint32_t estimate) const { return (estimate & mask) == 0; }
 };
-
-/// Returns sum + low half of weights · byte 0 + high half of weights · byte 1.
-CUDAVISION_HOST_DEVICE inline std::uint32_t dot_low_bytes(std::uint32_t weights,
-                                                          std::uint32_t bytes, std::uint32_t sum) {
-#ifdef __CUDA_ARCH__
-  return __dp2a_lo(weights, bytes, sum);
-#else
-  return sum + (weights & 0xffff) * (bytes & 0xff) + (weights >> 16) * (bytes >> 8 & 0xff);
-#endif
-}
-/// The same with bytes 2 and 3.
-CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t weights,
-                                                           std::uint32_t bytes, std::uint32_t sum) {
-#ifdef __CUDA_ARCH__
-  return __dp2a_hi(weights, bytes, sum);
-#else
-  return dot_low_bytes(weights, bytes >> 16, sum);
-#endif
-}
 
 /// The weights along y.
 struct alignas(8) RowWeights {

@@ -64,6 +64,15 @@ CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uin
   return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
 }
 
+/// The same if the sums are less than 2^31 and V is less than 2^63.
+CUDAVISION_HOST_DEVICE inline std::uint64_t small_scaled_variance(std::uint32_t squares,
+                                                                  std::uint32_t sum,
+                                                                  std::uint32_t area) {
+  const auto negative = static_cast<std::int32_t>(0 - sum);
+  return std::uint64_t{area} * squares +
+         static_cast<std::uint64_t>(std::int64_t{negative} * static_cast<std::int32_t>(sum));
+}
+
 /// Converts an integer and rounds once, halves to even.
 CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
@@ -155,76 +164,100 @@ struct SauvolaEstimate {
       : constant(range < 1e-290 ? NAN : static_cast<float>(1 - k)),
         slope(static_cast<float>(k / range)) {}
 
-  /// root is √V and inverse is 1/N, each within a few units in the last place.
-  CUDAVISION_HOST_DEVICE float threshold(float sum, float root, float inverse) const {
-    return sum * inverse * (constant + slope * (root * inverse));
+  /// mean is S/N, and stddev is √V/N, each within a few units in the last place.
+  CUDAVISION_HOST_DEVICE float threshold(float mean, float stddev) const {
+    return mean * (constant + slope * stddev);
   }
 
   /// Returns true if the pixel is so far from the threshold that neither the errors of the estimate
-  /// nor those of the formula in binary64 matter. The latter are less than 2^−20 where the
-  /// threshold is small because k = 1. Thresholds that are infinite or no numbers decide nothing.
-  CUDAVISION_HOST_DEVICE static bool decides(float value, float threshold) {
-    return std::fabs(value - threshold) > threshold * 0x1p-17f + 0x1p-20f;
+  /// nor those of the formula in binary64 matter. The latter are less than 2^-50 of the mean where
+  /// the threshold is small because k = 1. Both are 0 in a black window, where no pixel is below
+  /// the threshold. Thresholds that are infinite or no numbers decide nothing.
+  CUDAVISION_HOST_DEVICE static bool decides(float difference, float mean, float threshold) {
+    return std::fabs(difference) >= (mean + threshold) * 0x1p-17f;
   }
 };
 
-/// Divides by twice the area of a window: (2S + N) div 2N = (2S + N)·magic div 2^(32 + shift), with
-/// 2^shift ≤ N < 2^(shift + 1) and magic = 2^(31 + shift) / N rounded up. The error of the magic
-/// number adds less than (2S + N)·N / (N·2^(32 + shift)) to the quotient, which must not reach
-/// 1 / 2N; as S < N·2^b, that is so for N < 2^(29 − b).
-struct MeanDivision {
-  std::uint32_t magic = 0;
-  int shift = 0;
+/// How MeanDivision represents sums and quotients.
+struct MeanScale {
+  int scale = 0;       ///< Sums and areas are multiplied by 2^scale.
+  int position = 0;    ///< of the quotient's lowest bit in a word
+  bool exact = false;  ///< whether MeanDivision is exact for all areas
 
-  CUDAVISION_HOST_DEVICE static bool is_exact(std::uint32_t largest_area, int bits) {
-    return largest_area >> (29 - bits) == 0;
+  MeanScale() = default;
+  /// Means of 8 bits have position 16, so that they are bytes of their own.
+  MeanScale(int bits, std::uint64_t min_area, std::uint64_t max_area, int max_scale) {
+    const std::uint64_t largest = (1u << bits) - 1;
+    if (max_area >> 22 != 0)
+      return;
+    if (bits == 8) {
+      position = 16;
+      while (scale < max_scale && min_area << scale <= std::uint64_t{1} << position)
+        ++scale;
+    } else {
+      while (position < 16 && min_area >> (position + 1) > 1)
+        ++position;
+    }
+    const std::uint64_t limit = std::uint64_t{1} << (32 + position);
+    exact = min_area << scale > std::uint64_t{1} << position &&
+            (largest * max_area << scale) >> 32 == 0 &&
+            (largest * max_area * max_area << scale) < limit - limit / 256;
+    if (!exact)
+      scale = 0;
   }
+};
+
+/// Divides by the area of a window: (2S + N) div 2N = (S·factor + offset) div 2^(32 + position),
+/// where S and N are multiplied by 2^scale. Let F = 2^(32 + position), and factor = (F − rest) / N
+/// with |rest| ≤ N/2, or very little more. As S/N ≤ `largest`, the sum errs by no more than
+/// largest·|rest|, and never downwards, because the offset makes up for a positive rest. The true
+/// quotient is a multiple of 2^scale / 2N before it is rounded down, so the error does not count if
+/// it is less than that part of F, which is so for largest·N² < 2^scale·F.
+struct MeanDivision {
+  std::uint32_t factor = 0;
+  std::uint64_t offset = 0;
 
   MeanDivision() = default;
-  /// inverse is 1/N, within a few units in the last place. N is less than 2^21.
-  CUDAVISION_HOST_DEVICE MeanDivision(std::uint32_t area, float inverse) {
-    shift = bits_of(area) - 1;
-    // The estimate errs by less than 2^10, and then by less than 1.
-    const std::uint64_t power = std::uint64_t{1} << (31 + shift);
-    magic = static_cast<std::uint32_t>(static_cast<float>(power) * inverse);
-    auto rest = static_cast<std::int64_t>(power - std::uint64_t{magic} * area);
-    magic += static_cast<std::uint32_t>(static_cast<std::int32_t>(
-        static_cast<float>(static_cast<std::int32_t>(rest >> 1)) * 2 * inverse));
-    rest = static_cast<std::int64_t>(power - std::uint64_t{magic} * area);
-    for (; rest > 0; rest -= area)
-      ++magic;
-    for (; rest <= -std::int64_t{area}; rest += area)
-      --magic;
+  /// inverse is 1/area, within a few units in the last place. The area is multiplied by 2^scale.
+  CUDAVISION_HOST_DEVICE MeanDivision(std::uint32_t area, float inverse, int position,
+                                      std::uint32_t largest) {
+    const std::uint64_t power = std::uint64_t{1} << (32 + position);
+    factor = static_cast<std::uint32_t>(static_cast<float>(power) * inverse);
+    // The rest of power has less than 31 bits.
+    auto rest = static_cast<std::int32_t>(0 - factor * area);
+    const auto step =
+        static_cast<std::int32_t>(std::floor(static_cast<float>(rest) * inverse + 0.5f));
+    factor += static_cast<std::uint32_t>(step);
+    rest -= step * static_cast<std::int32_t>(area);
+    offset = power / 2 + (rest > 0 ? std::uint64_t{largest} * static_cast<std::uint32_t>(rest) : 0);
   }
 
-  CUDAVISION_HOST_DEVICE std::uint32_t mean(std::uint32_t sum, std::uint32_t area) const {
-#ifdef __CUDA_ARCH__
-    return __umulhi(2 * sum + area, magic) >> shift;
-#else
-    return static_cast<std::uint32_t>(std::uint64_t{2 * sum + area} * magic >> (32 + shift));
-#endif
+  /// Returns a word with the mean at its position. Bits below that are without meaning.
+  CUDAVISION_HOST_DEVICE std::uint32_t mean(std::uint32_t sum) const {
+    const std::uint64_t product = std::uint64_t{sum} * factor + offset;
+    return static_cast<std::uint32_t>(product >> 32);
   }
 };
 
-/// Estimates √V / N for samples of 8 bits from the upper bits of V. With N < 2^n, V is less than
-/// 2^(2n + 14), so `shift` leaves 32 bits; those left out change the quotient by less than 2^−8.
-struct CoarseRoot {
-  int shift = 0;
-  float scale = 0;
+/// The standard deviation of samples of 8 bits plus this is a number of which bits 16 to 23 are the
+/// deviation, rounded half up, if stddev_is_decided(). It may be estimated as the sum of this and
+/// the product of √V and 1/N, each within a few units in the last place; as it is at most 127.5, it
+/// then errs by less than 2^-14.
+constexpr float stddev_offset = 128.5f + 0x1p-13f;
+/// Returns false if the level may be one less, because the number is less than 2^-12 above an
+/// integer. That is also so for 256 and after, which is the level 128.
+CUDAVISION_HOST_DEVICE inline bool stddev_is_decided(std::uint32_t bits) {
+  return (bits & 0xfff0) != 0;
+}
 
-  CoarseRoot() = default;
-  /// inverse is 1/N, within a few units in the last place.
-  CUDAVISION_HOST_DEVICE CoarseRoot(std::uint32_t area, float inverse) {
-    const int halves = bits_of(area) > 9 ? bits_of(area) - 9 : 0;
-    shift = 2 * halves;
-    scale = inverse * static_cast<float>(1 << halves);
-  }
-
-  /// root(x) must return √x within a few units in the last place.
-  template <class Root>
-  CUDAVISION_HOST_DEVICE float operator()(std::uint64_t variance, const Root& root) const {
-    return root(static_cast<float>(static_cast<std::uint32_t>(variance >> shift))) * scale;
-  }
-};
+/// Returns a number whose sign bit tells whether a pixel is black by Bradley's threshold, for areas
+/// below 2^23 and samples of 8 bits: (p·N − S)·2^16 + S·(2^16 − factor).
+CUDAVISION_HOST_DEVICE inline std::int64_t bradley_difference(std::uint32_t value,
+                                                              std::uint32_t sum, std::uint32_t area,
+                                                              std::uint32_t factor) {
+  const auto difference = static_cast<std::int32_t>(value * area - sum);
+  return std::int64_t{difference} * 65536 +
+         std::int64_t{static_cast<std::int32_t>(sum)} * static_cast<std::int32_t>(65536 - factor);
+}
 
 }  // namespace cudavision::localstatistics

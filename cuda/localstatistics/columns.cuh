@@ -2,21 +2,16 @@
 #pragma once
 
 // The kernel that adds up the columns of the picture down to the row where the window of each band
-// begins. Each thread of a block adds up a group of as many rows as a band has; the block then adds
-// up the groups from top to bottom.
-
-#include <type_traits>
+// begins. A warp adds up some groups of as many rows as a band has, in 128 neighbouring columns; so
+// it reads whole lines of memory. The block then adds up the groups of its warps from top to
+// bottom. Blocks do not wait for those above them: who reads the table adds their last rows.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/localstatistics/rows.cuh"
 
 namespace cudavision::localstatistics {
 
-/// The type of the sums of a column's squares.
-template <class Value>
-using SquareColumn = std::conditional_t<sizeof(Value) == 1, std::uint32_t, std::uint64_t>;
-
-/// The groups of rows that a block adds up: group g has the rows g·band_rows − radius and after, as
+/// The groups of rows that are added up: group g has the rows g·band_rows − radius and after, as
 /// many as a band. So the window of band b begins with group b.
 struct RowGroups {
   int band_rows, radius;
@@ -36,7 +31,14 @@ struct RowGroups {
   }
 };
 
-/// Tables with a row for each group and one for the end.
+constexpr int column_warps = 16;   // of a block
+constexpr int groups_of_warp = 2;  // one below the other
+constexpr int groups_of_block = column_warps * groups_of_warp;
+constexpr int columns_of_lane = 4;
+constexpr int columns_of_block = 32 * columns_of_lane;
+
+/// Tables with a row for each group and one for the end. Row g has the sums of the groups of one
+/// block down to group g − 1, and row 0 has zeros.
 struct ColumnTables {
   RowGroups groups;
   std::uint32_t* sums;
@@ -48,50 +50,54 @@ namespace {
 
 /// The rows of the tables that tell the sums of the whole groups with which a band's window begins.
 struct TableRows {
-  std::int64_t top, bottom;  // entries
-  int rows;                  // of the picture in these groups
+  int rows;  // of the picture in these groups, which may be a few more than those of the window
 
-  __device__ TableRows(const ColumnTables& tables, int band, int radius) {
+  __device__ TableRows(const ColumnTables& tables, int band, int radius) : pitch_(tables.pitch) {
     const RowGroups& groups = tables.groups;
-    const int whole = (2 * radius + 1) / groups.band_rows;
-    top = std::int64_t{tables.pitch} * groups.before(band);
-    bottom = std::int64_t{tables.pitch} * groups.before(band + whole);
+    const int whole = (2 * radius + 1 + groups.band_rows / 2) / groups.band_rows;
+    top_ = groups.before(band);
+    bottom_ = groups.before(band + whole);
     rows = whole * groups.band_rows;
   }
 
-  template <class Entry>
-  __device__ Entry difference(const Entry* table, int column) const {
-    return table[bottom + column] - table[top + column];
-  }
-
-  /// Adds the sums of a piece's columns, if it has any. Columns are those of the tables.
-  template <class Value, bool kSquared, class Columns>
-  __device__ void add_to(const ColumnTables& tables, int column, int end, Columns& columns) const {
-    if (column < 0 || column >= end)
-      return;
-    std::uint32_t sums[pixels_of_piece<Value>];
-    take(tables.sums + column, sums);
-    columns.add_sums(sums);
-    if constexpr (kSquared)
-      take(static_cast<const SquareColumn<Value>*>(tables.squares) + column, columns.squares);
+  /// Reads the sums of neighbouring columns.
+  template <class Entry, int kColumns>
+  __device__ void take(const Entry* table, Entry (&sums)[kColumns]) const {
+    Entry above[kColumns];
+    load(table, top_, above);
+    load(table, bottom_, sums);
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i)
+      sums[i] -= above[i];
+      // The last rows of the blocks in between.
+#pragma unroll 1
+    for (int row = (max(top_, 1) + groups_of_block - 1) / groups_of_block * groups_of_block;
+         row < bottom_; row += groups_of_block) {
+      load(table, row, above);
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i)
+        sums[i] += above[i];
+    }
   }
 
  private:
   template <class Entry, int kColumns>
-  __device__ void take(const Entry* table, Entry (&entries)[kColumns]) const {
-    constexpr int kEntries = 16 / static_cast<int>(sizeof(Entry));
-    struct alignas(16) Entries {
+  __device__ void load(const Entry* table, int row, Entry (&sums)[kColumns]) const {
+    constexpr int kEntries = kColumns == 1 ? 1 : 16 / static_cast<int>(sizeof(Entry));
+    struct alignas(kEntries * sizeof(Entry)) Entries {
       Entry entries[kEntries];
     };
+    table += std::int64_t{pitch_} * row;
 #pragma unroll
     for (int i = 0; i < kColumns; i += kEntries) {
-      const auto above = *reinterpret_cast<const Entries*>(table + top + i);
-      const auto below = *reinterpret_cast<const Entries*>(table + bottom + i);
+      const auto piece = *reinterpret_cast<const Entries*>(table + i);
 #pragma unroll
       for (int k = 0; k < kEntries; ++k)
-        entries[i + k] = below.entries[k] - above.entries[k];
+        sums[i + k] = piece.entries[k];
     }
   }
+
+  int pitch_, top_, bottom_;
 };
 
 }  // namespace
@@ -99,119 +105,169 @@ struct TableRows {
 struct ColumnArguments {
   PictureRows picture;
   ColumnTables tables;
+  int skew;           // the column of the tables of the picture's first column
+  int blocks_across;  // that lie side by side
 };
-
-constexpr int column_pieces = 2;  // side by side in a block
-
-/// The most groups of rows that a block adds up: with them, its shared memory is what every GPU
-/// gives without a request.
-__host__ __device__ constexpr int max_row_groups(bool squared) {
-  return squared ? 288 : 384;
-}
 
 namespace {
 
-/// Writes the sums of all groups before each group. A row of shared memory has a group's entries:
-/// kEntries columns, or half as many words with two sums of 16 bits.
-template <bool kPairs, class Entry, int kEntries, class Word>
-__device__ void write_prefix_sums(const Word* of_groups, int groups, Entry* shares, Entry* to,
-                                  int pitch, int columns) {
-  constexpr int kHalves = kPairs ? 2 : 1;
-  constexpr int kWords = kEntries / kHalves;
-  const int word = static_cast<int>(threadIdx.x) % kWords;
-  const int part = static_cast<int>(threadIdx.x) / kWords;
-  const int parts = static_cast<int>(blockDim.x) / kWords;
-  const int length = (groups + parts - 1) / parts;
-  const int begin = min(part * length, groups), end = min(begin + length, groups);
-  const auto half = [](Word pair, int i) -> Entry {
-    return kPairs ? static_cast<Entry>(pair) >> (16 * i) & 0xffff : static_cast<Entry>(pair);
-  };
-  Entry sums[kHalves]{};
-  for (int g = begin; g < end; ++g)
-#pragma unroll
-    for (int i = 0; i < kHalves; ++i)
-      sums[i] += half(of_groups[g * kWords + word], i);
-#pragma unroll
-  for (int i = 0; i < kHalves; ++i) {
-    shares[i * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x)] = sums[i];
-    sums[i] = 0;
+/// The samples of a lane in a row: as many words as a sample has bytes.
+template <class Value>
+struct LanePiece {
+  std::uint32_t words[sizeof(Value)];
+
+  __device__ std::uint32_t value(const PictureRows& picture, int i) const {
+    if constexpr (sizeof(Value) == 1)
+      return byte_of(words[0], i);
+    const std::uint32_t stored = words[i / 2] >> (16 * (i % 2)) & 0xffff;
+    return picture.convert ? sample_value(stored, picture.shift, picture.largest) : stored;
   }
-  __syncthreads();
-#pragma unroll 4
-  for (int p = 0; p < part; ++p)
-#pragma unroll
-    for (int i = 0; i < kHalves; ++i)
-      sums[i] += shares[i * static_cast<int>(blockDim.x) + p * kWords + word];
-  const int column = kHalves * word;
-  const int last = part == parts - 1 ? end : end - 1;
-  for (int g = begin; g <= last; ++g) {
-#pragma unroll
-    for (int i = 0; i < kHalves; ++i) {
-      if (column + i < columns)
-        to[static_cast<std::int64_t>(pitch) * g + column + i] = sums[i];
-      if (g < end)
-        sums[i] += half(of_groups[g * kWords + word], i);
+};
+
+/// Loads an aligned piece, or zeros if it is not wanted.
+template <class Value>
+__device__ LanePiece<Value> lane_piece_if(bool wanted, const std::uint8_t* from) {
+  LanePiece<Value> piece{};
+  if (wanted) {
+    if constexpr (sizeof(Value) == 1) {
+      piece.words[0] = load_word(from);
+    } else {
+      const uint2 words = __ldg(reinterpret_cast<const uint2*>(from));
+      piece.words[0] = words.x;
+      piece.words[1] = words.y;
     }
+  }
+  return piece;
+}
+
+/// The same for a piece of which some bytes are not those of the row.
+template <class Value>
+__device__ LanePiece<Value> lane_piece_with_zeros(const std::uint8_t* row, int at, int row_bytes) {
+  LanePiece<Value> piece{};
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof piece); ++i)
+    if (at + i >= 0 && at + i < row_bytes)
+      piece.words[i / 4] |= static_cast<std::uint32_t>(row[at + i]) << (8 * (i % 4));
+  return piece;
+}
+
+/// Four columns' sums, or their squares', over some rows.
+template <class Entry>
+struct alignas(16) LaneSums {
+  Entry entries[columns_of_lane];
+
+  __device__ void add(const LaneSums& other) {
+#pragma unroll
+    for (int i = 0; i < columns_of_lane; ++i)
+      entries[i] += other.entries[i];
+  }
+};
+
+/// Adds up the groups of a block from top to bottom, and writes them into the table.
+template <class Entry>
+__device__ void write_prefix_sums(LaneSums<Entry> (&of_groups)[groups_of_warp],
+                                  LaneSums<Entry> (&of_warps)[column_warps][32], Entry* table,
+                                  const ColumnTables& tables, int column, int first) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int g = 1; g < groups_of_warp; ++g)
+    of_groups[g].add(of_groups[g - 1]);
+  of_warps[warp][lane] = of_groups[groups_of_warp - 1];
+  __syncthreads();
+  LaneSums<Entry> before{};
+#pragma unroll 4
+  for (int w = 0; w < warp; ++w)
+    before.add(of_warps[w][lane]);
+  if (column >= tables.pitch)
+    return;
+  auto* to =
+      reinterpret_cast<LaneSums<Entry>*>(table + std::int64_t{tables.pitch} * first + column);
+  if (first == 0)
+    *to = {};
+#pragma unroll
+  for (int g = 0; g < groups_of_warp; ++g) {
+    of_groups[g].add(before);
+    to += tables.pitch / columns_of_lane;
+    if (first + g < tables.groups.count)
+      *to = of_groups[g];
   }
 }
 
 template <class Value, bool kSquared>
-__global__ void __launch_bounds__(column_pieces* max_row_groups(kSquared), 1)
+__global__ void __launch_bounds__(32 * column_warps, 2)
     columns_kernel(const __grid_constant__ ColumnArguments a) {
-  constexpr int kPixels = pixels_of_piece<Value>;
-  constexpr bool kBytes = sizeof(Value) == 1;
-  using Columns = WindowColumns<Value, kBytes, kSquared>;
   using Square = SquareColumn<Value>;
-  extern __shared__ uint4 memory[];
-  const RowGroups groups = a.tables.groups;
-  const int group = static_cast<int>(threadIdx.x) / column_pieces;
-  const int piece = static_cast<int>(threadIdx.x) % column_pieces;
+  __shared__ LaneSums<std::uint32_t> sums_of_warps[column_warps][32];
+  __shared__ LaneSums<Square> squares_of_warps[kSquared ? column_warps : 1][32];
+  const PictureRows& picture = a.picture;
+  const RowGroups& groups = a.tables.groups;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int block = static_cast<int>(blockIdx.x);
+  const int column = (block % a.blocks_across * 32 + lane) * columns_of_lane;
+  constexpr int kBytes = columns_of_lane * static_cast<int>(sizeof(Value));
+  const int at = (column - a.skew) * static_cast<int>(sizeof(Value));
+  const bool inside = at >= 0 && at <= picture.row_bytes() - kBytes;
+  const bool ragged = __any_sync(~0u, !inside && at > -kBytes && at < picture.row_bytes());
   launch_dependents();
   grid_dependency_wait();
 
-  // Columns are counted from the first piece, part of which may lie before the picture.
-  const int first_column = static_cast<int>(blockIdx.x) * column_pieces * kPixels;
-  const int skew =
-      static_cast<int>(reinterpret_cast<std::uintptr_t>(a.picture.data) % piece_bytes) /
-      static_cast<int>(sizeof(Value));
-  const PiecePlace place(a.picture,
-                         (first_column - skew + piece * kPixels) * static_cast<int>(sizeof(Value)));
-  Columns columns;
-  if (group < groups.count) {
-    const int top = (groups.first + group) * groups.band_rows - groups.radius;
-    add_rows<Value>(a.picture, place, top, top + groups.band_rows, columns);
-  }
-  const int table_columns = a.tables.pitch - first_column;
-  {
-    auto* const of_groups = reinterpret_cast<std::uint32_t*>(memory);
-    constexpr int kWords = sizeof(columns.sum_words()) / 4;
-    auto* const shares = of_groups + column_pieces * kWords * groups.count;
-    if (group < groups.count) {
-      const auto& words = columns.sum_words();
+  LaneSums<std::uint32_t> sums[groups_of_warp]{};
+  LaneSums<Square> squares[kSquared ? groups_of_warp : 1]{};
+  const int first = block / a.blocks_across * groups_of_block + warp * groups_of_warp;
+  const auto add = [&](const LanePiece<Value>& piece, int g) {
 #pragma unroll
-      for (int i = 0; i < kWords; i += 4)
-        *reinterpret_cast<uint4*>(of_groups + static_cast<int>(threadIdx.x) * kWords + i) =
-            make_uint4(words[i], words[i + 1], words[i + 2], words[i + 3]);
+    for (int i = 0; i < columns_of_lane; ++i) {
+      if constexpr (sizeof(Value) == 1) {
+        sums[g].entries[i] = dot_bytes(piece.words[0], 1u << (8 * i), sums[g].entries[i]);
+        if constexpr (kSquared)
+          squares[g].entries[i] =
+              dot_bytes(piece.words[0] & (0xffu << (8 * i)), piece.words[0], squares[g].entries[i]);
+      } else {
+        const std::uint32_t value = piece.value(picture, i);
+        sums[g].entries[i] += value;
+        if constexpr (kSquared)
+          squares[g].entries[i] += static_cast<Square>(value) * value;
+      }
     }
-    __syncthreads();
-    write_prefix_sums<kBytes, std::uint32_t, column_pieces * kPixels>(
-        of_groups, groups.count, shares, a.tables.sums + first_column, a.tables.pitch,
-        table_columns);
-  }
-  if constexpr (kSquared) {
-    auto* const of_groups = reinterpret_cast<Square*>(memory);
-    auto* const shares = of_groups + column_pieces * kPixels * groups.count;
-    __syncthreads();
-    if (group < groups.count) {
+  };
+  // Rows are counted from the first one of the warp's groups.
+  const int top = (groups.first + first) * groups.band_rows - groups.radius;
+  const int begin = max(-top, 0);
+  const int end = min(picture.height - top, groups_of_warp * groups.band_rows);
+  const std::uint8_t* row = picture.row(top);
+  if (ragged) {
 #pragma unroll
-      for (int i = 0; i < kPixels; ++i)
-        of_groups[static_cast<int>(threadIdx.x) * kPixels + i] = columns.squares[i];
+    for (int g = 0; g < groups_of_warp; ++g)
+#pragma unroll 1
+      for (int y = max(g * groups.band_rows, begin); y < min((g + 1) * groups.band_rows, end); ++y)
+        add(lane_piece_with_zeros<Value>(row + picture.pitch * y, at, picture.row_bytes()), g);
+  } else if (inside) {
+    // All loads of some rows of each group are on their way before the first of them is used.
+    constexpr int kBatch = sizeof(Value) == 1 ? 3 : 2;
+    const std::int64_t group_pitch = picture.pitch * groups.band_rows;
+    row += at;
+#pragma unroll 1
+    for (int i = 0; i < groups.band_rows; i += kBatch) {
+      LanePiece<Value> pieces[kBatch][groups_of_warp];
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k, row += picture.pitch)
+#pragma unroll
+        for (int g = 0; g < groups_of_warp; ++g) {
+          const int y = i + k + g * groups.band_rows;
+          pieces[k][g] = lane_piece_if<Value>(i + k < groups.band_rows && y >= begin && y < end,
+                                              row + g * group_pitch);
+        }
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k)
+#pragma unroll
+        for (int g = 0; g < groups_of_warp; ++g)
+          add(pieces[k][g], g);
     }
-    __syncthreads();
-    write_prefix_sums<false, Square, column_pieces * kPixels>(
-        of_groups, groups.count, shares, static_cast<Square*>(a.tables.squares) + first_column,
-        a.tables.pitch, table_columns);
   }
+  if constexpr (kSquared)
+    write_prefix_sums(squares, squares_of_warps, static_cast<Square*>(a.tables.squares), a.tables,
+                      column, first);
+  write_prefix_sums(sums, sums_of_warps, a.tables.sums, a.tables, column, first);
 }
 
 }  // namespace

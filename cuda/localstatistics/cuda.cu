@@ -17,8 +17,11 @@ int divided(int number, int by) {
   return (number + by - 1) / by;
 }
 
-/// The types of sums that the windows need.
-enum class Sums { packed, narrow, wide };
+/// The most groups of rows in the tables.
+constexpr int max_row_groups = 384;
+
+/// The types of sums that the windows need: of 32 bits, of 32 bits except for squares, or of 64.
+enum class Sums { small, narrow, wide };
 
 /// Returns true if the squares of that many pixels always add up to less than 2^32.
 bool has_narrow_squares(std::uint64_t pixels, int bits) {
@@ -31,30 +34,25 @@ using ColumnKernel = Launcher<ColumnArguments>::Kernel;
 
 struct WindowVariant {
   WindowKernel kernel;
-  int blocks;                             // that share a multiprocessor
-  std::size_t thread_bytes, block_bytes;  // of shared memory
+  int blocks;                        // that share a multiprocessor
+  int (*shared_bytes)(int threads);  // of a block
 };
 
-template <Output kOutput, class Value, bool kPacked, class Sum, class Square>
+template <Output kOutput, class Value, class Sum, class Square>
 WindowVariant variant() {
-  constexpr int kPixels = pixels_of_piece<Value>;
-  const auto bytes = [](int threads) {
-    return PrefixSums<Sum, kPixels>::bytes(threads) +
-           (needs_squares(kOutput) ? PrefixSums<Square, kPixels>::bytes(threads) : 0);
-  };
-  return {windows_kernel<kOutput, Value, kPacked, Sum, Square>,
-          window_blocks<kOutput, Value, Sum, Square>(), bytes(1) - bytes(0), bytes(0)};
+  return {windows_kernel<kOutput, Value, Sum, Square>, window_blocks<kOutput, Value, Sum, Square>(),
+          PrefixSums<Sum, Square, needs_squares(kOutput), pixels_of_piece<Value>>::bytes};
 }
 
 template <Output kOutput, class Value>
 WindowVariant variant(Sums sums) {
   using Square = std::conditional_t<needs_squares(kOutput), std::uint64_t, std::uint32_t>;
   if (sums == Sums::wide)
-    return variant<kOutput, Value, false, std::uint64_t, Square>();
-  if constexpr (sizeof(Value) == 1)
-    if (sums == Sums::packed)
-      return variant<kOutput, Value, true, std::uint32_t, std::uint32_t>();
-  return variant<kOutput, Value, false, std::uint32_t, Square>();
+    return variant<kOutput, Value, std::uint64_t, Square>();
+  if constexpr (sizeof(Value) == 1 && needs_squares(kOutput))
+    if (sums == Sums::small)
+      return variant<kOutput, Value, std::uint32_t, std::uint32_t>();
+  return variant<kOutput, Value, std::uint32_t, Square>();
 }
 
 template <class Value>
@@ -81,18 +79,31 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
         row_bytes_(size.width * sample_bytes_),
         piece_pixels_(piece_bytes / sample_bytes_),
         multiprocessors_(multiprocessor_count()),
+        max_shared_bytes_(
+            std::min(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory"),
+                     device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                      "the shared memory of a multiprocessor") /
+                         2) -
+            reserved_shared_bytes),
         aligned_pitch_(divided(row_bytes_, row_alignment) * row_alignment),
         aligned_(device.allocate(static_cast<std::size_t>(aligned_pitch_) * size.height)),
         windows_(device.stream(),
-                 windows_kernel<Output::mean, std::uint8_t, true, std::uint32_t, std::uint32_t>),
+                 windows_kernel<Output::mean, std::uint8_t, std::uint32_t, std::uint32_t>),
         columns_(device.stream(), columns_kernel<std::uint8_t, false>) {
     // Tables begin with a whole piece.
     columns_pitch_ = divided(size.width + piece_pixels_, 32) * 32;
-    const std::size_t entries =
-        static_cast<std::size_t>(columns_pitch_) * (max_row_groups(false) + 1);
+    const std::size_t entries = static_cast<std::size_t>(columns_pitch_) * (max_row_groups + 1);
     column_sums_ = device.allocate(entries * sizeof(std::uint32_t));
     if (squares)
       column_squares_ = device.allocate(entries * (sample_bytes_ == 1 ? 4 : 8));
+    // Only these ask for more shared memory than every GPU gives without a request.
+    for (const Output output : {Output::stddev, Output::sauvola})
+      for (const Sums sums : {Sums::small, Sums::narrow, Sums::wide})
+        if (squares)
+          cuda_check(
+              cudaFuncSetAttribute(variant_for(output, sums).kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes_),
+              "reserving shared memory on the GPU");
   }
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
@@ -104,15 +115,14 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     a.radius = std::min(parameters_.radius, std::max(size_.width, size_.height));
     const Sums sums = sums_of_windows();
     a.output = output_to(out, sums, a.radius);
+    a.weights = QuadWeights(a.output.mean.scale);
     const auto divisible = [](const auto& rows, int bytes) {
       return reinterpret_cast<std::uintptr_t>(rows.data) % static_cast<std::uintptr_t>(bytes) ==
                  0 &&
              rows.pitch % bytes == 0;
     };
     a.output.aligned = divisible(a.picture, 4 * sample_bytes_) && divisible(out, output_bits_ / 2);
-    const WindowVariant variant =
-        sample_bytes_ == 1 ? localstatistics::variant<std::uint8_t>(parameters_.output, sums)
-                           : localstatistics::variant<std::uint16_t>(parameters_.output, sums);
+    const WindowVariant variant = variant_for(parameters_.output, sums);
     const bool squared = needs_squares(parameters_.output);
     a.skew = skew_of(a.picture);
     if (sample_bytes_ == 1 && output_bits_ == 8 && !squared &&
@@ -121,17 +131,20 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
       return;
     }
     const int threads = divide_columns(a, variant);
-    const std::size_t shared =
-        variant.block_bytes + variant.thread_bytes * static_cast<std::size_t>(threads);
     divide_rows(a, variant.blocks * (256 / threads), squared);
     if (a.radius > max_own_radius)
       add_up_columns(a, squared);
     const int blocks = divided(size_.height, a.band_rows) * a.strips;
-    windows_(variant.kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared,
-             a);
+    windows_(variant.kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads),
+             static_cast<std::size_t>(variant.shared_bytes(threads)), a);
   }
 
  private:
+  WindowVariant variant_for(Output output, Sums sums) const {
+    return sample_bytes_ == 1 ? variant<std::uint8_t>(output, sums)
+                              : variant<std::uint16_t>(output, sums);
+  }
+
   void run_running_windows(WindowArguments& a, const View<std::uint8_t>& out) const {
     const Output kind = parameters_.output;
     const bool whole_block = a.radius > max_warp_radius, odd = a.radius % 2 == 1;
@@ -186,10 +199,10 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
              skew;
     };
     const int warp_pixels = 32 * piece_pixels_;
-    int warps = 1;
+    // A block has pairs of warps. The largest blocks have the fewest columns beside their strips.
+    int warps = 2;
     while (32 * warps < 256 && warps * warp_pixels < size_.width + skew &&
-           variant.block_bytes + variant.thread_bytes * 64 * static_cast<std::size_t>(warps) <=
-               49152 - 1024)
+           variant.shared_bytes(64 * warps) <= max_shared_bytes_)
       warps *= 2;
     const int columns = warps * warp_pixels, half = columns / 2;
     const int side = 2 * a.radius + 1;
@@ -202,7 +215,6 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     }
     a.left = piece_before(-a.radius - 1);
     if (side <= half) {
-      a.strip_pixels = (columns - side) / warp_pixels * warp_pixels;
       a.strip_pixels = (columns - side - 2 * piece_pixels_) / piece_pixels_ * piece_pixels_;
       a.right = a.left + half;
     } else {
@@ -219,7 +231,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     const int bands = std::clamp(multiprocessors_ * blocks / a.strips, 1, size_.height);
     a.band_rows = std::max(divided(size_.height, bands), min_band_rows);
     if (a.radius > max_own_radius)
-      a.band_rows = std::max(a.band_rows, divided(size_.height, max_row_groups(squared) - 2));
+      a.band_rows = std::max(a.band_rows, divided(size_.height, max_row_groups - 2));
   }
 
   /// Returns the picture, whose rows are all aligned alike.
@@ -248,22 +260,24 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   OutputArguments output_to(const View<std::uint8_t>& out, Sums sums, int radius) const {
     const bool level = parameters_.output == Output::mean || parameters_.output == Output::stddev;
     const auto side = static_cast<std::uint64_t>(2 * radius + 1);
-    // The area of windows that are not cut at the left or right.
-    const std::uint64_t area = side * std::min(side, static_cast<std::uint64_t>(size_.height));
+    const auto rows = [&](int most) {
+      return side * static_cast<std::uint64_t>(std::min(most, size_.height));
+    };
+    // The areas of windows that are not cut at the left or right.
+    const std::uint64_t min_area = rows(radius + 1), max_area = rows(2 * radius + 1);
     OutputArguments output{};
     output.data = out.data;
     output.pitch = out.pitch;
     output.sample_bytes = output_bits_ / 8;
     output.shift = level ? output_bits_ - size_.bits : 0;
-    output.divides = sums != Sums::wide && area >> 32 == 0 &&
-                     MeanDivision::is_exact(static_cast<std::uint32_t>(area), size_.bits);
+    if (parameters_.output == Output::mean && sums != Sums::wide)
+      output.mean = MeanScale(size_.bits, min_area, max_area,
+                              sample_bytes_ == 1 ? QuadWeights::max_scale : 0);
     output.bradley_factor = bradley_factor(parameters_.ratio);
     output.sauvola = SauvolaEstimate(parameters_.k, parameters_.range);
     output.k = parameters_.k;
     output.range = parameters_.range;
-    const std::uint32_t largest = (1u << output_bits_) - 1;
-    output.black = parameters_.invert ? largest : 0;
-    output.white = largest - output.black;
+    output.white = parameters_.invert ? 0 : ~0u;
     return output;
   }
 
@@ -273,10 +287,11 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
           std::min<std::int64_t>(2 * std::int64_t{parameters_.radius} + 1, length));
     };
     const std::uint64_t pixels = side(size_.width) * side(size_.height);
-    if (!is_narrow(pixels, size_.bits))
+    // bradley_difference() takes smaller areas than those of narrow windows.
+    if (!is_narrow(pixels, size_.bits) ||
+        (parameters_.output == Output::bradley && pixels >> 23 != 0))
       return Sums::wide;
-    return has_narrow_squares(pixels, size_.bits) && side(size_.height) <= 257 ? Sums::packed
-                                                                               : Sums::narrow;
+    return has_narrow_squares(pixels, size_.bits) ? Sums::small : Sums::narrow;
   }
 
   void add_up_columns(WindowArguments& windows, bool squared) const {
@@ -287,23 +302,23 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     a.tables.squares = column_squares_.data();
     a.tables.pitch = columns_pitch_;
     windows.columns = a.tables;
+    a.skew = windows.skew;
+    a.blocks_across = divided(size_.width + windows.skew, columns_of_block);
     ColumnKernel kernel;
     if (sample_bytes_ == 1)
       kernel = squared ? columns_kernel<std::uint8_t, true> : columns_kernel<std::uint8_t, false>;
     else
       kernel = squared ? columns_kernel<std::uint16_t, true> : columns_kernel<std::uint16_t, false>;
-    const int threads = divided(column_pieces * a.tables.groups.count, 32) * 32;
-    const int group_bytes = 32 * column_pieces * (squared ? 2 : 1);
-    const int thread_bytes = squared || sample_bytes_ == 1 ? 8 : 4;
     columns_(
         kernel,
-        static_cast<unsigned>(divided(size_.width + windows.skew, column_pieces * piece_pixels_)),
-        static_cast<unsigned>(threads),
-        static_cast<std::size_t>(group_bytes * a.tables.groups.count + thread_bytes * threads), a);
+        static_cast<unsigned>(a.blocks_across * divided(a.tables.groups.count, groups_of_block)),
+        32 * column_warps, 0, a);
   }
 
   static constexpr int row_alignment = 128;
   static constexpr int min_band_rows = 4;
+  // Shared memory of a block that is not its prefix sums, and what the GPU keeps for itself.
+  static constexpr int reserved_shared_bytes = 4096;
   // Up to this radius, windows_kernel adds up the columns of its bands itself.
   static constexpr int max_own_radius = 31;
 
@@ -314,6 +329,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   int row_bytes_;
   int piece_pixels_;  // pixels of a piece
   int multiprocessors_;
+  int max_shared_bytes_;  // of a block, if two share a multiprocessor
   Parameters parameters_;
   int aligned_pitch_;
   Buffer aligned_;  // for a copy of pictures whose rows are not aligned alike

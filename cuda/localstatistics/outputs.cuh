@@ -19,11 +19,11 @@ struct OutputArguments {
   int sample_bytes;
   int shift;     // of mean and stddev
   bool aligned;  // Four pixels or samples lie in aligned words wherever x is a multiple of 4.
-  bool divides;  // by MeanDivision, which is exact for all areas
+  MeanScale mean;
   std::uint32_t bradley_factor;
   SauvolaEstimate sauvola;
   double k, range;
-  std::uint32_t black, white;  // of thresholds
+  std::uint32_t white;  // of thresholds: all bits, or none, and black is the opposite
 };
 
 namespace {
@@ -60,24 +60,25 @@ struct RowOfWindows {
   std::uint32_t area = 0;  // of those that are not cut at the left or right
   float inverse = 0;
   MeanDivision division;
-  CoarseRoot root;
 
-  __device__ void set(std::uint32_t new_rows, std::uint32_t columns, bool divides) {
+  __device__ void set(std::uint32_t new_rows, std::uint32_t columns, const MeanScale& mean,
+                      std::uint32_t largest) {
     rows = new_rows;
-    area = rows * columns;
+    area = rows * columns << mean.scale;
     if constexpr (kNarrow && kOutput != Output::bradley) {
       inverse = fast_inverse(area);
-      if (kOutput == Output::mean && divides)
-        division = MeanDivision(area, inverse);
-      root = CoarseRoot(area, inverse);
+      if (kOutput == Output::mean && mean.exact)
+        division = MeanDivision(area, inverse, mean.position, largest);
     }
   }
 };
 
-/// Writes the results for the windows of a row.
+/// Writes the results for the windows of a row. Results are words first: levels of bytes are byte 2
+/// of them, other levels are the low half, and the sign bit tells whether a pixel is black.
 template <Output kOutput, class Value, class Sum>
 class WindowOutput {
  public:
+  static constexpr bool kBytes = sizeof(Value) == 1;
   static constexpr bool kNarrow = sizeof(Sum) == 4;
   static constexpr bool kThreshold = kOutput == Output::bradley || kOutput == Output::sauvola;
   using Window = std::conditional_t<kNarrow, NarrowWindow, WideWindow>;
@@ -89,101 +90,149 @@ class WindowOutput {
     const auto rows =
         static_cast<std::uint32_t>(min(y + radius_, picture_.height - 1) - max(y - radius_, 0) + 1);
     if (rows != row_.rows)
-      row_.set(rows, static_cast<std::uint32_t>(2 * radius_ + 1), a_.divides);
+      row_.set(rows, static_cast<std::uint32_t>(2 * radius_ + 1), a_.mean,
+               kBytes ? 255 : picture_.largest);
   }
 
-  /// Returns what is written for a pixel whose window is not cut at the left or right.
+  /// Returns the result for a pixel whose window is not cut at the left or right. Makes decided
+  /// false if it may be wrong.
   template <bool kDivides, class Square>
-  __device__ std::uint32_t value(std::uint32_t pixel, Sum sum, Square squares) const {
-    if constexpr (kDivides)
-      return row_.division.mean(static_cast<std::uint32_t>(sum), row_.area);
-    else
-      return value_of(pixel, sum, squares, row_.area, row_.inverse, row_.root);
+  __device__ std::uint32_t result(std::uint32_t pixel, Sum sum, Square squares,
+                                  bool& decided) const {
+    if constexpr (kDivides && kOutput == Output::mean) {
+      const std::uint32_t word = row_.division.mean(static_cast<std::uint32_t>(sum));
+      return kBytes ? word : word >> a_.mean.position;
+    } else {
+      return result_of(pixel, sum, squares, row_.area, row_.inverse, decided);
+    }
   }
-
-  /// Writes four pixels to an aligned word, 128·k pixels after `to`.
-  __device__ void store_aligned(std::uint8_t* to, int k, const std::uint32_t (&values)[4]) const {
-    if (a_.sample_bytes == 1)
-      *reinterpret_cast<std::uint32_t*>(to + 128 * k) =
-          select_bytes(select_bytes(values[0], values[1], 0x0040),
-                       select_bytes(values[2], values[3], 0x0040), 0x5410);
-    else
-      *reinterpret_cast<uint2*>(to + 256 * k) =
-          make_uint2(select_bytes(values[0] << a_.shift, values[1] << a_.shift, 0x5410),
-                     select_bytes(values[2] << a_.shift, values[3] << a_.shift, 0x5410));
-  }
-
   /// Returns the same if the window may be cut.
   template <class Square>
-  __device__ std::uint32_t cut_value(int x, std::uint32_t pixel, Sum sum, Square squares) const {
-    const std::uint32_t area =
-        row_.rows *
-        static_cast<std::uint32_t>(min(x + radius_, picture_.width - 1) - max(x - radius_, 0) + 1);
-    const float inverse = kNarrow ? fast_inverse(area) : 0;
-    return value_of(pixel, sum, squares, area, inverse, CoarseRoot(area, inverse));
+  __device__ std::uint32_t cut_result(int x, std::uint32_t pixel, Sum sum, Square squares,
+                                      bool& decided) const {
+    const std::uint32_t area = cut_area(x);
+    return result_of(pixel, sum, squares, area, kNarrow ? fast_inverse(area) : 0, decided);
   }
 
-  /// Writes any pixel.
-  template <class Square>
-  __device__ void write_one(int y, int x, Sum sum, Square squares) const {
-    const std::uint32_t pixel = kThreshold ? picture_.pixel<Value>(picture_.row(y), x) : 0;
-    const std::uint32_t value = cut_value(x, pixel, sum, squares) << a_.shift;
-    std::uint8_t* const to = a_.data + a_.pitch * y + std::int64_t{a_.sample_bytes} * x;
-    to[0] = static_cast<std::uint8_t>(value);
+  /// Writes four pixels to an aligned word.
+  __device__ void store(std::uint8_t* to, int sample_bytes,
+                        const std::uint32_t (&results)[4]) const {
+    if (sample_bytes == 1)
+      *reinterpret_cast<std::uint32_t*>(to) = bytes_of(results);
+    else
+      *reinterpret_cast<uint2*>(to) =
+          make_uint2(sample_of(results[0]) | sample_of(results[1]) << 16,
+                     sample_of(results[2]) | sample_of(results[3]) << 16);
+  }
+  /// Writes one pixel.
+  __device__ void store_one(std::uint8_t* to, std::uint32_t result) const {
+    const std::uint32_t sample = sample_of(result);
+    to[0] = static_cast<std::uint8_t>(sample);
     if (a_.sample_bytes == 2)
-      to[1] = static_cast<std::uint8_t>(value >> 8);
+      to[1] = static_cast<std::uint8_t>(sample >> 8);
+  }
+  /// Returns the results of four pixels as bytes.
+  __device__ std::uint32_t bytes_of(const std::uint32_t (&results)[4]) const {
+    if constexpr (kThreshold)
+      return select_bytes(sign_bytes(results[0], results[1]), sign_bytes(results[2], results[3]),
+                          0x5410) ^
+             a_.white;
+    constexpr std::uint32_t kSelector = kBytes ? 0x0062 : 0x0040;
+    return select_bytes(select_bytes(results[0], results[1], kSelector),
+                        select_bytes(results[2], results[3], kSelector), 0x5410);
+  }
+
+  /// Returns the result for any pixel, without doubt.
+  template <class Square>
+  __device__ std::uint32_t exact_result(int x, std::uint32_t pixel, Sum sum, Square squares) const {
+    const std::uint32_t area = cut_area(x);
+    return exact_result_of(pixel, sum, squares, area, kNarrow ? fast_inverse(area) : 0);
   }
 
  private:
-  /// inverse and root count only if kNarrow.
+  __device__ std::uint32_t cut_area(int x) const {
+    return row_.rows * static_cast<std::uint32_t>(min(x + radius_, picture_.width - 1) -
+                                                  max(x - radius_, 0) + 1)
+           << a_.mean.scale;
+  }
+
+  /// Returns bytes 0xff for numbers whose sign bit is set, else 0, in the low half.
+  static __device__ std::uint32_t sign_bytes(std::uint32_t first, std::uint32_t second) {
+    std::uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, 0x00fb;" : "=r"(bytes) : "r"(first), "r"(second));
+    return bytes;
+  }
+
+  /// Returns what is stored as a sample.
+  __device__ std::uint32_t sample_of(std::uint32_t result) const {
+    if constexpr (kThreshold)
+      return (static_cast<std::uint32_t>(static_cast<std::int32_t>(result) >> 31) ^ a_.white) &
+             0xffff;
+    return (kBytes ? result >> 16 & 0xff : result) << a_.shift;
+  }
+
+  static __device__ std::uint32_t result_of_level(std::uint32_t level) {
+    return kBytes ? level << 16 : level;
+  }
+  static __device__ std::uint32_t result_of_black(bool black) { return black ? 0x80000000u : 0; }
+
+  /// inverse counts only if kNarrow.
   template <class Square>
-  __device__ std::uint32_t value_of(std::uint32_t pixel, Sum sum, Square squares,
-                                    std::uint32_t area, float narrow_inverse,
-                                    const CoarseRoot& root) const {
+  __device__ std::uint32_t result_of(std::uint32_t pixel, Sum sum, Square squares,
+                                     std::uint32_t area, float inverse, bool& decided) const {
+    if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
+      return static_cast<std::uint32_t>(bradley_difference(pixel, sum, area, a_.bradley_factor) >>
+                                        32);
+    }
+    if constexpr (kNarrow && kOutput == Output::sauvola) {
+      const float mean = static_cast<float>(sum) * inverse;
+      const float threshold =
+          a_.sauvola.threshold(mean, root_of_variance(sum, squares, area) * inverse);
+      const float difference = static_cast<float>(pixel) - threshold;
+      decided &= SauvolaEstimate::decides(difference, mean, threshold);
+      return __float_as_uint(difference);
+    }
+    if constexpr (kNarrow && kBytes && kOutput == Output::stddev) {
+      const std::uint32_t bits =
+          __float_as_uint(__fmaf_rn(root_of_variance(sum, squares, area), inverse, stddev_offset));
+      decided &= stddev_is_decided(bits);
+      return bits;
+    }
+    return exact_result_of(pixel, sum, squares, area, inverse);
+  }
+
+  template <class Square>
+  __device__ std::uint32_t exact_result_of(std::uint32_t pixel, Sum sum, Square squares,
+                                           std::uint32_t area, float narrow_inverse) const {
     typename Window::Real inverse;
     if constexpr (kNarrow)
       inverse = narrow_inverse;
     else
       inverse = 1.0 / area;
-    typename Window::Variance variance = 0;
-    if constexpr (needs_squares(kOutput))
-      variance = scaled_variance<Window>(squares, sum, area);
-
-    if constexpr (kOutput == Output::mean) {
-      return rounded_mean<Window>(sum, area, inverse);
-    } else if constexpr (kOutput == Output::stddev) {
-      if constexpr (kNarrow && sizeof(Value) == 1) {
-        const float estimate = __fadd_rz(root(variance, FastRoot()), 8388608.0f);
-        return rounded_stddev<Window>(variance, area,
-                                      static_cast<std::int32_t>(__float_as_uint(estimate) & 0xff));
-      } else {
-        return rounded_stddev<Window>(variance, area, inverse);
-      }
-    } else {
-      bool black;
-      if constexpr (kOutput == Output::bradley)
-        black = is_black_by_bradley(pixel, sum, area, a_.bradley_factor);
+    if constexpr (kOutput == Output::mean)
+      return result_of_level(rounded_mean<Window>(sum, area, inverse));
+    else if constexpr (kOutput == Output::bradley)
+      return result_of_black(is_black_by_bradley(pixel, sum, area, a_.bradley_factor));
+    else {
+      const auto variance = scaled_variance<Window>(squares, sum, area);
+      if constexpr (kOutput == Output::stddev)
+        return result_of_level(rounded_stddev<Window>(variance, area, inverse));
       else
-        black = is_black_by_sauvola(pixel, sum, variance, area, inverse);
-      return black ? a_.black : a_.white;
+        return result_of_black(is_black_by_sauvola(pixel, sum, variance, area, a_.k, a_.range));
     }
   }
 
-  __device__ bool is_black_by_sauvola(std::uint32_t value, Sum sum,
-                                      typename Window::Variance variance, std::uint32_t area,
-                                      typename Window::Real inverse) const {
-    if constexpr (kNarrow) {
-      const float root = FastRoot()(
-          4294967296.0f * static_cast<float>(static_cast<std::uint32_t>(variance >> 32)) +
-          static_cast<float>(static_cast<std::uint32_t>(variance)));
-      const float threshold = a_.sauvola.threshold(static_cast<float>(sum), root, inverse);
-      if (SauvolaEstimate::decides(static_cast<float>(value), threshold))
-        return static_cast<float>(value) < threshold;
-      // No pixel of such a window lies below a threshold, which is 0 or no number.
-      if (sum == 0)
-        return false;
-    }
-    return localstatistics::is_black_by_sauvola(value, sum, variance, area, a_.k, a_.range);
+  /// Returns √V within a few units in the last place.
+  template <class Square>
+  static __device__ float root_of_variance(Sum sum, Square squares, std::uint32_t area) {
+    std::uint64_t variance;
+    if constexpr (sizeof(Square) == 4)
+      variance = small_scaled_variance(squares, sum, area);
+    else
+      variance = scaled_variance<Window>(squares, sum, area);
+    return FastRoot()(__fmaf_rn(static_cast<float>(static_cast<std::uint32_t>(variance >> 32)),
+                                4294967296.0f,
+                                static_cast<float>(static_cast<std::uint32_t>(variance))));
   }
 
   const OutputArguments& a_;

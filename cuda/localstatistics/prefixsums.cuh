@@ -38,75 +38,134 @@ __device__ Sum scan_of_warp(Sum sum) {
 }
 
 /// The prefix sums of a block's columns in shared memory, those of even rows and of odd rows apart.
-/// Columns whose numbers have the same rest of 4 are side by side, so that neither threads that
-/// write the sums of neighbouring columns nor those that read every fourth one meet in a bank.
-template <class Sum, int kPixels>
+/// In tiles of 128 columns, those whose numbers have the same rest of 4 are side by side, so that
+/// neither threads that write the sums of neighbouring columns nor those that read every fourth one
+/// meet in a bank. A tile with the sum of no columns comes first. A square's place follows from
+/// that of the sum, because squares that are twice as long as sums are kept as their halves.
+template <class Sum, class Square, bool kSquared, int kPixels>
 class PrefixSums {
  public:
-  __host__ __device__ static constexpr int plane(int threads) { return threads * kPixels / 4 + 4; }
-  __host__ __device__ static constexpr std::size_t bytes(int threads) {
-    return sizeof(Sum) * 8 * static_cast<std::size_t>(plane(threads));
+  __host__ __device__ static constexpr int row_bytes(int threads) {
+    return (threads * kPixels / tile_columns + 1) * tile_bytes;
   }
+  __host__ __device__ static constexpr int bytes(int threads) { return 2 * row_bytes(threads); }
 
   __device__ explicit PrefixSums(void* memory)
-      : entries_(static_cast<Sum*>(memory)), plane_(plane(static_cast<int>(blockDim.x))) {
-    if (threadIdx.x < 2)
-      entries_[threadIdx.x * 4 * plane_ + place(-1)] = 0;
+      : memory_(static_cast<std::uint8_t*>(memory)),
+        row_bytes_(row_bytes(static_cast<int>(blockDim.x))) {
+    if (threadIdx.x < 2) {
+      at<Sum>(static_cast<int>(threadIdx.x), sum_place(-1)) = 0;
+      if constexpr (kSquared) {
+        at<Sum>(static_cast<int>(threadIdx.x), sum_place(-1) + sum_bytes) = 0;
+        if constexpr (kHalves)
+          at<Sum>(static_cast<int>(threadIdx.x), sum_place(-1) + 2 * sum_bytes) = 0;
+      }
+    }
   }
-
-  /// Returns the place of the sum of all columns up to this one, which may be −1.
-  __device__ int place(int column) const { return (column & 3) * plane_ + (column >> 2) + 4; }
-
-  __device__ std::uint32_t address(int column) const {
-    return static_cast<std::uint32_t>(__cvta_generic_to_shared(entries_ + place(column)));
-  }
-  __device__ int row_bytes() const { return 4 * plane_ * static_cast<int>(sizeof(Sum)); }
 
   /// Writes the sums up to each of the thread's columns.
   __device__ void store(int parity, const Sum (&sums)[kPixels]) {
+    store_at(parity, sum_place(static_cast<int>(threadIdx.x) * kPixels), sums);
+  }
+  __device__ void store_squares(int parity, const Square (&squares)[kPixels]) {
+    const int to = sum_place(static_cast<int>(threadIdx.x) * kPixels) + sum_bytes;
+    if constexpr (kHalves) {
+      Sum halves[2][kPixels];
+#pragma unroll
+      for (int i = 0; i < kPixels; ++i) {
+        halves[0][i] = static_cast<Sum>(squares[i]);
+        halves[1][i] = static_cast<Sum>(squares[i] >> 32);
+      }
+      store_at(parity, to, halves[0]);
+      store_at(parity, to + sum_bytes, halves[1]);
+    } else {
+      store_at(parity, to, squares);
+    }
+  }
+
+  /// Returns the sum of the columns after `left`, which may be −1, up to `right`.
+  __device__ Sum sum(int parity, int left, int right) const {
+    return at<Sum>(parity, sum_place(right)) - at<Sum>(parity, sum_place(left));
+  }
+  __device__ Square squares(int parity, int left, int right) const {
+    return square_at(parity, sum_place(right)) - square_at(parity, sum_place(left));
+  }
+
+ private:
+  template <class, class, bool, int>
+  friend class PrefixReader;
+
+  static constexpr bool kHalves = kSquared && sizeof(Square) > sizeof(Sum);
+  static_assert(!kSquared || kHalves || sizeof(Square) == sizeof(Sum));
+  static constexpr int tile_columns = 1 << 7;
+  static constexpr int sum_bytes = tile_columns * static_cast<int>(sizeof(Sum));
+  static constexpr int tile_bytes =
+      sum_bytes + (kSquared ? tile_columns * static_cast<int>(sizeof(Square)) : 0);
+
+  static __device__ int place(int column) {
+    return (column & 3) * (tile_columns / 4) + (column >> 2 & (tile_columns / 4 - 1));
+  }
+  static __device__ int sum_place(int column) {
+    return ((column >> 7) + 1) * tile_bytes + place(column) * static_cast<int>(sizeof(Sum));
+  }
+  template <class Entry>
+  __device__ Entry& at(int parity, int place) const {
+    return *reinterpret_cast<Entry*>(memory_ + parity * row_bytes_ + place);
+  }
+
+  __device__ Square square_at(int parity, int place) const {
+    if constexpr (kHalves)
+      return at<Sum>(parity, place + sum_bytes) |
+             static_cast<Square>(at<Sum>(parity, place + 2 * sum_bytes)) << 32;
+    else
+      return at<Square>(parity, place + sum_bytes);
+  }
+
+  template <class Entry>
+  __device__ void store_at(int parity, int place, const Entry (&from)[kPixels]) {
     constexpr int kEntries = kPixels / 4;
-    struct alignas(sizeof(Sum) * kEntries < 16 ? sizeof(Sum) * kEntries : 16) Entries {
-      Sum sums[kEntries];
+    struct alignas(sizeof(Entry) * kEntries < 16 ? sizeof(Entry) * kEntries : 16) Entries {
+      Entry entries[kEntries];
     };
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       Entries entries;
 #pragma unroll
       for (int i = 0; i < kEntries; ++i)
-        entries.sums[i] = sums[4 * i + j];
-      *reinterpret_cast<Entries*>(entries_ + (4 * parity + j) * plane_ + 4 +
-                                  kEntries * static_cast<int>(threadIdx.x)) = entries;
+        entries.entries[i] = from[4 * i + j];
+      at<Entries>(parity, place + j * (tile_columns / 4) * static_cast<int>(sizeof(Entry))) =
+          entries;
     }
   }
 
-  __device__ Sum at(int parity, int place) const {
-    return (entries_ + 4 * parity * plane_)[place];
-  }
-
- private:
-  Sum* entries_;
-  int plane_;
+  std::uint8_t* memory_;
+  int row_bytes_;
 };
 
 /// The places of the prefix sums that a thread reads for four neighbouring pixels, as addresses in
 /// shared memory that move from row to row.
-template <class Sum>
+template <class Sum, class Square, bool kSquared, int kPixels>
 class PrefixReader {
+  using Sums = PrefixSums<Sum, Square, kSquared, kPixels>;
+
  public:
-  template <int kPixels>
-  __device__ PrefixReader(const PrefixSums<Sum, kPixels>& prefix, int left, int right)
-      : step_(prefix.row_bytes()) {
+  __device__ PrefixReader(const Sums& sums, int left, int right) : step_(sums.row_bytes_) {
+    const auto memory = static_cast<std::uint32_t>(__cvta_generic_to_shared(sums.memory_));
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      left_[j] = prefix.address(left + j);
-      right_[j] = prefix.address(right + j);
+      left_[j] = memory + Sums::sum_place(left + j);
+      right_[j] = memory + Sums::sum_place(right + j);
     }
   }
 
-  /// Returns the sum of the window of pixel j of group k.
-  __device__ Sum window(int j, int k) const {
-    const int bytes = 32 * k * static_cast<int>(sizeof(Sum));
-    return load(right_[j], bytes) - load(left_[j], bytes);
+  /// Returns the sum of the window of pixel j of group k, of which each is 256 pixels after the one
+  /// before.
+  __device__ Sum sum(int j, int k) const {
+    const int bytes = k * kGroupBytes;
+    return load<Sum>(right_[j], bytes) - load<Sum>(left_[j], bytes);
+  }
+  __device__ Square squares(int j, int k) const {
+    return square(right_[j], k * kGroupBytes) - square(left_[j], k * kGroupBytes);
   }
 
   __device__ void next_row() {
@@ -119,13 +178,24 @@ class PrefixReader {
   }
 
  private:
-  static __device__ Sum load(std::uint32_t address, int bytes) {
-    Sum sum;
-    if constexpr (sizeof(Sum) == 4)
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(sum) : "r"(address + bytes));
+  static constexpr int kGroupBytes = 256 / Sums::tile_columns * Sums::tile_bytes;
+
+  static __device__ Square square(std::uint32_t address, int bytes) {
+    if constexpr (Sums::kHalves)
+      return load<Sum>(address, bytes + Sums::sum_bytes) |
+             static_cast<Square>(load<Sum>(address, bytes + 2 * Sums::sum_bytes)) << 32;
     else
-      asm volatile("ld.shared.u64 %0, [%1];" : "=l"(sum) : "r"(address + bytes));
-    return sum;
+      return load<Square>(address, bytes + Sums::sum_bytes);
+  }
+
+  template <class Entry>
+  static __device__ Entry load(std::uint32_t address, int bytes) {
+    Entry entry;
+    if constexpr (sizeof(Entry) == 4)
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(entry) : "r"(address + bytes));
+    else
+      asm volatile("ld.shared.u64 %0, [%1];" : "=l"(entry) : "r"(address + bytes));
+    return entry;
   }
 
   std::uint32_t left_[4], right_[4];

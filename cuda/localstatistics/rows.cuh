@@ -152,21 +152,20 @@ __device__ void load_aligned_pixels(const PictureRows& picture, const std::uint8
   }
 }
 
-/// Adds up rows `begin` to `end` − 1 as far as the picture has them.
-template <class Value, class Sums>
+/// Calls add(row, other) for rows `begin` to `end` − 1 as far as the picture has them. A row may be
+/// zeros instead. The loads of kBatch rows are on their way before the first of them is used.
+template <class Value, int kBatch, class Add>
 __device__ void add_rows(const PictureRows& picture, const PiecePlace& place, int begin, int end,
-                         Sums& sums) {
+                         const Add& add) {
   begin = max(begin, 0);
   end = min(end, picture.height);
   const std::uint8_t* row = picture.row(begin);
   if (place.ragged) {
 #pragma unroll 1
     for (int y = begin; y < end; ++y, row += picture.pitch)
-      sums.add(values_at<Value>(picture, row, true, place), {});
+      add(values_at<Value>(picture, row, true, place), {});
     return;
   }
-  // All loads of some rows are on their way before the first of them is used.
-  constexpr int kBatch = 8;
 #pragma unroll 1
   for (int y = begin; y < end; y += kBatch) {
     Piece pieces[kBatch];
@@ -175,7 +174,7 @@ __device__ void add_rows(const PictureRows& picture, const PiecePlace& place, in
       pieces[i] = piece_if(place.inside && y + i < end, row + place.begin);
 #pragma unroll
     for (int i = 0; i < kBatch; i += 2)
-      sums.add(as_values<Value>(picture, pieces[i]), as_values<Value>(picture, pieces[i + 1]));
+      add(as_values<Value>(picture, pieces[i]), as_values<Value>(picture, pieces[i + 1]));
   }
 }
 

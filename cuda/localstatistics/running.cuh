@@ -43,8 +43,8 @@ __device__ inline std::uint32_t add_weighted(const std::uint32_t (&pairs)[piece_
                                              const std::uint32_t (&weights)[4], std::uint32_t sum) {
 #pragma unroll
   for (int i = 0; i < piece_bytes / 2; ++i)
-    sum = i % 2 == 0 ? __dp2a_lo(pairs[i], weights[i / 2], sum)
-                     : __dp2a_hi(pairs[i], weights[i / 2], sum);
+    sum = i % 2 == 0 ? dot_low_bytes(pairs[i], weights[i / 2], sum)
+                     : dot_high_bytes(pairs[i], weights[i / 2], sum);
   return sum;
 }
 
@@ -56,10 +56,9 @@ struct WindowEnds {
   std::uint32_t right[kThreads + 1], left[kThreads + 1];
   std::uint32_t warps[kThreads / 32];
 
-  __device__ void publish(const WindowArguments& a,
-                          const WindowColumns<std::uint8_t, true, false>& columns) {
+  __device__ void publish(const WindowArguments& a, const PackedColumns& columns) {
     const int thread = static_cast<int>(threadIdx.x);
-    const auto total = columns.template total<std::uint32_t>();
+    const auto total = columns.total();
     const std::uint32_t inclusive = scan_of_warp(total);
     right[thread] = add_weighted(columns.pairs, a.right_weights, inclusive - total);
     left[thread + 1] = add_weighted(columns.pairs, a.left_weights, inclusive - total);
@@ -130,14 +129,27 @@ __global__ void __launch_bounds__(kBlock ? 256 : 32 * running_warps,
   };
   const int x = strip * a.strip_pixels - a.skew + (thread - a.halo_pieces) * piece_bytes;
   const PiecePlace place(picture, x);
-  WindowColumns<std::uint8_t, true, false> columns;
-  int begin = first - a.radius;
+  PackedColumns columns;
+  const int window_begin = first - a.radius, window_end = first + a.radius + 1;
+  const auto add = [&](const Piece& row, const Piece& other) { columns.add(row, other); };
   if (kBlock && a.columns.sums) {
     const TableRows table(a.columns, band, a.radius);
-    table.add_to<std::uint8_t, false>(a.columns, x + a.skew, picture.width + a.skew, columns);
-    begin += table.rows;
+    const int table_end = window_begin + table.rows;
+    const int at = x + a.skew;
+    if (at >= 0 && at < picture.width + a.skew) {
+      std::uint32_t sums[piece_bytes];
+      table.take(a.columns.sums + at, sums);
+      columns.add_sums(sums);
+    }
+    add_rows<std::uint8_t, 4>(picture, place, table_end, window_end, add);
+    add_rows<std::uint8_t, 4>(picture, place, window_end, table_end,
+                              [&](const Piece& row, const Piece& other) {
+                                columns.move({}, row);
+                                columns.move({}, other);
+                              });
+  } else {
+    add_rows<std::uint8_t, 8>(picture, place, window_begin, window_end, add);
   }
-  add_rows<std::uint8_t>(picture, place, begin, first + a.radius + 1, columns);
   MovingRows<std::uint8_t> rows(picture, place, first + 1, a.radius);
   rows.load(first + 1);
 
@@ -213,8 +225,8 @@ __global__ void __launch_bounds__(kBlock ? 256 : 32 * running_warps,
     for (int i = 0; i < kPairs; ++i) {
       const std::uint32_t change = gained[i] - lost[i] + (bias | bias << 16);
       sums[2 * i] = sum;
-      sums[2 * i + 1] = __dp2a_lo(change, 0x0001u, sum);
-      sum = __dp2a_lo(change, 0x0101u, sum);
+      sums[2 * i + 1] = dot_low_bytes(change, 0x0001u, sum);
+      sum = dot_low_bytes(change, 0x0101u, sum);
     }
 
     std::uint32_t values[piece_bytes];
@@ -252,16 +264,23 @@ __global__ void __launch_bounds__(kBlock ? 256 : 32 * running_warps,
       for (int i = 0; i < piece_bytes; ++i) {
         const std::uint32_t pixel = byte_of(pixels.words[i / 4], i % 4);
         const std::uint32_t exact = sums[i] - bias * i;
-        values[i] = is_cut ? output.cut_value(x + i, pixel, exact, 0u)
-                           : output.template value<false>(pixel, exact, 0u);
+        bool decided = true;  // as Bradley's threshold always is
+        values[i] = is_cut ? output.cut_result(x + i, pixel, exact, 0u, decided)
+                           : output.template result<false>(pixel, exact, 0u, decided);
       }
     }
     if (writes) {
       std::uint32_t words[piece_words];
 #pragma unroll
-      for (int w = 0; w < piece_words; ++w)
-        words[w] = select_bytes(select_bytes(values[4 * w], values[4 * w + 1], 0x0040),
-                                select_bytes(values[4 * w + 2], values[4 * w + 3], 0x0040), 0x5410);
+      for (int w = 0; w < piece_words; ++w) {
+        const std::uint32_t quad[] = {values[4 * w], values[4 * w + 1], values[4 * w + 2],
+                                      values[4 * w + 3]};
+        if constexpr (kOutput == Output::mean)
+          words[w] = select_bytes(select_bytes(quad[0], quad[1], 0x0040),
+                                  select_bytes(quad[2], quad[3], 0x0040), 0x5410);
+        else
+          words[w] = output.bytes_of(quad);
+      }
       if (whole) {
         store_words(to, words);
       } else {

@@ -25,6 +25,10 @@ struct Piece {
 template <class Value>
 constexpr int pixels_of_piece = piece_bytes / static_cast<int>(sizeof(Value));
 
+/// The type of the sums of a column's squares.
+template <class Value>
+using SquareColumn = std::conditional_t<sizeof(Value) == 1, std::uint32_t, std::uint64_t>;
+
 /// Returns the low word of high:low shifted right by `bits`, which is less than 32.
 CUDAVISION_HOST_DEVICE inline std::uint32_t shift_right(std::uint32_t low, std::uint32_t high,
                                                         unsigned bits) {
@@ -48,55 +52,10 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t half_of(const Piece& piece, int numb
   return piece.words[number / 2] >> (16 * (number % 2)) & 0xffff;
 }
 
-/// The sums of a piece's columns over the rows of a window. Packed sums have 16 bits, which suffice
-/// for up to 257 rows of bytes.
-template <class Value, bool kPacked, bool kSquared>
-struct WindowColumns;
-
-/// Adds byte by byte what a window gains and takes away what it loses.
-template <class Square, int kColumns>
-CUDAVISION_HOST_DEVICE inline void move_squared_bytes(const Piece& gained, const Piece& lost,
-                                                      Square (&squares)[kColumns]) {
-  CUDAVISION_UNROLL
-  for (int i = 0; i < kColumns; ++i) {
-    const std::uint32_t mask = 0xffu << (8 * (i % 4));
-    squares[i] = dot_bytes(gained.words[i / 4] & mask, gained.words[i / 4], squares[i]) -
-                 dot_bytes(lost.words[i / 4] & mask, lost.words[i / 4], 0);
-  }
-}
-
-template <class Sum, class Entry, int kColumns>
-CUDAVISION_HOST_DEVICE inline Sum sum_of(const Entry (&entries)[kColumns]) {
-  Sum sum = 0;
-  CUDAVISION_UNROLL
-  for (const Entry entry : entries)
-    sum += entry;
-  return sum;
-}
-
-/// Makes sums[i] the sum of `before` and of entries 0 to i.
-template <class Sum, class Entry, int kColumns>
-CUDAVISION_HOST_DEVICE inline void add_up_entries(Sum before, const Entry (&entries)[kColumns],
-                                                  Sum (&sums)[kColumns]) {
-  CUDAVISION_UNROLL
-  for (int i = 0; i < kColumns; ++i)
-    sums[i] = before += entries[i];
-}
-
-/// Returns sum plus the halves of `pair` whose weights are 1.
-CUDAVISION_HOST_DEVICE inline std::uint32_t add_halves(std::uint32_t pair, std::uint32_t weights,
-                                                       std::uint32_t sum) {
-#ifdef __CUDA_ARCH__
-  return __dp2a_lo(pair, weights, sum);
-#else
-  return sum + (pair & 0xffff) * (weights & 0xff) + (pair >> 16) * (weights >> 8 & 0xff);
-#endif
-}
-
-template <bool kSquared>
-struct WindowColumns<std::uint8_t, true, kSquared> {
+/// The sums of 16 neighbouring columns of bytes over the rows of a window, with 16 bits each, which
+/// suffice for up to 257 rows.
+struct PackedColumns {
   std::uint32_t pairs[2 * piece_words]{};  // of neighbouring columns
-  std::uint32_t squares[kSquared ? piece_bytes : 1]{};
 
   /// Adds to the sums.
   CUDAVISION_HOST_DEVICE void add_sums(const std::uint32_t (&sums)[piece_bytes]) {
@@ -104,7 +63,6 @@ struct WindowColumns<std::uint8_t, true, kSquared> {
     for (int i = 0; i < 2 * piece_words; ++i)
       pairs[i] += sums[2 * i] + (sums[2 * i + 1] << 16);
   }
-  CUDAVISION_HOST_DEVICE const std::uint32_t (&sum_words() const)[2 * piece_words] { return pairs; }
   /// Adds two rows at once.
   CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
     CUDAVISION_UNROLL
@@ -114,10 +72,6 @@ struct WindowColumns<std::uint8_t, true, kSquared> {
       pairs[2 * w + 1] +=
           select_bytes(row.words[w], 0, 0x4342) + select_bytes(other.words[w], 0, 0x4342);
     }
-    if constexpr (kSquared) {
-      move_squared_bytes(row, {}, squares);
-      move_squared_bytes(other, {}, squares);
-    }
   }
   CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
     CUDAVISION_UNROLL
@@ -126,96 +80,186 @@ struct WindowColumns<std::uint8_t, true, kSquared> {
       pairs[2 * w] += select_bytes(gain, 0, 0x4140) - select_bytes(loss, 0, 0x4140);
       pairs[2 * w + 1] += select_bytes(gain, 0, 0x4342) - select_bytes(loss, 0, 0x4342);
     }
-    if constexpr (kSquared)
-      move_squared_bytes(gained, lost, squares);
+  }
+  CUDAVISION_HOST_DEVICE std::uint32_t total() const {
+    std::uint32_t sum = 0;
+    CUDAVISION_UNROLL
+    for (const std::uint32_t pair : pairs)
+      sum = dot_low_bytes(pair, 0x0101, sum);
+    return sum;
+  }
+};
+
+/// The weights by which quads are added up and taken away. With a scale, all sums are multiplied by
+/// 2^scale, which costs nothing.
+struct QuadWeights {
+  static constexpr int max_scale = 7;
+  std::uint32_t gained[4]{}, lost[4]{};
+
+  QuadWeights() = default;
+  explicit QuadWeights(int scale) {
+    for (int i = 0; i < 4; ++i) {
+      gained[i] = (0x01010101u << scale) & first_bytes(i + 1);
+      lost[i] = (0x01010101u * (0x100u - (1u << scale))) & first_bytes(i + 1);
+    }
+  }
+  CUDAVISION_HOST_DEVICE static constexpr std::uint32_t first_bytes(int count) {
+    return ~0u >> (32 - 8 * count);
+  }
+};
+
+/// The sums of 16 neighbouring columns of bytes over the rows of a window, in quads: each column's
+/// sum includes those of the columns before it in the same word. So a dot product of four bytes
+/// with weights adds a row to a sum, and the prefix sums of the quads do not depend on each other.
+template <bool kSquared>
+struct QuadColumns {
+  std::uint32_t sums[piece_bytes]{};
+  std::uint32_t squares[kSquared ? piece_bytes : 1]{};
+
+  /// Adds sums of single columns.
+  CUDAVISION_HOST_DEVICE void add_sums(const std::uint32_t (&from)[piece_bytes], int scale) {
+    add_columns(from, sums, scale);
+  }
+  CUDAVISION_HOST_DEVICE void add_squares(const std::uint32_t (&from)[piece_bytes]) {
+    add_columns(from, squares, 0);
+  }
+  CUDAVISION_HOST_DEVICE void add(const Piece& row, const QuadWeights& weights) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < piece_bytes; ++i) {
+      sums[i] = dot_bytes(row.words[i / 4], weights.gained[i % 4], sums[i]);
+      if constexpr (kSquared)
+        squares[i] = dot_squares(row, i, squares[i]);
+    }
+  }
+  CUDAVISION_HOST_DEVICE void take(const Piece& row, const QuadWeights& weights) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < piece_bytes; ++i) {
+      sums[i] = dot_signed_bytes(row.words[i / 4], weights.lost[i % 4], sums[i]);
+      if constexpr (kSquared)
+        squares[i] -= dot_squares(row, i, 0);
+    }
+  }
+  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost,
+                                   const QuadWeights& weights) {
+    add(gained, weights);
+    take(lost, weights);
   }
 
   template <class Sum>
   CUDAVISION_HOST_DEVICE Sum total() const {
-    std::uint32_t sum = 0;
-    CUDAVISION_UNROLL
-    for (const std::uint32_t pair : pairs)
-      sum = add_halves(pair, 0x0101, sum);
-    return sum;
+    return total_of(sums);
+  }
+  CUDAVISION_HOST_DEVICE void add_up(std::uint32_t before, std::uint32_t (&to)[piece_bytes]) const {
+    add_up_quads(before, sums, to);
   }
   template <class Sum>
-  CUDAVISION_HOST_DEVICE void add_up(Sum before, Sum (&sums)[piece_bytes]) const {
+  CUDAVISION_HOST_DEVICE Sum square_total() const {
+    return total_of(squares);
+  }
+  CUDAVISION_HOST_DEVICE void add_up_squares(std::uint32_t before,
+                                             std::uint32_t (&to)[piece_bytes]) const {
+    add_up_quads(before, squares, to);
+  }
+
+ private:
+  CUDAVISION_HOST_DEVICE static void add_columns(const std::uint32_t (&from)[piece_bytes],
+                                                 std::uint32_t (&to)[piece_bytes], int scale) {
+    std::uint32_t quad = 0;
     CUDAVISION_UNROLL
-    for (int i = 0; i < piece_bytes; ++i)
-      sums[i] = before = add_halves(pairs[i / 2], i % 2 == 0 ? 0x0001 : 0x0100, before);
+    for (int i = 0; i < piece_bytes; ++i) {
+      quad = (i % 4 == 0 ? 0 : quad) + from[i];
+      to[i] += quad << scale;
+    }
   }
-  template <class Square>
-  CUDAVISION_HOST_DEVICE Square square_total() const {
-    return sum_of<std::uint32_t>(squares);
+  CUDAVISION_HOST_DEVICE static std::uint32_t total_of(const std::uint32_t (&quads)[piece_bytes]) {
+    return quads[3] + quads[7] + quads[11] + quads[15];
   }
-  template <class Square>
-  CUDAVISION_HOST_DEVICE void add_up_squares(Square before, Square (&sums)[piece_bytes]) const {
-    add_up_entries(before, squares, sums);
+  CUDAVISION_HOST_DEVICE static void add_up_quads(std::uint32_t before,
+                                                  const std::uint32_t (&quads)[piece_bytes],
+                                                  std::uint32_t (&to)[piece_bytes]) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < piece_bytes; ++i) {
+      to[i] = before + quads[i];
+      if (i % 4 == 3)
+        before = to[i];
+    }
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t dot_squares(const Piece& row, int i,
+                                                          std::uint32_t sum) {
+    const std::uint32_t word = row.words[i / 4];
+    return dot_bytes(word & QuadWeights::first_bytes(i % 4 + 1), word, sum);
   }
 };
 
-/// Columns whose sums are words of their own.
-template <class Entry, int kColumns, bool kSquared>
-struct UnpackedColumns {
+/// The sums of a piece's columns over the rows of a window, one by one.
+template <class Value, bool kSquared>
+struct SingleColumns {
+  static constexpr int kColumns = pixels_of_piece<Value>;
+  using Square = SquareColumn<Value>;
   std::uint32_t sums[kColumns]{};
-  Entry squares[kSquared ? kColumns : 1]{};
+  Square squares[kSquared ? kColumns : 1]{};
 
-  CUDAVISION_HOST_DEVICE void add_sums(const std::uint32_t (&from)[kColumns]) {
+  CUDAVISION_HOST_DEVICE void add_sums(const std::uint32_t (&from)[kColumns], int) {
     CUDAVISION_UNROLL
     for (int i = 0; i < kColumns; ++i)
       sums[i] += from[i];
   }
-  CUDAVISION_HOST_DEVICE const std::uint32_t (&sum_words() const)[kColumns] { return sums; }
+  CUDAVISION_HOST_DEVICE void add_squares(const Square (&from)[kColumns]) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < kColumns; ++i)
+      squares[i] += from[i];
+  }
+  CUDAVISION_HOST_DEVICE void add(const Piece& row, const QuadWeights& weights) {
+    move(row, {}, weights);
+  }
+  CUDAVISION_HOST_DEVICE void take(const Piece& row, const QuadWeights& weights) {
+    move({}, row, weights);
+  }
+  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost, const QuadWeights&) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < kColumns; ++i) {
+      const std::uint32_t gain = value_in(gained, i), loss = value_in(lost, i);
+      sums[i] += gain - loss;
+      if constexpr (kSquared)
+        squares[i] += static_cast<Square>(gain) * gain - static_cast<Square>(loss) * loss;
+    }
+  }
 
   template <class Sum>
   CUDAVISION_HOST_DEVICE Sum total() const {
-    return sum_of<Sum>(sums);
+    return total_of<Sum>(sums);
   }
   template <class Sum>
   CUDAVISION_HOST_DEVICE void add_up(Sum before, Sum (&to)[kColumns]) const {
     add_up_entries(before, sums, to);
   }
-  template <class Square>
-  CUDAVISION_HOST_DEVICE Square square_total() const {
-    return sum_of<Square>(squares);
+  template <class Sum>
+  CUDAVISION_HOST_DEVICE Sum square_total() const {
+    return total_of<Sum>(squares);
   }
-  template <class Square>
-  CUDAVISION_HOST_DEVICE void add_up_squares(Square before, Square (&to)[kColumns]) const {
+  template <class Sum>
+  CUDAVISION_HOST_DEVICE void add_up_squares(Sum before, Sum (&to)[kColumns]) const {
     add_up_entries(before, squares, to);
   }
-};
 
-template <bool kSquared>
-struct WindowColumns<std::uint8_t, false, kSquared>
-    : UnpackedColumns<std::uint32_t, piece_bytes, kSquared> {
-  CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
-    move(row, {});
-    move(other, {});
+ private:
+  CUDAVISION_HOST_DEVICE static std::uint32_t value_in(const Piece& piece, int i) {
+    return sizeof(Value) == 1 ? byte_of(piece.words[i / 4], i % 4) : half_of(piece, i);
   }
-  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
+  template <class Sum, class Entry>
+  CUDAVISION_HOST_DEVICE static Sum total_of(const Entry (&entries)[kColumns]) {
+    Sum sum = 0;
     CUDAVISION_UNROLL
-    for (int i = 0; i < piece_bytes; ++i)
-      this->sums[i] += byte_of(gained.words[i / 4], i % 4) - byte_of(lost.words[i / 4], i % 4);
-    if constexpr (kSquared)
-      move_squared_bytes(gained, lost, this->squares);
+    for (const Entry entry : entries)
+      sum += entry;
+    return sum;
   }
-};
-
-template <bool kPacked, bool kSquared>
-struct WindowColumns<std::uint16_t, kPacked, kSquared>
-    : UnpackedColumns<std::uint64_t, pixels_of_piece<std::uint16_t>, kSquared> {
-  CUDAVISION_HOST_DEVICE void add(const Piece& row, const Piece& other) {
-    move(row, {});
-    move(other, {});
-  }
-  CUDAVISION_HOST_DEVICE void move(const Piece& gained, const Piece& lost) {
+  template <class Sum, class Entry>
+  CUDAVISION_HOST_DEVICE static void add_up_entries(Sum before, const Entry (&entries)[kColumns],
+                                                    Sum (&to)[kColumns]) {
     CUDAVISION_UNROLL
-    for (int i = 0; i < pixels_of_piece<std::uint16_t>; ++i) {
-      const std::uint32_t gain = half_of(gained, i), loss = half_of(lost, i);
-      this->sums[i] += gain - loss;
-      if constexpr (kSquared)
-        this->squares[i] += std::uint64_t{gain} * gain - std::uint64_t{loss} * loss;
-    }
+    for (int i = 0; i < kColumns; ++i)
+      to[i] = before += entries[i];
   }
 };
 

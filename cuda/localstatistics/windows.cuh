@@ -31,6 +31,7 @@ struct WindowArguments {
   int gap;               // columns between the halves
   ColumnTables columns;  // of columns_kernel, or none
   int skew;              // the column of the tables of the picture's first column
+  QuadWeights weights;
   // For running_kernel: the columns of a strip beside those that it writes, in pieces, and bytes
   // that are 1 for each of the columns of a piece that are added up for the first window of a lane.
   int halo_pieces;
@@ -43,30 +44,30 @@ namespace {
 /// on any card.
 template <Output kOutput, class Value, class Sum, class Square>
 constexpr int window_blocks() {
-  if (kOutput == Output::sauvola && sizeof(Value) == 1 && sizeof(Sum) == 4 && sizeof(Square) == 8)
+  if (kOutput == Output::sauvola && sizeof(Square) == 8 && (sizeof(Sum) == 4 || sizeof(Value) == 2))
     return 1;
-  return needs_squares(kOutput) || sizeof(Sum) == 8 ? 2 : 3;
+  return kOutput != Output::mean || sizeof(Sum) == 8 ? 2 : 3;
 }
 
-template <Output kOutput, class Value, bool kPacked, class Sum, class Square>
+/// Sums of columns of bytes are quads if all sums fit 32 bits.
+template <Output kOutput, class Value, class Sum, class Square>
+using ColumnsOf = std::conditional_t<sizeof(Value) == 1 && sizeof(Sum) == 4 && sizeof(Square) == 4,
+                                     QuadColumns<needs_squares(kOutput)>,
+                                     SingleColumns<Value, needs_squares(kOutput)>>;
+
+template <Output kOutput, class Value, class Sum, class Square>
 __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Square>()))
     windows_kernel(const __grid_constant__ WindowArguments a) {
   constexpr bool kSquared = needs_squares(kOutput);
   constexpr int kPixels = pixels_of_piece<Value>;
-  constexpr int kWarpPixels = 32 * kPixels;
   constexpr int kGroups = kPixels / 4;
   constexpr bool kThreshold = WindowOutput<kOutput, Value, Sum>::kThreshold;
-  using Columns = WindowColumns<Value, kPacked, kSquared>;
   extern __shared__ uint4 memory[];
   __shared__ WarpTotals<Sum> totals;
   __shared__ WarpTotals<Square> square_totals;
   const PictureRows& picture = a.picture;
   const int thread = static_cast<int>(threadIdx.x);
-  const int lane = thread % 32;
-  PrefixSums<Sum, kPixels> prefix(memory);
-  PrefixSums<Square, kPixels> square_prefix(
-      reinterpret_cast<std::uint8_t*>(memory) +
-      (kSquared ? PrefixSums<Sum, kPixels>::bytes(static_cast<int>(blockDim.x)) : 0));
+  PrefixSums<Sum, Square, kSquared, kPixels> prefix(memory);
   launch_dependents();
   grid_dependency_wait();
 
@@ -75,6 +76,7 @@ __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Squar
   const int first = band * a.band_rows;
   const int end = min(first + a.band_rows, picture.height);
   const int strip_x = strip * a.strip_pixels;
+  // Half of the block has the columns before the gap, and the other half those after it.
   const int half = static_cast<int>(blockDim.x) * kPixels / 2;
   const bool has_gap = a.gap > 0;
   const int gap_begin = max(strip_x + a.left + half, 0);
@@ -83,36 +85,69 @@ __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Squar
                                              : strip_x + a.right + thread * kPixels - half;
   const PiecePlace place(picture, column * static_cast<int>(sizeof(Value)));
 
-  Columns columns;
+  ColumnsOf<kOutput, Value, Sum, Square> columns;
   Sum gap = 0;
   Square square_gap = 0;
-  int begin = first - a.radius;
+  const int window_begin = first - a.radius, window_end = first + a.radius + 1;
   if (a.columns.sums) {
     const TableRows table(a.columns, band, a.radius);
-    table.add_to<Value, kSquared>(a.columns, column + a.skew, picture.width + a.skew, columns);
-    begin += table.rows;
+    const int table_end = window_begin + table.rows;
+    const int at = column + a.skew;
+    if (at >= 0 && at < picture.width + a.skew) {
+      std::uint32_t sums[kPixels];
+      table.take(a.columns.sums + at, sums);
+      columns.add_sums(sums, a.output.mean.scale);
+      if constexpr (kSquared) {
+        SquareColumn<Value> squares[kPixels];
+        table.take(static_cast<const SquareColumn<Value>*>(a.columns.squares) + at, squares);
+        columns.add_squares(squares);
+      }
+    }
+    add_rows<Value, 4>(picture, place, table_end, window_end,
+                       [&](const Piece& row, const Piece& other) {
+                         columns.add(row, a.weights);
+                         columns.add(other, a.weights);
+                       });
+    add_rows<Value, 4>(picture, place, window_end, table_end,
+                       [&](const Piece& row, const Piece& other) {
+                         columns.take(row, a.weights);
+                         columns.take(other, a.weights);
+                       });
     if (has_gap)
       for (int c = gap_begin + thread; c < gap_end; c += static_cast<int>(blockDim.x)) {
-        gap += table.difference(a.columns.sums, c + a.skew);
-        if constexpr (kSquared)
-          square_gap += table.difference(static_cast<const SquareColumn<Value>*>(a.columns.squares),
-                                         c + a.skew);
-        for (int y = begin; y <= first + a.radius; ++y) {
+        std::uint32_t sum[1];
+        table.take(a.columns.sums + c + a.skew, sum);
+        gap += sum[0];
+        if constexpr (kSquared) {
+          SquareColumn<Value> square[1];
+          table.take(static_cast<const SquareColumn<Value>*>(a.columns.squares) + c + a.skew,
+                     square);
+          square_gap += static_cast<Square>(square[0]);
+        }
+        for (int y = min(table_end, window_end); y < max(table_end, window_end); ++y) {
           const std::uint32_t pixel = picture.pixel_if<Value>(y, c);
-          gap += pixel;
-          if constexpr (kSquared)
-            square_gap += static_cast<Square>(pixel) * pixel;
+          gap += y < window_end ? static_cast<Sum>(pixel) : 0 - static_cast<Sum>(pixel);
+          if constexpr (kSquared) {
+            const Square square = static_cast<Square>(pixel) * pixel;
+            square_gap += y < window_end ? square : 0 - square;
+          }
         }
       }
+  } else {
+    constexpr int kBatch = kSquared && sizeof(Square) == 8 ? 4 : 8;
+    add_rows<Value, kBatch>(picture, place, window_begin, window_end,
+                            [&](const Piece& row, const Piece& other) {
+                              columns.add(row, a.weights);
+                              columns.add(other, a.weights);
+                            });
   }
-  add_rows<Value>(picture, place, begin, first + a.radius + 1, columns);
 
   Sum exclusive;
   Square square_exclusive = 0;
   const auto publish = [&](int parity) {
     const Sum total = columns.template total<Sum>();
     const Sum inclusive = scan_of_warp(total);
-    totals.publish(parity, inclusive, gap, has_gap);
+    totals.publish(parity, inclusive, gap << a.output.mean.scale, has_gap);
     exclusive = inclusive - total;
     if constexpr (kSquared) {
       const Square square_total = columns.template square_total<Square>();
@@ -127,8 +162,10 @@ __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Squar
   rows.load(first + 1);
 
   WindowOutput<kOutput, Value, Sum> output(a.output, picture, a.radius);
-  // A warp writes groups of 128 pixels, and each of its lanes four neighbouring ones.
-  const int x = strip_x + thread / 32 * kWarpPixels + 4 * lane;
+  // Two warps take turns in groups of 128 pixels, of which a lane has four neighbouring ones. So
+  // windows that are cut, which take longer, are those of more warps.
+  const int x = strip_x + thread / 64 * 64 * kPixels + thread / 32 % 2 * 128 + 4 * (thread % 32);
+  const int group_x = x - 4 * (thread % 32);
   const int strip_end = min(strip_x + a.strip_pixels, picture.width);
   const int to_left = -a.radius - 1 - (strip_x + a.left);
   const int to_right = a.radius - (strip_x + a.right) + half;
@@ -136,14 +173,11 @@ __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Squar
   constexpr unsigned all_groups = (1u << kGroups) - 1;
   unsigned whole_groups = 0;
 #pragma unroll
-  for (int k = 0; k < kGroups; ++k) {
-    const int group_x = x - 4 * lane + 128 * k;
-    if (a.output.aligned && group_x >= a.radius && group_x + 128 + a.radius <= picture.width &&
-        group_x + 128 <= strip_end)
+  for (int k = 0; k < kGroups; ++k)
+    if (a.output.aligned && group_x + 256 * k >= a.radius &&
+        group_x + 256 * k + 128 + a.radius <= picture.width && group_x + 256 * k + 128 <= strip_end)
       whole_groups |= 1u << k;
-  }
-  PrefixReader<Sum> reader(prefix, x + to_left, x + to_right);
-  PrefixReader<Square> square_reader(square_prefix, x + to_left, x + to_right);
+  PrefixReader<Sum, Square, kSquared, kPixels> reader(prefix, x + to_left, x + to_right);
   const std::uint8_t* pixels_at = picture.row(first) + x * static_cast<int>(sizeof(Value));
   std::uint8_t* to =
       a.output.data + a.output.pitch * first + std::int64_t{x} * a.output.sample_bytes;
@@ -157,11 +191,11 @@ __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Squar
       if constexpr (kSquared) {
         Square squares[kPixels];
         columns.add_up_squares(square_exclusive + square_totals.before(parity, has_gap), squares);
-        square_prefix.store(parity, squares);
+        prefix.store_squares(parity, squares);
       }
     }
     if (y + 1 < end) {
-      columns.move(rows.gained, rows.lost);
+      columns.move(rows.gained, rows.lost, a.weights);
       if (has_gap)
         for (int c = gap_begin + thread; c < gap_end; c += static_cast<int>(blockDim.x)) {
           const std::uint32_t gain = picture.pixel_if<Value>(y + 1 + a.radius, c);
@@ -175,59 +209,111 @@ __global__ void __launch_bounds__(256, (window_blocks<kOutput, Value, Sum, Squar
     }
     __syncthreads();
     output.begin_row(y);
-    const bool divides = kOutput == Output::mean && sizeof(Sum) == 4 && a.output.divides;
-    const auto write_group = [&](int k, auto by_multiplication) {
-      std::uint32_t pixels[4]{}, values[4];
-      Sum sums[4];
-      Square squares[4]{};
+    unsigned in_doubt = 0;  // a bit for each pixel
+    const auto doubt = [&](int k, const bool(&decided)[4]) {
+      if (!(decided[0] && decided[1] && decided[2] && decided[3]))
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        sums[j] = reader.window(j, k);
-        if constexpr (kSquared)
-          squares[j] = square_reader.window(j, k);
-      }
-      if constexpr (kThreshold)
-        load_aligned_pixels<Value>(picture, pixels_at + 128 * k * sizeof(Value), pixels);
-#pragma unroll
-      for (int j = 0; j < 4; ++j)
-        values[j] = output.template value<decltype(by_multiplication)::value>(pixels[j], sums[j],
-                                                                              squares[j]);
-      output.store_aligned(to, k, values);
+        for (int j = 0; j < 4; ++j)
+          in_doubt |= static_cast<unsigned>(!decided[j]) << (4 * k + j);
     };
-    if (divides && whole_groups == all_groups) {
+    constexpr int kUsualBytes = kThreshold ? 1 : sizeof(Value);
+    const auto write_groups = [&](auto by_multiplication, auto usual) {
+      const int sample_bytes = decltype(usual)::value ? kUsualBytes : a.output.sample_bytes;
+      const auto write_group = [&](int k) {
+        std::uint32_t pixels[4]{}, results[4];
+        if constexpr (kThreshold)
+          load_aligned_pixels<Value>(picture, pixels_at + 256 * k * sizeof(Value), pixels);
+        Sum sums[4];
+        Square squares[4]{};
 #pragma unroll
-      for (int k = 0; k < kGroups; ++k)
-        write_group(k, std::true_type());
-    } else {
-#pragma unroll 1
-      for (int k = 0; k < kGroups; ++k)
-        if (whole_groups >> k & 1) {
-          if (divides)
-            write_group(k, std::true_type());
-          else
-            write_group(k, std::false_type());
+        for (int j = 0; j < 4; ++j) {
+          sums[j] = reader.sum(j, k);
+          if constexpr (kSquared)
+            squares[j] = reader.squares(j, k);
         }
-    }
+        bool decided[4] = {true, true, true, true};
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          results[j] = output.template result<decltype(by_multiplication)::value>(
+              pixels[j], sums[j], squares[j], decided[j]);
+        doubt(k, decided);
+        output.store(to + 256 * k * sample_bytes, sample_bytes, results);
+      };
+      // Sauvola's threshold and squares of 64 bits are too many numbers for several groups at once.
+      constexpr bool kAtOnce = kOutput != Output::sauvola && !(kSquared && sizeof(Square) == 8);
+      if (kAtOnce && decltype(usual)::value && whole_groups == all_groups) {
+#pragma unroll
+        for (int k = 0; k < kGroups; ++k)
+          write_group(k);
+      } else {
+#pragma unroll 1
+        for (int k = 0; k < kGroups; ++k)
+          if (whole_groups >> k & 1)
+            write_group(k);
+      }
+    };
+    if (a.output.sample_bytes != kUsualBytes)
+      write_groups(std::false_type(), std::false_type());
+    else if (kOutput == Output::mean && sizeof(Sum) == 4 && a.output.mean.exact)
+      write_groups(std::true_type(), std::true_type());
+    else
+      write_groups(std::false_type(), std::true_type());
     reader.next_row();
-    if constexpr (kSquared)
-      square_reader.next_row();
+    if (whole_groups != all_groups || in_doubt != 0) {
+      const auto left_of = [&](int pixel_x) {
+        return min(max(pixel_x + to_left, -1), 2 * half - 1);
+      };
+      const auto right_of = [&](int pixel_x) {
+        return min(max(pixel_x + to_right, -1), 2 * half - 1);
+      };
+      const auto sum_of = [&](int pixel_x) {
+        return prefix.sum(parity, left_of(pixel_x), right_of(pixel_x));
+      };
+      const auto squares_of = [&](int pixel_x) -> Square {
+        if constexpr (kSquared)
+          return prefix.squares(parity, left_of(pixel_x), right_of(pixel_x));
+        return 0;
+      };
+      const auto pixel_of = [&](int pixel_x) {
+        return kThreshold ? picture.pixel<Value>(picture.row(y), pixel_x) : 0;
+      };
+#pragma unroll 1
+      for (int k = 0; k < kGroups; ++k) {
+        const int pixel_x = x + 256 * k;
+        if (whole_groups >> k & 1 || pixel_x >= strip_end)
+          continue;
+        const bool together = a.output.aligned && pixel_x + 4 <= strip_end;
+        std::uint32_t results[4];
+        bool decided[4] = {true, true, true, true};
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const int cut_x = min(pixel_x + j, strip_end - 1);
+          results[j] = output.cut_result(cut_x, pixel_of(cut_x), sum_of(cut_x), squares_of(cut_x),
+                                         decided[j]);
+        }
+        doubt(k, decided);
+        std::uint8_t* const cut_to = to + 256 * k * a.output.sample_bytes;
+        if (together) {
+          output.store(cut_to, a.output.sample_bytes, results);
+        } else {
+#pragma unroll
+          for (int j = 0; j < 4; ++j)
+            if (pixel_x + j < strip_end)
+              output.store_one(cut_to + j * a.output.sample_bytes, results[j]);
+        }
+      }
+#pragma unroll 1
+      for (; in_doubt != 0; in_doubt &= in_doubt - 1) {
+        const int i = __ffs(static_cast<int>(in_doubt)) - 1;
+        const int offset = i / 4 * 256 + i % 4;
+        if (x + offset < strip_end)
+          output.store_one(to + offset * a.output.sample_bytes,
+                           output.exact_result(x + offset, pixel_of(x + offset), sum_of(x + offset),
+                                               squares_of(x + offset)));
+      }
+    }
     pixels_at += picture.pitch;
     to += a.output.pitch;
-    if (whole_groups == all_groups)
-      continue;
-#pragma unroll 1
-    for (int k = 0; k < 4 * kGroups; ++k) {
-      const int pixel_x = x - 3 * lane + 32 * k;
-      if (whole_groups >> (k / 4) & 1 || pixel_x >= strip_end)
-        continue;
-      const int left_place = prefix.place(max(pixel_x + to_left, -1));
-      const int right_place = prefix.place(min(pixel_x + to_right, 2 * half - 1));
-      const Sum sum = prefix.at(parity, right_place) - prefix.at(parity, left_place);
-      Square squares = 0;
-      if constexpr (kSquared)
-        squares = square_prefix.at(parity, right_place) - square_prefix.at(parity, left_place);
-      output.write_one(y, pixel_x, sum, squares);
-    }
   }
 }
 

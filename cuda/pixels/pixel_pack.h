@@ -47,6 +47,39 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
+/// Returns sum plus the products of each byte of a with the same byte of b, which has a sign.
+CUDAVISION_HOST_DEVICE inline std::uint32_t dot_signed_bytes(std::uint32_t a, std::uint32_t b,
+                                                             std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  std::uint32_t result;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+#else
+  for (int i = 0; i < 4; ++i)
+    sum += byte_of(a, i) * static_cast<std::uint32_t>(static_cast<std::int8_t>(byte_of(b, i)));
+  return sum;
+#endif
+}
+
+/// Returns sum + low half of halves · byte 0 + high half of halves · byte 1.
+CUDAVISION_HOST_DEVICE inline std::uint32_t dot_low_bytes(std::uint32_t halves, std::uint32_t bytes,
+                                                          std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_lo(halves, bytes, sum);
+#else
+  return sum + (halves & 0xffff) * (bytes & 0xff) + (halves >> 16) * (bytes >> 8 & 0xff);
+#endif
+}
+/// The same with bytes 2 and 3.
+CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t halves,
+                                                           std::uint32_t bytes, std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_hi(halves, bytes, sum);
+#else
+  return dot_low_bytes(halves, bytes >> 16, sum);
+#endif
+}
+
 /// Returns the luminance of a pixel of four bytes. The picture has the weights in the order of
 /// these bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,

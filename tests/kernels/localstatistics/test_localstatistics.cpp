@@ -124,15 +124,21 @@ const Extreme<Parameters> extremes[] = {
     {"LargestOfABlock", "GRAY8", 701, 203, Content::two_valued, statistics(bradley, 63)},
     {"BeyondABlock", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 64)},
     {"BeyondAWarp", "GRAY8", 1537, 403, Content::maximum, statistics(mean, 16)},
-    // Sums of columns fit 16 bits up to a radius of 128.
-    {"PackedColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
-    {"WholeColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
+    // From a radius of 129 on, sums of columns need more than 16 bits.
+    {"ShortColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
+    {"LongColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
     // Up to a radius of 31 the kernels add up columns themselves; then another kernel does so.
     {"OwnColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 31)},
     {"OwnColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 31)},
     {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
     {"OthersColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 32)},
     {"OthersColumnsSauvola", "GRAY8", 4099, 67, Content::natural, statistics(sauvola, 40)},
+    // Several blocks, one below the other, add up the columns.
+    {"ColumnsOfBlocks", "GRAY8", 200, 1500, Content::random, statistics(mean, 300)},
+    {"ColumnsOfBlocksDeviation", "GRAY8", 131, 1100, Content::random, statistics(deviation, 100)},
+    {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
+    // Areas that bradley_difference() does not take.
+    {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
     // The halves of a block's columns meet, or leave a gap.
     {"Halves", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1023)},
     {"Gap", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1100)},

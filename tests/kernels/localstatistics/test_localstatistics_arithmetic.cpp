@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "cuda/localstatistics/arithmetic.h"
+#include "cuda/localstatistics/windowcolumns.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/common/rounding.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
@@ -81,50 +84,105 @@ float disturbed(float number, Random& random) {
   return number;
 }
 
+/// Divides the sums next to those where the quotient changes.
+void expect_means(const MeanScale& mean, std::uint32_t area, std::uint64_t largest,
+                  Random& random) {
+  const std::uint32_t scaled = area << mean.scale;
+  const MeanDivision division(scaled, disturbed(1.0f / static_cast<float>(scaled), random),
+                              mean.position, static_cast<std::uint32_t>(largest));
+  for (int i = 0; i < 12; ++i) {
+    const std::uint64_t level = i < 2 ? i : i < 4 ? largest - i + 2 : random.next() % largest;
+    // The quotient changes at the smallest sum that gives it.
+    const std::uint64_t sum =
+        std::min(level * area - (level == 0 ? 0 : area / 2) + (i >= 4 && i % 2 ? area - 1 : 0),
+                 largest * area);
+    for (const std::uint64_t near :
+         {sum, sum == 0 ? 0 : sum - 1, std::min(sum + 1, largest * area)}) {
+      const std::uint32_t word = division.mean(static_cast<std::uint32_t>(near << mean.scale));
+      ASSERT_EQ(word >> mean.position, (2 * near + area) / (2 * area)) << near << " / " << area;
+    }
+  }
+}
+
 TEST(LocalStatisticsArithmetic, DividesByMultiplication) {
   Random random(43);
   for (const int bits : {8, 9, 10, 12, 16}) {
     const std::uint64_t largest = (1u << bits) - 1;
-    const std::uint32_t end = 1u << (29 - bits);
-    EXPECT_TRUE(MeanDivision::is_exact(end - 1, bits));
-    EXPECT_FALSE(MeanDivision::is_exact(end, bits));
-    for (std::uint32_t area = 1; area < end; area += area < 20000 ? 1 : random.between(1, 900)) {
-      if (area + 900 >= end)
-        area = end - 1;
-      const MeanDivision division(area, disturbed(1.0f / static_cast<float>(area), random));
-      const std::uint64_t power = std::uint64_t{1} << (31 + division.shift);
-      ASSERT_EQ(division.magic, (power + area - 1) / area) << area;
-      // The quotient changes at the smallest sum that gives it.
-      for (int i = 0; i < 12; ++i) {
-        const std::uint64_t mean = i < 2 ? i : i < 4 ? largest - i + 2 : random.next() % largest;
-        const std::uint64_t sum =
-            std::min(mean * area - (mean == 0 ? 0 : area / 2) + (i >= 4 && i % 2 ? area - 1 : 0),
-                     largest * area);
-        for (const std::uint64_t near :
-             {sum, sum == 0 ? 0 : sum - 1, std::min(sum + 1, largest * area)})
-          ASSERT_EQ(division.mean(static_cast<std::uint32_t>(near), area),
-                    (2 * near + area) / (2 * area))
-              << near << " / " << area;
+    const int max_scale = bits == 8 ? 7 : 0;
+    int exact = 0;
+    for (std::uint64_t radius = 0; radius <= 600; radius += radius < 60 ? 1 : 13) {
+      const std::uint64_t side = 2 * radius + 1;
+      for (const std::uint64_t height : {std::uint64_t{1}, radius + 1, side}) {
+        const std::uint64_t rows = std::min(height, radius + 1);
+        const MeanScale mean(bits, rows * side, height * side, max_scale);
+        if (!mean.exact) {
+          ASSERT_EQ(mean.scale, 0);
+          continue;
+        }
+        ++exact;
+        for (std::uint64_t area = rows * side; area <= height * side; area += side)
+          expect_means(mean, static_cast<std::uint32_t>(area), largest, random);
+        if (testing::Test::HasFatalFailure())
+          FAIL() << bits << " bits, radius " << radius;
       }
     }
+    EXPECT_GT(exact, bits == 8 ? 100 : 50) << bits << " bits";
   }
+  // Windows of bytes that the kernels divide so, if the picture is high enough.
+  for (const std::uint64_t radius : {16, 50, 128, 500, 511})
+    EXPECT_TRUE(MeanScale(8, (radius + 1) * (2 * radius + 1), (2 * radius + 1) * (2 * radius + 1),
+                          QuadWeights::max_scale)
+                    .exact)
+        << radius;
 }
 
 TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
   Random random(44);
   std::uint64_t narrow = (std::uint64_t{1} << 32) / 259;
-  for (int i = 0; i < 200000; ++i) {
+  int doubts = 0;
+  constexpr int all = 200000;
+  for (int i = 0; i < all; ++i) {
     const DefinedWindow window =
         random_window(random, 255, random.one_in(2) ? narrow : 1 + random.next() % 2000);
     const auto area = static_cast<std::uint32_t>(window.area);
     const auto variance = scaled_variance<NarrowWindow>(
         window.squared_sum, static_cast<std::uint32_t>(window.sum), area);
-    const CoarseRoot root(area, disturbed(1.0f / static_cast<float>(area), random));
     const float estimate =
-        root(variance, [&](float square) { return disturbed(std::sqrt(square), random); });
-    ASSERT_EQ(rounded_stddev<NarrowWindow>(variance, area, static_cast<std::int32_t>(estimate)),
-              defined_deviation(window))
+        std::fma(disturbed(std::sqrt(static_cast<float>(variance)), random),
+                 disturbed(1.0f / static_cast<float>(area), random), stddev_offset);
+    std::uint32_t estimate_bits;
+    std::memcpy(&estimate_bits, &estimate, sizeof estimate_bits);
+    if (!stddev_is_decided(estimate_bits)) {
+      ++doubts;
+      continue;
+    }
+    if (window.squared_sum < std::uint64_t{1} << 32) {
+      ASSERT_EQ(small_scaled_variance(static_cast<std::uint32_t>(window.squared_sum),
+                                      static_cast<std::uint32_t>(window.sum), area),
+                variance);
+    }
+    ASSERT_EQ(estimate_bits >> 16 & 0xff, defined_deviation(window))
         << window.area << ", " << window.sum << ", " << window.squared_sum;
+  }
+  EXPECT_LT(doubts, all / 2);
+}
+
+TEST(LocalStatisticsArithmetic, ComparesBytesByBradley) {
+  Random random(46);
+  for (int i = 0; i < 100000; ++i) {
+    const DefinedWindow window =
+        random_window(random, 255, random.one_in(2) ? (1u << 23) - 1 : 1 + random.next() % 2000);
+    const double ratio = random.between(0, 65536) / 65536.0;
+    const std::uint32_t factor = bradley_factor(ratio);
+    const std::uint64_t nearest = window.sum * factor / (window.area << 16);
+    for (const std::uint64_t level :
+         {nearest, std::min<std::uint64_t>(nearest + 1, 255), random.next() % 256}) {
+      const auto value = static_cast<std::uint32_t>(level);
+      ASSERT_EQ(bradley_difference(value, static_cast<std::uint32_t>(window.sum),
+                                   static_cast<std::uint32_t>(window.area), factor) < 0,
+                defined_bradley_black(window, level, ratio))
+          << window.area << ", " << window.sum << ", " << value << ", ratio " << ratio;
+    }
   }
 }
 
@@ -149,21 +207,21 @@ TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
       const auto area = static_cast<std::uint32_t>(window.area);
       const std::uint64_t variance = scaled_variance<NarrowWindow>(
           window.squared_sum, static_cast<std::uint32_t>(window.sum), area);
+      const float inverse = disturbed(1.0f / static_cast<float>(area), random);
+      const float mean = static_cast<float>(window.sum) * inverse;
       const float threshold = SauvolaEstimate(k, range).threshold(
-          static_cast<float>(window.sum),
-          disturbed(std::sqrt(static_cast<float>(variance)), random),
-          disturbed(1.0f / static_cast<float>(area), random));
+          mean, disturbed(std::sqrt(static_cast<float>(variance)), random) * inverse);
       // Levels next to the threshold, and any others.
       const double nearest = std::min(std::max(std::floor(threshold), 0.0f), 65534.0f);
       for (const double level :
            {nearest, nearest + 1, std::floor(random.between(0, 65535) + 0.0)}) {
         const auto value = static_cast<std::uint32_t>(level);
         ++all;
-        if (!SauvolaEstimate::decides(static_cast<float>(value), threshold))
+        const float difference = static_cast<float>(value) - threshold;
+        if (!SauvolaEstimate::decides(difference, mean, threshold))
           continue;
         ++decided;
-        ASSERT_EQ(static_cast<float>(value) < threshold,
-                  defined_sauvola_black(window, value, k, range))
+        ASSERT_EQ(difference < 0, defined_sauvola_black(window, value, k, range))
             << window.area << ", " << window.sum << ", " << window.squared_sum << ", " << value
             << ", k " << k << ", range " << range;
       }
