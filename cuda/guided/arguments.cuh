@@ -7,6 +7,7 @@
 
 #include "cuda/core/frame.h"
 #include "cuda/guided/arithmetic.h"
+#include "cuda/regions/activecells.h"
 
 namespace cudavision::guided {
 
@@ -29,8 +30,11 @@ struct FilteredPicture {
   int words_pitch;         ///< words
 
   int width, height;
+  int sample_width, sample_height;  ///< pixels that a sample stands for
   int reach_x, reach_y;
-  /// How blocks share the picture: strips beside each other, in bands one below the other.
+  /// How blocks share the rows from begin to end − 1: strips beside each other, in bands one below
+  /// the other.
+  int begin, end;
   int strips, strip_width, band_rows;
   /// A block adds up two halves of its columns, which begin at these distances from its strip, and
   /// between which there may be a gap.
@@ -43,7 +47,21 @@ struct GuidedArguments {
   int picture_count;
   Scale scale;
   int shift;  ///< of samples of two bytes
+  /// How far beyond the samples whose results are needed windows are needed, too, in reaches.
+  int halo;
+  bool everywhere;  ///< else only results in active cells are needed
+  regions::ActiveCells active;
 };
+
+/// Returns true if some results that depend on a part of a picture are needed.
+__device__ inline bool is_active(const GuidedArguments& a, const FilteredPicture& picture, int x0,
+                                 int y0, int x1, int y1) {
+  const int reach_x = a.halo * picture.reach_x, reach_y = a.halo * picture.reach_y;
+  return a.everywhere || a.active.touch({max(x0 - reach_x, 0) * picture.sample_width,
+                                         max(y0 - reach_y, 0) * picture.sample_height,
+                                         (x1 + reach_x) * picture.sample_width,
+                                         (y1 + reach_y) * picture.sample_height});
+}
 
 /// Returns the picture that a block works on. first is the member that holds the number of a
 /// picture's first block.

@@ -31,12 +31,22 @@ struct Reach {
   bool is_narrow(const Channel& channel) const noexcept;
 };
 
+struct RowRange {
+  int begin, end;  ///< the row after the last one
+};
+/// Returns the rows of a channel in which results are needed, at least one. active is nullptr if
+/// all are.
+RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept;
+/// Returns the rows whose windows these results depend on.
+RowRange rows_with_windows(const Channel& channel, int reach, const RowRange& results) noexcept;
+
 class Guided::Backend {
  public:
   virtual ~Backend() = default;
   /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  virtual void run(const ConstFrame& in, const Frame& out) = 0;
+  /// active is nullptr if the whole output is needed.
+  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
   /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };

@@ -154,39 +154,42 @@ class GuidedCpu final : public Guided::Backend {
       copy_plane(in.planes[p], out.planes[p]);
   }
 
-  void run(const ConstFrame& in, const Frame& out) override {
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.has_other_bytes[p])
         copy_plane(in.planes[p], out.planes[p]);
     for (int c = 0; c < frame_.channel_count; ++c) {
       const Channel& channel = frame_.channels[c];
       const Reach reach(channel, parameters_.radius);
+      const RowRange rows = rows_with_results(channel, active);
       if (layout_.bits == 8) {
         if (reach.is_narrow(channel))
-          filter<std::uint8_t, std::uint32_t, true>(channel, reach, in, out);
+          filter<std::uint8_t, std::uint32_t, true>(channel, reach, rows, in, out);
         else
-          filter<std::uint8_t, std::uint64_t, false>(channel, reach, in, out);
+          filter<std::uint8_t, std::uint64_t, false>(channel, reach, rows, in, out);
       } else {
         if (reach.is_narrow(channel))
-          filter<std::uint16_t, std::uint64_t, true>(channel, reach, in, out);
+          filter<std::uint16_t, std::uint64_t, true>(channel, reach, rows, in, out);
         else
-          filter<std::uint16_t, std::uint64_t, false>(channel, reach, in, out);
+          filter<std::uint16_t, std::uint64_t, false>(channel, reach, rows, in, out);
       }
     }
   }
 
  private:
-  /// Calls function(begin, end, scratch) in parallel for parts of `rows` rows.
+  /// Calls function(begin, end, scratch) in parallel for parts of the rows.
   template <class Function>
-  void for_shares(int rows, const Function& function) const {
+  void for_shares(const RowRange& rows, const Function& function) const {
+    const int count = rows.end - rows.begin;
     bands_.for_each([&](const Band& band) {
-      function(bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
+      function(rows.begin + bands_.first_of(count, band.number),
+               rows.begin + bands_.first_of(count, band.number + 1),
                scratch_[static_cast<std::size_t>(band.number)]);
     });
   }
 
   void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to) const {
-    for_shares(from.height, [&](int begin, int end, const Scratch&) {
+    for_shares({0, from.height}, [&](int begin, int end, const Scratch&) {
       for (int y = begin; y < end; ++y)
         std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.width));
     });
@@ -194,8 +197,8 @@ class GuidedCpu final : public Guided::Backend {
 
   /// Sum is the type of sums of samples and of their squares. Those of words are narrow or wide.
   template <class Sample, class Sum, bool kNarrow>
-  void filter(const Channel& channel, const Reach& reach, const ConstFrame& in,
-              const Frame& out) const {
+  void filter(const Channel& channel, const Reach& reach, const RowRange& rows,
+              const ConstFrame& in, const Frame& out) const {
     using AnyWindow = std::conditional_t<kNarrow, ReciprocalWindow, Window<false>>;
     using WordSum = std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>;
     const int bits = layout_.bits;
@@ -205,14 +208,15 @@ class GuidedCpu final : public Guided::Backend {
     const auto samples_of = [&](int y, Sample* buffer) {
       return samples(channel, in.planes[channel.plane].row(y), buffer);
     };
-    for_shares(channel.height, [&](int begin, int end, const Scratch& scratch) {
+    const RowRange windows = rows_with_windows(channel, reach.y, rows);
+    for_shares(windows, [&](int begin, int end, const Scratch& scratch) {
       WindowRows<Sum, Sample, AnyWindow>(scratch, channel, reach, scale_)
           .run(begin, end, samples_of,
                [&](int y, int from, int to, const WindowEnds<Sum>& sums, const AnyWindow& window) {
                  write_lines<kNarrow>(to - from, sums, window, bits, words_of(y) + from);
                });
     });
-    for_shares(channel.height, [&](int begin, int end, const Scratch& scratch) {
+    for_shares(rows, [&](int begin, int end, const Scratch& scratch) {
       auto* const values = scratch.elements<Sample>(1);
       auto* const levels = scratch.elements<Sample>(2);
       const Sample* row = nullptr;

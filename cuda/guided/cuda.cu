@@ -72,7 +72,7 @@ class GuidedCuda final : public Guided::Backend {
             ? (narrow ? passes_of<std::uint8_t, true>() : passes_of<std::uint8_t, false>())
             : (narrow ? passes_of<std::uint16_t, true>() : passes_of<std::uint16_t, false>());
     for (int pass = 0; pass < 2; ++pass)
-      plan(parameters, kernels[static_cast<std::size_t>(pass)], plans_[pass]);
+      make_plan(parameters, kernels[static_cast<std::size_t>(pass)], 1 - pass, plans_[pass]);
   }
 
   void copy(const ConstFrame& in, const Frame& out) override {
@@ -80,7 +80,7 @@ class GuidedCuda final : public Guided::Backend {
       device_.copy(in.planes[p], out.planes[p]);
   }
 
-  void run(const ConstFrame& in, const Frame& out) override {
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.has_other_bytes[p])
         device_.copy(in.planes[p], out.planes[p]);
@@ -101,10 +101,15 @@ class GuidedCuda final : public Guided::Backend {
     if (gathering_blocks > 0)
       launcher_(layout_.bits == 8 ? gather_values<std::uint8_t> : gather_values<std::uint16_t>,
                 gathering_blocks, gathering_threads, 0, gathering);
-    for (const Plan& plan : plans_)
-      if (plan.blocks > 0)
-        launcher_(plan.kernel.kernel, plan.blocks, static_cast<unsigned>(plan.threads),
+    for (Plan& plan : plans_) {
+      plan.arguments.everywhere = active == nullptr;
+      if (active)
+        plan.arguments.active = *active;
+      const unsigned blocks = divide_rows(plan, active);
+      if (blocks > 0)
+        launcher_(plan.kernel.kernel, blocks, static_cast<unsigned>(plan.threads),
                   plan.kernel.shared_bytes(plan.threads), plan.arguments);
+    }
   }
 
  private:
@@ -112,7 +117,7 @@ class GuidedCuda final : public Guided::Backend {
     PassKernel kernel;
     GuidedArguments arguments{};
     int threads = 0;
-    unsigned blocks = 0;
+    int resident_blocks = 0;
   };
 
   /// Returns the samples of a row in our own memory.
@@ -131,46 +136,66 @@ class GuidedCuda final : public Guided::Backend {
     return buffer;
   }
 
-  void plan(const Parameters& parameters, const PassKernel& kernel, Plan& plan) const {
+  void make_plan(const Parameters& parameters, const PassKernel& kernel, int halo,
+                 Plan& plan) const {
     plan.kernel = kernel;
     GuidedArguments& a = plan.arguments;
     a = {};
     a.scale = scale_;
     a.shift = layout_.shift;
+    a.halo = halo;
     a.picture_count = frame_.channel_count;
-    std::int64_t samples = 0;
     for (int c = 0; c < frame_.channel_count; ++c) {
       const Channel& channel = frame_.channels[c];
       const Reach reach(channel, parameters.radius);
       FilteredPicture& picture = a.pictures[c];
       picture.width = channel.width;
       picture.height = channel.height;
+      picture.sample_width = channel.subsampling_x;
+      picture.sample_height = channel.subsampling_y;
       picture.reach_x = reach.x;
       picture.reach_y = reach.y;
       picture.words = words_[c].as<std::uint32_t>();
       picture.words_pitch = pitch_of(channel);
       picture.gathered = gathered_[c].as<std::uint8_t>();
-      samples += std::int64_t{channel.width} * channel.height;
     }
     plan.threads = choose_threads(kernel, a);
     int resident = 0;
     cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel.kernel, plan.threads,
                                                              kernel.shared_bytes(plan.threads)),
                "setting up a kernel on the GPU");
-    const int all_blocks = std::max(1, resident) * multiprocessors_;
-    plan.blocks = 0;
+    plan.resident_blocks = std::max(1, resident) * multiprocessors_;
+    for (int c = 0; c < a.picture_count; ++c)
+      divide_columns(plan.threads, a.pictures[c]);
+  }
+
+  /// Chooses bands so that all blocks run at once, and returns the number of blocks.
+  unsigned divide_rows(Plan& plan, const regions::ActiveCells* active) const {
+    GuidedArguments& a = plan.arguments;
+    std::int64_t samples = 0;
     for (int c = 0; c < a.picture_count; ++c) {
       FilteredPicture& picture = a.pictures[c];
-      divide_columns(plan.threads, picture);
-      // All blocks run at once.
-      const auto share =
-          all_blocks * (std::int64_t{picture.width} * picture.height) / (samples * picture.strips);
-      const int bands = static_cast<int>(std::clamp<std::int64_t>(share, 1, picture.height));
-      picture.band_rows = std::max(divided(picture.height, bands), min_band_rows);
-      picture.first_block = plan.blocks;
-      plan.blocks += static_cast<unsigned>(picture.strips) *
-                     static_cast<unsigned>(divided(picture.height, picture.band_rows));
+      const Channel& channel = frame_.channels[c];
+      RowRange rows = rows_with_results(channel, active);
+      if (a.halo > 0)
+        rows = rows_with_windows(channel, picture.reach_y, rows);
+      picture.begin = rows.begin;
+      picture.end = rows.end;
+      samples += std::int64_t{picture.width} * (rows.end - rows.begin);
     }
+    unsigned blocks = 0;
+    for (int c = 0; c < a.picture_count; ++c) {
+      FilteredPicture& picture = a.pictures[c];
+      const int rows = picture.end - picture.begin;
+      const auto share =
+          plan.resident_blocks * (std::int64_t{picture.width} * rows) / (samples * picture.strips);
+      const int bands = static_cast<int>(std::clamp<std::int64_t>(share, 1, rows));
+      picture.band_rows = std::max(divided(rows, bands), min_band_rows);
+      picture.first_block = blocks;
+      blocks += static_cast<unsigned>(picture.strips) *
+                static_cast<unsigned>(divided(rows, picture.band_rows));
+    }
+    return blocks;
   }
 
   /// Chooses the number of threads with which blocks add up the fewest columns of the pictures.

@@ -33,9 +33,11 @@ __global__ void __launch_bounds__(max_threads<Pass>, 2)
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int block = static_cast<int>(blockIdx.x - picture.first_block);
   const int strip_x = block % picture.strips * picture.strip_width;
-  const int first = block / picture.strips * picture.band_rows;
-  const int end = min(first + picture.band_rows, picture.height);
+  const int first = picture.begin + block / picture.strips * picture.band_rows;
+  const int end = min(first + picture.band_rows, picture.end);
   const int strip_end = min(strip_x + picture.strip_width, picture.width);
+  if (!is_active(a, picture, strip_x, first, strip_end, end))
+    return;
   const int reach_x = picture.reach_x, reach_y = picture.reach_y;
   const int half = static_cast<int>(blockDim.x) * thread_columns / 2;
   const int own = thread * thread_columns;

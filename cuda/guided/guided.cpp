@@ -54,6 +54,23 @@ bool Reach::is_narrow(const Channel& channel) const noexcept {
   return side(x, channel.width) * side(y, channel.height) < narrow_area;
 }
 
+RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept {
+  if (!active)
+    return {0, channel.height};
+  int first = 0, last = regions::ActiveCells::side - 1;
+  while (first < last && active->row(first) == 0)
+    ++first;
+  while (last > first && active->row(last) == 0)
+    --last;
+  return {std::min(first * active->cell_height() / channel.subsampling_y, channel.height - 1),
+          std::min(((last + 1) * active->cell_height() - 1) / channel.subsampling_y + 1,
+                   channel.height)};
+}
+
+RowRange rows_with_windows(const Channel& channel, int reach, const RowRange& results) noexcept {
+  return {std::max(results.begin - reach, 0), std::min(results.end + reach, channel.height)};
+}
+
 Guided::Guided(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
   check_layout(operation, layout);
@@ -76,13 +93,13 @@ bool Guided::identity() const noexcept {
   return parameters_.radius == 0 || parameters_.epsilon == 0;
 }
 
-void Guided::run(const ConstFrame& in, const Frame& out) {
+void Guided::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
   if (identity())
     backend_->copy(in, out);
-  else
-    backend_->run(in, out);
+  else if (!active || active->any())
+    backend_->run(in, out, active);
 }
 
 }  // namespace cudavision::guided

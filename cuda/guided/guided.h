@@ -6,6 +6,7 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/core/range.h"
+#include "cuda/regions/activecells.h"
 
 /// Edge-preserving smoothing by the guided filter (He, Sun & Tang, "Guided Image Filtering", 2010),
 /// in which each channel guides itself.
@@ -63,8 +64,9 @@ class Guided {
   bool identity() const noexcept;
 
   /// in and out have the planes of the layout and do not overlap. Bytes that belong to no channel
-  /// are copied. Only enqueues.
-  void run(const ConstFrame& in, const Frame& out);
+  /// are copied. Only enqueues. With `active`, the output is undefined where no cell is active, and
+  /// takes less time.
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;
 

@@ -47,12 +47,14 @@ integral::TableElement OutputForm::element_for(const FrameLayout& frame) const n
 }
 
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings) {
-  if (output != IntegralOutput::denoise)
+  if (output < IntegralOutput::denoise)
     return settings.in_regions()
-               ? "regions and use-roi-meta are for output=denoise, because only then the output "
-                 "has pixels that can stay as they are: set output=denoise, or leave regions empty "
-                 "and use-roi-meta=false."
+               ? "regions and use-roi-meta are for output=denoise and output=guided, because only "
+                 "then the output has pixels that can stay as they are: set one of these, or leave "
+                 "regions empty and use-roi-meta=false."
                : "";
+  if (output == IntegralOutput::guided)
+    return settings.regions.error();
   std::string error = size_error("search-size", "the area that is searched", settings.search_size);
   if (error.empty())
     error = size_error("patch-size", "a patch", settings.patch_size);
@@ -84,6 +86,10 @@ nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
   parameters.patch = settings.patch_size;
   parameters.strength = settings.denoise_strength;
   return parameters;
+}
+
+guided::Parameters guided_parameters(const IntegralSettings& settings) {
+  return {settings.radius, settings.guided_epsilon};
 }
 
 }  // namespace cudavision

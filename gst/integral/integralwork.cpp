@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gst/base/frameregions.h"
+#include "gst/integral/guidedwork.h"
 
 namespace cudavision {
 namespace {
@@ -125,6 +126,8 @@ std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameForm
                                                  RegionFinder& finder) {
   if (form.output == IntegralOutput::denoise)
     return std::make_unique<Denoising>(device, in, settings, finder);
+  if (form.output == IntegralOutput::guided)
+    return make_guided_work(device, in, settings, finder);
   if (!form.is_table())
     return std::make_unique<Statistics>(device, in, out, form, settings);
   if (out.is_video())

@@ -10,7 +10,7 @@ const Property denoise = {"output", "denoise"};
 const RegisteredElement row(ElementUnderTest{
     {"cudaintegral",
      {{"output", Change::ready, "sum", "tilted-sum", 0, 0,
-       "sum squared-sum tilted-sum mean stddev threshold denoise"},
+       "sum squared-sum tilted-sum mean stddev threshold denoise guided"},
       {"table-layout", Change::ready, "padded", "same-size", 0, 0, "padded same-size"},
       {"element-type", Change::ready, "auto", "float64", 0, 0,
        "auto uint32 uint64 float32 float64"},
@@ -22,15 +22,16 @@ const RegisteredElement row(ElementUnderTest{
       {"threshold-invert", Change::playing, "false", "true"},
       {"search-size", Change::playing, "21", "101", 1, 101},
       {"patch-size", Change::playing, "7", "1", 1, 31},
-      {"denoise-strength", Change::playing, "10", "3.25", 0, 255}},
+      {"denoise-strength", Change::playing, "10", "3.25", 0, 255},
+      {"guided-epsilon", Change::playing, "100", "650.25", 0, 65025}},
      {{{"I420"}, {{"regions", "0,0,5,5"}}, {"regions", "output=denoise"}},
       {{"I420"},
        {{"output", "mean"}, {"use-roi-meta", "true"}},
-       {"use-roi-meta", "output=denoise"}},
+       {"use-roi-meta", "output=denoise", "output=guided"}},
       {{"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}},
       {{"I420"}, {denoise, {"search-size", "6"}}, {"search-size=5", "search-size=7"}},
       {{"I420"}, {denoise, {"patch-size", "6"}}, {"patch-size=5", "patch-size=7"}}}},
-    // Denoising is the only output that has the format of its input. A small search saves
+    // Denoising has the format of its input, which most outputs have not. A small search saves
     // time, and the strength is large enough to change every picture of these tests.
     {denoise, {"search-size", "5"}, {"patch-size", "3"}, {"denoise-strength", "60"}},
     {},
