@@ -7,6 +7,7 @@
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
+#include "cuda/core/planefill.h"
 #include "cuda/nlmeans/backend.h"
 
 namespace cudavision::nlmeans {
@@ -65,27 +66,6 @@ void check_parameters(const Parameters& parameters, int max_frames) {
   if (parameters.frames < 1 || parameters.frames > max_frames)
     refuse(operation, std::to_string(parameters.frames) + " frames; there must be 1 to " +
                           std::to_string(max_frames));
-}
-
-/// Returns true if every byte of the plane belongs to a sample of a denoised channel.
-bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
-  int count = 0;
-  unsigned offsets = 0;
-  for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    if (channel.plane != plane || !denoised[c])
-      continue;
-    ++count;
-    offsets |= channel.offset < FrameLayout::max_channels ? 1u << channel.offset : 0;
-  }
-  for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    if (channel.plane == plane && denoised[c] &&
-        (channel.step != count || channel.height != layout.planes[plane].rows ||
-         channel.width * count * layout.sample_bytes() != layout.planes[plane].row_bytes))
-      return false;
-  }
-  return count > 0 && offsets == (1u << count) - 1;
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
  *
  * Makes integral images (summed-area tables) of the luminance of frames, or pictures that follow
  * from them quickly: the mean or the standard deviation around each pixel, black and white by
- * adaptive thresholds, and denoised frames. Works on an NVIDIA GPU or, with the same results to the
- * bit, on the CPU. #GstCudaIntegral:output selects the output:
+ * adaptive thresholds, and denoised or smoothed frames. Works on an NVIDIA GPU or, with the same
+ * results to the bit, on the CPU. #GstCudaIntegral:output selects the output:
  *
  * * `sum`, `squared-sum`, `tilted-sum`: tables equal to those of OpenCV's integral, as tensors in
  *   NNStreamer's caps: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
@@ -24,8 +24,11 @@
  *   #GstCudaIntegral:denoise-frames, pixels of the frames before and after count, too, for which
  *   frames wait. With #GstCudaIntegral:post-messages, the element posts an element message named
  *   `cudaintegral` with the noise of the frames and the strengths of the denoising.
+ * * `guided`: the frames, smoothed by the guided filter, which keeps edges. It takes its window
+ * from #GstCudaIntegral:radius, and from #GstCudaIntegral:guided-epsilon what is an edge.
  *
- * The time for a mean, a standard deviation or a threshold hardly depends on the radius.
+ * The time for a mean, a standard deviation, a threshold or the guided filter hardly depends on the
+ * radius.
  *
  * A change of #GstCudaIntegral:output, #GstCudaIntegral:table-layout or
  * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
@@ -84,6 +87,8 @@ GType output_type() {
       enum_value(IntegralOutput::threshold,
                  "Black where a pixel is darker than its surroundings, else white", "threshold"),
       enum_value(IntegralOutput::denoise, "The frame, denoised by non-local means", "denoise"),
+      enum_value(IntegralOutput::guided,
+                 "The frame, smoothed by the guided filter, which keeps edges", "guided"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralOutput", values);
@@ -274,8 +279,8 @@ gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
 }
 
 repack::UnpackedForm unpacked_form(GstCudaVisionFilter* self) {
-  return form_of(self).output == IntegralOutput::denoise ? repack::UnpackedForm::channels
-                                                         : repack::UnpackedForm::luminance;
+  return form_of(self).keeps_format() ? repack::UnpackedForm::channels
+                                      : repack::UnpackedForm::luminance;
 }
 
 FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, const GstCaps* caps) {
@@ -416,9 +421,11 @@ void install_properties(GObjectClass* klass) {
   all.add({"element-type", "Element type",
            "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
           &Settings::element_type, element_type_type());
-  all.add({"radius", "Radius",
-           "Reach of the window of mean, stddev and threshold, in pixels to each side"},
-          &Settings::radius, Statistics::radius);
+  all.add(
+      {"radius", "Radius",
+       "Reach of the window of mean, stddev, threshold and guided, in pixels to each side (with "
+       "output=guided, 0 = frames stay unchanged)"},
+      &Settings::radius, Statistics::radius);
   all.add({"threshold-method", "Threshold method",
            "Rule by which output=threshold decides between black and white"},
           &Settings::threshold_method, threshold_method_type());
@@ -463,6 +470,10 @@ void install_properties(GObjectClass* klass) {
        "Number of frames in which denoise looks for similar pixels, odd: half of the others come "
        "before the frame and half after it, for which it waits (1 = the frame itself)"},
       &Settings::denoise_frames, Denoising::frames);
+  all.add({"guided-epsilon", "Guided epsilon",
+           "Variance of windows that guided smooths by half, in squares of 8-bit grey levels: it "
+           "smooths weaker texture more, and stronger edges less (0 = frames stay unchanged)"},
+          &Settings::guided_epsilon, guided::Parameters::Ranges::epsilon);
   all.add({"post-messages", "Post messages",
            "With output=denoise, post an element message with the noise and the strengths"},
           &Settings::post_messages);
@@ -486,8 +497,8 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   describe_element(
       GST_ELEMENT_CLASS(klass), "cudaintegral", "CUDA integral image",
       "Filter/Analyzer/Effect/Converter/Video/Hardware",
-      "Integral images (summed-area tables), local means and deviations, adaptive thresholds and "
-      "denoising by non-local means, on an NVIDIA GPU or the CPU");
+      "Integral images (summed-area tables), local means and deviations, adaptive thresholds, "
+      "denoising by non-local means and edge-preserving smoothing, on an NVIDIA GPU or the CPU");
 
   set_memory_advice(GST_ELEMENT_CLASS(klass), "smaller frames or, for tables, element-type=uint32");
 

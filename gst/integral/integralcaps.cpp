@@ -250,7 +250,7 @@ Caps integral_src_template() {
 
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                                  const OutputForm& form, bool cuda) {
-  if (form.output == IntegralOutput::denoise)
+  if (form.keeps_format())
     return caps_of_other_side(caps, filter, cuda);
   const bool from_sink = direction == GST_PAD_SINK;
   const Caps ours = from_sink ? video_template_caps() : integral_src_template();
@@ -284,7 +284,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src) {
   if (Caps tensors = tensors_in(caps.get()); !gst_caps_is_empty(tensors.get()))
     return choose_tensor(std::move(tensors), src);
-  if (form.output == IntegralOutput::denoise)
+  if (form.keeps_format())
     return choose_memory(std::move(caps), src);
   Caps chosen = choose_memory(prefer_8_bits(caps.get()), src);
   if (form.output == IntegralOutput::mean && !gst_caps_is_empty(chosen.get()))

@@ -56,12 +56,14 @@ integral::TableElement OutputForm::element_for(const FrameLayout& frame) const n
 }
 
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings) {
-  if (output != IntegralOutput::denoise)
+  if (output < IntegralOutput::denoise)
     return settings.in_regions()
-               ? "regions and use-roi-meta are for output=denoise, because only then the output "
-                 "has pixels that can stay as they are: set output=denoise, or leave regions empty "
-                 "and use-roi-meta=false."
+               ? "regions and use-roi-meta are for output=denoise and output=guided, because only "
+                 "then the output has pixels that can stay as they are: set one of these, or leave "
+                 "regions empty and use-roi-meta=false."
                : "";
+  if (output == IntegralOutput::guided)
+    return settings.regions.error();
   std::string error =
       size_error("search-size", "the area that is searched has a pixel", settings.search_size);
   if (error.empty())
@@ -105,6 +107,10 @@ nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
   parameters.chroma_strength = settings.denoise_chroma_strength;
   parameters.frames = settings.denoise_frames;
   return parameters;
+}
+
+guided::Parameters guided_parameters(const IntegralSettings& settings) {
+  return {settings.radius, settings.guided_epsilon};
 }
 
 }  // namespace cudavision

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/guided/guided.h"
 #include "cuda/integral/integral.h"
 #include "cuda/localstatistics/localstatistics.h"
 #include "cuda/nlmeans/nlmeans.h"
@@ -12,7 +13,16 @@
 /// The properties of cudaintegral, and how caps and operations follow from them.
 namespace cudavision {
 
-enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, stddev, threshold, denoise };
+enum class IntegralOutput {
+  sum,
+  squared_sum,
+  tilted_sum,
+  mean,
+  stddev,
+  threshold,
+  denoise,
+  guided
+};
 enum class TableLayout { padded, same_size };
 enum class ElementType { exact, uint32, uint64, float32, float64 };
 enum class ThresholdMethod { bradley, sauvola };
@@ -23,6 +33,8 @@ struct OutputForm {
   TableLayout layout;
   ElementType element;
 
+  /// Returns true if the output has the format of the input.
+  bool keeps_format() const noexcept { return output >= IntegralOutput::denoise; }
   bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
   /// Returns how many columns, and how many rows, a table has in addition to the frame's.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
@@ -51,6 +63,7 @@ struct IntegralSettings : RegionSettings {
   bool post_messages = false;
   guint64 message_interval = 0;
   int denoise_frames = nlmeans::Parameters().frames;
+  double guided_epsilon = guided::Parameters().epsilon;
 
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };
@@ -62,5 +75,6 @@ std::string validation_error(IntegralOutput output, const IntegralSettings& sett
 localstatistics::Parameters statistics_parameters(IntegralOutput output,
                                                   const IntegralSettings& settings);
 nlmeans::Parameters denoise_parameters(const IntegralSettings& settings);
+guided::Parameters guided_parameters(const IntegralSettings& settings);
 
 }  // namespace cudavision

@@ -9,6 +9,7 @@
 #include "cuda/noise/noise.h"
 #include "gst/base/frameregions.h"
 #include "gst/integral/framewindow.h"
+#include "gst/integral/guidedwork.h"
 #include "gst/integral/noisemessages.h"
 
 namespace cudavision {
@@ -172,6 +173,8 @@ std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameForm
                                                  RegionFinder& finder, bool may_delay) {
   if (form.output == IntegralOutput::denoise)
     return std::make_unique<Denoising>(device, in, settings, finder, may_delay);
+  if (form.output == IntegralOutput::guided)
+    return make_guided_work(device, in, settings, finder);
   if (!form.is_table())
     return std::make_unique<Statistics>(device, in, out, form, settings);
   if (out.is_video())

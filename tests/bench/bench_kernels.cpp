@@ -18,10 +18,12 @@
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/cpu_rows.h"
 #include "tests/bench/cuda_rows.h"
+#include "tests/bench/guided_subjects.h"
 #include "tests/bench/nlmeans_subjects.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/guided/guided_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 
@@ -141,6 +143,34 @@ void measure_cpu_blur(benchmark::State& state, const CpuBlurSubject& subject) {
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
+struct CpuGuidedSubject {
+  const char* layout;
+  int width, height;
+  guided::Parameters parameters;
+};
+
+const CpuGuidedSubject cpu_guided_subjects[] = {
+    {"GRAY8", 1920, 1080, {8, 100}},
+    {"GRAY8", 1920, 1080, {50, 100}},
+    {"NV12", 1920, 1080, {8, 100}},
+    {"GRAY16", 1920, 1080, {8, 100}},
+};
+
+void measure_cpu_guided(benchmark::State& state, const CpuGuidedSubject& subject) {
+  const test::GuidedCase test =
+      test::plain_guided_case(test::layout_named(subject.layout, subject.width, subject.height),
+                              subject.parameters, Content::natural, 3);
+  const auto device = make_cpu_device();
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  guided::Guided filter(*device, test.layout, test.parameters);
+  for ([[maybe_unused]] auto _ : state)
+    filter.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
+               frame_in(test.layout, test.out, out.data()));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(test.in.bytes));
+}
+
 struct CpuNlMeansSubject {
   const char* layout;
   int width, height;
@@ -195,6 +225,13 @@ void add_cpu_blur(CpuRows& rows) {
              measure_cpu_blur, subject);
 }
 
+void add_cpu_guided(CpuRows& rows) {
+  for (const CpuGuidedSubject& subject : cpu_guided_subjects)
+    rows.add(guided_name(subject.parameters) + "/" + subject.layout + "/" +
+                 size_of(subject.width, subject.height),
+             measure_cpu_guided, subject);
+}
+
 void add_cpu_nlmeans(CpuRows& rows) {
   for (const CpuNlMeansSubject& subject : cpu_nlmeans_subjects)
     rows.add(nlmeans_name(subject.parameters) + "/" + subject.layout + "/" +
@@ -211,12 +248,12 @@ struct Group {
 };
 
 constexpr Group groups[] = {
-    {"copy", add_cpu_copies},       {"equalization", add_cpu_equalization},
-    {"clahe", add_cpu_clahe},       {"blur", add_cpu_blur},
-    {"integral", add_cpu_integral}, {"mosaic", add_cpu_mosaic},
-    {"nlmeans", add_cpu_nlmeans},   {"regions", add_none},
-    {"remap", add_cpu_remap},       {"repack", add_cpu_repack},
-    {"stereo", add_cpu_stereo},
+    {"copy", add_cpu_copies},   {"equalization", add_cpu_equalization},
+    {"clahe", add_cpu_clahe},   {"blur", add_cpu_blur},
+    {"guided", add_cpu_guided}, {"integral", add_cpu_integral},
+    {"mosaic", add_cpu_mosaic}, {"nlmeans", add_cpu_nlmeans},
+    {"regions", add_none},      {"remap", add_cpu_remap},
+    {"repack", add_cpu_repack}, {"stereo", add_cpu_stereo},
 };
 
 std::string group_names() {

@@ -18,6 +18,7 @@ constexpr Group groups[] = {
     {"equalization", add_cuda_equalization},
     {"clahe", add_cuda_clahe},
     {"blur", add_cuda_blur},
+    {"guided", add_cuda_guided},
     {"integral", add_cuda_integral},
     {"mosaic", add_cuda_mosaic},
     {"nlmeans", add_cuda_nlmeans},

@@ -50,14 +50,15 @@ class CudaRows {
   std::vector<Series> series_;
 };
 
-/// Adds the rows of one group, or of all if `group` is empty: equalization, clahe, blur, integral,
-/// mosaic, nlmeans, regions, remap, repack or stereo. A build without CUDA has none.
+/// Adds the rows of one group, or of all if `group` is empty: equalization, clahe, blur, guided,
+/// integral, mosaic, nlmeans, regions, remap, repack or stereo. A build without CUDA has none.
 void add_cuda_rows(CudaRows& rows, const std::string& group);
 
 /// Add one group each.
 void add_cuda_equalization(CudaRows& rows);
 void add_cuda_clahe(CudaRows& rows);
 void add_cuda_blur(CudaRows& rows);
+void add_cuda_guided(CudaRows& rows);
 void add_cuda_integral(CudaRows& rows);
 void add_cuda_mosaic(CudaRows& rows);
 void add_cuda_nlmeans(CudaRows& rows);

@@ -71,6 +71,7 @@ void add_integral(Group group) {
     group.add("cudaintegral output=threshold radius=20", "NV12", full_hd, memory,
               video_caps(memory, "GRAY8"));
   group.add("cudaintegral output=denoise search-size=11", "NV12", full_hd, FrameMemory::cuda);
+  group.add("cudaintegral output=guided radius=8", "NV12", full_hd, FrameMemory::cuda);
 }
 
 void add_stereo(Group group) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudaintegral; see life.h and episode.h.
+#include "cuda/guided/guided.h"
 #include "cuda/localstatistics/localstatistics.h"
 #include "cuda/nlmeans/nlmeans.h"
 #include "tests/check/common/pictures/tensors.h"
@@ -10,6 +11,7 @@ using namespace check;
 namespace {
 
 using StatisticsRanges = cudavision::localstatistics::Parameters::Ranges;
+using GuidedRanges = cudavision::guided::Parameters::Ranges;
 using DenoisingRanges = cudavision::nlmeans::Parameters::Ranges;
 
 /// Goes through all outputs, layouts and types with successive seeds.
@@ -48,13 +50,14 @@ class IntegralEpisode final : public fuzz::Episode {
   Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
     const Integral how = in_force();
     return in_regions(
-        picture, [&](const Picture& part) { return denoised(part, how); },
-        how.strength == 0 || how.search == 1);
+        picture, [&](const Picture& part) { return filtered(part, how); },
+        how.output == Output::guided ? how.radius == 0 || how.epsilon == 0
+                                     : how.strength == 0 || how.search == 1);
   }
 
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     const Integral how = in_force();
-    if (how.output == Output::denoise)
+    if (keeps_format(how.output))
       return Episode::judge(out, picture, kind);
     const Owned<GstCaps> caps = current_caps(filter().sink_pad());
     const GstStructure* structure = gst_caps_get_structure(caps, 0);
@@ -94,8 +97,10 @@ class IntegralEpisode final : public fuzz::Episode {
       how_.patch = one_of({1, 3, 5, 2});
     if (below(2) == 0)
       how_.strength = one_of({0.0, 0.3, 10.0, 60.0, DenoisingRanges::strength.max});
+    if (below(2) == 0)
+      how_.epsilon = one_of({0.0, 0.01, 100.0, 650.25, GuidedRanges::epsilon.max});
     filter().set(how_.properties());
-    if (form_.output == Output::denoise && below(2) == 0)
+    if (keeps_format(form_.output) && below(2) == 0)
       change_regions();
   }
 

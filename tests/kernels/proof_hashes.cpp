@@ -15,6 +15,7 @@
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/guided/guided_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 #include "tests/kernels/integral/integral_case.h"
@@ -79,6 +80,7 @@ constexpr Suite suites[] = {
     {"clahe", "", 200, case_hash<make_clahe_case>},
     {"clahe", "smoothed-", 150, sequence_hash<make_smoothed_clahe_sequence>},
     {"gaussblur", "", 400, case_hash<make_gaussblur_case>},
+    {"guided", "", 200, case_hash<make_guided_case>},
     {"histequalize", "", 400, case_hash<make_histequalize_case>},
     {"histequalize", "smoothed-", 200, sequence_hash<make_smoothed_sequence>},
     {"histogramaverage", "", 150, histogram_average_hash},

@@ -160,6 +160,10 @@ TEST(test_integral, .unless(unless_allocations_count())) {
            filter.set("patch-size", std::to_string(1 + i % 3 * 2));
            filter.set("denoise-strength", std::to_string(1 + i % 100));
          })});
+  expect({{"output", "guided"}}, {setting([](FilterHarness& filter, int i) {
+           filter.set("radius", std::to_string(1 + i * 37 % 500));
+           filter.set("guided-epsilon", std::to_string(1 + i));
+         })});
 }
 
 // Frames that are unpacked and packed cost no more allocations than others.

@@ -104,8 +104,8 @@ TEST(test_changes_of_integral) {
     filter.accept_caps(format, 48, 20, colorimetry(format, false));
     std::vector<Picture> seen;
     expect_changes<Integral>(filter, first, changes, [&](const Integral& how) {
-      if (how.output == Output::denoise)
-        return expect_picture(filter.process(picture), denoised(picture, how), how.description());
+      if (keeps_format(how.output))
+        return expect_picture(filter.process(picture), filtered(picture, how), how.description());
       expect_gray_picture(filter, picture, how, gray);
       seen.push_back(gray_picture_of(picture, how, gray));
       fail_unless(
@@ -121,6 +121,11 @@ TEST(test_changes_of_integral) {
   expect(denoising(),
          {[](Integral& how) { how.search = 9; }, [](Integral& how) { how.patch = 1; },
           [](Integral& how) { how.strength = 0; }, [](Integral& how) { how.strength = 33; }},
+         false);
+  expect(guided_filter(),
+         {[](Integral& how) { how.radius = 9; }, [](Integral& how) { how.epsilon = 0; },
+          [](Integral& how) { how.radius = 0; }, [](Integral& how) { how.epsilon = 64; },
+          [](Integral& how) { how.radius = 65535; }},
          false);
   for (Output output : {Output::mean, Output::stddev})
     expect(with_radius(output, 7),
@@ -223,7 +228,7 @@ TEST(test_impossible_for_integral) {
   }
   // A size that the output does not use may be invalid.
   const FormatSpec& format = format_named("GRAY8");
-  for (const char* output : {"sum", "mean", "threshold"}) {
+  for (const char* output : {"sum", "mean", "threshold", "guided"}) {
     FilterHarness filter("cudaintegral", {{"output", output}, {"search-size", "6"}});
     filter.accept_caps(format, 32, 16);
     filter.set("patch-size", "2");
@@ -260,8 +265,8 @@ TEST(test_output_waits_for_a_start) {
   Integral how;
   const auto expect = [&] {
     filter.accept_caps(format, 40, 30);
-    if (how.output == Output::denoise)
-      expect_picture(filter.process(picture), denoised(picture, how), how.description());
+    if (keeps_format(how.output))
+      expect_picture(filter.process(picture), filtered(picture, how), how.description());
     else if (is_table(how.output))
       expect_tensor(filter, picture, how);
     else
@@ -272,6 +277,7 @@ TEST(test_output_waits_for_a_start) {
        {std::tuple{Output::squared_sum, true, ElementType::float64},
         std::tuple{Output::mean, false, ElementType::automatic},
         std::tuple{Output::denoise, false, ElementType::automatic},
+        std::tuple{Output::guided, false, ElementType::automatic},
         std::tuple{Output::tilted_sum, false, ElementType::uint64},
         std::tuple{Output::threshold, true, ElementType::uint32}}) {
     Integral next = denoising();

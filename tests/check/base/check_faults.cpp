@@ -307,6 +307,7 @@ const Properties integral_outputs[] = {
     {{"output", "tilted-sum"}},
     {{"output", "stddev"}},
     {{"output", "threshold"}, {"threshold-method", "sauvola"}},
+    {{"output", "guided"}, {"guided-epsilon", "5000"}},
 };
 
 /// Stereo with every optional step, so that each makes its calls.

@@ -245,7 +245,8 @@ struct PictureCase {
 TEST(test_picture_caps) {
   const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
                  mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
-                 threshold = Integral{Output::threshold}, denoise = Integral{Output::denoise};
+                 threshold = Integral{Output::threshold}, denoise = Integral{Output::denoise},
+                 guided = Integral{Output::guided};
   const char* const all =
       "format=NV12, width=64, height=48, framerate=25/1, pixel-aspect-ratio=16/15, "
       "colorimetry=bt709, chroma-site=mpeg2, interlace-mode=interleaved, "
@@ -268,6 +269,7 @@ TEST(test_picture_caps) {
            PictureCase{stddev, all, "", gray8.c_str()},
            PictureCase{threshold, all, "", gray8.c_str()},
            PictureCase{denoise, all, "", all},
+           PictureCase{guided, all, "", all},
            PictureCase{sum, "format=RGB, width=7, height=3, framerate=0/1, max-framerate=9/1",
                        ", format=GRAY16_LE",
                        "format=GRAY16_LE, width=8, height=4, framerate=0/1, max-framerate=9/1"},
@@ -328,8 +330,9 @@ TEST(test_pictures_that_downstream_takes) {
       expect(Integral{output}, downstream,
              {"video/x-raw, format=NV12", "video/x-raw, format=P010_10LE"}, {});
   expect(Integral{Output::threshold}, "video/x-raw, format=RGB", {}, {"video/x-raw"});
-  expect(Integral{Output::denoise}, "video/x-raw, format=RGB", {"video/x-raw, format=RGB"},
-         {"video/x-raw, format=GRAY8"});
+  for (Output output : {Output::denoise, Output::guided})
+    expect(Integral{output}, "video/x-raw, format=RGB", {"video/x-raw, format=RGB"},
+           {"video/x-raw, format=GRAY8"});
   expect(Integral{Output::sum}, "video/x-raw, width=[ 10, 20 ], height=(int){ 1, 9, [ 30, 40 ] }",
          {"video/x-raw, width=9", "video/x-raw, width=19", "video/x-raw, height=8",
           "video/x-raw, height=29", "video/x-raw, height=39"},
@@ -341,7 +344,7 @@ TEST(test_pictures_that_downstream_takes) {
 }
 
 TEST(test_system_memory_unless_named) {
-  for (const char* output : {"sum", "mean", "threshold", "denoise"})
+  for (const char* output : {"sum", "mean", "threshold", "denoise", "guided"})
     for (const char* sink :
          {"video/x-raw(ANY) ! fakesink", "video/x-raw ! fakesink", "videoconvert ! fakesink"})
       with_output_caps(std::string("output=") + output + " search-size=3 patch-size=1 ! " + sink,

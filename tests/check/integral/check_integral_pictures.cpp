@@ -187,6 +187,56 @@ TEST(test_denoise_removes_noise) {
               error(picture));
 }
 
+TEST(test_guided, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  FilterHarness filter("cudaintegral", {{"output", "guided"}});
+  unsigned seed = 1;
+  for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 23}, Size{21, 1}, Size{5, 3},
+                           Size{33, 26}, Size{150, 9}}) {
+    filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+    for (const Integral& how :
+         {guided_filter(7, 100), guided_filter(1, 650.25), guided_filter(2, 0.3),
+          guided_filter(65535, 65025), guided_filter(0, 100), guided_filter(5, 0)}) {
+      filter.set(how.properties());
+      for (const Picture& picture :
+           {noisy_picture(format, size.width, size.height, ++seed),
+            make_picture(format, size.width, size.height, all_contents[seed % 5], seed)})
+        expect_picture(filter.process(picture, all_layouts[seed % std::size(all_layouts)]),
+                       guided(picture, how), how.description());
+    }
+  }
+}
+
+TEST(test_guided_as_made) {
+  for (const char* name : {"GRAY8", "NV12", "BGRA", "I420_10LE", "GRAY16_LE"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter("cudaintegral", {{"output", "guided"}});
+    filter.accept_caps(format, 48, 27, colorimetry(format, false));
+    const Picture picture = noisy_picture(format, 48, 27, 3);
+    const Integral how{Output::guided};
+    const Picture out = filter.process(picture, odd_layout);
+    expect_picture(out, guided(picture, how), "as made");
+    fail_unless(!difference(out, picture).empty(), "%s: the filter changed nothing", name);
+  }
+}
+
+// Only the regions change.
+TEST(test_guided_in_regions) {
+  for (const char* name : {"GRAY8", "NV12", "BGRA"}) {
+    const FormatSpec& format = format_named(name);
+    const Integral how = guided_filter();
+    FilterHarness filter("cudaintegral", how.properties());
+    filter.set("regions", "0,0,96,10");
+    filter.accept_caps(format, 96, 54, colorimetry(format, false));
+    const Picture picture = noisy_picture(format, 96, 54, 3), whole = guided(picture, how);
+    const Picture out = filter.process(picture, odd_layout);
+    for (int x = 0; x < 96; ++x) {
+      fail_unless_equals_int(out.sample(0, x, 9), whole.sample(0, x, 9));
+      fail_unless_equals_int(out.sample(0, x, 10), picture.sample(0, x, 10));
+    }
+  }
+}
+
 TEST(test_formats_with_the_same_samples_agree, .times(std::size(formats_of_the_same_samples))) {
   const FormatSpec& one = format_named(formats_of_the_same_samples[index][0]);
   const FormatSpec& other = format_named(formats_of_the_same_samples[index][1]);
@@ -236,6 +286,7 @@ TEST(test_random_cases, .times(10)) {
     how.patch = 1 + 2 * random.below(4);
     how.strength = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 255);
     how.invert = random.below(3) == 0;
+    how.epsilon = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 65025);
     const double maximum = how.output == Output::denoise ? 40 : 200;
     const int width = static_cast<int>(random.log_uniform(1, maximum));
     const int height = static_cast<int>(random.log_uniform(1, maximum));
@@ -247,8 +298,8 @@ TEST(test_random_cases, .times(10)) {
       filter.accept_downstream("video/x-raw");
     filter.accept_caps(format, width, height, colorimetry(format, false));
     const Picture picture = make_picture(format, width, height, random.one_of(all_contents), seed);
-    if (how.output == Output::denoise)
-      expect_picture(filter.process(picture, layout), denoised(picture, how),
+    if (keeps_format(how.output))
+      expect_picture(filter.process(picture, layout), filtered(picture, how),
                      "seed " + std::to_string(seed) + ": " + how.description());
     else if (is_table(how.output) && !picture_of_table)
       expect_tensor(filter, picture, how, layout);

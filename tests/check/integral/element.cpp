@@ -10,7 +10,7 @@ const Property denoise = {"output", "denoise"};
 const RegisteredElement row(ElementUnderTest{
     {"cudaintegral",
      {{"output", Change::ready, "sum", "tilted-sum", 0, 0,
-       "sum squared-sum tilted-sum mean stddev threshold denoise"},
+       "sum squared-sum tilted-sum mean stddev threshold denoise guided"},
       {"table-layout", Change::ready, "padded", "same-size", 0, 0, "padded same-size"},
       {"element-type", Change::ready, "auto", "float64", 0, 0,
        "auto uint32 uint64 float32 float64"},
@@ -26,11 +26,12 @@ const RegisteredElement row(ElementUnderTest{
       {"denoise-chroma-strength", Change::playing, "-1", "7.5", -1, 255},
       {"denoise-frames", Change::playing, "1", "5", 1, 9},
       {"post-messages", Change::playing, "false", "true"},
-      {"message-interval", Change::playing, "0", "12345678901", 0, 18446744073709551615.0}},
+      {"message-interval", Change::playing, "0", "12345678901", 0, 18446744073709551615.0},
+      {"guided-epsilon", Change::playing, "100", "650.25", 0, 65025}},
      {{{"I420"}, {{"regions", "0,0,5,5"}}, {"regions", "output=denoise"}},
       {{"I420"},
        {{"output", "mean"}, {"use-roi-meta", "true"}},
-       {"use-roi-meta", "output=denoise"}},
+       {"use-roi-meta", "output=denoise", "output=guided"}},
       {{"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}},
       {{"I420"}, {denoise, {"search-size", "6"}}, {"search-size=5", "search-size=7"}},
       {{"I420"}, {denoise, {"patch-size", "6"}}, {"patch-size=5", "patch-size=7"}},
@@ -39,7 +40,7 @@ const RegisteredElement row(ElementUnderTest{
       {{"I420"},
        {denoise, {"denoise-chroma-strength", "-0.25"}},
        {"denoise-chroma-strength=-0.25", "0 to 255"}}}},
-    // Denoising is the only output that has the format of its input. A small search saves
+    // Denoising has the format of its input, which most outputs have not. A small search saves
     // time, and the strength is large enough to change every picture of these tests.
     {denoise, {"search-size", "5"}, {"patch-size", "3"}, {"denoise-strength", "60"}},
     {},

@@ -2,6 +2,7 @@
 #include "tests/check/common/definitions/integraldefinition.h"
 
 #include "tests/check/common/pictures/nativepicture.h"
+#include "tests/kernels/guided/guided_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
@@ -13,7 +14,7 @@ namespace definition = cudavision::test;
 
 const char* nick_of(Output output) {
   constexpr const char* nicks[] = {"sum",    "squared-sum", "tilted-sum", "mean",
-                                   "stddev", "threshold",   "denoise"};
+                                   "stddev", "threshold",   "denoise",    "guided"};
   return nicks[static_cast<int>(output)];
 }
 
@@ -35,7 +36,8 @@ Properties Integral::properties() const {
           {"search-size", std::to_string(search)},
           {"patch-size", std::to_string(patch)},
           {"denoise-strength", text_of(strength)},
-          {"denoise-chroma-strength", text_of(chroma_strength)}};
+          {"denoise-chroma-strength", text_of(chroma_strength)},
+          {"guided-epsilon", text_of(epsilon)}};
 }
 
 namespace {
@@ -83,6 +85,12 @@ Integral denoising(double strength, int search, int patch) {
   how.search = search;
   how.patch = patch;
   how.strength = strength;
+  return how;
+}
+
+Integral guided_filter(int radius, double epsilon) {
+  Integral how = with_radius(Output::guided, radius);
+  how.epsilon = epsilon;
   return how;
 }
 
@@ -166,6 +174,17 @@ Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
     definition::defined_denoising(layout, parameters, variances, frame_of(in), frames,
                                   frame_of(out));
   });
+}
+
+Picture guided(const Picture& picture, const Integral& how) {
+  return in_native_format(picture, [&](const Picture& in, Picture& out) {
+    definition::defined_guided(layout_of(in), {how.radius, how.epsilon}, frame_of(in),
+                               frame_of(out));
+  });
+}
+
+Picture filtered(const Picture& picture, const Integral& how) {
+  return how.output == Output::guided ? guided(picture, how) : denoised(picture, how);
 }
 
 }  // namespace check

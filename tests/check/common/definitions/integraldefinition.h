@@ -14,13 +14,17 @@
 /// the code under test.
 namespace check {
 
-enum class Output { sum, squared_sum, tilted_sum, mean, stddev, threshold, denoise };
-inline constexpr Output all_outputs[] = {Output::sum,    Output::squared_sum, Output::tilted_sum,
-                                         Output::mean,   Output::stddev,      Output::threshold,
-                                         Output::denoise};
+enum class Output { sum, squared_sum, tilted_sum, mean, stddev, threshold, denoise, guided };
+inline constexpr Output all_outputs[] = {Output::sum,     Output::squared_sum, Output::tilted_sum,
+                                         Output::mean,    Output::stddev,      Output::threshold,
+                                         Output::denoise, Output::guided};
 inline constexpr Output all_tables[] = {Output::sum, Output::squared_sum, Output::tilted_sum};
 inline bool is_table(Output output) {
   return output <= Output::tilted_sum;
+}
+/// Returns true if the output has the format of the input.
+inline bool keeps_format(Output output) {
+  return output >= Output::denoise;
 }
 const char* nick_of(Output output);
 
@@ -44,6 +48,7 @@ struct Integral {
   int patch = 7;
   double strength = 10;
   double chroma_strength = -1;
+  double epsilon = 100;
   bool invert = false;
 
   Properties properties() const;
@@ -51,6 +56,7 @@ struct Integral {
 };
 Integral with_radius(Output output, int radius);
 Integral denoising(double strength = 60, int search = 5, int patch = 3);
+Integral guided_filter(int radius = 3, double epsilon = 5000);
 
 /// The noise of the channels, over time.
 using NoiseSoFar = std::array<cudavision::test::DefinedNoise, 4>;
@@ -81,5 +87,8 @@ Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
 /// For known strengths.
 Picture denoised(const Picture& picture, const Integral& how,
                  const std::vector<Picture>& neighbours = {});
+Picture guided(const Picture& picture, const Integral& how);
+/// Returns the result of an output that keeps the format.
+Picture filtered(const Picture& picture, const Integral& how);
 
 }  // namespace check

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The guided filter on CUDA: chooses the kernels for a frame, shares its channels out to blocks,
+// and launches them.
+
+#include <algorithm>
+#include <array>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/guided/backend.h"
+#include "cuda/guided/filter.cuh"
+#include "cuda/guided/gather.cuh"
+
+namespace cudavision::guided {
+namespace {
+
+using Kernel = Launcher<GuidedArguments>::Kernel;
+
+int divided(int number, int by) {
+  return (number + by - 1) / by;
+}
+
+/// Returns number, rounded down to whole threads.
+int whole_threads_below(int number) {
+  return number >= 0 ? number / thread_columns * thread_columns
+                     : -divided(-number, thread_columns) * thread_columns;
+}
+
+/// One of the two passes, for a depth and a kind of windows.
+struct PassKernel {
+  Kernel kernel = nullptr;
+  int max_threads = 0;
+  std::size_t (*shared_bytes)(int threads) = nullptr;
+};
+
+template <class Pass>
+PassKernel kernel_of() {
+  return {filter_rows<Pass>, max_threads<Pass>, RunningSums<typename Pass::Sum>::bytes};
+}
+
+template <class Sample, bool kNarrow>
+std::array<PassKernel, 2> passes_of() {
+  using LineSum = std::conditional_t<kNarrow && sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
+  return {kernel_of<LinesPass<Sample, LineSum, kNarrow>>(),
+          kernel_of<LevelsPass<Sample, kNarrow>>()};
+}
+
+class GuidedCuda final : public Guided::Backend {
+ public:
+  GuidedCuda(Device& device, const FrameLayout& layout)
+      : device_(device),
+        layout_(layout),
+        frame_(layout),
+        multiprocessors_(multiprocessor_count()),
+        launcher_(device.stream(), gather_values<std::uint8_t>) {
+    for (int c = 0; c < frame_.channel_count; ++c) {
+      const Channel& channel = frame_.channels[c];
+      const std::size_t samples = static_cast<std::size_t>(pitch_of(channel)) * channel.height;
+      words_[c] = zeros(samples * sizeof(std::uint32_t));
+      gathered_[c] = zeros(samples * layout.sample_bytes());
+    }
+  }
+
+  void set(const Parameters& parameters) override {
+    scale_ = Scale(parameters.epsilon, layout_.bits);
+    bool narrow = true;
+    for (int c = 0; c < frame_.channel_count; ++c)
+      narrow = narrow && Reach(frame_.channels[c], parameters.radius).is_narrow(frame_.channels[c]);
+    const auto kernels =
+        layout_.bits == 8
+            ? (narrow ? passes_of<std::uint8_t, true>() : passes_of<std::uint8_t, false>())
+            : (narrow ? passes_of<std::uint16_t, true>() : passes_of<std::uint16_t, false>());
+    for (int pass = 0; pass < 2; ++pass)
+      make_plan(parameters, kernels[static_cast<std::size_t>(pass)], 1 - pass, plans_[pass]);
+  }
+
+  void copy(const ConstFrame& in, const Frame& out) override {
+    for (int p = 0; p < layout_.plane_count; ++p)
+      device_.copy(in.planes[p], out.planes[p]);
+  }
+
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
+    for (int p = 0; p < layout_.plane_count; ++p)
+      if (frame_.has_other_bytes[p])
+        device_.copy(in.planes[p], out.planes[p]);
+    GuidedArguments gathering{};
+    gathering.scale = scale_;
+    gathering.shift = layout_.shift;
+    unsigned gathering_blocks = 0;
+    for (int c = 0; c < frame_.channel_count; ++c) {
+      FilteredPicture& picture = plans_[0].arguments.pictures[c];
+      if (place(c, in, out, picture)) {
+        FilteredPicture& gathered = gathering.pictures[gathering.picture_count++];
+        gathered = picture;
+        gathered.first_gathering_block = gathering_blocks;
+        gathering_blocks += static_cast<unsigned>(picture.height);
+      }
+      place(c, in, out, plans_[1].arguments.pictures[c]);
+    }
+    if (gathering_blocks > 0)
+      launcher_(layout_.bits == 8 ? gather_values<std::uint8_t> : gather_values<std::uint16_t>,
+                gathering_blocks, gathering_threads, 0, gathering);
+    for (Plan& plan : plans_) {
+      plan.arguments.everywhere = active == nullptr;
+      if (active)
+        plan.arguments.active = *active;
+      const unsigned blocks = divide_rows(plan, active);
+      if (blocks > 0)
+        launcher_(plan.kernel.kernel, blocks, static_cast<unsigned>(plan.threads),
+                  plan.kernel.shared_bytes(plan.threads), plan.arguments);
+    }
+  }
+
+ private:
+  struct Plan {
+    PassKernel kernel;
+    GuidedArguments arguments{};
+    int threads = 0;
+    int resident_blocks = 0;
+  };
+
+  /// Returns the samples of a row in our own memory.
+  static int pitch_of(const Channel& channel) {
+    return divided(channel.width, 2 * thread_columns) * 2 * thread_columns;
+  }
+
+  Buffer zeros(std::size_t bytes) const {
+    Buffer buffer = device_.allocate(bytes);
+    // Views have rows of less than 2 GiB.
+    constexpr std::size_t row = 1 << 30;
+    for (std::size_t at = 0; at < bytes; at += row) {
+      const int width = static_cast<int>(std::min(row, bytes - at));
+      device_.fill({buffer.as<std::uint8_t>() + at, width, 1, width}, 0);
+    }
+    return buffer;
+  }
+
+  void make_plan(const Parameters& parameters, const PassKernel& kernel, int halo,
+                 Plan& plan) const {
+    plan.kernel = kernel;
+    GuidedArguments& a = plan.arguments;
+    a = {};
+    a.scale = scale_;
+    a.shift = layout_.shift;
+    a.halo = halo;
+    a.picture_count = frame_.channel_count;
+    for (int c = 0; c < frame_.channel_count; ++c) {
+      const Channel& channel = frame_.channels[c];
+      const Reach reach(channel, parameters.radius);
+      FilteredPicture& picture = a.pictures[c];
+      picture.width = channel.width;
+      picture.height = channel.height;
+      picture.sample_width = channel.subsampling_x;
+      picture.sample_height = channel.subsampling_y;
+      picture.reach_x = reach.x;
+      picture.reach_y = reach.y;
+      picture.words = words_[c].as<std::uint32_t>();
+      picture.words_pitch = pitch_of(channel);
+      picture.gathered = gathered_[c].as<std::uint8_t>();
+    }
+    plan.threads = choose_threads(kernel, a);
+    int resident = 0;
+    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel.kernel, plan.threads,
+                                                             kernel.shared_bytes(plan.threads)),
+               "setting up a kernel on the GPU");
+    plan.resident_blocks = std::max(1, resident) * multiprocessors_;
+    for (int c = 0; c < a.picture_count; ++c)
+      divide_columns(plan.threads, a.pictures[c]);
+  }
+
+  /// Chooses bands so that all blocks run at once, and returns the number of blocks.
+  unsigned divide_rows(Plan& plan, const regions::ActiveCells* active) const {
+    GuidedArguments& a = plan.arguments;
+    std::int64_t samples = 0;
+    for (int c = 0; c < a.picture_count; ++c) {
+      FilteredPicture& picture = a.pictures[c];
+      const Channel& channel = frame_.channels[c];
+      RowRange rows = rows_with_results(channel, active);
+      if (a.halo > 0)
+        rows = rows_with_windows(channel, picture.reach_y, rows);
+      picture.begin = rows.begin;
+      picture.end = rows.end;
+      samples += std::int64_t{picture.width} * (rows.end - rows.begin);
+    }
+    unsigned blocks = 0;
+    for (int c = 0; c < a.picture_count; ++c) {
+      FilteredPicture& picture = a.pictures[c];
+      const int rows = picture.end - picture.begin;
+      const auto share =
+          plan.resident_blocks * (std::int64_t{picture.width} * rows) / (samples * picture.strips);
+      const int bands = static_cast<int>(std::clamp<std::int64_t>(share, 1, rows));
+      picture.band_rows = std::max(divided(rows, bands), min_band_rows);
+      picture.first_block = blocks;
+      blocks += static_cast<unsigned>(picture.strips) *
+                static_cast<unsigned>(divided(rows, picture.band_rows));
+    }
+    return blocks;
+  }
+
+  /// Chooses the number of threads with which blocks add up the fewest columns of the pictures.
+  static int choose_threads(const PassKernel& kernel, const GuidedArguments& a) {
+    int chosen = 0;
+    std::int64_t fewest = 0;
+    for (int threads = 32; threads <= kernel.max_threads; threads *= 2) {
+      std::int64_t columns = 0;
+      for (int c = 0; c < a.picture_count; ++c) {
+        FilteredPicture picture = a.pictures[c];
+        divide_columns(threads, picture);
+        const int half = threads * thread_columns / 2;
+        const int gap = std::max(0, picture.right - picture.left - half);
+        columns += std::int64_t{picture.strips} * picture.height * (2 * half + gap);
+      }
+      if (chosen == 0 || columns < fewest) {
+        chosen = threads;
+        fewest = columns;
+      }
+    }
+    return chosen;
+  }
+
+  static void divide_columns(int threads, FilteredPicture& picture) {
+    const int columns = threads * thread_columns, half = columns / 2;
+    picture.strips = 1;
+    picture.strip_width = columns;
+    picture.left = 0;
+    picture.right = half;
+    if (picture.width <= columns)
+      return;
+    picture.left = whole_threads_below(-picture.reach_x);
+    picture.right = picture.left + half;
+    int width = whole_threads_below(columns + picture.left - picture.reach_x);
+    if (width < half - thread_columns) {
+      width = half - thread_columns;
+      picture.right = std::max(picture.right, whole_threads_below(picture.reach_x));
+    }
+    picture.strips = divided(picture.width, width);
+    picture.strip_width =
+        divided(divided(picture.width, picture.strips), thread_columns) * thread_columns;
+  }
+
+  /// Returns true if the values must be gathered.
+  bool place(int number, const ConstFrame& in, const Frame& out, FilteredPicture& picture) const {
+    const Channel& channel = frame_.channels[number];
+    const View<const std::uint8_t> from = in.planes[channel.plane];
+    const View<std::uint8_t> to = out.planes[channel.plane];
+    const int bytes = layout_.sample_bytes();
+    picture.in = from.data + channel.offset * bytes;
+    picture.out = to.data + channel.offset * bytes;
+    picture.in_pitch = kernel_pitch("guided filter", from.pitch);
+    picture.out_pitch = kernel_pitch("guided filter", to.pitch);
+    picture.step = channel.step * bytes;
+    const auto aligned = [&](const std::uint8_t* data, int pitch, int samples) {
+      return channel.step == 1 && reinterpret_cast<std::uintptr_t>(data) % (samples * bytes) == 0 &&
+             (channel.height == 1 || pitch % (samples * bytes) == 0);
+    };
+    picture.packed = aligned(picture.out, picture.out_pitch, 4);
+    const bool direct = aligned(picture.in, picture.in_pitch, thread_columns) &&
+                        channel.width % thread_columns == 0 &&
+                        (layout_.bits == 8 || layout_.bits == 16);
+    picture.values = direct ? picture.in : picture.gathered;
+    picture.values_pitch = direct ? picture.in_pitch : pitch_of(channel) * bytes;
+    return !direct;
+  }
+
+  static constexpr int min_band_rows = 4;
+
+  Device& device_;
+  FrameLayout layout_;
+  FilteredFrame frame_;
+  int multiprocessors_;
+  std::array<Buffer, FrameLayout::max_channels> words_, gathered_;
+  Launcher<GuidedArguments> launcher_;
+  Scale scale_;
+  Plan plans_[2];
+};
+
+}  // namespace
+
+std::unique_ptr<Guided::Backend> make_guided_cuda(Device& device, const FrameLayout& layout) {
+  return std::make_unique<GuidedCuda>(device, layout);
+}
+
+}  // namespace cudavision::guided

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/guided/guided.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cuda/core/dispatch.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/core/planefill.h"
+#include "cuda/guided/arithmetic.h"
+#include "cuda/guided/backend.h"
+
+namespace cudavision::guided {
+namespace {
+
+constexpr char operation[] = "guided filter";
+
+void check_parameters(const Parameters& parameters) {
+  using Ranges = Parameters::Ranges;
+  if (!Ranges::radius.contains(parameters.radius))
+    refuse(operation,
+           "a radius of " + text_of(parameters.radius) + "; it must be " + text_of(Ranges::radius));
+  if (!Ranges::epsilon.contains(parameters.epsilon))
+    refuse(operation, "an epsilon of " + text_of(parameters.epsilon) + "; it must be " +
+                          text_of(Ranges::epsilon));
+}
+
+int reach_along(int radius, int subsampling, int samples) {
+  const auto side = std::lround(2.0 * radius / subsampling);
+  // Windows end where the channel ends, so all larger radii give the same windows.
+  return static_cast<int>(std::min<long>(side / 2, samples - 1));
+}
+
+}  // namespace
+
+FilteredFrame::FilteredFrame(const FrameLayout& layout) noexcept {
+  bool filtered[FrameLayout::max_channels] = {};
+  for (int c = 0; c < layout.channel_count; ++c) {
+    filtered[c] = layout.channels[c].role != Role::alpha;
+    if (filtered[c])
+      channels[channel_count++] = layout.channels[c];
+  }
+  for (int p = 0; p < layout.plane_count; ++p)
+    has_other_bytes[p] = !fill_plane(layout, p, filtered);
+}
+
+Reach::Reach(const Channel& channel, int radius) noexcept
+    : x(reach_along(radius, channel.subsampling_x, channel.width)),
+      y(reach_along(radius, channel.subsampling_y, channel.height)) {}
+
+bool Reach::is_narrow(const Channel& channel) const noexcept {
+  const auto side = [](int reach, int samples) { return std::min(2ll * reach + 1, 1ll * samples); };
+  return side(x, channel.width) * side(y, channel.height) < narrow_area;
+}
+
+RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept {
+  if (!active)
+    return {0, channel.height};
+  int first = 0, last = regions::ActiveCells::side - 1;
+  while (first < last && active->row(first) == 0)
+    ++first;
+  while (last > first && active->row(last) == 0)
+    --last;
+  return {std::min(first * active->cell_height() / channel.subsampling_y, channel.height - 1),
+          std::min(((last + 1) * active->cell_height() - 1) / channel.subsampling_y + 1,
+                   channel.height)};
+}
+
+RowRange rows_with_windows(const Channel& channel, int reach, const RowRange& results) noexcept {
+  return {std::max(results.begin - reach, 0), std::min(results.end + reach, channel.height)};
+}
+
+Guided::Guided(Device& device, const FrameLayout& layout, const Parameters& parameters)
+    : layout_(layout), parameters_(parameters) {
+  check_layout(operation, layout);
+  check_parameters(parameters);
+  backend_ = dispatch<make_guided_cuda, make_guided_cpu>(device, layout);
+  backend_->set(parameters);
+}
+
+Guided::~Guided() = default;
+
+void Guided::set_parameters(const Parameters& parameters) {
+  if (parameters == parameters_)
+    return;
+  check_parameters(parameters);
+  backend_->set(parameters);
+  parameters_ = parameters;
+}
+
+bool Guided::identity() const noexcept {
+  return parameters_.radius == 0 || parameters_.epsilon == 0;
+}
+
+void Guided::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
+  check_frame(operation, layout_, in, "input");
+  check_frame(operation, layout_, out, "output");
+  if (identity())
+    backend_->copy(in, out);
+  else if (!active || active->any())
+    backend_->run(in, out, active);
+}
+
+}  // namespace cudavision::guided

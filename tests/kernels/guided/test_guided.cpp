@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares every byte of Guided's output: on the CPU device with the definition, and on the CUDA
+// device with the CPU device. Besides, the results must be those of the paper's formula in
+// binary64, within the error that the contract states.
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/guided/guided_case.h"
+#include "tests/kernels/guided/guided_definition.h"
+#include "tests/kernels/pixels/luminance_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace guided;
+
+CUDAVISION_RANDOM_CASES(GuidedCases, make_guided_case);
+
+/// Extreme pictures and parameters.
+const Extreme<Parameters> extremes[] = {
+    {"OnePixel", "GRAY8", 1, 1, Content::random, {7, 100}},
+    {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {65535, 65025}},
+    {"OnePixelRgb", "RGB", 1, 1, Content::random, {1, 100}},
+    {"OnePixel16", "GRAY16", 1, 1, Content::random, {65535, 1}},
+    {"TwoPixels", "GRAY8", 2, 1, Content::random, {1, 0.5}},
+    {"TwoByTwoRgba", "RGBA", 2, 2, Content::random, {7, 100}},
+    {"ThreeByFive16", "GRAY16", 3, 5, Content::random, {2, 100}},
+    {"OneRow", "GRAY8", 999, 1, Content::random, {7, 400}},
+    {"OneColumn", "GRAY8", 1, 999, Content::random, {7, 400}},
+    {"OneRowWide", "GRAY8", 30001, 1, Content::random, {9000, 400}},
+    {"OneColumnWide", "GRAY16", 1, 30001, Content::random, {9000, 400}},
+    {"OneRowNarrow", "GRAY8", 30001, 1, Content::random, {8191, 400}},
+    {"WidestRow", "GRAY8", 65535, 1, Content::natural, {65535, 100}},
+    {"HighestColumn", "GRAY8", 1, 65535, Content::natural, {65535, 100}},
+    {"Yuy2Width1", "YUY2", 1, 9, Content::random, {2, 100}},
+    {"Yuy2Width3", "YUY2", 3, 9, Content::random, {2, 100}},
+    {"I420RadiusOne", "I420", 70, 50, Content::natural, {1, 100}},
+    {"RadiusZero", "NV12", 70, 50, Content::natural, {0, 100}},
+    {"EpsilonZero", "NV12", 70, 50, Content::natural, {7, 0}},
+    {"EpsilonTiny", "NV12", 70, 50, Content::natural, {7, 1e-30}},
+    // Radii around the largest of narrow windows.
+    {"Radius63", "GRAY8", 300, 200, Content::random, {63, 650}},
+    {"Radius64", "GRAY8", 300, 200, Content::random, {64, 650}},
+    {"Radius63Words", "GRAY16", 300, 200, Content::random, {63, 650}},
+    {"Radius64Words", "GRAY16", 300, 200, Content::random, {64, 650}},
+    {"Radius127Nv12", "NV12", 300, 270, Content::natural, {127, 650}},
+    // The largest sums.
+    {"Maximum", "GRAY8", 300, 200, Content::maximum, {63, 100}},
+    {"Maximum16", "GRAY16", 300, 200, Content::maximum, {63, 100}},
+    {"MaximumWide", "GRAY16", 300, 200, Content::maximum, {200, 100}},
+    {"BlackAndWhite", "GRAY8", 300, 200, Content::two_valued, {63, 0.01}},
+    {"BlackAndWhite16", "GRAY16", 300, 200, Content::two_valued, {63, 0.01}},
+    {"BlackAndWhiteWide", "GRAY16", 300, 200, Content::two_valued, {200, 65025}},
+    {"Random16", "GRAY16", 300, 200, Content::random, {31, 65025}},
+    {"Spark", "GRAY8", 300, 200, Content::spark, {8, 4}},
+    {"SparkWide", "GRAY16", 300, 200, Content::spark, {300, 4}},
+    // Pictures that end within the strips, the bands and the groups of samples of a GPU's blocks.
+    {"Usual", "GRAY8", 377, 129, Content::natural, {8, 100}},
+    {"Strips", "GRAY8", 2311, 41, Content::natural, {15, 100}},
+    {"StripsRadius50", "GRAY8", 2311, 41, Content::natural, {50, 100}},
+    {"StripsWide", "GRAY8", 4999, 41, Content::natural, {700, 100}},
+    {"StripsWideWords", "GRAY16", 4999, 41, Content::natural, {700, 100}},
+    {"StripsGap", "GRAY8", 9999, 21, Content::random, {2500, 100}},
+    {"StripsGapWords", "GRAY16", 9999, 21, Content::random, {2500, 100}},
+    {"NarrowGap", "GRAY8", 19999, 3, Content::random, {2500, 100}},
+    {"NarrowGapWords", "GRAY16", 19999, 1, Content::random, {4000, 100}},
+    {"StripsNv12", "NV12", 2311, 41, Content::natural, {15, 100}},
+    {"StripsP010", "P010", 2311, 41, Content::natural, {15, 100}},
+    {"StripsRgb", "RGB", 777, 99, Content::natural, {15, 100}},
+    {"StripsRgba", "RGBA", 777, 99, Content::natural, {15, 100}},
+    {"Down", "GRAY8", 64, 1999, Content::natural, {20, 100}},
+};
+
+CUDAVISION_TABLE_CASES(GuidedExtremes, extremes, dense_and_ragged<GuidedCase>);
+
+/// Widths at and next to those of threads, warps and blocks.
+const Extreme<Parameters> seam_widths[] = {
+    {"Width7", "GRAY8", 7, 33, Content::random, {3, 100}},
+    {"Width8", "GRAY8", 8, 33, Content::random, {3, 100}},
+    {"Width9", "GRAY8", 9, 33, Content::random, {3, 100}},
+    {"Width239", "GRAY8", 239, 33, Content::random, {8, 100}},
+    {"Width240", "GRAY8", 240, 33, Content::random, {8, 100}},
+    {"Width248", "GRAY8", 248, 33, Content::random, {8, 100}},
+    {"Width256", "GRAY8", 256, 33, Content::random, {8, 100}},
+    {"Width257", "GRAY8", 257, 33, Content::random, {8, 100}},
+    {"Width1024", "GRAY8", 1024, 33, Content::random, {8, 100}},
+    {"Width1032", "GRAY8", 1032, 33, Content::random, {9, 100}},
+    {"Width2048", "GRAY8", 2048, 33, Content::random, {9, 100}},
+    {"Width2056", "GRAY8", 2056, 33, Content::random, {40, 100}},
+    {"Width256Words", "GRAY16", 256, 33, Content::random, {8, 100}},
+    {"Width1024Words", "GRAY16", 1024, 33, Content::random, {8, 100}},
+    {"Width1032Words", "GRAY16", 1032, 33, Content::random, {9, 100}},
+};
+
+CUDAVISION_TABLE_CASES(GuidedSeams, seam_widths, dense_and_ragged<GuidedCase>);
+
+/// Frames for which the definition is too slow.
+const Extreme<Parameters> large[] = {
+    {"FullHd", "GRAY8", 1920, 1080, Content::natural, {8, 100}},
+    {"FullHdRadius50", "GRAY8", 1920, 1080, Content::random, {50, 650}},
+    {"FullHdRadius500", "GRAY8", 1920, 1080, Content::natural, {500, 650}},
+    {"FullHdWhole", "GRAY16", 1920, 1080, Content::natural, {65535, 650}},
+    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, {8, 100}},
+    {"FullHdP010", "P010", 1920, 1080, Content::natural, {8, 100}},
+    {"FullHdYuy2", "YUY2", 1921, 1081, Content::natural, {8, 100}},
+    {"FullHdRgba", "RGBA", 1920, 1080, Content::natural, {8, 100}},
+    {"UltraHd", "GRAY8", 3840, 2160, Content::natural, {8, 100}},
+    {"UltraHd16", "GRAY16", 3840, 2160, Content::natural, {20, 100}},
+};
+
+CUDAVISION_CUDA_TABLE_CASES(GuidedLarge, large, dense<GuidedCase>);
+
+/// Returns the largest error before the last rounding, in levels of 8 bits. A result that is
+/// rounded half up may err by half a level more than that.
+double largest_error(const GuidedCase& test) {
+  const auto device = make_cpu_device();
+  const auto input = input_block(test);
+  const auto output = GuidedRunner(*device, test).run(input, poison);
+  const ConstFrame in = frame_in(test.layout, test.in, input.data());
+  const ConstFrame out = frame_in(test.out_layout, test.out, output.data());
+  double largest = 0;
+  for_each_real_guided(test.layout, test.parameters, in,
+                       [&](const Channel& channel, int x, int y, double real) {
+                         const int level = defined_sample(test.layout, out, channel, x, y);
+                         largest = std::max(largest, std::fabs(level - real) - 0.5);
+                       });
+  return std::ldexp(largest, 8 - test.layout.bits);
+}
+
+TEST(GuidedAgainstThePaper, ErrsByLessThanTheContractStates) {
+  for (const char* layout : {"GRAY8", "P010", "GRAY16"})
+    for (const int radius : {1, 2, 8, 30, 63, 100})
+      for (const double epsilon : {1.0, 10.0, 100.0, 650.25, 5000.0, 20000.0, 65025.0})
+        for (const Content content : {Content::natural, Content::random, Content::two_valued,
+                                      Content::spark, Content::gradient, Content::narrow}) {
+          const GuidedCase test =
+              plain_guided_case(layout_named(layout, 190, 130), {radius, epsilon}, content, 5);
+          EXPECT_LT(largest_error(test), 0.015) << describe(test);
+        }
+}
+
+TEST(GuidedAgainstThePaper, ErrsByLittleForTinyEpsilons) {
+  for (const char* layout : {"GRAY8", "GRAY16"})
+    for (const int radius : {1, 8, 63})
+      for (const double epsilon : {1.0 / 256, 1.0 / 16}) {
+        const GuidedCase test = plain_guided_case(layout_named(layout, 190, 130), {radius, epsilon},
+                                                  Content::narrow, 5);
+        EXPECT_LT(largest_error(test), 0.1) << describe(test);
+      }
+}
+
+}  // namespace
+}  // namespace cudavision::test

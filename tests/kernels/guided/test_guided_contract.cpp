@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the contract of all operations for Guided. Besides, Guided must recognise parameters that
+// change nothing, keep flat areas and strong edges, and give every channel the same results in
+// every layout.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/guided/guided_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace guided;
+
+constexpr Parameters small{3, 100};
+
+struct GuidedContract : ContractTraits<GuidedCase> {
+  static constexpr Size captured{101, 43}, busy{640, 480};
+
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_guided_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) { Guided(device, layout, small); }};
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() { return common_layout_refusals(); }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    const Case valid = dense("NV12", 67, 31, small);
+    return {
+        {"a radius of -1; it must be 0 to 65535", valid, {-1, 100}},
+        {"a radius of 65536; it must be 0 to 65535", valid, {65536, 100}},
+        {"an epsilon of -0.1; it must be 0 to 65025", valid, {5, -0.1}},
+        {"it must be 0 to 65025", valid, {5, 65025.5}},
+        {"it must be 0 to 65025", valid, {5, std::numeric_limits<double>::infinity()}},
+        {"it must be 0 to 65025", valid, {5, std::nan("")}},
+    };
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, small); }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBA"})
+      for (const Parameters& parameters : {Parameters{8, 100}, {1, 650}, {70, 10}})
+        cases.push_back(dense(layout, width, height, parameters));
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 133, 77, {7, 100}), dense("P010", 97, 55, {70, 60})};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 320, 180, {7, 100}), dense("RGBA", 160, 90, {5, 60})};
+  }
+
+  static std::vector<Case> changing() {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "RGBA", "YUY2", "P010", "I420"})
+      cases.push_back(dense(layout, 35, 17, {9, 99}));
+    return cases;
+  }
+
+  /// Windows become both larger and smaller.
+  static std::vector<Parameters> sets(const Case&) {
+    return {small,  {7, 100},  {7, 100.5}, {65535, 100}, {3, 65025},  {1, 0.001}, {0, 100},
+            {8, 0}, {63, 650}, {64, 650},  {2, 20000},   {500, 5000}, small};
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.radius = 5; }, [](Parameters& p) { p.epsilon = 5; }};
+  }
+};
+
+CUDAVISION_CONTRACT(Guided, GuidedContract);
+
+class GuidedUse : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, GuidedUse, both_devices(), device_name);
+
+TEST_P(GuidedUse, KnowsTheIdentity) {
+  struct Claim {
+    bool identity;
+    Parameters parameters;
+  };
+  const Claim claims[] = {
+      {true, {0, 100}}, {true, {7, 0}}, {false, {1, 100}}, {false, {7, 1e-30}}, {false, small},
+  };
+  on_device([&](Device& device) {
+    for (const char* name : {"GRAY8", "NV12", "RGBA", "P010", "GRAY8Roomy"})
+      for (const Claim& claim : claims) {
+        const GuidedCase test =
+            plain_guided_case(layout_named(name, 20, 10), claim.parameters, Content::random, 5);
+        SCOPED_TRACE(describe(test));
+        EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
+        // The same must hold after parameters of the opposite kind.
+        Guided filter = test.make(device, {3, claim.identity ? 3.0 : 0.0});
+        EXPECT_EQ(filter.identity(), !claim.identity);
+        filter.set_parameters(claim.parameters);
+        EXPECT_EQ(filter.identity(), claim.identity);
+        const GuidedCase::Frames frames(device, test);
+        frames.run(filter);
+        device.finish();
+        EXPECT_EQ(difference_from_definition(frames), "");
+      }
+  });
+}
+
+/// Channels give the same results whether they lie interleaved or in planes of their own.
+TEST_P(GuidedUse, ChannelsGiveTheSameInEveryLayout) {
+  const GuidedCase nv12 =
+      plain_guided_case(layout_named("NV12", 90, 40), {7, 150}, Content::natural, 5);
+  const GuidedCase i420 =
+      plain_guided_case(layout_named("I420", 90, 40), {7, 150}, Content::natural, 5);
+  /// Converts the NV12 frame in `block` to I420 in `around`, which keeps its bytes around the
+  /// planes.
+  const auto separated = [&](std::vector<std::uint8_t> block, std::vector<std::uint8_t> around) {
+    const Frame pairs = frame_in(nv12.layout, nv12.in, block.data());
+    const Frame planes = frame_in(i420.layout, i420.in, around.data());
+    for (int y = 0; y < 40; ++y)
+      std::copy_n(pairs.planes[0].row(y), 90, planes.planes[0].row(y));
+    for (int y = 0; y < 20; ++y)
+      for (int x = 0; x < 45; ++x)
+        for (int c = 0; c < 2; ++c)
+          planes.planes[static_cast<std::size_t>(1 + c)].row(y)[x] =
+              pairs.planes[1].row(y)[2 * x + c];
+    return around;
+  };
+  on_device([&](Device& device) {
+    const auto input = input_block(nv12);
+    const auto interleaved = Runner<GuidedCase>(device, nv12).run(input, 0xcd);
+    const auto planar =
+        Runner<GuidedCase>(device, i420).run(separated(input, input_block(i420)), 0xcd);
+    EXPECT_EQ(difference(i420, separated(interleaved, planar), planar), "");
+  });
+}
+
+/// Flat frames stay as they are to the bit.
+TEST_P(GuidedUse, KeepsFlatFrames) {
+  on_device([](Device& device) {
+    for (const char* name : {"GRAY8", "GRAY16", "P010"})
+      for (const Content content : {Content::flat, Content::maximum, Content::zeros})
+        for (const int radius : {1, 8, 200}) {
+          const GuidedCase test =
+              plain_guided_case(layout_named(name, 200, 100), {radius, 650}, content, 5);
+          const auto input = input_block(test);
+          const GuidedCase same =
+              plain_guided_case(layout_named(name, 200, 100), {0, 650}, content, 5);
+          EXPECT_EQ(difference(test, Runner<GuidedCase>(device, same).run(input, 0xcd),
+                               Runner<GuidedCase>(device, test).run(input, 0xcd)),
+                    "")
+              << describe(test);
+        }
+  });
+}
+
+TEST_P(GuidedUse, SmoothsNoiseAndKeepsEdges) {
+  on_device([](Device& device) {
+    GuidedCase test = plain_guided_case(gray_layout(200, 100), {8, 100}, Content::narrow, 5);
+    auto input = input_block(test);
+    const Frame in = frame_in(test.layout, test.in, input.data());
+    // The left half is dark and the right half is bright, both with little noise.
+    for (int y = 0; y < 100; ++y)
+      for (int x = 0; x < 200; ++x)
+        in.planes[0].row(y)[x] =
+            static_cast<std::uint8_t>((x < 100 ? 50 : 180) + (x * 7 + y * 13 + x * y) % 5 - 2);
+    auto output = Runner<GuidedCase>(device, test).run(input, 0xcd);
+    const Frame out = frame_in(test.layout, test.out, output.data());
+    for (int y = 0; y < 100; ++y)
+      for (int x = 0; x < 200; ++x)
+        ASSERT_NEAR(out.planes[0].row(y)[x], x < 100 ? 50 : 180, x < 85 || x >= 115 ? 1 : 4)
+            << x << ' ' << y;
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test
