@@ -226,7 +226,7 @@ class NlMeansCpu final : public NlMeans::Backend {
 
   void set(const Parameters& parameters) override {
     parameters_ = parameters;
-    steps_ = StrengthSteps(parameters.search);
+    steps_ = StrengthSteps(parameters.search, parameters.frames);
     frame_ = DenoisedFrame(layout_, parameters);
     for (const ChannelKind kind : kinds) {
       table_of(kind).step = -1;
@@ -355,7 +355,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   FrameLayout layout_;
   DenoisedFrame frame_;
   Bands bands_;
-  StrengthSteps steps_{Parameters().search};
+  StrengthSteps steps_{Parameters().search, Parameters().frames};
   std::array<Table, kind_count> tables_;
   std::size_t max_samples_ = 0;  ///< of the largest padded group
   Buffer padded_;

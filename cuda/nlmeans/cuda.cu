@@ -120,7 +120,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     std::uint32_t* const weights = uploader_.next();
     std::size_t used = 0;
     plan_count_ = choices_.count = 0;
-    choices_.steps = StrengthSteps(parameters.search);
+    choices_.steps = StrengthSteps(parameters.search, parameters.frames);
     for (const ChannelKind kind : kinds) {
       if (!has_channels(kind))
         continue;

@@ -111,7 +111,7 @@ double strength_under_noise(const FrameLayout& layout, const Parameters& paramet
     return strength;
   const DenoisedFrame frame(layout, parameters);
   const std::uint32_t variance = frame.noisy[static_cast<std::size_t>(kind)].variance(noise);
-  return strength_of_step(StrengthSteps(parameters.search).step_for(variance));
+  return strength_of_step(StrengthSteps(parameters.search, parameters.frames).step_for(variance));
 }
 
 NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)

@@ -26,7 +26,7 @@ struct TableChoice {
 
 struct TableChoices {
   const noise::State* noise;
-  StrengthSteps steps{Parameters().search};
+  StrengthSteps steps{Parameters().search, Parameters().frames};
   TableChoice choices[kind_count];
   int count;
 };

@@ -12,9 +12,9 @@
 namespace cudavision::nlmeans {
 
 /// Returns a strength that suits noise of this standard deviation, in levels of 8 bits. The larger
-/// the search, the more similar the best of its patches are. This line fits photographs;
-/// docs/elements/cudaintegral.md tells how well.
-double strength_for_noise(double deviation, int search) noexcept;
+/// the search and the more frames, the more similar the best of its patches are. This line fits
+/// photographs, and its factor for frames a film; docs/elements/cudaintegral.md tells how well.
+double strength_for_noise(double deviation, int search, int frames) noexcept;
 
 /// Step i has the strength 2^(i/8).
 constexpr int strength_steps = 48;
@@ -25,7 +25,7 @@ double strength_of_step(int step) noexcept;
 struct StrengthSteps {
   std::uint32_t from[strength_steps];
 
-  explicit StrengthSteps(int search) noexcept;
+  StrengthSteps(int search, int frames) noexcept;
 
   /// Returns the step for the noise of this variance.
   int step_for(std::uint32_t variance) const noexcept;

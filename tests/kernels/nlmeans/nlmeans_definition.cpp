@@ -94,13 +94,14 @@ std::vector<std::vector<Channel>> each_of(const FrameLayout& layout,
 
 /// Returns the power of the eighth root of 2 that is nearest to the strength for the noise.
 double defined_strength(const std::vector<int>& channels, const ChannelVariances& noise,
-                        int search) {
+                        const nlmeans::Parameters& parameters) {
   std::uint64_t sum = 0;
   for (const int c : channels)
     sum += noise[static_cast<std::size_t>(c)];
   const double deviation = std::sqrt(static_cast<double>(sum / channels.size())) / 16;
   const double power =
-      8 * std::log2((0.95 * deviation + 0.5) * std::exp2(std::log2(21.0 / search) / 5));
+      8 * (std::log2(0.95 * deviation + 0.5) + std::log2(21.0 / parameters.search) / 5 -
+           std::log2(parameters.frames) / 7);
   return std::exp2(std::round(std::clamp(power, 0.0, 47.0)) / 8);
 }
 
@@ -155,7 +156,7 @@ void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& par
     if (strength == 0 || channels.empty())
       return;
     nlmeans::Parameters set = parameters;
-    set.strength = strength == -1 ? defined_strength(channels, noise, parameters.search) : strength;
+    set.strength = strength == -1 ? defined_strength(channels, noise, parameters) : strength;
     for (const std::vector<Channel>& group : groups)
       denoise(layout, set, group, frames, out);
   };

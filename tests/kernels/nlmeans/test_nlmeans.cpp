@@ -178,7 +178,7 @@ std::vector<NlMeansCase> noisy_cases() {
         NlMeansCase test =
             plain_nlmeans_case(layout, {patch == 7 ? 21 : 5, patch, -1}, Content::natural, 81);
         for (std::size_t c = 0; c < test.noise.size(); ++c)
-          test.noise[c] = StrengthSteps(test.parameters.search)
+          test.noise[c] = StrengthSteps(test.parameters.search, test.parameters.frames)
                               .from[(step + 15 * static_cast<int>(c)) % strength_steps];
         cases.push_back(test);
       }

@@ -4,8 +4,10 @@
 // recognise parameters that change nothing, and its results must not depend on the layout.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "cuda/nlmeans/strengths.h"
 #include "cuda/nlmeans/weights.h"
@@ -216,18 +218,23 @@ TEST_P(NlMeansUse, RefusesAnAutomaticStrengthWithoutNoise) {
 }
 
 TEST(StrengthSteps, AreTheNearest) {
-  for (const int search : {3, 11, 21, 101}) {
-    const StrengthSteps steps(search);
+  constexpr std::array<std::pair<int, int>, 5> searches_and_frames{
+      {{3, 1}, {11, 5}, {21, 1}, {21, 9}, {101, 2}}};
+  for (const auto& [search, frames] : searches_and_frames) {
+    const StrengthSteps steps(search, frames);
     for (std::uint32_t variance = 0; variance < 1u << 22; variance += 1 + variance / 200) {
       const double strength =
-          strength_for_noise(std::sqrt(variance) / noise::Level::per_level, search);
+          strength_for_noise(std::sqrt(variance) / noise::Level::per_level, search, frames);
       const double nearest = std::round(8 * std::log2(std::clamp(strength, 1.0, 58.0)));
       ASSERT_EQ(steps.step_for(variance), nearest)
-          << "for a variance of " << variance << " and a search of " << search;
+          << "for a variance of " << variance << " and a search of " << search << " in " << frames
+          << " frames";
     }
   }
   // An example by hand, of the default search: 9.5 + 0.5 is nearest to 2^(27/8) = 10.37.
-  EXPECT_EQ(StrengthSteps(21).step_for(160 * 160), 27);
+  EXPECT_EQ(StrengthSteps(21, 1).step_for(160 * 160), 27);
+  // In nine frames, 10 / 9^(1/7) = 7.31 is nearest to 2^(23/8) = 7.34.
+  EXPECT_EQ(StrengthSteps(21, 9).step_for(160 * 160), 23);
 }
 
 /// The tables of all steps have room in the memory for them, and each ends with a 0. They are the
