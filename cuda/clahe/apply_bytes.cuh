@@ -289,16 +289,15 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
   } else {
     const ExactColumns columns(a, rows.x, patch, pairs_of_quads);
     wait_for_quads();
-    // Whole columns without a blend are here only at one edge of the picture. The cell beside one
-    // at the left edge has four tables.
-    if (!whole || a.blend != 256)
-      equalise_exactly<false, Same::none>(a, rows, columns);
-    else if (patch.cell_y == 0 || patch.cell_y == a.tiling.y.tiles)
+    // Whole columns without a blend are here only at one edge of the picture. A pack at the left
+    // edge may reach into a cell with four tables.
+    const bool plain = whole && a.blend == 256;
+    if (plain && (patch.cell_y == 0 || patch.cell_y == a.tiling.y.tiles))
       equalise_exactly<true, Same::upper_and_lower>(a, rows, columns);
-    else if (cells == 1)
+    else if (plain && cells == 1)
       equalise_exactly<true, Same::left_and_right>(a, rows, columns);
     else
-      equalise_exactly<true, Same::none>(a, rows, columns);
+      equalise_exactly<false, Same::none>(a, rows, columns);
   }
 }
 

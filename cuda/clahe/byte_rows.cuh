@@ -9,7 +9,7 @@ namespace cudavision::clahe {
 namespace {
 
 constexpr int kBytesPixels = 8;  // that a thread has side by side
-constexpr int kRowsAhead = 3;    // whose loads are in flight
+constexpr int kRowsAhead = 2;    // whose loads are in flight
 constexpr int kBytesRows = 256;  // of a block, at most
 
 /// Loads 8 bytes from a multiple of 8, of which `existing` are in the row.
