@@ -30,7 +30,9 @@ void expect_opencv(Device& device, const cv::Mat& image, const Parameters& param
   double largest = 0;
   cv::minMaxLoc(distances, nullptr, &largest);
   EXPECT_LE(largest, 1) << "radius " << parameters.radius << ", epsilon " << parameters.epsilon;
-  EXPECT_LE(cv::countNonZero(distances), inside.area() / 50)
+  // Where a picture has two levels only, many results lie together, and may do so between two
+  // levels.
+  EXPECT_LE(cv::countNonZero(distances), inside.area() / 10)
       << "the number of samples that differ, of " << inside.area() << ", radius "
       << parameters.radius << ", epsilon " << parameters.epsilon;
 }
