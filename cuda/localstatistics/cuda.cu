@@ -96,10 +96,10 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     column_sums_ = device.allocate(entries * sizeof(std::uint32_t));
     if (squares)
       column_squares_ = device.allocate(entries * (sample_bytes_ == 1 ? 4 : 8));
-    // Only these ask for more shared memory than every GPU gives without a request.
-    for (const Output output : {Output::stddev, Output::sauvola})
+    // Sums of 64 bits and squares need more shared memory than every GPU gives without a request.
+    for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
       for (const Sums sums : {Sums::small, Sums::narrow, Sums::wide})
-        if (squares)
+        if (squares || !needs_squares(output))
           cuda_check(
               cudaFuncSetAttribute(variant_for(output, sums).kernel,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes_),
