@@ -131,7 +131,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
       return;
     }
     const int threads = divide_columns(a, variant);
-    divide_rows(a, variant.blocks * (256 / threads), squared);
+    divide_rows(a, variant.blocks * (256 / threads));
     if (a.radius > max_own_radius)
       add_up_columns(a, squared);
     const int blocks = divided(size_.height, a.band_rows) * a.strips;
@@ -167,7 +167,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
       a.right_weights[i / 4] |= static_cast<std::uint32_t>(i < right) << (8 * (i % 4));
     }
     const int groups = whole_block ? 1 : running_warps;
-    divide_rows(a, groups * running_blocks(kind, whole_block), false);
+    divide_rows(a, groups * running_blocks(kind, whole_block));
     if (a.radius > max_own_radius)
       add_up_columns(a, false);
     const auto kernel_for = [&](auto is_odd) -> WindowKernel {
@@ -227,7 +227,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   }
 
   /// Chooses bands so that all blocks run at once if `blocks` share each multiprocessor.
-  void divide_rows(WindowArguments& a, int blocks, bool squared) const {
+  void divide_rows(WindowArguments& a, int blocks) const {
     const int bands = std::clamp(multiprocessors_ * blocks / a.strips, 1, size_.height);
     a.band_rows = std::max(divided(size_.height, bands), min_band_rows);
     if (a.radius > max_own_radius)
