@@ -97,13 +97,14 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     if (squares)
       column_squares_ = device.allocate(entries * (sample_bytes_ == 1 ? 4 : 8));
     // Sums of 64 bits and squares need more shared memory than every GPU gives without a request.
+    // The smallest blocks do not, even where two of the others do not fit a multiprocessor.
     for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
       for (const Sums sums : {Sums::small, Sums::narrow, Sums::wide})
         if (squares || !needs_squares(output))
-          cuda_check(
-              cudaFuncSetAttribute(variant_for(output, sums).kernel,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes_),
-              "reserving shared memory on the GPU");
+          cuda_check(cudaFuncSetAttribute(variant_for(output, sums).kernel,
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          std::max(max_shared_bytes_, unrequested_shared_bytes)),
+                     "reserving shared memory on the GPU");
   }
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
@@ -319,6 +320,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   static constexpr int min_band_rows = 4;
   // Shared memory of a block that is not its prefix sums, and what the GPU keeps for itself.
   static constexpr int reserved_shared_bytes = 4096;
+  static constexpr int unrequested_shared_bytes = 49152 - reserved_shared_bytes;
   // Up to this radius, windows_kernel adds up the columns of its bands itself.
   static constexpr int max_own_radius = 31;
 
