@@ -43,6 +43,8 @@ EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   # Estimates: what they decide is far enough away or is corrected in integers.
                   "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
                                                   "sqrt.approx.ftz.f32"},
+                  # Slopes and reciprocals: a rest in integers corrects the estimate.
+                  "cuda/guided/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
                                               "div.approx.ftz.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
