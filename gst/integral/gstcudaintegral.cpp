@@ -27,8 +27,7 @@
  * * `guided`: the frames, smoothed by the guided filter, which keeps edges. It takes its window
  * from #GstCudaIntegral:radius, and from #GstCudaIntegral:guided-epsilon what is an edge.
  *
- * The time for a mean, a standard deviation, a threshold or the guided filter hardly depends on the
- * radius.
+ * The time for a mean, a standard deviation or a threshold hardly depends on the radius.
  *
  * A change of #GstCudaIntegral:output, #GstCudaIntegral:table-layout or
  * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
