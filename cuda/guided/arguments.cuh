@@ -26,8 +26,11 @@ struct FilteredPicture {
   const std::uint8_t* values;
   int values_pitch;
   std::uint8_t* gathered;  ///< memory for the values, where they are not those of the input
-  std::uint32_t* words;    ///< one for each window, in rows of the same kind
-  int words_pitch;         ///< words
+  /// One word for each window, in rows of two halves: the first one has every other four words, and
+  /// the second one the four after each. So threads load four neighbouring words beside those of
+  /// the next thread. Words beyond the picture are 0.
+  std::uint32_t* words;
+  int half_pitch;  ///< words of half a row
 
   int width, height;
   int sample_width, sample_height;  ///< pixels that a sample stands for
@@ -46,7 +49,8 @@ struct GuidedArguments {
   FilteredPicture pictures[FrameLayout::max_channels];
   int picture_count;
   Scale scale;
-  int shift;  ///< of samples of two bytes
+  int shift;        ///< of samples of two bytes
+  int group_bytes;  ///< the shared memory of a group of threads
   /// How far beyond the samples whose results are needed windows are needed, too, in reaches.
   int halo;
   bool everywhere;  ///< else only results in active cells are needed

@@ -74,6 +74,35 @@ struct Window {
   }
 };
 
+/// Returns an estimate of 1 / number within a few units in the last place.
+CUDAVISION_HOST_DEVICE inline float estimated_inverse(float number) {
+#ifdef __CUDA_ARCH__
+  float inverse;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(number));
+  return inverse;
+#else
+  return 1.0f / number;
+#endif
+}
+
+/// Returns 2^power / divisor, rounded up. divisor is less than narrow_area, and the result at most
+/// 2^31.
+CUDAVISION_HOST_DEVICE inline std::uint32_t reciprocal_of(std::uint32_t divisor, int power) {
+  const float inverse = estimated_inverse(static_cast<float>(divisor));
+  const std::uint64_t dividend = std::uint64_t{1} << power;
+  // The estimate errs by less than 2^10, and then by less than 2.
+  auto result = static_cast<std::uint32_t>(static_cast<float>(dividend) * inverse);
+  auto rest = static_cast<std::int32_t>(dividend - std::uint64_t{result} * divisor);
+  result +=
+      static_cast<std::uint32_t>(static_cast<std::int32_t>(static_cast<float>(rest) * inverse));
+  rest = static_cast<std::int32_t>(dividend - std::uint64_t{result} * divisor);
+  for (; rest > 0; rest -= static_cast<std::int32_t>(divisor))
+    ++result;
+  for (; rest <= -static_cast<std::int32_t>(divisor); rest += static_cast<std::int32_t>(divisor))
+    --result;
+  return result;
+}
+
 /// The same for narrow windows, with a reciprocal in place of divisions.
 struct ReciprocalWindow : Window<true> {
   std::uint32_t reciprocal = 0;  ///< 2^(30 + n) / N, rounded up
@@ -81,10 +110,9 @@ struct ReciprocalWindow : Window<true> {
 
   ReciprocalWindow() = default;
   CUDAVISION_HOST_DEVICE ReciprocalWindow(std::uint32_t pixels, const Scale& scale)
-      : Window(pixels, scale), shift(bits_of(pixels) - 1) {
-    reciprocal =
-        static_cast<std::uint32_t>(((std::uint64_t{1} << (31 + shift)) + pixels - 1) / pixels);
-  }
+      : Window(pixels, scale),
+        reciprocal(reciprocal_of(pixels, 30 + bits_of(pixels))),
+        shift(bits_of(pixels) - 1) {}
 
   /// number is less than 2^16·N, and N less than 2^14. The reciprocal is too large by less than 1,
   /// which adds less than number / 2^(30 + n) < 1 / N to the quotient, too little to reach the next
@@ -103,30 +131,40 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t slope_of(std::uint32_t v, std::uint3
   // The estimate errs by a few 2^−24 of at most 2^16, so to the nearest integer it is the result or
   // one more.
   const std::uint32_t sum = v + w;
-  const float numerator = static_cast<float>(static_cast<std::int32_t>(v)) * 65536.0f;
-  const float denominator = static_cast<float>(static_cast<std::int32_t>(sum));
+  const float numerator = static_cast<float>(static_cast<std::int32_t>(v));
+  const float denominator = numerator + static_cast<float>(static_cast<std::int32_t>(w));
 #ifdef __CUDA_ARCH__
-  float inverse;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(denominator));
-  // 2^23 is added, which leaves no bits below the point.
+  // The last bit of numbers from 2^7 on is 2^−16.
   const std::uint32_t estimate =
-      __float_as_uint(__fmaf_rn(numerator, inverse, 8388608.0f)) - 0x4b000000;
+      __float_as_uint(__fmaf_rn(numerator, estimated_inverse(denominator), 128.0f)) - 0x43000000;
 #else
-  const auto estimate =
-      static_cast<std::uint32_t>(static_cast<std::int32_t>(numerator / denominator + 0.5f));
+  const auto estimate = static_cast<std::uint32_t>(
+      static_cast<std::int32_t>(numerator / denominator * 65536.0f + 0.5f));
 #endif
   const auto rest = static_cast<std::int32_t>((v << 16) - estimate * sum);
   return estimate + static_cast<std::uint32_t>(rest >> 31);
+}
+
+/// Returns N·Q − S².
+template <bool kNarrow, class Sum, class Squares>
+CUDAVISION_HOST_DEVICE inline auto scaled_variance(Sum sum, Squares squares, std::uint32_t area) {
+  using Variance = typename VarianceOf<kNarrow>::Type;
+  if constexpr (kNarrow) {
+    // A GPU adds a product of signed numbers in the instruction that multiplies them.
+    const auto number = static_cast<std::int32_t>(sum);
+    return static_cast<Variance>(area) * squares +
+           static_cast<Variance>(static_cast<std::int64_t>(-number) * number);
+  } else {
+    return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
+  }
 }
 
 /// Returns a in the lower half of the word and o in the upper one. sums is S and squares is Q.
 template <bool kNarrow, class AnyWindow, class Sum>
 CUDAVISION_HOST_DEVICE inline std::uint32_t line_of_window(Sum sums, Sum squares,
                                                            const AnyWindow& window, int bits) {
-  using Variance = typename VarianceOf<kNarrow>::Type;
   const auto sum = static_cast<std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>>(sums);
-  const Variance variance =
-      static_cast<Variance>(window.area) * squares - static_cast<Variance>(sum) * sum;
+  const auto variance = scaled_variance<kNarrow>(sum, squares, window.area);
   const std::uint32_t v = static_cast<std::uint32_t>(variance >> window.down) << window.up;
   const std::uint32_t slope = slope_of(v, window.epsilon);
   const std::uint32_t mean = window.quotient(sum << (16 - bits));

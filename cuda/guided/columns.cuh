@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the columns of a block of threads, over the rows of a window. Each column has two
-// sums. The block adds the columns up from left to right in shared memory; a window's sums are the
-// differences of two of these running sums.
+// For .cu files: the columns of a group of threads, over the rows of a window. Each column has two
+// sums. The group adds the columns up from left to right and shares the running sums in shared
+// memory; a window's sums are the differences of two of them.
 
 #include <cstdint>
 
@@ -30,34 +30,33 @@ struct alignas(2 * sizeof(Sum)) SumPair {
 
 /// The elements of a row that belong to the columns of a thread.
 template <class Element>
-struct alignas(sizeof(Element) < 2 ? 8 : 16) Elements {
+struct Elements {
   static constexpr int word_count = thread_columns * sizeof(Element) / 4;
   std::uint32_t words[word_count];
 
-  __device__ std::uint32_t first(int i) const {
+  __device__ std::uint32_t at(int i) const {
     if constexpr (sizeof(Element) == 1)
       return __byte_perm(words[i / 4], 0, 0x4440 | i % 4);
     else if constexpr (sizeof(Element) == 2)
-      return i % 2 == 0 ? words[i / 2] & 0xffff : words[i / 2] >> 16;
+      return __byte_perm(words[i / 2], 0, i % 2 == 0 ? 0x4410 : 0x4432);
     else
       return words[i];
   }
 };
 
-/// Loads whole elements of a row, or zeros where there are none.
+/// Loads the elements of a row, or zeros where there are none. half_pitch is that of words.
 template <class Element>
-__device__ Elements<Element> load_elements(const Element* row, int column, bool exists) {
+__device__ Elements<Element> load_elements(const Element* row, int half_pitch, bool exists) {
   Elements<Element> elements{};
   if (exists) {
     if constexpr (sizeof(Element) == 1) {
-      const uint2 words = *reinterpret_cast<const uint2*>(row + column);
+      const uint2 words = *reinterpret_cast<const uint2*>(row);
       elements.words[0] = words.x;
       elements.words[1] = words.y;
     } else {
 #pragma unroll
       for (int i = 0; i < Elements<Element>::word_count; i += 4) {
-        const uint4 words = *reinterpret_cast<const uint4*>(
-            reinterpret_cast<const std::uint32_t*>(row + column) + i);
+        const uint4 words = *reinterpret_cast<const uint4*>(row + (i == 0 ? 0 : half_pitch));
         elements.words[i] = words.x;
         elements.words[i + 1] = words.y;
         elements.words[i + 2] = words.z;
@@ -68,106 +67,157 @@ __device__ Elements<Element> load_elements(const Element* row, int column, bool 
   return elements;
 }
 
-/// The sums of a thread's columns.
+/// Adds one element to two sums, and subtracts another.
 template <class Element, class Sum>
-class ThreadColumns {
- public:
-  __device__ void add(const Elements<Element>& gained) { move(gained, Elements<Element>{}); }
-
-  __device__ void move(const Elements<Element>& gained, const Elements<Element>& lost) {
-#pragma unroll
-    for (int i = 0; i < thread_columns; ++i) {
-      const std::uint32_t gain = gained.first(i), loss = lost.first(i);
-      first_[i] += static_cast<Sum>(gain) - loss;
-      if constexpr (sizeof(Element) == 4) {
-        second_[i] += static_cast<Sum>(gain >> 16) - (loss >> 16);
-      } else {
-        second_[i] += static_cast<Sum>(gain * gain);
-        second_[i] -= static_cast<Sum>(loss * loss);
-      }
-    }
+__device__ void add_change(SumPair<Sum>& sums, std::uint32_t gain, std::uint32_t loss) {
+  sums.first += static_cast<Sum>(gain) - loss;
+  if constexpr (sizeof(Element) == 4) {
+    sums.second += static_cast<Sum>(gain >> 16) - (loss >> 16);
+  } else {
+    sums.second += gain * gain;
+    sums.second -= loss * loss;
   }
+}
 
-  __device__ SumPair<Sum> total() const {
-    SumPair<Sum> sum{first_[0], second_[0]};
+/// One pair of sums for each column of a thread.
+template <class Sum>
+struct ThreadSums {
+  SumPair<Sum> sums[thread_columns];
+
+  __device__ const SumPair<Sum>& total() const { return sums[thread_columns - 1]; }
+
+  /// Adds each column to all after it.
+  __device__ void add_up() {
 #pragma unroll
     for (int i = 1; i < thread_columns; ++i)
-      sum += {first_[i], second_[i]};
-    return sum;
+      sums[i] += sums[i - 1];
   }
 
-  /// Sets sums[i] to running and all columns up to number i.
-  __device__ void add_up(SumPair<Sum> running, SumPair<Sum> (&sums)[thread_columns]) const {
+  /// Adds other running sums and what lies to the left of them.
+  __device__ void add(const ThreadSums& other, const SumPair<Sum>& left) {
 #pragma unroll
     for (int i = 0; i < thread_columns; ++i) {
-      running += {first_[i], second_[i]};
-      sums[i] = running;
+      sums[i].first += other.sums[i].first + left.first;
+      sums[i].second += other.sums[i].second + left.second;
     }
   }
-
- private:
-  Sum first_[thread_columns] = {}, second_[thread_columns] = {};
 };
 
-/// The running sums of a block's columns, of even and of odd rows. Columns whose numbers have the
-/// same rest of 4 are side by side, so that neither threads that write those of neighbouring
-/// columns nor threads that read every fourth one meet in a bank.
+/// Returns by how much the running sums of a thread's columns change when windows move down.
+template <class Sum, class Element>
+__device__ ThreadSums<Sum> running_changes(const Elements<Element>& gained,
+                                           const Elements<Element>& lost) {
+  ThreadSums<Sum> changes;
+  SumPair<Sum> running{0, 0};
+#pragma unroll
+  for (int i = 0; i < thread_columns; ++i) {
+    add_change<Element>(running, gained.at(i), lost.at(i));
+    changes.sums[i] = running;
+  }
+  return changes;
+}
+
+/// Returns the sum of the values of the lanes up to and including this one.
+__device__ inline std::uint32_t scan_of_warp(std::uint32_t sum) {
+  // A shuffle tells whether it had a lane to read, which saves the comparison.
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2)
+    asm volatile(
+        "{\n\t.reg .pred inside;\n\t.reg .b32 below;\n\t"
+        "shfl.sync.up.b32 below|inside, %0, %1, 0, -1;\n\t"
+        "@inside add.u32 %0, %0, below;\n\t}"
+        : "+r"(sum)
+        : "r"(distance));
+  return sum;
+}
+__device__ inline std::uint64_t scan_of_warp(std::uint64_t sum) {
+  return inclusive_scan(sum);
+}
+
+/// Returns the sums of all lanes to the left of this one.
+template <class Sum>
+__device__ SumPair<Sum> sums_to_the_left(const SumPair<Sum>& own) {
+  return SumPair<Sum>{scan_of_warp(own.first), scan_of_warp(own.second)} - own;
+}
+
+/// The running sums of the columns of a group of threads, of even and of odd rows. Columns whose
+/// numbers have the same rest of 4 are side by side, so that neither threads that write those of
+/// neighbouring columns nor threads that read every fourth one meet in a bank. Places are addresses
+/// in shared memory.
 template <class Sum>
 class RunningSums {
  public:
-  /// Returns the shared memory of a block of so many threads.
-  __host__ __device__ static constexpr std::size_t bytes(int threads) {
-    return sizeof(SumPair<Sum>) * 2 * 4 * static_cast<std::size_t>(plane(threads));
+  /// Returns the shared memory of so many threads.
+  __host__ __device__ static constexpr int bytes(int threads) { return 2 * row_bytes(threads); }
+
+  /// thread is the number of the calling thread among `threads`.
+  __device__ RunningSums(void* memory, int thread, int threads)
+      : memory_(static_cast<std::uint32_t>(__cvta_generic_to_shared(memory))),
+        plane_bytes_(row_bytes(threads) / 4),
+        own_(memory_ + pair_bytes * (4 + 2 * thread)) {
+    if (thread < 2)
+      *static_cast<SumPair<Sum>*>(
+          __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {0, 0};
   }
 
-  __device__ explicit RunningSums(void* memory)
-      : entries_(static_cast<SumPair<Sum>*>(memory)), plane_(plane(static_cast<int>(blockDim.x))) {
-    if (threadIdx.x < 2)
-      entries_[static_cast<int>(threadIdx.x) * 4 * plane_ + place(-1)] = {0, 0};
+  /// Returns the place of the sums up to a column, which may be −1, in even rows.
+  __device__ std::uint32_t place(int column) const {
+    return memory_ + (column & 3) * plane_bytes_ + ((column >> 2) + 4) * pair_bytes;
   }
+  /// Returns what is added to places in odd rows.
+  __device__ int odd_rows() const { return 4 * plane_bytes_; }
 
-  /// Returns the place of the sums up to a column, which may be −1.
-  __device__ int place(int column) const { return (column & 3) * plane_ + (column >> 2) + 4; }
-  /// Returns the places of a row.
-  __device__ int row_places() const { return 4 * plane_; }
-
-  __device__ void store(int parity, const SumPair<Sum> (&sums)[thread_columns]) {
+  /// row is 0 or odd_rows().
+  __device__ void store(int row, const ThreadSums<Sum>& own) {
     struct alignas(16) Neighbours {
       SumPair<Sum> sums[2];
     };
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      *reinterpret_cast<Neighbours*>(entries_ + (4 * parity + j) * plane_ + 4 +
-                                     2 * static_cast<int>(threadIdx.x)) = {sums[j], sums[j + 4]};
+      *static_cast<Neighbours*>(__cvta_shared_to_generic(own_ + row + j * plane_bytes_)) = {
+          own.sums[j], own.sums[j + 4]};
   }
 
-  __device__ SumPair<Sum> at(int place) const {
-    return entries_[place];
+  /// Loads a pair that lies kDistance places after one.
+  template <int kDistance>
+  static __device__ SumPair<Sum> load(std::uint32_t place) {
+    SumPair<Sum> pair;
+    if constexpr (sizeof(Sum) == 4)
+      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2 + %3];"
+                   : "=r"(pair.first), "=r"(pair.second)
+                   : "r"(place), "n"(kDistance * pair_bytes)
+                   : "memory");
+    else
+      asm volatile("ld.shared.v2.u64 {%0, %1}, [%2 + %3];"
+                   : "=l"(pair.first), "=l"(pair.second)
+                   : "r"(place), "n"(kDistance * pair_bytes)
+                   : "memory");
+    return pair;
   }
 
  private:
-  __host__ __device__ static constexpr int plane(int threads) {
-    return threads * thread_columns / 4 + 4;
+  static constexpr int pair_bytes = sizeof(SumPair<Sum>);
+  __host__ __device__ static constexpr int row_bytes(int threads) {
+    return 4 * pair_bytes * (threads * thread_columns / 4 + 4);
   }
 
-  SumPair<Sum>* entries_;
-  int plane_;
+  std::uint32_t memory_;
+  int plane_bytes_;
+  std::uint32_t own_;
 };
 
-constexpr int max_warps = 8;  ///< of a block
-
-/// The sums of the columns of each warp, and of the columns in the gap that its threads add up, of
-/// even and of odd rows.
+/// The sums of the columns of each warp of a block, and of the columns in the gap that its threads
+/// add up, for even and for odd rows.
 template <class Sum>
 struct WarpSums {
+  static constexpr int max_warps = 8;
+
   SumPair<Sum> columns[2][max_warps];
   SumPair<Sum> gaps[2][max_warps];
 
-  /// Returns the sum of the columns to the left of the thread's own ones within its warp.
-  __device__ SumPair<Sum> publish(int parity, const SumPair<Sum>& total, const SumPair<Sum>& gap,
-                                  bool has_gap) {
+  __device__ void publish(int parity, const SumPair<Sum>& inclusive, const SumPair<Sum>& gap,
+                          bool has_gap) {
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    const SumPair<Sum> inclusive{inclusive_scan(total.first), inclusive_scan(total.second)};
     if (has_gap) {
       const SumPair<Sum> sum{sum_of_warp(gap.first), sum_of_warp(gap.second)};
       if (threadIdx.x % 32 == 0)
@@ -175,16 +225,17 @@ struct WarpSums {
     }
     if (threadIdx.x % 32 == 31)
       columns[parity][warp] = inclusive;
-    return inclusive - total;
   }
 
-  /// Returns the sum of all columns to the left of the warp.
-  __device__ SumPair<Sum> before(int parity, bool has_gap) const {
+  /// Returns the sums of all columns to the left of the warp.
+  __device__ SumPair<Sum> to_the_left(int parity, bool has_gap) const {
     const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
     SumPair<Sum> sum{0, 0};
-    for (int w = 0; w < warp; ++w)
-      sum += columns[parity][w];
-    if (has_gap && 2 * static_cast<int>(threadIdx.x) >= static_cast<int>(blockDim.x))
+#pragma unroll
+    for (int w = 0; w < max_warps - 1; ++w)
+      if (w < warp)
+        sum += columns[parity][w];
+    if (has_gap && 2 * warp >= warps)
       for (int w = 0; w < warps; ++w)
         sum += gaps[parity][w];
     return sum;

@@ -29,14 +29,26 @@ int whole_threads_below(int number) {
 
 /// One of the two passes, for a depth and a kind of windows.
 struct PassKernel {
-  Kernel kernel = nullptr;
+  /// Groups of threads are warps, only for narrow windows, or blocks of up to so many threads.
+  Kernel of_warps = nullptr, of_blocks = nullptr;
   int max_threads = 0;
-  std::size_t (*shared_bytes)(int threads) = nullptr;
+  int (*running_bytes)(int threads) = nullptr;  ///< of the running sums of a group
+  int window_bytes = 0;                         ///< of the constants of one kind of windows
+
+  bool narrow() const { return of_warps != nullptr; }
 };
 
 template <class Pass>
 PassKernel kernel_of() {
-  return {filter_rows<Pass>, max_threads<Pass>, RunningSums<typename Pass::Sum>::bytes};
+  PassKernel kernel;
+  if constexpr (Pass::kNarrow) {
+    kernel.of_warps = filter_rows<Pass, false>;
+    kernel.window_bytes = sizeof(ReciprocalWindow);
+  }
+  kernel.of_blocks = filter_rows<Pass, true>;
+  kernel.max_threads = max_threads<Pass, true>();
+  kernel.running_bytes = RunningSums<typename Pass::Sum>::bytes;
+  return kernel;
 }
 
 template <class Sample, bool kNarrow>
@@ -65,8 +77,10 @@ class GuidedCuda final : public Guided::Backend {
   void set(const Parameters& parameters) override {
     scale_ = Scale(parameters.epsilon, layout_.bits);
     bool narrow = true;
-    for (int c = 0; c < frame_.channel_count; ++c)
-      narrow = narrow && Reach(frame_.channels[c], parameters.radius).is_narrow(frame_.channels[c]);
+    for (int c = 0; c < frame_.channel_count; ++c) {
+      const Reach reach(frame_.channels[c], parameters.radius);
+      narrow = narrow && reach.is_narrow(frame_.channels[c]) && reach.x <= max_narrow_reach;
+    }
     const auto kernels =
         layout_.bits == 8
             ? (narrow ? passes_of<std::uint8_t, true>() : passes_of<std::uint8_t, false>())
@@ -107,17 +121,22 @@ class GuidedCuda final : public Guided::Backend {
         plan.arguments.active = *active;
       const unsigned blocks = divide_rows(plan, active);
       if (blocks > 0)
-        launcher_(plan.kernel.kernel, blocks, static_cast<unsigned>(plan.threads),
-                  plan.kernel.shared_bytes(plan.threads), plan.arguments);
+        launcher_(plan.kernel(), blocks, static_cast<unsigned>(plan.block_threads),
+                  static_cast<std::size_t>(plan.shared_bytes()), plan.arguments);
     }
   }
 
  private:
   struct Plan {
-    PassKernel kernel;
+    PassKernel pass;
     GuidedArguments arguments{};
-    int threads = 0;
-    int resident_blocks = 0;
+    bool of_blocks = false;
+    int block_threads = 0, group_threads = 0;
+    int resident_groups = 0;
+
+    Kernel kernel() const { return of_blocks ? pass.of_blocks : pass.of_warps; }
+    int groups_of_block() const { return block_threads / group_threads; }
+    int shared_bytes() const { return groups_of_block() * arguments.group_bytes; }
   };
 
   /// Returns the samples of a row in our own memory.
@@ -136,9 +155,8 @@ class GuidedCuda final : public Guided::Backend {
     return buffer;
   }
 
-  void make_plan(const Parameters& parameters, const PassKernel& kernel, int halo,
-                 Plan& plan) const {
-    plan.kernel = kernel;
+  void make_plan(const Parameters& parameters, const PassKernel& pass, int halo, Plan& plan) const {
+    plan.pass = pass;
     GuidedArguments& a = plan.arguments;
     a = {};
     a.scale = scale_;
@@ -156,17 +174,24 @@ class GuidedCuda final : public Guided::Backend {
       picture.reach_x = reach.x;
       picture.reach_y = reach.y;
       picture.words = words_[c].as<std::uint32_t>();
-      picture.words_pitch = pitch_of(channel);
+      picture.half_pitch = pitch_of(channel) / 2;
       picture.gathered = gathered_[c].as<std::uint8_t>();
     }
-    plan.threads = choose_threads(kernel, a);
-    int resident = 0;
-    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel.kernel, plan.threads,
-                                                             kernel.shared_bytes(plan.threads)),
-               "setting up a kernel on the GPU");
-    plan.resident_blocks = std::max(1, resident) * multiprocessors_;
+    choose_groups(plan);
+    int max_reach = 0;
     for (int c = 0; c < a.picture_count; ++c)
-      divide_columns(plan.threads, a.pictures[c]);
+      max_reach = std::max(max_reach, a.pictures[c].reach_x);
+    a.group_bytes =
+        divided(pass.running_bytes(plan.group_threads) + pass.window_bytes * (max_reach + 1), 16) *
+        16;
+    int resident = 0;
+    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                   &resident, plan.kernel(), plan.block_threads,
+                   static_cast<std::size_t>(plan.shared_bytes())),
+               "setting up a kernel on the GPU");
+    plan.resident_groups = std::max(1, resident) * multiprocessors_ * plan.groups_of_block();
+    for (int c = 0; c < a.picture_count; ++c)
+      divide_columns(pass.narrow(), plan.group_threads, a.pictures[c]);
   }
 
   /// Chooses bands so that all blocks run at once, and returns the number of blocks.
@@ -188,44 +213,57 @@ class GuidedCuda final : public Guided::Backend {
       FilteredPicture& picture = a.pictures[c];
       const int rows = picture.end - picture.begin;
       const auto share =
-          plan.resident_blocks * (std::int64_t{picture.width} * rows) / (samples * picture.strips);
+          plan.resident_groups * (std::int64_t{picture.width} * rows) / (samples * picture.strips);
       const int bands = static_cast<int>(std::clamp<std::int64_t>(share, 1, rows));
       picture.band_rows = std::max(divided(rows, bands), min_band_rows);
       picture.first_block = blocks;
+      const int used_bands = divided(rows, picture.band_rows);
       blocks += static_cast<unsigned>(picture.strips) *
-                static_cast<unsigned>(divided(rows, picture.band_rows));
+                static_cast<unsigned>(divided(used_bands, plan.groups_of_block()));
     }
     return blocks;
   }
 
-  /// Chooses the number of threads with which blocks add up the fewest columns of the pictures.
-  static int choose_threads(const PassKernel& kernel, const GuidedArguments& a) {
-    int chosen = 0;
+  /// Chooses the groups that add up the fewest columns of the pictures. Blocks take longer for a
+  /// column than warps, because their warps wait for each other.
+  static void choose_groups(Plan& plan) {
     std::int64_t fewest = 0;
-    for (int threads = 32; threads <= kernel.max_threads; threads *= 2) {
+    const auto consider = [&](bool of_blocks, int threads, int block_threads) {
       std::int64_t columns = 0;
-      for (int c = 0; c < a.picture_count; ++c) {
-        FilteredPicture picture = a.pictures[c];
-        divide_columns(threads, picture);
+      for (int c = 0; c < plan.arguments.picture_count; ++c) {
+        FilteredPicture picture = plan.arguments.pictures[c];
+        divide_columns(plan.pass.narrow(), threads, picture);
         const int half = threads * thread_columns / 2;
         const int gap = std::max(0, picture.right - picture.left - half);
+        if (gap > 0 && plan.pass.narrow())
+          return;
         columns += std::int64_t{picture.strips} * picture.height * (2 * half + gap);
       }
-      if (chosen == 0 || columns < fewest) {
-        chosen = threads;
-        fewest = columns;
-      }
-    }
-    return chosen;
+      if (of_blocks)
+        columns += columns * block_percent / 100;
+      if (plan.block_threads > 0 && columns >= fewest)
+        return;
+      fewest = columns;
+      plan.of_blocks = of_blocks;
+      plan.group_threads = threads;
+      plan.block_threads = block_threads;
+    };
+    plan.block_threads = 0;
+    if (plan.pass.narrow())
+      consider(false, 32, warp_block_threads);
+    for (int threads = plan.pass.narrow() ? 64 : 32; threads <= plan.pass.max_threads; threads *= 2)
+      consider(true, threads, threads);
   }
 
-  static void divide_columns(int threads, FilteredPicture& picture) {
+  /// Chooses the strips for groups of so many threads. In narrow windows, columns before and after
+  /// those of the picture count as zeros; those of other windows are left out.
+  static void divide_columns(bool narrow, int threads, FilteredPicture& picture) {
     const int columns = threads * thread_columns, half = columns / 2;
     picture.strips = 1;
     picture.strip_width = columns;
     picture.left = 0;
     picture.right = half;
-    if (picture.width <= columns)
+    if (!narrow && picture.width <= columns)
       return;
     picture.left = whole_threads_below(-picture.reach_x);
     picture.right = picture.left + half;
@@ -264,6 +302,10 @@ class GuidedCuda final : public Guided::Backend {
   }
 
   static constexpr int min_band_rows = 4;
+  static constexpr int warp_block_threads = 128;
+  static constexpr int block_percent = 15;
+  /// Up to this reach, the largest blocks need no gap between their columns.
+  static constexpr int max_narrow_reach = 240;
 
   Device& device_;
   FrameLayout layout_;
