@@ -109,7 +109,7 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   post_first_exception(trans, false, [&] {
     const std::size_t& ahead = state_of(trans).delay.ahead;
     const bool waits = ahead > 0;
-    // Of frames that wait, each begins when it is processed.
+    // A frame that waits begins when it is processed, which delay_frame() does.
     if (!waits)
       begin_frame_at(trans, buffer);
     follow_context(trans, buffer);

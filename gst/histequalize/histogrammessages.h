@@ -12,8 +12,8 @@
 
 namespace cudavision {
 
-/// What the noise of a frame's luminance consists of: states on the device, as many as a frame has
-/// channels at most, and which of them count. None if states is nullptr.
+/// The measured noise of a frame's channels, on the device, and which of the channels make up the
+/// luminance. Nothing has been measured if states is nullptr.
 struct LuminanceNoise {
   const noise::State* states = nullptr;
   std::array<bool, FrameLayout::max_channels> counted{};
