@@ -244,6 +244,7 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   aggregator_class->src_event = GST_DEBUG_FUNCPTR(stereo_src_event);
   aggregator_class->sink_query = GST_DEBUG_FUNCPTR(sink_query);
   aggregator_class->src_query = GST_DEBUG_FUNCPTR(stereo_src_query);
+  aggregator_class->negotiate = GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_negotiate>::call);
   aggregator_class->update_src_caps =
       GST_DEBUG_FUNCPTR(InAggregatingThread<stereo_update_src_caps>::call);
   aggregator_class->fixate_src_caps = GST_DEBUG_FUNCPTR(stereo_fixate_src_caps);

@@ -62,6 +62,14 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   return Caps(gst_caps_merge(caps.release(), all.release()));
 }
 
+// Returns the caps that src can have for the left frames or, before their caps apply, for any.
+Caps possible_src_caps(const StereoStream& stream, StereoOutput output) {
+  const bool cuda = stream.state.session.takes_cuda();
+  return stream.left.format
+             ? stereo_src_caps_for(stream.left.caps.get(), stream.packing, output, cuda)
+             : stereo_src_caps(output, cuda);
+}
+
 // Answers from the pad template alone. Caps may lack fields such as the framerate that the answer
 // to a CAPS query names. A size or depth that differs from the other pad's is accepted, because if
 // both pads are to change, one must change first. Frames that cannot be split are accepted too:
@@ -156,6 +164,20 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
   });
 }
 
+// If src and its peer have no caps in common, GstAggregator only stops. The frame that a camera
+// pushes next would tell that, but a photograph has none, and the pipeline would wait for ever.
+gboolean stereo_negotiate(StereoStream& stream) {
+  GstAggregator* self = stream.self;
+  if (stereo_parent_class()->negotiate(self))
+    return TRUE;
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    const StereoOutput output = stereo_settings(self).output;
+    if (!GST_PAD_IS_FLUSHING(self->srcpad))
+      stereo_require_peer(self, self->srcpad, output, possible_src_caps(stream, output).get());
+    return FALSE;
+  });
+}
+
 GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
     // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
@@ -170,9 +192,7 @@ GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, 
     if (!stream.packing.packed() &&
         (!stream.right.format || !pair_error(*stream.left.format, *stream.right.format).empty()))
       return GST_AGGREGATOR_FLOW_NEED_DATA;
-    const Caps possible =
-        stereo_src_caps_for(stream.left.caps.get(), stream.packing,
-                            stereo_settings(stream.self).output, stream.state.session.takes_cuda());
+    const Caps possible = possible_src_caps(stream, stereo_settings(stream.self).output);
     *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
     return GST_FLOW_OK;
   });

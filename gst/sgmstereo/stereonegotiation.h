@@ -23,6 +23,7 @@ gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pa
 /// All other queries of sink pads, in any thread.
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query);
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query);
+gboolean stereo_negotiate(StereoStream& stream);
 GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result);
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps);
 gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps);

@@ -310,7 +310,8 @@ std::vector<std::string> split_names(const std::string& list) {
       names.push_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
-  return names;
+  // A list of nothing but commas is no file either, and the error names it.
+  return names.empty() ? std::vector{list} : names;
 }
 
 }  // namespace

@@ -58,8 +58,10 @@ std::optional<double> disparity_at(const DistanceScene& scene, int x, int y) {
   return known[known.size() / 2];
 }
 
+/// Rounds the number, which may be too large for any integer.
 std::string pixels(double number) {
-  return std::to_string(std::lround(number));
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_ascii_formatd(text, sizeof text, "%.10g", std::round(number));
 }
 
 /// Returns why the place cannot be measured in any picture of the scene.
@@ -68,7 +70,7 @@ std::string problem_of(const KnownDistance& distance, const DistanceScene& scene
     return "known-distance needs the focal length and the distance of the cameras: set "
            "focal-length and baseline, or calibration.";
   const int width = scene.map.width / 2;
-  if (std::lround(distance.x) >= width || std::lround(distance.y) >= scene.map.height)
+  if (std::round(distance.x) >= width || std::round(distance.y) >= scene.map.height)
     return "known-distance names pixel (" + pixels(distance.x) + ", " + pixels(distance.y) +
            "), which lies outside of the pictures of " + std::to_string(width) + "x" +
            std::to_string(scene.map.height) + ": name a pixel of the map.";

@@ -165,26 +165,12 @@ GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) 
 
 /* Negotiation */
 
-[[noreturn]] void refuse_peer(const StereoRequestPad& pad, const GstCaps* possible) {
-  throw ElementError(
-      GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
-      std::string("Nothing that the pad ") + GST_PAD_NAME(pad.pad.get()) +
-          " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
-          (pad.output == StereoOutput::points
-               ? "put an element there that takes tensors, such as appsink"
-               : "put \"videoconvert\" between them") +
-          ", or release the pad.");
-}
-
 Caps negotiated_caps(StereoStream& stream, const StereoRequestPad& pad) {
   const Caps possible = stereo_src_caps_for(stream.left.caps.get(), stream.packing, pad.output,
                                             stream.state.session.takes_cuda());
-  Caps common(gst_pad_peer_query_caps(pad.pad.get(), possible.get()));
-  if (!gst_caps_is_empty(common.get()))
-    common = stereo_fixated_caps(std::move(common), pad.pad.get());
-  if (gst_caps_is_empty(common.get()))
-    refuse_peer(pad, possible.get());
-  return common;
+  stereo_require_peer(stream.self, pad.pad.get(), pad.output, possible.get());
+  return stereo_fixated_caps(Caps(gst_pad_peer_query_caps(pad.pad.get(), possible.get())),
+                             pad.pad.get());
 }
 
 ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,

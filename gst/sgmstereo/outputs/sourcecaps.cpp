@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/outputs/sourcecaps.h"
 
+#include <string>
 #include <utility>
 
 #include "gst/core/caps.h"
@@ -47,6 +48,31 @@ gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQue
     gst_query_set_caps_result(query, filtered(possible_src_caps(self, output), filter).get());
     return TRUE;
   });
+}
+
+void stereo_require_peer(GstAggregator* self, GstPad* source_pad, StereoOutput output,
+                         const GstCaps* possible) {
+  const Caps taken(gst_pad_peer_query_caps(source_pad, nullptr));
+  if (gst_caps_can_intersect(taken.get(), possible))
+    return;
+  const std::string name = GST_PAD_NAME(source_pad);
+  const auto refuse = [](const std::string& text) {
+    throw ElementError(GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION, text);
+  };
+  if (!stereo_state(self).session.takes_cuda() &&
+      gst_caps_can_intersect(taken.get(), stereo_src_caps(output, true).get()) &&
+      !gst_caps_can_intersect(taken.get(), stereo_src_caps(output, false).get()))
+    refuse("The element behind the pad " + name +
+           " takes nothing but CUDA memory, and this element computes on the CPU: leave "
+           "memory:CUDAMemory out of the caps behind it, or set backend=cuda.");
+  const bool on_request =
+      GST_PAD_TEMPLATE_PRESENCE(GST_PAD_PAD_TEMPLATE(source_pad)) == GST_PAD_REQUEST;
+  refuse("Nothing that the pad " + name +
+         " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
+         (output == StereoOutput::points
+              ? "put an element there that takes tensors, such as appsink"
+              : "put \"videoconvert ! videoscale\" between them") +
+         (on_request ? ", or release the pad." : "."));
 }
 
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {

@@ -111,6 +111,7 @@ TEST(test_opencv_in_two_files) {
   fail_unless(found.left.rectification && found.width == 0);
   expect_words(error_of([&] { read(intrinsics); }), {"intrinsics.yml", "R is missing", "comma"});
   expect_words(error_of([&] { read(extrinsics); }), {"extrinsics.yml", "M1 is missing"});
+  expect_words(error_of([&] { read(",,"); }), {",,: No such file", "name a file"});
 }
 
 TEST(test_opencv_without_a_rectification) {

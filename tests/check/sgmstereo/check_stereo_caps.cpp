@@ -168,9 +168,45 @@ TEST(test_nothing_for_downstream) {
     stereo.accept_downstream(downstream);
     stereo.accept_gray();
     stereo.push_pair(0);
+    // A photograph has no second frame whose flow return would tell.
+    stereo.wait_for_error();
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
+                 {"pad src", "offered: video/x-raw, format=(string)GRAY16_LE", "width=(int)32",
+                  "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+    fail_unless_equals_int(stereo.messages().complaints(), 1);
   }
+}
+
+TEST(test_nothing_for_downstream_in_cuda_memory,
+     .unless(testing_cuda() ? "the CPU's caps are tested" : "")) {
+  for (const char* pad : {"src", "depth"}) {
+    StereoHarness stereo({{"focal-length", "500"}, {"baseline", "100"}});
+    const bool always = std::string(pad) == "src";
+    gst_harness_set_sink_caps_str(always ? stereo.left() : stereo.open(pad),
+                                  "video/x-raw(memory:CUDAMemory), format=GRAY16_LE");
+    stereo.accept_gray();
+    stereo.push_pair(0);
+    stereo.wait_for_error();
+    const std::string text = stereo.messages().text(GST_MESSAGE_ERROR);
+    expect_words(text, {"pad " + std::string(pad),
+                        built_with_cuda() ? "set backend=cuda" : "videoconvert ! videoscale"});
+    fail_unless_equals_int(stereo.messages().complaints(), 1);
+  }
+}
+
+// Downstream wants other caps in mid-stream, which src does not have.
+TEST(test_nothing_for_downstream_any_more) {
+  StereoHarness stereo;
+  stereo.accept_gray();
+  send_gray_pair(stereo);
+  stereo.accept_downstream("video/x-raw, format=NV12");
+  gst_harness_push_upstream_event(stereo.left(), gst_event_new_reconfigure());
+  stereo.push_pair(40 * ms);
+  stereo.wait_for_error();
+  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"pad src", "videoconvert"});
+  fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
 }
 
 // Like the other elements, this one explains which caps it cannot accept.
