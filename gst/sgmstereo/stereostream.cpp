@@ -2,9 +2,9 @@
 #include "gst/sgmstereo/stereostream.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/numbertext.h"
 
 namespace cudavision {
 namespace {
@@ -54,10 +54,9 @@ void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& 
   constexpr double max_error = 1;
   if (!calibration || calibration->reprojection_error <= max_error)
     return;
-  char error[32];
-  std::snprintf(error, sizeof error, "%.2f", calibration->reprojection_error);
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
-               calibration->files + ": the reprojection error of this calibration is " + error +
+               calibration->files + ": the reprojection error of this calibration is " +
+                   number_text(calibration->reprojection_error, 2) +
                    " pixels, and more than 1 is too much for true depths: calibrate again, with a "
                    "flat board that stands still, for example with pipelines/calibrate.py of the "
                    "package gst-cudavision-tools.");

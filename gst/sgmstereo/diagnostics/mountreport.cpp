@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/diagnostics/mountreport.h"
 
-#include <cstdio>
+#include "gst/core/numbertext.h"
 
 namespace cudavision {
 namespace {
@@ -10,10 +10,13 @@ constexpr double degrees = 180 / G_PI;
 
 enum Unknown { pitch, yaw, roll, zoom, k1 };
 
-std::string formatted(const char* format, double number, double error) {
-  char buffer[200];
-  std::snprintf(buffer, sizeof buffer, format, number, error);
-  return buffer;
+std::string with_error(double number, double error, int decimals) {
+  return number_text(number, decimals) + " ± " + number_text(error, decimals);
+}
+
+/// The angles are radians.
+std::string angle_text(double angle, double error) {
+  return with_error(degrees * angle, degrees * error, 2) + "°";
 }
 
 }  // namespace
@@ -52,27 +55,25 @@ void add_mount_fields(GstStructure* structure, const MountReport& report) {
 
 std::string turn_text(const MountFinding& finding) {
   const sgm::MountFit& fit = finding.fit;
-  return formatted("by %.2f ± %.2f° in pitch, ", degrees * fit.turn.pitch,
-                   degrees * fit.error(pitch)) +
-         formatted("%.2f ± %.2f° in yaw and ", degrees * finding.yaw, degrees * finding.yaw_error) +
-         formatted("%.2f ± %.2f° in roll, and its focal length is ", degrees * fit.turn.roll,
-                   degrees * fit.error(roll)) +
-         formatted("%.4f ± %.4f times the left one's", fit.turn.zoom, fit.error(zoom));
+  return "by " + angle_text(fit.turn.pitch, fit.error(pitch)) + " in pitch, " +
+         angle_text(finding.yaw, finding.yaw_error) + " in yaw and " +
+         angle_text(fit.turn.roll, fit.error(roll)) + " in roll, and its focal length is " +
+         with_error(fit.turn.zoom, fit.error(zoom), 4) + " times the left one's";
 }
 
 std::string calibration_text(const SelfCalibrated& found) {
   const sgm::CameraPairFit& fit = found.fit;
   const sgm::CameraPair& pair = fit.pair;
-  return "The rows of both pictures were " +
-         formatted("%.2f ± %.2f", found.rows_off, found.rows_error) + " pixels apart, as " +
-         std::to_string(found.points) +
-         " places show that both cameras see. Against the left camera, the right one has turned " +
-         formatted("by %.2f ± %.2f° in pitch, ", degrees * pair.pitch, degrees * fit.error(pitch)) +
-         formatted("%.2f ± %.2f° in yaw and ", degrees * pair.yaw, degrees * fit.error(yaw)) +
-         formatted("%.2f ± %.2f° in roll, its focal length is ", degrees * pair.roll,
-                   degrees * fit.error(roll)) +
-         formatted("%.4f ± %.4f times the left one's, ", pair.zoom, fit.error(zoom)) +
-         formatted("and the lenses distort by k1 = %.3f ± %.3f", pair.k1, fit.error(k1)) +
+  return "The rows of both pictures were " + with_error(found.rows_off, found.rows_error, 2) +
+         " pixels apart, as " + std::to_string(found.points) +
+         " places show that both cameras see. Against the left camera, the right one has turned "
+         "by " +
+         angle_text(pair.pitch, fit.error(pitch)) + " in pitch, " +
+         angle_text(pair.yaw, fit.error(yaw)) + " in yaw and " +
+         angle_text(pair.roll, fit.error(roll)) + " in roll, its focal length is " +
+         with_error(pair.zoom, fit.error(zoom), 4) +
+         " times the left one's, and the lenses distort by k1 = " +
+         with_error(pair.k1, fit.error(k1), 3) +
          ": both pictures are rectified accordingly from this pair on. Rows show no lengths: "
          "distances are as true as focal-length and baseline, or known-distance.";
 }
@@ -80,13 +81,12 @@ std::string calibration_text(const SelfCalibrated& found) {
 std::string correction_text(const MountReport& report) {
   const std::string reason =
       report.distance.yaw
-          ? formatted(
-                "The disparity at known-distance was off by %.2f pixels, because the right camera "
-                "has "
-                "turned by %.2f° in yaw",
-                *report.distance.offset, degrees * *report.distance.yaw)
+          ? "The disparity at known-distance was off by " +
+                number_text(*report.distance.offset, 2) +
+                " pixels, because the right camera has turned by " +
+                number_text(degrees * *report.distance.yaw, 2) + "° in yaw"
           : "The rows of both pictures were " +
-                formatted("%.2f ± %.2f", report.finding.rows_off, report.finding.rows_error) +
+                with_error(report.finding.rows_off, report.finding.rows_error, 2) +
                 " pixels apart, because the right camera has turned " + turn_text(report.finding);
   return reason + ": its pictures are rectified accordingly, from " +
          std::to_string(MountCorrection::pairs_to_wait) + " pairs after this one on.";

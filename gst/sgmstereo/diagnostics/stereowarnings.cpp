@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "gst/core/numbertext.h"
 #include "gst/sgmstereo/diagnostics/mountreport.h"
 
 namespace cudavision {
@@ -36,13 +36,6 @@ constexpr double max_contradiction = 0.02;
 /// third of its brightness are black.
 constexpr double max_black = 0.95, max_clipped = 0.4;
 
-/// Returns a number with the given count of decimals.
-std::string text(double number, int decimals) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, number);
-  return buffer;
-}
-
 /// Returns the least multiple of 32 that is not below number, as num-disparities takes it.
 int disparity_count(int number) {
   return std::clamp((number + 31) / 32 * 32, 32, max_disparities);
@@ -67,10 +60,10 @@ std::string swapped_text(const sgm::PairFigures& figures) {
 std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
   return "The pictures are not rectified: points of the scene must lie in the same row of both, "
          "but in the right picture they lie " +
-         text(std::abs(figures.vertical_offset), 1) + " rows " +
+         number_text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
          " than in the left one (median; the middle half of these offsets differ by " +
-         text(figures.vertical_spread, 1) + " rows). " +
+         number_text(figures.vertical_spread, 1) + " rows). " +
          (settings.calibration.automatic()
               ? "calibration=auto cannot tell how the cameras stand: show them something with "
                 "texture in all parts of the pictures, at several distances, or calibrate them "
@@ -94,9 +87,9 @@ std::string drift_text(const MountReport& mounts) {
   if (mounts.mode != CalibrationDrift::warn || !finding.sure || finding.rows_off < max_rows_off ||
       finding.rows_off < drift_certainty * finding.rows_error)
     return {};
-  return "The rows of the pictures are " + text(finding.rows_off, 2) + " ± " +
-         text(finding.rows_error, 2) + " pixels apart, because the right camera has turned " +
-         turn_text(finding) +
+  return "The rows of the pictures are " + number_text(finding.rows_off, 2) + " ± " +
+         number_text(finding.rows_error, 2) +
+         " pixels apart, because the right camera has turned " + turn_text(finding) +
          ", which costs known and true disparities: set calibration-drift=correct, or calibrate "
          "the "
          "cameras again.";
@@ -107,7 +100,7 @@ std::string range_text(const sgm::PairFigures& figures, const StereoSettings& se
   const std::string searched =
       "from " + std::to_string(settings.minimum) + " to " + std::to_string(largest) + " pixels";
   if (figures.above_range + figures.below_range == 0)
-    return "Of the known disparities, " + text(100 * figures.at_end, 0) +
+    return "Of the known disparities, " + number_text(100 * figures.at_end, 0) +
            " % lie at the end of those that are searched, " + searched +
            ", so that nearer points are missing: set num-disparities=" +
            std::to_string(disparity_count(2 * settings.disparities)) + ".";
@@ -135,8 +128,8 @@ std::string unmatched_text(const sgm::PairFigures& figures, const StereoSettings
       figures.matched >= hardly_matched)
     return {};
   return "Hardly anything of the left picture is found in the right one: " +
-         text(100 * figures.known, 0) + " % of the pixels are known, and " +
-         text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
+         number_text(100 * figures.known, 0) + " % of the pixels are known, and " +
+         number_text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
          " places match. Check that both cameras see the same scene at the same time, and that the "
          "left one is linked to sink_left" +
          (settings.calibration.any() && !settings.calibration.automatic()
@@ -149,7 +142,7 @@ std::string untextured_text(const sgm::PairFigures& figures) {
   if (figures.places < 2 * enough_blocks || figures.blocks >= enough_blocks ||
       figures.known >= hardly_known)
     return {};
-  return "Hardly anything is known, " + text(100 * figures.known, 0) +
+  return "Hardly anything is known, " + number_text(100 * figures.known, 0) +
          " % of the pixels, because the left picture has hardly any texture (in " +
          std::to_string(figures.blocks) + " of " + std::to_string(figures.places) +
          " places): focus the cameras, give the scene more light or project a pattern onto it.";
@@ -167,19 +160,19 @@ std::string exposure_text(const sgm::Exposure& left, const sgm::Exposure& right,
   };
   if (const std::string black = sides(left.black > max_black, right.black > max_black);
       !black.empty())
-    return of_sides(black) + " black (" + text(100 * std::max(left.black, right.black), 0) +
+    return of_sides(black) + " black (" + number_text(100 * std::max(left.black, right.black), 0) +
            " % of the pixels): take the caps off the lenses, give the scene more light, or raise "
            "the exposure or the gain of the cameras.";
   if (const std::string white = sides(left.saturated > max_clipped, right.saturated > max_clipped);
       !white.empty())
     return of_sides(white) + " saturated (" +
-           text(100 * std::max(left.saturated, right.saturated), 0) +
+           number_text(100 * std::max(left.saturated, right.saturated), 0) +
            " % of the pixels are white): lower the exposure or the gain of the cameras.";
   if (!unequal)
     return {};
   return std::string("The ") + (left.mean < right.mean ? "left" : "right") +
-         " picture is far darker than the other one (mean levels " + text(left.mean, 0) +
-         " on the left and " + text(right.mean, 0) +
+         " picture is far darker than the other one (mean levels " + number_text(left.mean, 0) +
+         " on the left and " + number_text(right.mean, 0) +
          " on the right, of 255): switch the automatic exposure and gain of both cameras off and "
          "set them to the same values, for example with v4l2-ctl.";
 }
@@ -187,7 +180,7 @@ std::string exposure_text(const sgm::Exposure& left, const sgm::Exposure& right,
 std::string unsynchronized_text(const VerticalOffsets& offsets) {
   return "The two cameras do not take their pictures at the same time: the rows of the right "
          "picture lie between " +
-         text(offsets.min(), 1) + " and " + text(offsets.max(), 1) +
+         number_text(offsets.min(), 1) + " and " + number_text(offsets.max(), 1) +
          " rows lower than those of the left one, and this changes while something moves, which no "
          "calibration explains. Trigger the cameras together, give both the same framerate, and "
          "set max-skew to less than the distance of two frames.";
@@ -211,9 +204,9 @@ std::string focal_length_text(const StereoSettings& settings, int width) {
   if (settings.focal_length <= 0 || settings.focal_length >= min_focal_length * width)
     return {};
   const double angle = 2 * std::atan(width / (2 * settings.focal_length)) * 180 / G_PI;
-  return "focal-length=" + text(settings.focal_length, 1) + " is " +
-         text(settings.focal_length, 1) + " pixels, so that pictures " + std::to_string(width) +
-         " pixels wide have an angle of view of " + text(angle, 0) +
+  return "focal-length=" + number_text(settings.focal_length, 1) + " is " +
+         number_text(settings.focal_length, 1) + " pixels, so that pictures " +
+         std::to_string(width) + " pixels wide have an angle of view of " + number_text(angle, 0) +
          "°. If it is in millimetres, set focal-length to it times " + std::to_string(width) +
          ", divided by the width of the camera's sensor in millimetres.";
 }
@@ -221,10 +214,10 @@ std::string focal_length_text(const StereoSettings& settings, int width) {
 std::string baseline_text(const StereoSettings& settings) {
   if (settings.baseline <= 0 || settings.baseline >= min_baseline)
     return {};
-  return "baseline=" + text(settings.baseline, 3) +
+  return "baseline=" + number_text(settings.baseline, 3) +
          " means that the cameras are less than a millimetre apart: if it is in metres, set "
          "baseline=" +
-         text(1000 * settings.baseline, 0) + ".";
+         number_text(1000 * settings.baseline, 0) + ".";
 }
 
 /// settings have the calibration's lengths where no others are set.
@@ -237,8 +230,8 @@ std::string calibrated_lengths_text(const StereoSettings& settings) {
   std::string text_of_all;
   const auto add = [&](const char* name, double set, double calibrated, const char* unit) {
     if (contradicts(set, calibrated))
-      text_of_all += (text_of_all.empty() ? "" : " and ") + (name + ("=" + text(set, 1))) +
-                     ", but the calibration gives " + text(calibrated, 1) + " " + unit;
+      text_of_all += (text_of_all.empty() ? "" : " and ") + (name + ("=" + number_text(set, 1))) +
+                     ", but the calibration gives " + number_text(calibrated, 1) + " " + unit;
   };
   add("focal-length", settings.focal_length, settings.calibrated_focal_length,
       "pixels for the rectified pictures");
@@ -261,10 +254,11 @@ std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
   if (fit.saturated <= max_saturated)
     return {};
   const double unit = rounded_up(fit.farthest / G_MAXUINT16);
-  return text(100 * fit.saturated, 0) + " % of the known pixels are farther away than " +
-         text(G_MAXUINT16 * settings.depth_unit / 1000, 1) +
-         " m, the largest depth that 16 bits hold with depth-unit=" + text(settings.depth_unit, 3) +
-         ": set depth-unit=" + text(unit, unit < 1 ? 3 : 0) + ".";
+  return number_text(100 * fit.saturated, 0) + " % of the known pixels are farther away than " +
+         number_text(G_MAXUINT16 * settings.depth_unit / 1000, 1) +
+         " m, the largest depth that 16 bits hold with depth-unit=" +
+         number_text(settings.depth_unit, 3) +
+         ": set depth-unit=" + number_text(unit, unit < 1 ? 3 : 0) + ".";
 }
 
 }  // namespace

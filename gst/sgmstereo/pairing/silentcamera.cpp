@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/pairing/silentcamera.h"
 
-#include <cstdio>
 #include <utility>
+
+#include "gst/core/numbertext.h"
 
 namespace cudavision {
 
@@ -20,9 +21,8 @@ std::string SilentCamera::sends(const char* pad) {
   const QuietTime last = std::exchange(quiet_, {});
   if (!last.has_warned())
     return {};
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(last.length()) / GST_SECOND);
-  return std::string("Frames arrive on ") + pad + " again, after " + seconds + " s without any.";
+  return std::string("Frames arrive on ") + pad + " again, after " +
+         number_text(static_cast<double>(last.length()) / GST_SECOND, 1) + " s without any.";
 }
 
 }  // namespace cudavision

@@ -2,17 +2,15 @@
 #include "gst/sgmstereo/pairing/unpairedframes.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "gst/core/numbertext.h"
 #include "gst/sgmstereo/pairing/framepairing.h"
 
 namespace cudavision {
 namespace {
 
 std::string milliseconds(GstClockTime time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(time) / GST_MSECOND);
-  return text;
+  return number_text(static_cast<double>(time) / GST_MSECOND, 1) + " ms";
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests what cudasgmstereo says about its pictures and settings: the element message with figures,
 // and each warning. No warning may come for good pairs.
+#include <locale.h>
+
 #include <algorithm>
+#include <clocale>
 #include <cmath>
+#include <filesystem>
 
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/padsharness.h"
@@ -24,6 +28,31 @@ std::vector<guint64> message_times(StereoHarness& stereo) {
   for (const Owned<GstMessage>& message : stereo.messages().take(GST_MESSAGE_ELEMENT))
     times.push_back(time_in(figures_in(message), "timestamp"));
   return times;
+}
+
+constexpr char language_with_commas[] = "de_DE.UTF-8";
+
+// Returns the language, which stays loaded, or nullptr.
+locale_t load_language_with_commas() {
+  return newlocale(LC_NUMERIC_MASK, language_with_commas, nullptr);
+}
+
+// The machine may lack the language, but have what localedef makes it of.
+locale_t make_language_with_commas() {
+  const Owned<gchar> folder(g_dir_make_tmp("cudavision-languages-XXXXXX", nullptr));
+  const std::string path = folder.get();
+  const std::string command =
+      "localedef -i de_DE -f UTF-8 " + path + "/" + std::string(language_with_commas);
+  g_spawn_command_line_sync(command.c_str(), nullptr, nullptr, nullptr, nullptr);
+  g_setenv("LOCPATH", path.c_str(), TRUE);
+  const locale_t language = load_language_with_commas();
+  std::filesystem::remove_all(path);
+  return language;
+}
+
+std::string unless_commas() {
+  static const bool there = load_language_with_commas() || make_language_with_commas();
+  return there ? "" : "this machine has no language with decimal commas";
 }
 
 }  // namespace
@@ -230,6 +259,17 @@ TEST(test_saturated_depth) {
   const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 1);
   fail_unless(number_in(figures_in(messages[0]), "saturated") > 0.95);
+}
+
+// What a message says to set must be what a property takes, which has no comma in any language.
+TEST(test_decimal_point_in_other_languages, .unless(unless_commas())) {
+  fail_unless(std::setlocale(LC_NUMERIC, language_with_commas) != nullptr);
+  expect_words(warning_for(wall(), {{"output", "depth"},
+                                    {"focal-length", "1000"},
+                                    {"baseline", "1.2"},
+                                    {"depth-unit", "0.001"}}),
+               {"0.1 m", "depth-unit=0.001", "set depth-unit=0.002."});
+  std::setlocale(LC_NUMERIC, "C");
 }
 
 // Depth on a pad of its own counts, too.
