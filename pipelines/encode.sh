@@ -33,4 +33,4 @@ else
 fi
 
 play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "${upright[@]}" ! "$frames" "${encode[@]}" ! h264parse ! mux. \
-  "${sound[@]}" matroskamux name=mux ! filesink location="$out"
+  "${sound[@]}" matroskamux name=mux ! filesink "$(at_file "$out")"

@@ -203,6 +203,13 @@ look_at_camera() { # INPUT
 # a tag that says so.
 upright=(videoflip video-direction=auto)
 
+# at_file FILE: prints the property that names the file, as gst-launch-1.0 reads it: of a name without quotes around it, it
+# takes a space after one quotation mark for the end, and backslashes for marks of its own.
+at_file() {
+  local name=${1//\\/\\\\}
+  printf 'location="%s"' "${name//\"/\\\"}"
+}
+
 # source_of INPUT: sets the array source to the elements that deliver its decoded frames.
 source_of() {
   # The queue lets a camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow, so
@@ -213,7 +220,7 @@ source_of() {
     /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! "${recent[@]}") ;;
     rtsp*://* | udp://* | srt://* | rtmp*://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! "${recent[@]}") ;;
     *://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! queue) ;;
-    *) source=(filesrc "location=$1" ! decodebin ! videoconvert ! "${upright[@]}" ! queue) ;;
+    *) source=(filesrc "$(at_file "$1")" ! decodebin ! videoconvert ! "${upright[@]}" ! queue) ;;
   esac
 }
 
@@ -236,7 +243,7 @@ look_into() {
       return
       ;;
     *://*) from=(urisourcebin "uri=$1") ;;
-    *) from=(filesrc "location=$1") ;;
+    *) from=(filesrc "$(at_file "$1")") ;;
   esac
   film=("${from[@]}" ! decodebin name=film "caps=video/x-raw(ANY);$formats")
 
@@ -312,7 +319,7 @@ show_or_write() {
   else
     check_output "$out" mkv webm
     [[ ${out,,} != *.webm ]] || mux=webmmux
-    sink=(! queue ! videoconvert ! vp8enc deadline=1 "target-bitrate=$3" ! "$mux" name=mux ! filesink "location=$out")
+    sink=(! queue ! videoconvert ! vp8enc deadline=1 "target-bitrate=$3" ! "$mux" name=mux ! filesink "$(at_file "$out")")
   fi
 }
 
@@ -321,8 +328,8 @@ write_picture() {
   out=$1
   check_output "$@"
   case ${out,,} in
-    *.png) sink=(! videoconvert ! pngenc snapshot=true ! filesink "location=$out") ;;
-    *) sink=(! videoconvert ! jpegenc snapshot=true ! filesink "location=$out") ;;
+    *.png) sink=(! videoconvert ! pngenc snapshot=true ! filesink "$(at_file "$out")") ;;
+    *) sink=(! videoconvert ! jpegenc snapshot=true ! filesink "$(at_file "$out")") ;;
   esac
 }
 

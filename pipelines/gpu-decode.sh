@@ -18,6 +18,6 @@ show_or_write "${arguments[1]:-}" equalised.mkv 4000000
 
 # The caps name memory:CUDAMemory, so frames stay in GPU memory. Without them the pipeline works as well,
 # but frames may pass through the host's memory.
-play filesrc location="${arguments[0]}" ! parsebin ! nvh264dec \
+play filesrc "$(at_file "${arguments[0]}")" ! parsebin ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudahistequalize \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload ! "${upright[@]}" "${sink[@]}"

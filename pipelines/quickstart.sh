@@ -95,7 +95,7 @@ binarise=(! cudaintegral output=threshold radius=20)
 # branch KIND [! ELEMENT...]: for pictures_of, adds a branch that writes pictures of that kind.
 branch() {
   branches+=(all. ! queue "${@:2}" ! videoconvert ! 'video/x-raw,format=RGB' ! pngenc
-    ! multifilesink max-files=1 location="$pictures/$name-$1-%d.png")
+    ! multifilesink max-files=1 "$(at_file "$pictures/$name-$1-%d.png")")
 }
 
 # pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last one) unchanged, equalised, blurred
@@ -175,7 +175,7 @@ done
 if [[ $# -eq 0 ]]; then
   say "" "Stereo matching with cudasgmstereo: $examples/aloeL.jpg and aloeR.jpg"
   launch cudasgmstereo name=stereo num-disparities=256 preset=dense ! video/x-raw,format=RGB \
-    ! pngenc snapshot=true ! filesink location="$pictures/aloe-disparity.png" \
+    ! pngenc snapshot=true ! filesink "$(at_file "$pictures/aloe-disparity.png")" \
     filesrc location="$examples/aloeL.jpg" ! decodebin ! videoconvert ! queue ! stereo.sink_left \
     filesrc location="$examples/aloeR.jpg" ! decodebin ! videoconvert ! queue ! stereo.sink_right
   say "  $(printf '%-10s' "disparity:") $pictures/aloe-disparity.png"

@@ -86,3 +86,15 @@ def _(place):
                             ("stereo-packed.sh", ["rtsp://127.0.0.1:9/"])):
         result = place.script(name, *arguments, "out.mkv")
         expect(result.status == 1 and "rtspsrc" in result.err.lower(), f"{name}: {result.last()}")
+
+
+@test("scripts take files whatever their names are")
+def _(place):
+    for name in ("a screen of 32\" for Mary's", "back\\slash", "\\\" both"):
+        picture, film = place.folder / f"{name}.png", place.folder / f"{name}.mp4"
+        picture.write_bytes((place.materials / "left.png").read_bytes())
+        film.write_bytes((place.materials / "turned.mp4").read_bytes())
+        for script, arguments in (("clahe.sh", [picture, f"{name}-out.png"]), ("stereo-files.sh", [picture, picture, f"{name}-map.png"]),
+                                  ("encode.sh", [film, f"{name}-out.mkv"])):
+            result = place.script(script, *arguments)
+            expect(result.status == 0 and (place.folder / arguments[-1]).stat().st_size > 0, f"{script} with {name}: {result.last()}")
