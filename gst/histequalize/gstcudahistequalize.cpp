@@ -349,6 +349,8 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
   object_class->finalize = finalize;
   install_properties(object_class);
 
+  set_memory_advice(GST_ELEMENT_CLASS(klass),
+                    "smaller frames or, with method=clahe, smaller tiles-x and tiles-y");
   describe_element(
       GST_ELEMENT_CLASS(klass), "cudahistequalize", "CUDA histogram equaliser",
       "Filter/Effect/Video/Hardware",

@@ -38,7 +38,8 @@ const RegisteredElement row(ElementUnderTest{
     +[](const Picture& picture, bool limited) {
       return equalized(picture, {false, 1, limited});
     },
-    true});
+    true,
+    "tiles-x"});
 
 }  // namespace
 }  // namespace check
