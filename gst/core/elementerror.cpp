@@ -8,9 +8,12 @@
 namespace cudavision {
 namespace {
 
+// Texts quote properties and files, which may hold any bytes. Messages are UTF-8: Python, for
+// example, cannot read others.
 void post(GstElement* element, GstMessageType type, GQuark domain, int code, const char* text,
           const SourceLocation& location) {
-  gst_element_message_full(element, type, domain, code, g_strdup(text), nullptr, location.file,
+  gchar* valid = g_utf8_make_valid(text, -1);  // which the message takes
+  gst_element_message_full(element, type, domain, code, valid, nullptr, location.file,
                            location.function, location.line);
 }
 

@@ -88,7 +88,7 @@ std::string problem_of(const KnownDistance& distance, const DistanceScene& scene
 std::string known_distance_error(const char* text) {
   if (!*text || distance_in(text))
     return {};
-  return std::string("known-distance=\"") + std::string(text).substr(0, 60) +
+  return std::string("known-distance=\"") + text +
          "\" is no place and distance: write the column and the row of a pixel and its distance in "
          "mm, as in known-distance=320,240,1500, or nothing.";
 }

@@ -246,6 +246,16 @@ TEST(test_read_only_input, .for_each_element().times(formats().size())) {
   filter.expect(buffer, result(picture), "read-only");
 }
 
+// Messages quote what they are about, and must be UTF-8 even if that is not.
+TEST(test_messages_are_utf8, .for_each_element()) {
+  FilterHarness filter;
+  g_object_set(filter.element(), "regions", "caf\xe9", nullptr);
+  filter.send_caps(caps_of(format_named("I420"), 32, 16));
+  const std::string text = filter.messages().text(GST_MESSAGE_ERROR);
+  expect_words(text, {"regions: \"caf", "is not a rectangle"});
+  fail_unless(g_utf8_validate(text.c_str(), -1, nullptr), "%s", text.c_str());
+}
+
 namespace {
 
 /// Expects correct frames with the backend, and that it results in the given active backend and

@@ -110,6 +110,11 @@ const RegisteredElement row(ElementSpec{
      {{}, {{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
      {{}, {{"known-distance", "10,20"}}, {"known-distance", "320,240,1500"}},
      {{}, {{"known-distance", "10,20,-5"}}, {"known-distance", "distance in mm"}},
+     // The text is quoted to its end, and no character of it is cut in two.
+     {{},
+      {{"known-distance",
+        "on the left, 20 cm below the upper edge of the window, 1,50 m away (größer)"}},
+      {"(größer)\""}},
      {{}, {{"colormap-range", "9,2"}}, {"colormap-range", "the larger one"}},
      {{}, {depth}, {"focal-length", "baseline", "calibration"}},
      {{}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
