@@ -152,12 +152,21 @@ std::string download_from(const GstCapsFeatures* features) {
   return "an element that gives plain video/x-raw";
 }
 
+// Returns what brings video out of data that are none.
+const char* video_from(const char* media_type) {
+  if (g_strcmp0(media_type, "video/x-bayer") == 0)
+    return ": put bayer2rgb before it.";
+  if (g_str_has_prefix(media_type, "audio/"))
+    return ": link it to the video of the source, not to its sound.";
+  return ": put a decoder, such as decodebin, before it.";
+}
+
 // Refuses what is no video, or in memory that no element of this build can read.
 void require_raw_video(const GstCaps* caps) {
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps, 0));
   if (g_strcmp0(media_type, "video/x-raw") != 0)
     refuse_stream(std::string("The element takes raw video frames, but gets ") + media_type +
-                  ": put a decoder, such as decodebin, before it.");
+                  video_from(media_type));
   const GstCapsFeatures* features = gst_caps_get_features(caps, 0);
   if (has_system_feature(caps, 0) || gst_caps_features_contains(features, "format:Interlaced"))
     return;
@@ -198,7 +207,8 @@ FrameFormat frame_format_from_caps(const GstCaps* caps, repack::UnpackedForm for
   require_raw_video(caps);
   FrameFormat format;
   if (!gst_video_info_from_caps(&format.info, caps))
-    refuse_stream("These caps do not describe video frames: " + caps_text(caps));
+    refuse_stream("These caps do not describe video frames: " + caps_text(caps) +
+                  ". Correct the capsfilter, appsrc or parser that made them.");
   const GstVideoInfo& info = format.info;
   const GstVideoFormat video_format = GST_VIDEO_INFO_FORMAT(&info);
   const SupportedFormat* supported = find_format(video_format);

@@ -67,7 +67,9 @@ const std::vector<Refused>& refused_caps() {
       {"video/x-raw, format=I420, width=70000, height=1, framerate=25/1", {"70000×1", "65535"}},
       {"video/x-raw, format=I420, width=1, height=70000, framerate=25/1", {"1×70000", "65535"}},
       {"audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
-       {"audio/x-raw", "raw video"}},
+       {"audio/x-raw", "raw video", "the video of the source"}},
+      {"video/x-bayer, format=bggr, width=32, height=16, framerate=25/1",
+       {"video/x-bayer", "bayer2rgb"}},
       {"video/x-h264, width=32, height=16", {"video/x-h264", "decodebin"}},
       {"image/jpeg, width=32, height=16", {"image/jpeg", "decodebin"}},
   };
@@ -200,6 +202,14 @@ TEST(test_data_without_caps, .for_each_element()) {
                          GST_FLOW_NOT_NEGOTIATED);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
+}
+
+TEST(test_caps_without_a_size, .for_each_element()) {
+  FilterHarness filter;
+  fail_unless(!filter.send_caps("video/x-raw, format=I420, framerate=25/1"));
+  fail_unless_equals_int(filter.messages().complaints(), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR),
+               {"format=(string)I420", "Correct the capsfilter"});
 }
 
 // Alternate fields are refused even if the caps lack the caps feature for them.
