@@ -117,7 +117,8 @@ struct State {
   FrameInterval interval;
   SettingsGuard guard;
   EqualizeChannels channels = EqualizeChannels::luma;  ///< for which the caps were negotiated
-  bool posts = false;                                  ///< the current frame posts a message
+  bool awaits_rgb = false;  ///< upstream has been asked for RGB, and can give it
+  bool posts = false;       ///< the current frame posts a message
 };
 
 }  // namespace
@@ -206,6 +207,22 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   });
 }
 
+// What can give anything, such as an application, is not expected to convert.
+bool upstream_can_give_rgb(GstBaseTransform* trans) {
+  GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
+  const Caps taken(gst_pad_get_pad_template_caps(sink));
+  const Caps given(gst_pad_peer_query_caps(sink, nullptr));
+  return !gst_caps_is_any(given.get()) &&
+         gst_caps_can_intersect(given.get(), rgb_caps_of(taken.get()).get());
+}
+
+// Lets upstream look for the caps that suit the channels. Its frames with the old caps are no
+// reason to warn if others are going to follow.
+void renegotiate_for_channels(State& state, GstBaseTransform* trans) {
+  gst_base_transform_reconfigure_sink(trans);
+  state.awaits_rgb = state.channels == EqualizeChannels::rgb && upstream_can_give_rgb(trans);
+}
+
 /* Frames */
 
 repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
@@ -220,6 +237,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   state.work =
       std::make_unique<EqualizeWork>(device, in, settings, gst_cuda_vision_filter_regions(self));
   state.channels = settings.channels;
+  state.awaits_rgb = false;
 }
 
 bool posts_message(State& state, const EqualizeSettings& settings, const FrameTimes& times) {
@@ -234,9 +252,10 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   EqualizeWork& work = *state.work;
   const EqualizeSettings settings = current_settings(self, state.settings);
   if (std::exchange(state.channels, settings.channels) != settings.channels)
-    gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM_CAST(self));
+    renegotiate_for_channels(state, GST_BASE_TRANSFORM_CAST(self));
+  const std::string error = settings_error(settings, work.format());
   const bool valid =
-      state.guard.allows(GST_ELEMENT_CAST(self), settings_error(settings, work.format()));
+      (error.empty() || !state.awaits_rgb) && state.guard.allows(GST_ELEMENT_CAST(self), error);
   state.posts = posts_message(state, settings, info.times);
   if (state.posts)
     state.messages.reserve(work.format().layout.bits);

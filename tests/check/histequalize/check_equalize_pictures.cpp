@@ -295,17 +295,42 @@ TEST(test_channels_ask_for_rgb) {
   fail_unless_equals_string(plain.c_str(), "I420");
 }
 
-// The same while playing.
+// The same while playing. The frames that are on their way are no reason to warn.
 TEST(test_channels_change_to_rgb) {
-  const std::string format = format_at_sink(
-      "videotestsrc num-buffers=20 ! video/x-raw,format=NV12 ! videoconvert ! cudahistequalize "
-      "name=e ! fakesink name=sink signal-handoffs=true",
-      [](GstElement* pipeline) {
-        const auto change = +[](GstElement*, GstBuffer*, GstPad*, gpointer element) {
-          gst_util_set_object_arg(G_OBJECT(element), "channels", "rgb");
-        };
-        g_signal_connect_object(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(change),
-                                element_in(pipeline, "e").get(), static_cast<GConnectFlags>(0));
-      });
-  fail_unless(format_named(format.c_str()).family == Family::rgb, "%s", format.c_str());
+  for (const char* converter : {"videoconvert", "videoconvert ! queue"}) {
+    int warnings = 0;
+    const std::string format = format_at_sink(
+        std::string("videotestsrc num-buffers=50 ! video/x-raw,format=NV12 ! ") + converter +
+            " ! cudahistequalize name=e ! fakesink name=sink signal-handoffs=true",
+        [&](GstElement* pipeline) {
+          const Owned<GstBus> bus(gst_element_get_bus(pipeline));
+          gst_bus_enable_sync_message_emission(bus);
+          const auto count =
+              +[](GstBus*, GstMessage*, gpointer number) { ++*static_cast<int*>(number); };
+          g_signal_connect(bus.get(), "sync-message::warning", G_CALLBACK(count), &warnings);
+          const auto change = +[](GstElement*, GstBuffer*, GstPad*, gpointer element) {
+            gst_util_set_object_arg(G_OBJECT(element), "channels", "rgb");
+          };
+          g_signal_connect_object(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(change),
+                                  element_in(pipeline, "e").get(), static_cast<GConnectFlags>(0));
+        });
+    fail_unless(format_named(format.c_str()).family == Family::rgb, "%s: %s", converter,
+                format.c_str());
+    fail_unless_equals_int(warnings, 0);
+  }
+}
+
+// Upstream that cannot convert is a reason to warn.
+TEST(test_channels_change_without_rgb) {
+  FilterHarness filter;
+  const FormatSpec& format = format_named("NV12");
+  filter.accept_caps(format, 32, 16, colorimetry(format, false));
+  const Picture picture = make_picture(format, 32, 16, Content::natural, 1);
+  filter.process(picture);
+  filter.messages().clear();
+  filter.set("channels", "rgb");
+  filter.process(picture);
+  filter.process(picture);
+  fail_unless_equals_int(filter.messages().complaints(), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_WARNING), {"channels=rgb", "videoconvert"});
 }
