@@ -11,6 +11,8 @@
 # shellcheck disable=SC2034
 
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
+# The scripts read what GStreamer's tools say, which is in the user's language otherwise.
+export LC_ALL=C.UTF-8 LANGUAGE=C
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 examples=/usr/share/doc/opencv-doc/examples/data
 

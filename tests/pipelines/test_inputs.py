@@ -4,7 +4,7 @@ import functools
 import http.server
 import threading
 
-from harness import expect, pipelines, test
+from harness import Skip, expect, pipelines, test
 
 python = "/usr/bin/python3"
 
@@ -98,3 +98,16 @@ def _(place):
                                   ("encode.sh", [film, f"{name}-out.mkv"])):
             result = place.script(script, *arguments)
             expect(result.status == 0 and (place.folder / arguments[-1]).stat().st_size > 0, f"{script} with {name}: {result.last()}")
+
+
+@test("scripts understand GStreamer in every language")
+def _(place):
+    place.environment.update(LANGUAGE="de")
+    if "FEHLER" not in place.run("gst-launch-1.0", "none").text:
+        raise Skip("GStreamer speaks no German here")
+    result = place.script("encode.sh", place.materials / "turned.mp4", "out.mkv")
+    expect(result.status == 0 and (place.folder / "out.mkv").stat().st_size > 1000, result.last())
+    result = place.script("stereo-files.sh", "preset=none", place.materials / "left.png", place.materials / "right.png", "map.png")
+    expect(result.status == 2 and 'could not set property "preset"' in result.err, result.text)
+    result = place.script("stereo-files.sh", "num-disparities=1024", place.materials / "left.png", place.materials / "right.png", "map.png")
+    expect("set num-disparities=96 or less" in result.text, result.text)
