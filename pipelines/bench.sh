@@ -16,7 +16,8 @@
 #   --machine    what to call this machine in the plot (default: its number of threads and its processor)
 #   --build      take the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 option=([--quick]=no [--markdown]=no [--machine]='' [--build]='')
 read_arguments 0 1 "$@"
 out=${arguments[0]:-bench.svg}

@@ -14,7 +14,8 @@
 #              radius, the inside of bold letters turns white; with a larger one, shadows turn black.
 #   --method   bradley (the default), or sauvola, which keeps empty paper white
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 option=([--radius]=20 [--method]=bradley)
 read_arguments 0 2 "$@"
 expect_number --radius 0 65535

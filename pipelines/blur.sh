@@ -12,7 +12,8 @@
 #   --sigma    the largest sigma, in pixels (default: 15)
 #   --period   the time from sharp to blurred and back (default: 8)
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 option=([--sigma]=15 [--period]=8)
 read_arguments 0 2 "$@"
 expect_number --sigma 0.1 127 a

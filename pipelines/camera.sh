@@ -8,7 +8,8 @@
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to equalised.mkv if there is
 # no display, until Ctrl-C. The default is /dev/video0. A camera on the network has a URI, such as rtsp://….
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 read_arguments 0 2 "$@"
 camera=${arguments[0]:-/dev/video0}
 look_at_camera "$camera"

@@ -15,7 +15,8 @@
 #   --tiles        how many tiles the picture is divided into along each side, from 1 to 64 (default: 8). With more
 #                  of them, smaller details get contrast.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 option=([--clip-limit]=3 [--tiles]=8)
 read_arguments 0 2 "$@"
 expect_number --clip-limit 0 65536 a

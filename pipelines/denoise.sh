@@ -13,7 +13,8 @@
 #   --search     the side of the square that is searched for such places (odd; default: 11). This is slow on a
 #                CPU; half the search size takes a quarter of the time.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 option=([--strength]=auto [--search]=11)
 read_arguments 0 2 "$@"
 if [[ ${option[--strength]} == auto ]]; then

@@ -8,7 +8,8 @@
 # The sound goes along, each track as it is if Matroska takes its format. The pictures are turned as players turn
 # them. A video of more than 8 bits per sample becomes one of 10 bits.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 read_arguments 2 2 "$@"
 find_elements
 file=${arguments[0]} out=${arguments[1]}

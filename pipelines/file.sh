@@ -8,7 +8,8 @@
 # Shows it in a window, a picture until you close the window. Writes it to OUT if that is given (.mkv or .webm; a
 # picture: .png or .jpg), or to equalised.mkv or equalised.png if there is no display.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 read_arguments 1 2 "$@"
 find_elements
 look_at "${arguments[0]}"

@@ -8,7 +8,8 @@
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to equalised.mkv if there is no
 # display.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 read_arguments 1 2 "$@"
 find_elements
 look_at "${arguments[0]}"

@@ -22,7 +22,8 @@
 #   --shape        of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
 #   --feather      pixels around it over which the blur fades away (default: 8)
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 option=([--missing]=all [--persistence]=0.2 [--margin]=0 [--sigma]=12 [--shape]=ellipse [--feather]=8)
 read_arguments 0 3 "$@"
 expect_choice --missing all pass

@@ -23,7 +23,8 @@
 # Environment: PICTURES is the folder for the pictures (default: pictures/ in the build folder). CUDA_HOME is a
 # CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 read_arguments 0 1 "$@"
 here=$PWD
 top=$(dirname "$pipelines")

@@ -13,7 +13,8 @@
 # no distances are wanted. Properties are those of cudasgmstereo, for example
 # num-disparities=64, or preset=balanced to leave unknown pixels black.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 properties=(preset=dense) # a picture without black holes
 read_arguments 0 3 "$@"
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the right camera is missing"

@@ -11,7 +11,8 @@
 # The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo. If the element warns
 # that the result is wrong, the exit status is 1.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 properties=(num-disparities=256)
 read_arguments 0 3 "$@"
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the right picture is missing"

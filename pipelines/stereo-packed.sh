@@ -10,7 +10,8 @@
 # no display. The default is /dev/video0. The pictures lie side by side; with frame-packing=top-bottom the left
 # one lies above the right one. Properties are those of cudasgmstereo; preset=balanced leaves unknown pixels black.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
 properties=(frame-packing=side-by-side preset=dense)
 read_arguments 0 2 "$@"
 input=${arguments[0]:-/dev/video0}

@@ -7,6 +7,9 @@
 # The lists are used only by the scripts that source this file:
 # shellcheck disable=SC2034
 
+# With it, cd says where it has gone, which is no part of the path of a folder.
+unset CDPATH
+
 # The oldest CUDA toolkit that can build the kernels.
 oldest_cuda=12.0
 

@@ -400,3 +400,12 @@ def _(place):
         before, after = contrast(0, x), contrast(1, x)
         expect(abs(before - step) <= 2, f"the left half has a step of {before} instead of {step}")
         expect(after >= 2 * step, f"a step of {step} becomes {after} at column {x}")
+
+
+@test("scripts work through links, and with CDPATH")
+def _(place):
+    (place.folder / "clahe").symlink_to(pipelines / "clahe.sh")
+    result = place.run("./clahe", place.materials / "left.png", "out.png")
+    expect(result.status == 0 and (place.folder / "out.png").stat().st_size > 300, result.text)
+    result = place.run("bash", "-c", f'cd {top} && . pipelines/env.sh && echo "$pipelines"', CDPATH=".")
+    expect(result.out == f"{pipelines}\n", result.text)
