@@ -4,6 +4,7 @@
 #include <gst/base/gstbasesrc.h>
 #include <gst/base/gstbasetransform.h>
 
+#include <atomic>
 #include <string>
 
 #include "gst/core/caps.h"
@@ -13,11 +14,14 @@
 namespace cudavision {
 namespace {
 
-/// Belongs to the streaming thread of the pad.
+/// Belongs to the streaming thread of the pad, apart from what is atomic.
 struct Explainer {
+  explicit Explainer(const DeviceSession& session) : session(session) {}
+
   const DeviceSession& session;
   std::string last;  ///< the last message; upstream sends refused caps again with the next buffer
   bool expects_first_buffer = false;
+  std::atomic<bool> warned_of_downstream{false};  ///< since the start of the stream
 };
 
 // Throws if the caps are such as no element accepts. An element that refuses others for a reason of
@@ -77,8 +81,39 @@ GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo* info, gpointer 
   return GST_PAD_PROBE_HANDLED;
 }
 
+bool is_cuda_memory_alone(const GstCaps* caps) {
+  guint in_cuda_memory = 0;
+  while (in_cuda_memory < gst_caps_get_size(caps) && has_cuda_feature(caps, in_cuda_memory))
+    ++in_cuda_memory;
+  return in_cuda_memory > 0 && in_cuda_memory == gst_caps_get_size(caps);
+}
+
+// Upstream sends no caps if it is told that none fit, so nothing comes that could be refused.
+GstPadProbeReturn on_query(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
+  auto& explainer = *static_cast<Explainer*>(data);
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  const bool answered = (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_PULL) != 0;
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
+  if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS || !answered || !element)
+    return GST_PAD_PROBE_OK;
+  GstCaps* answer = nullptr;
+  gst_query_parse_caps_result(query, &answer);
+  if (!answer || !gst_caps_is_empty(answer) || !explainer.session.started() ||
+      explainer.session.takes_cuda())
+    return GST_PAD_PROBE_OK;
+  const ObjectPtr<GstPad> src(gst_element_get_static_pad(element.get(), "src"));
+  const Caps taken(src ? gst_pad_peer_query_caps(src.get(), nullptr) : nullptr);
+  if (taken && is_cuda_memory_alone(taken.get()) && !explainer.warned_of_downstream.exchange(true))
+    post_warning(element.get(), GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
+                 "The element behind this one takes nothing but CUDA memory, and this element "
+                 "computes on the CPU: leave memory:CUDAMemory out of the caps behind it, or set "
+                 "backend=cuda.");
+  return GST_PAD_PROBE_OK;
+}
+
 void start_stream(GstPad* sink, Explainer& explainer) {
   explainer.last.clear();
+  explainer.warned_of_downstream = false;
   if (explainer.expects_first_buffer)
     return;
   explainer.expects_first_buffer = true;
@@ -107,7 +142,9 @@ GstPadProbeReturn on_event(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
 }  // namespace
 
 void explain_refused_caps(GstPad* sink, const DeviceSession& session) {
-  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, new Explainer{session, {}},
+  auto* explainer = new Explainer(session);
+  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_query, explainer, nullptr);
+  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, explainer,
                     [](gpointer data) { delete static_cast<Explainer*>(data); });
 }
 

@@ -194,6 +194,21 @@ TEST(test_cuda_memory_on_the_cpu,
                            built_with_cuda() ? "set backend=cuda" : "built without CUDA"}});
 }
 
+// A source asks what it may send, and sends nothing then.
+TEST(test_cuda_memory_behind_the_cpu,
+     .for_each_element().unless(testing_cuda() || !built_with_cuda()
+                                    ? "needs a CPU that might be a GPU"
+                                    : "")) {
+  FilterHarness filter;
+  filter.accept_downstream("video/x-raw(memory:CUDAMemory); other/tensors(memory:CUDAMemory)");
+  for (int asked = 0; asked < 2; ++asked) {
+    const Owned<GstCaps> offered(gst_pad_peer_query_caps(filter.harness()->srcpad, nullptr));
+    fail_unless(gst_caps_is_empty(offered));
+  }
+  fail_unless_equals_int(filter.messages().complaints(), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_WARNING), {"CUDA memory", "set backend=cuda"});
+}
+
 // filesrc, for example, sends no caps.
 TEST(test_data_without_caps, .for_each_element()) {
   FilterHarness filter;
