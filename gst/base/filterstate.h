@@ -42,8 +42,8 @@ struct FilterState {
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
-  std::atomic<bool> frame_failed{false};    ///< the work on a frame in flight has failed
-  std::atomic<guint64> in_flight_total{0};  ///< frames since the start or the last flush
+  std::atomic<bool> frame_failed{false};  ///< the work on a frame in flight has failed
+  std::atomic<guint64> handed_on{0};      ///< frames since the start or the last flush
 
   /// Not started if each frame goes downstream before the next starts.
   const std::shared_ptr<FramePusher> pusher;
@@ -82,6 +82,9 @@ inline GstDebugCategory* category_of(gpointer self) {
 
 /// Returns GstBaseTransform's virtual functions.
 GstBaseTransformClass* filter_parent_class();
+
+/// True in pull mode, where downstream gets each frame as a return value.
+bool is_pulled(gpointer self);
 
 /// Builds the operation for known formats in the session's context, and frees the one before.
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);

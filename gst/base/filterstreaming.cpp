@@ -57,14 +57,11 @@ OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
 
 namespace {
 
-// True if GstBaseTransform does not push the frames itself.
-bool hands_on(const FilterState& state) {
-  return state.pusher->started() || state.delay.ahead > 0;
-}
-
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
-  state.delay.interrupted = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT);
+  // Until a frame has come to wait: QoS may drop this one.
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT))
+    state.delay.interrupted = true;
   if (state.pusher->started()) {
     // Before all else, so that what is decided about the frame is not out of date when it starts.
     const GstFlowReturn flow = state.pusher->wait_for_room();
@@ -77,8 +74,8 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
     if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
       wait_for_frames(trans);
   }
-  // GstBaseTransform marks the first frame after one that QoS has dropped when it pushes it.
-  if (state.skipped && hands_on(state)) {
+  // GstBaseTransform would mark the first frame after one that QoS has dropped when it pushes it.
+  if (state.skipped && !is_pulled(trans)) {
     in = gst_buffer_make_writable(in);
     GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
     state.info.buffer = in;
@@ -175,11 +172,9 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
     const bool waited = state.delay.ahead > 0;
     DeviceWork started;
-    if (in != out || state.work == FrameWork::inspect || state.delay.arriving) {
+    if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
-      started = waited ? state.frames->start_delayed(
-                             {state.delay.arriving, state.delay.arrived - 1},
-                             in == out ? nullptr : out, state.work, state.number, state.info)
+      started = waited ? state.frames->start_remembered(state.number, out, state.work, state.info)
                        : state.frames->start(in, out, state.work, state.info);
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
@@ -215,16 +210,17 @@ GstClockTime end_of(const FrameInfo& frame) {
              : times.timestamp;
 }
 
-// With frames in flight, starts the work on a frame and returns none: the pusher hands it
+// Returns no frame unless downstream pulls it. With frames in flight, the pusher hands it
 // downstream later, or this function itself if nothing is in its way, as the pusher's thread would
 // only take time. GstBaseTransform would mark a frame that it pushes with the DISCONT of an earlier
-// one.
+// one that it has not pushed, and whether frames are in flight or wait may change from frame to
+// frame, so it pushes none.
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
   // Another thread may stop the pusher at any time, so this is decided once for each frame.
   state.overlaps = state.pusher->started();
-  if (!trans->queued_buf || (!state.overlaps && state.delay.ahead == 0))
+  if (!trans->queued_buf || is_pulled(trans))
     return of_parent(trans, out);
   if (state.delay.ahead > 0)
     return delay_frame(trans, OwnedBuffer(std::exchange(trans->queued_buf, nullptr)));
@@ -239,11 +235,11 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
 
 GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
-  // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
+  // GstBaseTransform does this for the frames that it pushes, and answers POSITION queries with it.
   const GstClockTime end = end_of(state.info);
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  ++state.in_flight_total;
+  ++state.handed_on;
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
   if (!state.overlaps)  // transform() has completed the work
     return gst_pad_push(src, out.release());
@@ -271,7 +267,7 @@ void forget_frames(gpointer self) {
   state.forget_refusal();
   state.pusher->take_flow();
   state.skipped = false;
-  state.in_flight_total = 0;
+  state.handed_on = 0;
   drop_delayed(self);
   state.delay.flow = GST_FLOW_OK;
   discard_messages(self);

@@ -18,8 +18,7 @@ struct FrameDelay {
   std::size_t ahead = 0;
   std::deque<OwnedBuffer> waiting;   ///< oldest first
   guint64 arrived = 0;               ///< frames since the element was made, which numbers them
-  GstBuffer* arriving = nullptr;     ///< to be remembered before the oldest one is processed
-  bool interrupted = false;          ///< upstream has marked the current frame as discontinuous
+  bool interrupted = false;          ///< the next frame does not continue the ones that wait
   GstFlowReturn flow = GST_FLOW_OK;  ///< of frames that were pushed while an event was handled
 
   guint64 oldest() const { return arrived - waiting.size(); }

@@ -5,32 +5,50 @@
 
 namespace cudavision {
 
-FrameWindow::FrameWindow(Device& device, const FrameLayout& layout, int frames)
-    : device_(device), layout_(layout), frames_(frames) {}
+FrameWindow::FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames)
+    : arrivals_(arrivals), layout_(layout), frames_(frames), searched_(device.make_event()) {}
 
 void FrameWindow::remember(guint64 number, const ConstFrame& in) {
+  judge();
   if (!cuts_)
-    cuts_.emplace(device_, layout_);
-  if (!std::exchange(continues_, true))
+    cuts_.emplace(arrivals_, layout_);
+  if (!last_)
     cuts_->restart();
   Slot& to = slot(number);
   to.number.reset();  // until all has worked
-  const Frame& copy = to.memory.allocated(device_, layout_);
+  const Frame& copy = to.memory.allocated(arrivals_, layout_);
+  // The frame that was there may still be searched, though not around the last centre if numbers
+  // follow one another.
+  if (!last_ || number != *last_ + 1)
+    searched_->record();
+  arrivals_.wait_event(*searched_);
+  searched_->record();
   for (int p = 0; p < layout_.plane_count; ++p)
-    device_.copy(in.planes[p], copy.planes[p]);
+    arrivals_.copy(in.planes[p], copy.planes[p]);
+  cuts_->compare(in);
   to.frame = copy;
-  scene_ += cuts_->begins_scene(in) ? 1 : 0;
-  to.scene = scene_;
   to.number = number;
+  last_ = number;
+  judged_ = false;
+}
+
+// Finds out the scene of the last frame, once that has arrived.
+void FrameWindow::judge() {
+  if (std::exchange(judged_, true))
+    return;
+  scene_ += cuts_->found_cut() ? 1 : 0;
+  slot(*last_).scene = scene_;
 }
 
 void FrameWindow::forget() noexcept {
-  continues_ = false;
+  last_.reset();
+  judged_ = true;
   for (Slot& one : slots_)
     one.number.reset();
 }
 
 ConstFrame FrameWindow::centre_on(guint64 number) {
+  judge();
   const Slot& centre = slot(number);
   count_ = 0;
   for (const Slot& other : slots_)

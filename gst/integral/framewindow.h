@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -15,18 +16,22 @@
 
 namespace cudavision {
 
-/// The frames around each frame, on the device: copies, as upstream may have few buffers. All
-/// calls, the destructor included, are made in the session's context, except forget().
+/// The frames around each frame, on the device: copies, as upstream may have few buffers. The host
+/// decides which frames are searched, and must know for that where scenes begin. So frames are
+/// copied and compared on a queue of their own, `arrivals`, where no denoising of earlier frames is
+/// before them. All calls, the destructor included, are made in the session's context, except
+/// forget().
 class FrameWindow {
  public:
-  /// `frames` is odd. Nothing is allocated before the first frame.
-  FrameWindow(Device& device, const FrameLayout& layout, int frames);
+  /// `frames` is odd. Frames are searched on `device`. Nothing is allocated before the first frame.
+  FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames);
 
   int frames() const noexcept { return frames_; }
   /// Frames before and after the one in the middle.
   int reach() const noexcept { return frames_ / 2; }
 
-  /// Enqueues the copy of a frame, which takes the place of the one `frames` numbers before.
+  /// Enqueues the copy of a frame on `arrivals`, which must have finished before the next call of
+  /// any function but forget().
   void remember(guint64 number, const ConstFrame& in);
   /// The next frame does not continue the ones before.
   void forget() noexcept;
@@ -38,6 +43,9 @@ class FrameWindow {
 
  private:
   static constexpr int max_frames = nlmeans::Parameters::Ranges::frames.max;
+  /// One more than are searched: a frame arrives while the device still searches the one around
+  /// which the window has been last.
+  static constexpr int max_slots = max_frames + 1;
 
   struct Slot {
     DeviceFrame memory;
@@ -46,15 +54,18 @@ class FrameWindow {
     guint64 scene = 0;
   };
 
-  Slot& slot(guint64 number) { return slots_[number % static_cast<guint64>(frames_)]; }
+  Slot& slot(guint64 number) { return slots_[number % static_cast<guint64>(frames_ + 1)]; }
+  void judge();
 
-  Device& device_;
+  Device& arrivals_;
   const FrameLayout layout_;
   const int frames_;
   std::optional<SceneCuts> cuts_;
-  std::array<Slot, max_frames> slots_;
-  guint64 scene_ = 0;  ///< of the frame that was remembered last
-  bool continues_ = false;
+  const std::unique_ptr<Event> searched_;  ///< of `device`, after all but the last search
+  std::array<Slot, max_slots> slots_;
+  std::optional<guint64> last_;  ///< the frame that was remembered last, if the next continues it
+  bool judged_ = true;           ///< its scene is known
+  guint64 scene_ = 0;            ///< of the last frame that was judged
   std::array<ConstFrame, max_frames> neighbours_;
   std::size_t count_ = 0;
 };

@@ -234,7 +234,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   state.operation =
       Operation{form.output, make_integral_work(device, in, out, form, settings,
                                                 gst_cuda_vision_filter_regions(self),
-                                                gst_cuda_vision_filter_may_delay(self))};
+                                                gst_cuda_vision_filter_arrivals(self))};
   state.denoise_frames = settings.denoise_frames;
 }
 

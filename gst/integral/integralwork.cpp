@@ -94,15 +94,15 @@ class Statistics final : public IntegralWork {
 class Denoising final : public IntegralWork {
  public:
   Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings,
-            RegionFinder& finder, bool may_delay)
-      : frames_(may_delay ? settings.denoise_frames : 1),
+            RegionFinder& finder, Device* arrivals)
+      : frames_(arrivals ? settings.denoise_frames : 1),
         parameters_(parameters_for(settings, frames_)),
         layout_(in.layout),
         noise_(device, in.layout),
         denoise_(device, in.layout, parameters_),
         regions_(device, in.layout, settings, finder) {
     if (frames_ > 1)
-      window_.emplace(device, in.layout, frames_);
+      window_.emplace(*arrivals, device, in.layout, frames_);
   }
 
   void apply(const IntegralSettings& settings) override {
@@ -170,9 +170,9 @@ class Denoising final : public IntegralWork {
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,
                                                  const FrameFormat& out, const OutputForm& form,
                                                  const IntegralSettings& settings,
-                                                 RegionFinder& finder, bool may_delay) {
+                                                 RegionFinder& finder, Device* arrivals) {
   if (form.output == IntegralOutput::denoise)
-    return std::make_unique<Denoising>(device, in, settings, finder, may_delay);
+    return std::make_unique<Denoising>(device, in, settings, finder, arrivals);
   if (form.output == IntegralOutput::guided)
     return make_guided_work(device, in, settings, finder);
   if (!form.is_table())

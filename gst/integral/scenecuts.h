@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <memory>
-
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/histequalize/histequalize.h"
@@ -12,15 +10,17 @@ namespace cudavision {
 
 /// Finds scene cuts, as cudahistequalize does by default: a frame begins a new scene if more than a
 /// quarter of its pixels have moved to other bins of the luminance histogram since the frame
-/// before. Red, green and blue of more than 8 bits are judged by green. All calls, the destructor
-/// included, are made in the session's context.
+/// before. Red, green and blue of more than 8 bits are judged by green, and 16 bits by the upper
+/// eight. All calls, the destructor included, are made in the session's context.
 class SceneCuts {
  public:
   SceneCuts(Device& device, const FrameLayout& layout);
 
-  /// Returns true if the frame begins a new scene. Waits for the device, because the host decides
-  /// which frames are searched.
-  bool begins_scene(const ConstFrame& frame);
+  /// Enqueues the comparison of a frame with the one before.
+  void compare(const ConstFrame& frame);
+  /// Returns true if the frame of the last compare(), which the device must have finished, begins a
+  /// new scene.
+  bool found_cut() const;
   /// The next frame is the first one.
   void restart() { average_.restart(); }
 
@@ -31,7 +31,6 @@ class SceneCuts {
   histogramaverage::HistogramAverage average_;
   Buffer counts_;
   Buffer host_status_;
-  std::unique_ptr<Event> arrived_;
 };
 
 }  // namespace cudavision
