@@ -62,8 +62,9 @@ struct FilterState {
   FrameDelay delay;
   bool latency_changed = false;  ///< and no message has said so yet
 
-  FrameInfo info;      ///< of the current frame
-  guint64 number = 0;  ///< likewise, if frames wait
+  FrameInfo info;        ///< of the current frame
+  bool missing = false;  ///< the current frame is not there
+  guint64 number = 0;    ///< of the current frame, if frames wait
   FrameWork work = FrameWork::nothing;
   RegionFinder regions;  ///< for elements that process regions only
 };
@@ -109,7 +110,8 @@ void rebuild_filter(gpointer self, Change&& change) {
 
 /// Begins a frame, which may be one that has waited: finds out about it, and lets controllers set
 /// the properties for its time.
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame);
+/// `missing`: the buffer stands for a missing frame.
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing);
 /// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
 /// started.
 GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out);

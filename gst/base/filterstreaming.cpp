@@ -108,12 +108,12 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
     const bool waits = ahead > 0;
     // A frame that waits begins when it is processed, which delay_frame() does.
     if (!waits)
-      begin_frame_at(trans, buffer);
+      begin_frame_at(trans, buffer, is_missing_frame(buffer));
     follow_context(trans, buffer);
     follow_properties(trans);
     post_latency(trans);
     if (waits && ahead == 0)
-      begin_frame_at(trans, buffer);
+      begin_frame_at(trans, buffer, is_missing_frame(buffer));
     return true;
   });
 }
@@ -135,7 +135,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
     FilterState& state = state_of(trans);
     if (!state.frames)
       return GST_FLOW_ERROR;
-    if (is_missing_frame(in)) {
+    if (state.missing) {
       state.work = FrameWork::nothing;
       *out = in;
       return GST_FLOW_OK;
@@ -151,14 +151,14 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
 }
 
 // Describes, for the debug log, how a frame is processed.
-const char* description(FrameWork work, GstBuffer* in, GstBuffer* out) {
-  switch (work) {
+const char* description(const FilterState& state, bool in_place) {
+  switch (state.work) {
     case FrameWork::nothing:
-      if (is_missing_frame(in))
+      if (state.missing)
         return "a gap, pushed unchanged";
-      return in == out ? "pushed unchanged" : "copied unchanged";
+      return in_place ? "pushed unchanged" : "copied unchanged";
     case FrameWork::inspect:
-      return in == out ? "inspected and pushed unchanged" : "inspected and copied";
+      return in_place ? "inspected and pushed unchanged" : "inspected and copied";
     case FrameWork::transform:
       break;
   }
@@ -169,7 +169,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   return post_first_exception(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
-                       GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
+                       GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state, in == out));
     const bool waited = state.delay.ahead > 0;
     DeviceWork started;
     if (in != out || state.work == FrameWork::inspect) {
@@ -191,8 +191,9 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
 
 }  // namespace
 
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing) {
   FilterState& state = state_of(trans);
+  state.missing = missing;
   state.info.buffer = frame;
   state.info.times = frame_times(trans->segment, frame);
   state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);

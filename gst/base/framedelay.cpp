@@ -26,7 +26,7 @@ GstFlowReturn hand_on_oldest(GstBaseTransform* trans) {
   FilterState& state = state_of(trans);
   FrameDelay& delay = state.delay;
   state.number = delay.oldest();
-  const OwnedBuffer oldest = std::move(delay.waiting.front());
+  const FrameDelay::Waiting oldest = std::move(delay.waiting.front());
   delay.waiting.pop_front();
   state.overlaps = state.pusher->started();
   if (state.overlaps) {
@@ -36,13 +36,14 @@ GstFlowReturn hand_on_oldest(GstBaseTransform* trans) {
       return flow;
     }
   }
-  begin_frame_at(trans, oldest.get());
+  begin_frame_at(trans, oldest.buffer.get(), oldest.missing);
   const GstBaseTransformClass* klass = GST_BASE_TRANSFORM_GET_CLASS(trans);
   GstBuffer* out = nullptr;
-  GstFlowReturn flow = klass->prepare_output_buffer(trans, oldest.get(), &out);
-  OwnedBuffer owned(out == oldest.get() ? gst_buffer_ref(out) : out);
+  GstBuffer* const in = oldest.buffer.get();
+  GstFlowReturn flow = klass->prepare_output_buffer(trans, in, &out);
+  OwnedBuffer owned(out == in ? gst_buffer_ref(out) : out);
   if (flow == GST_FLOW_OK)
-    flow = klass->transform(trans, oldest.get(), out);
+    flow = klass->transform(trans, in, out);
   return flow == GST_FLOW_OK ? hand_on(trans, std::move(owned)) : flow;
 }
 
@@ -65,7 +66,7 @@ bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
         throw;
       }
     }
-    delay.waiting.push_back(std::move(waits));
+    delay.waiting.push_back({std::move(waits), missing});
     ++delay.arrived;
     return true;
   });

@@ -6,7 +6,10 @@
 namespace cudavision {
 
 FrameWindow::FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames)
-    : arrivals_(arrivals), layout_(layout), frames_(frames), searched_(device.make_event()) {}
+    : arrivals_(arrivals),
+      layout_(layout),
+      frames_(frames),
+      searched_{device.make_event(), device.make_event()} {}
 
 void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   judge();
@@ -17,12 +20,14 @@ void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   Slot& to = slot(number);
   to.number.reset();  // until all has worked
   const Frame& copy = to.memory.allocated(arrivals_, layout_);
-  // The frame that was there may still be searched, though not around the last centre if numbers
-  // follow one another.
+  // The frame that was there may still be searched, but if numbers follow one another, not around
+  // the last two centres.
   if (!last_ || number != *last_ + 1)
-    searched_->record();
-  arrivals_.wait_event(*searched_);
-  searched_->record();
+    for (const auto& event : searched_)
+      event->record();
+  Event& searched = *searched_[number % searched_.size()];
+  arrivals_.wait_event(searched);
+  searched.record();
   for (int p = 0; p < layout_.plane_count; ++p)
     arrivals_.copy(in.planes[p], copy.planes[p]);
   cuts_->compare(in);

@@ -195,6 +195,20 @@ TEST(test_no_times) {
   }
 }
 
+// A frame that repeats the one before, as its GAP flag tells, is a frame like any other.
+TEST(test_flagged_as_gaps) {
+  const auto pictures = film("GRAY8", 5);
+  Film one(3);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  for (const Picture& picture : pictures) {
+    GstBuffer* const buffer = to_buffer(picture);
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+    fail_unless_equals_int(one.push(buffer), GST_FLOW_OK);
+  }
+  one.filter.send_eos();
+  one.expect(pictures, 3, 0, 5);
+}
+
 // Each frame is denoised in the regions of its own metas, and other frames are searched as wholes.
 TEST(test_regions) {
   const auto pictures = film("GRAY8", 6);
