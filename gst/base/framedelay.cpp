@@ -47,7 +47,8 @@ GstFlowReturn hand_on_oldest(GstBaseTransform* trans) {
   return flow == GST_FLOW_OK ? hand_on(trans, std::move(owned)) : flow;
 }
 
-// Lets a frame wait. If the element cannot remember it, the frames before it go downstream first.
+// Lets a frame wait. If the element cannot remember it, the frames before it go downstream first;
+// if one of these fails as well, its error is the only one.
 bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
   return post_first_exception(trans, false, [&] {
     FilterState& state = state_of(trans);
@@ -63,6 +64,8 @@ bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
         state.frames->remember(frame, delay.arrived);
       } catch (...) {
         hand_on_delayed(trans);
+        if (delay.flow == GST_FLOW_ERROR)
+          return false;
         throw;
       }
     }

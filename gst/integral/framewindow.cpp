@@ -6,10 +6,10 @@
 namespace cudavision {
 
 FrameWindow::FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames)
-    : arrivals_(arrivals),
-      layout_(layout),
-      frames_(frames),
-      searched_{device.make_event(), device.make_event()} {}
+    : arrivals_(arrivals), layout_(layout), frames_(frames) {
+  for (auto& event : searched_)
+    event = device.make_event();
+}
 
 void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   judge();

@@ -66,7 +66,7 @@ class FrameWindow {
   const int frames_;
   std::optional<SceneCuts> cuts_;
   /// Of `device`, recorded when one of the last frames was remembered.
-  const std::array<std::unique_ptr<Event>, centres_in_flight> searched_;
+  std::array<std::unique_ptr<Event>, centres_in_flight> searched_;
   std::array<Slot, max_slots> slots_;
   std::optional<guint64> last_;  ///< the frame that was remembered last, if the next continues it
   bool judged_ = true;           ///< its scene is known
