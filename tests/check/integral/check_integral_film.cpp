@@ -158,6 +158,18 @@ TEST(test_drain_query) {
   one.expect(pictures, 5, 4, 7);
 }
 
+// Upstream gets each buffer back at once, so its pool needs none for frames that wait.
+TEST(test_proposed_pool, .times(2)) {
+  Film one(index == 0 ? 1 : 9, {{"frames-in-flight", "4"}});
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  const Owned<GstCaps> caps = current_caps(one.filter.source_pad());
+  const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
+  fail_unless(gst_pad_peer_query(one.filter.source_pad(), query));
+  guint minimum = 0;
+  gst_query_parse_nth_allocation_pool(query, 0, nullptr, nullptr, &minimum, nullptr);
+  fail_unless_equals_int(static_cast<int>(minimum), index == 0 ? 4 : 0);
+}
+
 // Another ALLOCATION query is no interruption, as downstream may ask for one at any time.
 TEST(test_new_pool_in_a_film) {
   const auto pictures = film("GRAY8", 8);
