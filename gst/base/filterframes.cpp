@@ -59,13 +59,28 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
 void FilterFrames::remember(GstBuffer* in, guint64 number) {
   MappedFrames frames = arrivals_->map({in}, {});
   class_of(self_)->remember(self_, number, frames.input(0));
-  std::move(frames).end(true).complete();
+  arrival_ = std::move(frames).end(true);
+}
+
+bool FilterFrames::complete_arrival() {
+  if (!arrival_)
+    return false;
+  std::move(arrival_).complete();
+  return class_of(self_)->arrived(self_);
 }
 
 DeviceWork FilterFrames::start_remembered(guint64 number, GstBuffer* out, FrameWork work,
                                           const FrameInfo& info) {
+  // A message is not made twice.
+  if (arrival_.done() || needs_frame_done())
+    complete_arrival();
   MappedFrames frames = lanes_.map({}, {out});
-  work_on(class_of(self_)->remembered(self_, number), frames.output(0), work, info);
+  const auto work_on_remembered = [&] {
+    work_on(class_of(self_)->remembered(self_, number), frames.output(0), work, info);
+  };
+  work_on_remembered();
+  if (complete_arrival())
+    work_on_remembered();
   return std::move(frames).end(needs_frame_done());
 }
 

@@ -33,10 +33,14 @@ class FilterFrames {
   /// process() inspects it, or it is only inspected if out is the same buffer. See
   /// FrameLanes::map().
   DeviceWork start(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info);
-  /// Lets the element remember a frame under a number. When this returns, the device has finished
-  /// that, whether or not earlier frames are still in flight.
+  /// Lets the element remember a frame under a number, which is enqueued. complete_arrival() must
+  /// come before the next one.
   void remember(GstBuffer* in, guint64 number);
-  /// Enqueues the work on the frame of that number, which then makes the output frame.
+  /// Waits until the device has done so, whether or not earlier frames are still in flight. Returns
+  /// true if that changes what has been made of an earlier frame since. Throws Error.
+  bool complete_arrival();
+  /// Enqueues the work on the frame of that number, which then makes the output frame, and
+  /// completes the arrival of the last one.
   DeviceWork start_remembered(guint64 number, GstBuffer* out, FrameWork work,
                               const FrameInfo& info);
   /// See FrameLanes::finish().
@@ -56,6 +60,7 @@ class FilterFrames {
   bool padding_allowed_ = false;
   FrameLanes lanes_;
   std::optional<FrameLanes> arrivals_;  ///< for inputs, if they are remembered
+  DeviceWork arrival_;                  ///< of the last one, if it may not have ended
 };
 
 }  // namespace cudavision

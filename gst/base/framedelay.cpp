@@ -75,6 +75,19 @@ bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
   });
 }
 
+// Waits until the element has remembered the last frame, unless that was known before a frame was
+// processed. Upstream then has its buffer back.
+bool complete_arrival(GstBaseTransform* trans) {
+  return post_first_exception(trans, false, [&] {
+    FilterState& state = state_of(trans);
+    if (state.frames) {
+      const DeviceScope scope(state.session);
+      state.frames->complete_arrival();
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 GstFlowReturn delay_frame(GstBaseTransform* trans, OwnedBuffer in) {
@@ -88,7 +101,9 @@ GstFlowReturn delay_frame(GstBaseTransform* trans, OwnedBuffer in) {
   if (!let_wait(trans, in.get()))
     return GST_FLOW_ERROR;
   in.reset();
-  return delay.waiting.size() > delay.ahead ? hand_on_oldest(trans) : GST_FLOW_OK;
+  const GstFlowReturn pushed =
+      delay.waiting.size() > delay.ahead ? hand_on_oldest(trans) : GST_FLOW_OK;
+  return complete_arrival(trans) ? pushed : GST_FLOW_ERROR;
 }
 
 void hand_on_delayed(gpointer self) {

@@ -75,9 +75,12 @@ struct GstCudaVisionFilterClass {
   std::size_t (*frames_ahead)(GstCudaVisionFilter* self);
   /// Enqueues what keeps the pixels of a frame, as long as frames up to frames_ahead() numbers
   /// before and after it are processed. Numbers of missing frames are left out. This work is
-  /// enqueued on gst_cuda_vision_filter_arrivals(), and has ended before the next of these
-  /// functions is called.
+  /// enqueued on gst_cuda_vision_filter_arrivals().
   void (*remember)(GstCudaVisionFilter* self, guint64 number, const cudavision::ConstFrame& in);
+  /// Called when the device has finished that. process() may have been called in between, so that
+  /// the device did not run out of work. If this returns true, what the device has found in the
+  /// frame changes that result: remembered() and process() are then called once more.
+  bool (*arrived)(GstCudaVisionFilter* self);
   /// Returns the frame of that number. process() is then called for it.
   cudavision::ConstFrame (*remembered)(GstCudaVisionFilter* self, guint64 number);
   /// The next frame does not continue the ones before.

@@ -6,13 +6,14 @@
 namespace cudavision {
 
 FrameWindow::FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames)
-    : arrivals_(arrivals), layout_(layout), frames_(frames) {
-  for (auto& event : searched_)
-    event = device.make_event();
-}
+    : arrivals_(arrivals),
+      device_(device),
+      layout_(layout),
+      frames_(frames),
+      copied_(arrivals.make_event()),
+      searched_(device.make_event()) {}
 
 void FrameWindow::remember(guint64 number, const ConstFrame& in) {
-  judge();
   if (!cuts_)
     cuts_.emplace(arrivals_, layout_);
   if (!last_)
@@ -21,39 +22,36 @@ void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   to.number.reset();  // until all has worked
   const Frame& copy = to.memory.allocated(arrivals_, layout_);
   // The frame that was there may still be searched, but if numbers follow one another, not around
-  // the last two centres.
+  // the last centre.
   if (!last_ || number != *last_ + 1)
-    for (const auto& event : searched_)
-      event->record();
-  Event& searched = *searched_[number % searched_.size()];
-  arrivals_.wait_event(searched);
-  searched.record();
+    searched_->record();
+  arrivals_.wait_event(*searched_);
+  searched_->record();
   for (int p = 0; p < layout_.plane_count; ++p)
     arrivals_.copy(in.planes[p], copy.planes[p]);
   cuts_->compare(in);
+  copied_->record();
   to.frame = copy;
+  to.scene = scene_;
   to.number = number;
   last_ = number;
-  judged_ = false;
 }
 
-// Finds out the scene of the last frame, once that has arrived.
-void FrameWindow::judge() {
-  if (std::exchange(judged_, true))
-    return;
-  scene_ += cuts_->found_cut() ? 1 : 0;
-  slot(*last_).scene = scene_;
+bool FrameWindow::arrived() {
+  if (!last_ || !cuts_->found_cut())
+    return false;
+  slot(*last_).scene = ++scene_;
+  return true;
 }
 
 void FrameWindow::forget() noexcept {
   last_.reset();
-  judged_ = true;
   for (Slot& one : slots_)
     one.number.reset();
 }
 
 ConstFrame FrameWindow::centre_on(guint64 number) {
-  judge();
+  device_.wait_event(*copied_);
   const Slot& centre = slot(number);
   count_ = 0;
   for (const Slot& other : slots_)

@@ -314,6 +314,10 @@ void remember(GstCudaVisionFilter* self, guint64 number, const ConstFrame& in) {
   window_of(self)->remember(number, in);
 }
 
+bool arrived(GstCudaVisionFilter* self) {
+  return window_of(self)->arrived();
+}
+
 ConstFrame remembered(GstCudaVisionFilter* self, guint64 number) {
   return window_of(self)->centre_on(number);
 }
@@ -383,6 +387,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   filter_class->discard = GST_DEBUG_FUNCPTR(discard);
   filter_class->frames_ahead = GST_DEBUG_FUNCPTR(frames_ahead);
   filter_class->remember = GST_DEBUG_FUNCPTR(remember);
+  filter_class->arrived = GST_DEBUG_FUNCPTR(arrived);
   filter_class->remembered = GST_DEBUG_FUNCPTR(remembered);
   filter_class->forget_remembered = GST_DEBUG_FUNCPTR(forget_remembered);
   filter_class->is_outdated = GST_DEBUG_FUNCPTR(is_outdated);

@@ -123,8 +123,8 @@ class Denoising final : public IntegralWork {
     nlmeans::Parameters parameters = parameters_;
     parameters.frames = static_cast<int>(neighbours.size()) + 1;
     set(parameters);
-    measured_ = denoise_.needs_noise();
-    if (measured_)
+    // This may be called twice for a frame, which counts once in the average.
+    if (denoise_.needs_noise() && !std::exchange(measured_, true))
       noise_.run(in);
     regions_.run(in, out,
                  [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {

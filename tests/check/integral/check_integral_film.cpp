@@ -3,6 +3,8 @@
 // pipelines that seek, and when something goes wrong.
 #include <gst/video/video.h>
 
+#include <random>
+
 #include "tests/check/common/pictures/random.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/integral/film.h"
@@ -240,6 +242,34 @@ TEST(test_regions) {
         right.set_sample(0, x, y, whole.sample(0, x, y));
     one.expect(right, "frame " + std::to_string(i));
   }
+}
+
+// Each frame counts once in the average of the noise, also where the device has found out after it
+// began to denoise the frame that the scene ends. That frame is the noisiest here.
+TEST(test_automatic_strength_across_a_cut, .times(2)) {
+  Integral how = denoising(-1, 5, 3);
+  const Size size = {96, 80};
+  std::mt19937 random(1);
+  std::vector<Picture> pictures;
+  for (int i = 0; i < 10; ++i) {
+    const unsigned noise = i == 4 ? 60 : 4 + static_cast<unsigned>(i);
+    pictures.push_back(
+        picture_with(format_named("GRAY8"), size.width, size.height, [&](int, int x, int) {
+          return (i < 5 ? 2 * x : 40 + x / 4) + static_cast<int>(random() % noise);
+        }));
+    fail_unless_equals_int(i > 0 && begins_scene(pictures[static_cast<std::size_t>(i) - 1],
+                                                 pictures[static_cast<std::size_t>(i)]),
+                           i == 5);
+  }
+  Film one(3, {{"denoise-strength", "-1"}, {"frames-in-flight", index == 0 ? "1" : "4"}});
+  one.filter.accept_caps(format_named("GRAY8"), size.width, size.height);
+  one.push(pictures, 0, 10);
+  one.filter.send_eos();
+  NoiseSoFar noise;
+  for (int i = 0; i < 10; ++i)
+    one.expect(denoised(pictures[static_cast<std::size_t>(i)], how, noise,
+                        neighbours_of(pictures, i, 3, i < 5 ? 0 : 5, i < 5 ? 5 : 10)),
+               "frame " + std::to_string(i));
 }
 
 // Automatic strength gives the same pictures and messages with several frames in flight.

@@ -58,13 +58,19 @@ bool begins_scene(const Picture& before, const Picture& frame) {
   return 2 * moved > frame.width * frame.height;
 }
 
-Picture expected(const std::vector<Picture>& pictures, int i, int frames, int first, int end) {
+std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,
+                                   int first, int end) {
   std::vector<Picture> neighbours;
   for (int other = std::max(first, i - frames / 2); other < std::min(end, i + frames / 2 + 1);
        ++other)
     if (other != i)
       neighbours.push_back(native(pictures[static_cast<std::size_t>(other)]));
-  return denoised(pictures[static_cast<std::size_t>(i)], usual, neighbours);
+  return neighbours;
+}
+
+Picture expected(const std::vector<Picture>& pictures, int i, int frames, int first, int end) {
+  return denoised(pictures[static_cast<std::size_t>(i)], usual,
+                  neighbours_of(pictures, i, frames, first, end));
 }
 
 Film::Film(int frames, const Properties& more)

@@ -24,8 +24,11 @@ std::vector<Picture> film(const char* format, int frames, int level = 40, unsign
 /// 16 bits count by the upper eight.
 bool begins_scene(const Picture& before, const Picture& frame);
 
-/// Returns what frame number i becomes if `frames` frames are searched, of those from `first` to
-/// before `end`.
+/// Returns the frames that are searched around frame number i, of those from `first` to before
+/// `end`.
+std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,
+                                   int first, int end);
+/// Returns what the frame becomes with the settings of Film.
 Picture expected(const std::vector<Picture>& pictures, int i, int frames, int first, int end);
 
 /// cudaintegral with output=denoise, while it denoises a film.
