@@ -29,8 +29,10 @@ void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   searched_->record();
   for (int p = 0; p < layout_.plane_count; ++p)
     arrivals_.copy(in.planes[p], copy.planes[p]);
-  cuts_->compare(in);
+  // Kernels that search large frames leave no room for others, so this comes before them.
+  cuts_->count(in);
   copied_->record();
+  cuts_->read_back();
   to.frame = copy;
   to.scene = scene_;
   to.number = number;

@@ -107,22 +107,19 @@ class Denoising final : public IntegralWork {
 
   void apply(const IntegralSettings& settings) override {
     regions_.set_settings(settings);
-    set(parameters_for(settings, parameters_.frames));
+    set(parameters_for(settings, frames_));
   }
 
   bool begin_frame(const FrameInfo& frame) override {
     measured_ = false;
-    // A search of one pixel only changes frames that have neighbours, which run() finds out.
-    return regions_.select(frame) &&
-           !(denoise_.identity() && (frames_ == 1 || parameters_.search > 1));
+    set_frames(frames_);  // run() finds out how many there are
+    return regions_.select(frame) && !denoise_.identity();
   }
   void run(const ConstFrame& in, const Frame& out) override {
     std::span<const ConstFrame> neighbours;
     if (window_)
       neighbours = window_->neighbours();
-    nlmeans::Parameters parameters = parameters_;
-    parameters.frames = static_cast<int>(neighbours.size()) + 1;
-    set(parameters);
+    set_frames(static_cast<int>(neighbours.size()) + 1);
     // This may be called twice for a frame, which counts once in the average.
     if (denoise_.needs_noise() && !std::exchange(measured_, true))
       noise_.run(in);
@@ -153,6 +150,12 @@ class Denoising final : public IntegralWork {
       return;
     denoise_.set_parameters(parameters);
     parameters_ = parameters;
+  }
+
+  void set_frames(int frames) {
+    nlmeans::Parameters parameters = parameters_;
+    parameters.frames = frames;
+    set(parameters);
   }
 
   const int frames_;
