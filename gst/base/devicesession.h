@@ -59,6 +59,9 @@ class DeviceSession {
   /// Operations run on device(), which is the one for kernels. On the CPU, and for single frames,
   /// all three are device().
   FrameQueues queues(std::size_t frames_in_flight) const noexcept;
+  /// Returns the queue for what the host must know of a frame that arrives, which does not wait for
+  /// the work on earlier frames: the one for uploads, or device() on the CPU.
+  Device& arrivals() const noexcept { return upload_.device ? *upload_.device : device(); }
   bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;

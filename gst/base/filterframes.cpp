@@ -23,13 +23,15 @@ bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
 
 FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session,
                            const FrameFormat& in, const FrameFormat& out, bool same_caps,
-                           std::size_t max_in_flight)
+                           std::size_t max_in_flight, bool remembers)
     : self_(self),
       device_(session.device()),
       same_caps_(same_caps),
       lanes_(session.queues(max_in_flight), session.context(), session.page_locks(),
              max_in_flight) {
-  lanes_.set_input(0, in);
+  if (remembers)
+    arrivals_.emplace(FrameQueues(session.arrivals()), session.context(), session.page_locks(), 1);
+  input_lanes().set_input(0, in);
   lanes_.set_output(0, out);
 }
 
@@ -54,15 +56,31 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
     device_.copy(in.planes[p], out.planes[p]);
 }
 
-DeviceWork FilterFrames::start_delayed(const Arriving& arriving, GstBuffer* out, FrameWork work,
-                                       guint64 number, const FrameInfo& info) {
-  MappedFrames frames = lanes_.map({arriving.buffer}, {out});
-  if (arriving.buffer)
-    class_of(self_)->remember(self_, arriving.number, frames.input(0));
-  if (out) {
-    const ConstFrame frame = class_of(self_)->remembered(self_, number);
-    work_on(frame, frames.output(0), work, info);
-  }
+void FilterFrames::remember(GstBuffer* in, guint64 number) {
+  MappedFrames frames = arrivals_->map({in}, {});
+  class_of(self_)->remember(self_, number, frames.input(0));
+  arrival_ = std::move(frames).end(true);
+}
+
+bool FilterFrames::complete_arrival() {
+  if (!arrival_)
+    return false;
+  std::move(arrival_).complete();
+  return class_of(self_)->arrived(self_);
+}
+
+DeviceWork FilterFrames::start_remembered(guint64 number, GstBuffer* out, FrameWork work,
+                                          const FrameInfo& info) {
+  // A message is not made twice.
+  if (arrival_.done() || needs_frame_done())
+    complete_arrival();
+  MappedFrames frames = lanes_.map({}, {out});
+  const auto work_on_remembered = [&] {
+    work_on(class_of(self_)->remembered(self_, number), frames.output(0), work, info);
+  };
+  work_on_remembered();
+  if (complete_arrival())
+    work_on_remembered();
   return std::move(frames).end(needs_frame_done());
 }
 

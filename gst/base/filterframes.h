@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
+
 #include "gst/base/devicesession.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/flight/framelanes.h"
@@ -11,11 +13,11 @@ namespace cudavision {
 class FilterFrames {
  public:
   /// Up to max_in_flight frames may be in flight. All calls, this one and the destructor included,
-  /// are made in the session's context.
+  /// are made in the session's context. `remembers` lets the element remember frames.
   FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session, const FrameFormat& in,
-               const FrameFormat& out, bool same_caps, std::size_t max_in_flight);
+               const FrameFormat& out, bool same_caps, std::size_t max_in_flight, bool remembers);
 
-  const FrameFormat& in() const noexcept { return lanes_.input_format(0); }
+  const FrameFormat& in() const noexcept { return input_lanes().input_format(0); }
   const FrameFormat& out() const noexcept { return lanes_.output_format(0); }
   bool same_caps() const noexcept { return same_caps_; }
 
@@ -31,19 +33,22 @@ class FilterFrames {
   /// process() inspects it, or it is only inspected if out is the same buffer. See
   /// FrameLanes::map().
   DeviceWork start(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info);
-  /// A frame that upstream has just brought, and its number. There need not be one.
-  struct Arriving {
-    GstBuffer* buffer = nullptr;
-    guint64 number = 0;
-  };
-  /// The same where frames wait: lets the element remember the arriving frame, and then makes the
-  /// output of an earlier one, of that number. out is nullptr if there is none.
-  DeviceWork start_delayed(const Arriving& arriving, GstBuffer* out, FrameWork work,
-                           guint64 number = 0, const FrameInfo& info = {});
+  /// Lets the element remember a frame under a number, which is enqueued. complete_arrival() must
+  /// come before the next one.
+  void remember(GstBuffer* in, guint64 number);
+  /// Waits until the device has done so, whether or not earlier frames are still in flight. Returns
+  /// true if that changes what has been made of an earlier frame since. Throws Error.
+  bool complete_arrival();
+  /// Enqueues the work on the frame of that number, which then makes the output frame, and
+  /// completes the arrival of the last one.
+  DeviceWork start_remembered(guint64 number, GstBuffer* out, FrameWork work,
+                              const FrameInfo& info);
   /// See FrameLanes::finish().
   void finish() { lanes_.finish(); }
 
  private:
+  FrameLanes& input_lanes() noexcept { return arrivals_ ? *arrivals_ : lanes_; }
+  const FrameLanes& input_lanes() const noexcept { return arrivals_ ? *arrivals_ : lanes_; }
   void work_on(const ConstFrame& in, const Frame* out, FrameWork work, const FrameInfo& info);
   bool needs_frame_done() const;
   void process(const ConstFrame& in, const Frame* out, const FrameInfo& info);
@@ -54,6 +59,8 @@ class FilterFrames {
   const bool same_caps_;
   bool padding_allowed_ = false;
   FrameLanes lanes_;
+  std::optional<FrameLanes> arrivals_;  ///< for inputs, if they are remembered
+  DeviceWork arrival_;                  ///< of the last one, if it may not have ended
 };
 
 }  // namespace cudavision

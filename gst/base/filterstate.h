@@ -42,8 +42,8 @@ struct FilterState {
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
-  std::atomic<bool> frame_failed{false};    ///< the work on a frame in flight has failed
-  std::atomic<guint64> in_flight_total{0};  ///< frames since the start or the last flush
+  std::atomic<bool> frame_failed{false};  ///< the work on a frame in flight has failed
+  std::atomic<guint64> handed_on{0};      ///< frames since the start or the last flush
 
   /// Not started if each frame goes downstream before the next starts.
   const std::shared_ptr<FramePusher> pusher;
@@ -62,8 +62,9 @@ struct FilterState {
   FrameDelay delay;
   bool latency_changed = false;  ///< and no message has said so yet
 
-  FrameInfo info;      ///< of the current frame
-  guint64 number = 0;  ///< likewise, if frames wait
+  FrameInfo info;        ///< of the current frame
+  bool missing = false;  ///< the current frame is not there
+  guint64 number = 0;    ///< of the current frame, if frames wait
   FrameWork work = FrameWork::nothing;
   RegionFinder regions;  ///< for elements that process regions only
 };
@@ -82,6 +83,9 @@ inline GstDebugCategory* category_of(gpointer self) {
 
 /// Returns GstBaseTransform's virtual functions.
 GstBaseTransformClass* filter_parent_class();
+
+/// True in pull mode, where downstream gets each frame as a return value.
+bool is_pulled(gpointer self);
 
 /// Builds the operation for known formats in the session's context, and frees the one before.
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
@@ -106,7 +110,8 @@ void rebuild_filter(gpointer self, Change&& change) {
 
 /// Begins a frame, which may be one that has waited: finds out about it, and lets controllers set
 /// the properties for its time.
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame);
+/// `missing`: the buffer stands for a missing frame.
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing);
 /// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
 /// started.
 GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out);

@@ -57,14 +57,11 @@ OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
 
 namespace {
 
-// True if GstBaseTransform does not push the frames itself.
-bool hands_on(const FilterState& state) {
-  return state.pusher->started() || state.delay.ahead > 0;
-}
-
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
-  state.delay.interrupted = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT);
+  // Until a frame has come to wait: QoS may drop this one.
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT))
+    state.delay.interrupted = true;
   if (state.pusher->started()) {
     // Before all else, so that what is decided about the frame is not out of date when it starts.
     const GstFlowReturn flow = state.pusher->wait_for_room();
@@ -77,8 +74,8 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
     if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
       wait_for_frames(trans);
   }
-  // GstBaseTransform marks the first frame after one that QoS has dropped when it pushes it.
-  if (state.skipped && hands_on(state)) {
+  // GstBaseTransform would mark the first frame after one that QoS has dropped when it pushes it.
+  if (state.skipped && !is_pulled(trans)) {
     in = gst_buffer_make_writable(in);
     GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
     state.info.buffer = in;
@@ -111,12 +108,12 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
     const bool waits = ahead > 0;
     // A frame that waits begins when it is processed, which delay_frame() does.
     if (!waits)
-      begin_frame_at(trans, buffer);
+      begin_frame_at(trans, buffer, is_missing_frame(buffer));
     follow_context(trans, buffer);
     follow_properties(trans);
     post_latency(trans);
     if (waits && ahead == 0)
-      begin_frame_at(trans, buffer);
+      begin_frame_at(trans, buffer, is_missing_frame(buffer));
     return true;
   });
 }
@@ -138,7 +135,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
     FilterState& state = state_of(trans);
     if (!state.frames)
       return GST_FLOW_ERROR;
-    if (is_missing_frame(in)) {
+    if (state.missing) {
       state.work = FrameWork::nothing;
       *out = in;
       return GST_FLOW_OK;
@@ -154,14 +151,14 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
 }
 
 // Describes, for the debug log, how a frame is processed.
-const char* description(FrameWork work, GstBuffer* in, GstBuffer* out) {
-  switch (work) {
+const char* description(const FilterState& state, bool in_place) {
+  switch (state.work) {
     case FrameWork::nothing:
-      if (is_missing_frame(in))
+      if (state.missing)
         return "a gap, pushed unchanged";
-      return in == out ? "pushed unchanged" : "copied unchanged";
+      return in_place ? "pushed unchanged" : "copied unchanged";
     case FrameWork::inspect:
-      return in == out ? "inspected and pushed unchanged" : "inspected and copied";
+      return in_place ? "inspected and pushed unchanged" : "inspected and copied";
     case FrameWork::transform:
       break;
   }
@@ -172,14 +169,12 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   return post_first_exception(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
-                       GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
+                       GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state, in == out));
     const bool waited = state.delay.ahead > 0;
     DeviceWork started;
-    if (in != out || state.work == FrameWork::inspect || state.delay.arriving) {
+    if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
-      started = waited ? state.frames->start_delayed(
-                             {state.delay.arriving, state.delay.arrived - 1},
-                             in == out ? nullptr : out, state.work, state.number, state.info)
+      started = waited ? state.frames->start_remembered(state.number, out, state.work, state.info)
                        : state.frames->start(in, out, state.work, state.info);
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
@@ -196,8 +191,9 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
 
 }  // namespace
 
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing) {
   FilterState& state = state_of(trans);
+  state.missing = missing;
   state.info.buffer = frame;
   state.info.times = frame_times(trans->segment, frame);
   state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);
@@ -215,16 +211,17 @@ GstClockTime end_of(const FrameInfo& frame) {
              : times.timestamp;
 }
 
-// With frames in flight, starts the work on a frame and returns none: the pusher hands it
+// Returns no frame unless downstream pulls it. With frames in flight, the pusher hands it
 // downstream later, or this function itself if nothing is in its way, as the pusher's thread would
 // only take time. GstBaseTransform would mark a frame that it pushes with the DISCONT of an earlier
-// one.
+// one that it has not pushed, and whether frames are in flight or wait may change from frame to
+// frame, so it pushes none.
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
   // Another thread may stop the pusher at any time, so this is decided once for each frame.
   state.overlaps = state.pusher->started();
-  if (!trans->queued_buf || (!state.overlaps && state.delay.ahead == 0))
+  if (!trans->queued_buf || is_pulled(trans))
     return of_parent(trans, out);
   if (state.delay.ahead > 0)
     return delay_frame(trans, OwnedBuffer(std::exchange(trans->queued_buf, nullptr)));
@@ -239,11 +236,11 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
 
 GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
-  // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
+  // GstBaseTransform does this for the frames that it pushes, and answers POSITION queries with it.
   const GstClockTime end = end_of(state.info);
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  ++state.in_flight_total;
+  ++state.handed_on;
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
   if (!state.overlaps)  // transform() has completed the work
     return gst_pad_push(src, out.release());
@@ -271,7 +268,7 @@ void forget_frames(gpointer self) {
   state.forget_refusal();
   state.pusher->take_flow();
   state.skipped = false;
-  state.in_flight_total = 0;
+  state.handed_on = 0;
   drop_delayed(self);
   state.delay.flow = GST_FLOW_OK;
   discard_messages(self);

@@ -22,9 +22,12 @@ OwnedBuffer without_memory(GstBuffer* frame) {
 }
 
 // Processes the oldest frame as GstBaseTransform does one that does not wait.
-GstFlowReturn hand_on_oldest(GstBaseTransform* trans, GstBuffer* arriving) {
+GstFlowReturn hand_on_oldest(GstBaseTransform* trans) {
   FilterState& state = state_of(trans);
   FrameDelay& delay = state.delay;
+  state.number = delay.oldest();
+  const FrameDelay::Waiting oldest = std::move(delay.waiting.front());
+  delay.waiting.pop_front();
   state.overlaps = state.pusher->started();
   if (state.overlaps) {
     const GstFlowReturn flow = state.pusher->wait_for_room();
@@ -33,31 +36,55 @@ GstFlowReturn hand_on_oldest(GstBaseTransform* trans, GstBuffer* arriving) {
       return flow;
     }
   }
-  state.number = delay.oldest();
-  const OwnedBuffer oldest = std::move(delay.waiting.front());
-  delay.waiting.pop_front();
-  begin_frame_at(trans, oldest.get());
+  begin_frame_at(trans, oldest.buffer.get(), oldest.missing);
   const GstBaseTransformClass* klass = GST_BASE_TRANSFORM_GET_CLASS(trans);
   GstBuffer* out = nullptr;
-  GstFlowReturn flow = klass->prepare_output_buffer(trans, oldest.get(), &out);
-  OwnedBuffer owned(out == oldest.get() ? gst_buffer_ref(out) : out);
-  delay.arriving = arriving;
+  GstBuffer* const in = oldest.buffer.get();
+  GstFlowReturn flow = klass->prepare_output_buffer(trans, in, &out);
+  OwnedBuffer owned(out == in ? gst_buffer_ref(out) : out);
   if (flow == GST_FLOW_OK)
-    flow = klass->transform(trans, oldest.get(), out);
-  delay.arriving = nullptr;
+    flow = klass->transform(trans, in, out);
   return flow == GST_FLOW_OK ? hand_on(trans, std::move(owned)) : flow;
 }
 
-// Remembers the first frames, none of which is processed yet. No frame is in flight then, whose
-// lane this one might need.
-GstFlowReturn remember_only(GstBaseTransform* trans, GstBuffer* arriving) {
-  return post_first_exception(trans, GST_FLOW_ERROR, [&] {
+// Lets a frame wait. If the element cannot remember it, the frames before it go downstream first;
+// if one of these fails as well, its error is the only one.
+bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
+  return post_first_exception(trans, false, [&] {
     FilterState& state = state_of(trans);
-    wait_for_frames(trans);
-    const DeviceScope scope(state.session);
-    state.frames->start_delayed({arriving, state.delay.arrived - 1}, nullptr, FrameWork::nothing)
-        .complete();
-    return GST_FLOW_OK;
+    FrameDelay& delay = state.delay;
+    // There are none if the properties have changed and the element could not be built anew.
+    if (!state.frames)
+      return false;
+    const bool missing = is_missing_frame(frame);
+    OwnedBuffer waits = missing ? OwnedBuffer(gst_buffer_ref(frame)) : without_memory(frame);
+    if (!missing) {
+      try {
+        const DeviceScope scope(state.session);
+        state.frames->remember(frame, delay.arrived);
+      } catch (...) {
+        hand_on_delayed(trans);
+        if (delay.flow == GST_FLOW_ERROR)
+          return false;
+        throw;
+      }
+    }
+    delay.waiting.push_back({std::move(waits), missing});
+    ++delay.arrived;
+    return true;
+  });
+}
+
+// Waits until the element has remembered the last frame, unless that was known before a frame was
+// processed. Upstream then has its buffer back.
+bool complete_arrival(GstBaseTransform* trans) {
+  return post_first_exception(trans, false, [&] {
+    FilterState& state = state_of(trans);
+    if (state.frames) {
+      const DeviceScope scope(state.session);
+      state.frames->complete_arrival();
+    }
+    return true;
   });
 }
 
@@ -67,26 +94,28 @@ GstFlowReturn delay_frame(GstBaseTransform* trans, OwnedBuffer in) {
   FrameDelay& delay = state_of(trans).delay;
   if (delay.interrupted)
     hand_on_delayed(trans);
-  if (delay.flow != GST_FLOW_OK)
-    return std::exchange(delay.flow, GST_FLOW_OK);
-  GstBuffer* const arriving = is_missing_frame(in.get()) ? nullptr : in.get();
-  delay.waiting.push_back(arriving ? without_memory(arriving)
-                                   : OwnedBuffer(gst_buffer_ref(in.get())));
-  ++delay.arrived;
-  if (delay.waiting.size() > delay.ahead)
-    return hand_on_oldest(trans, arriving);
-  return arriving ? remember_only(trans, arriving) : GST_FLOW_OK;
+  // Downstream may have been linked since; else the next frame that is pushed tells.
+  const GstFlowReturn flow = std::exchange(delay.flow, GST_FLOW_OK);
+  if (flow != GST_FLOW_OK && flow != GST_FLOW_NOT_LINKED)
+    return flow;
+  if (!let_wait(trans, in.get()))
+    return GST_FLOW_ERROR;
+  in.reset();
+  const GstFlowReturn pushed =
+      delay.waiting.size() > delay.ahead ? hand_on_oldest(trans) : GST_FLOW_OK;
+  return complete_arrival(trans) ? pushed : GST_FLOW_ERROR;
 }
 
 void hand_on_delayed(gpointer self) {
   FrameDelay& delay = state_of(self).delay;
   while (!delay.waiting.empty() && delay.flow == GST_FLOW_OK)
-    delay.flow = hand_on_oldest(GST_BASE_TRANSFORM_CAST(self), nullptr);
+    delay.flow = hand_on_oldest(GST_BASE_TRANSFORM_CAST(self));
   drop_delayed(self);
 }
 
 void drop_delayed(gpointer self) {
   state_of(self).delay.waiting.clear();
+  state_of(self).delay.interrupted = false;
   if (class_of(self)->forget_remembered)
     class_of(self)->forget_remembered(filter(self));
 }

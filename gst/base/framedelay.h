@@ -14,12 +14,16 @@ namespace cudavision {
 /// that upstream gets its buffers back at once, however few it has. Here wait their times, flags
 /// and metas, and the buffers that stand for missing frames. It belongs to the streaming thread.
 struct FrameDelay {
+  struct Waiting {
+    OwnedBuffer buffer;  ///< without memory
+    bool missing;        ///< stands for a missing frame
+  };
+
   /// How many later frames the operation searches. 0: frames do not wait.
   std::size_t ahead = 0;
-  std::deque<OwnedBuffer> waiting;   ///< oldest first
+  std::deque<Waiting> waiting;       ///< oldest first
   guint64 arrived = 0;               ///< frames since the element was made, which numbers them
-  GstBuffer* arriving = nullptr;     ///< to be remembered before the oldest one is processed
-  bool interrupted = false;          ///< upstream has marked the current frame as discontinuous
+  bool interrupted = false;          ///< the next frame does not continue the ones that wait
   GstFlowReturn flow = GST_FLOW_OK;  ///< of frames that were pushed while an event was handled
 
   guint64 oldest() const { return arrived - waiting.size(); }

@@ -33,12 +33,11 @@ void release_filter(gpointer self) {
   state.frames.reset();
 }
 
-namespace {
-
-// In pull mode, downstream gets each frame as a return value.
 bool is_pulled(gpointer self) {
   return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(self)) == GST_PAD_MODE_PULL;
 }
+
+namespace {
 
 // Lets the pusher have as many frames in flight as requested. None must be now. Returns how many
 // may be. The automatic number depends on the memory on both sides, which only the caps tell.
@@ -79,9 +78,9 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   state.regions.set_video(in.info);
   class_of(self)->configure(filter(self), session.device(), in, out);
   const std::size_t maximum = limit_frames_in_flight(self, in, out);
-  state.frames.emplace(filter(self), session, in, out, same_caps, maximum);
   const auto frames_ahead = class_of(self)->frames_ahead;
   state.delay.ahead = frames_ahead ? frames_ahead(filter(self)) : 0;
+  state.frames.emplace(filter(self), session, in, out, same_caps, maximum, state.delay.ahead > 0);
   const ObjectLock lock(self);
   state.buffered = duration_of(maximum - 1, in);
   const GstClockTime delay = delay_of(state.delay.ahead, in);
@@ -171,7 +170,7 @@ gboolean start(GstBaseTransform* trans) {
     state.forget_refusal();
     state.skipped = false;
     state.reports = false;
-    state.in_flight_total = 0;
+    state.handed_on = 0;
     state.delay.flow = GST_FLOW_OK;
     state.regions.start();
     state.requested_in_flight = requested_frames_in_flight(trans);
@@ -222,15 +221,14 @@ gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean 
 // frames that it pushes itself.
 gboolean post_message(GstElement* element, GstMessage* message) {
   FilterState& state = state_of(element);
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS &&
-      (state.pusher->started() || state.delay.ahead > 0)) {
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS) {
     // The messages about the frames before come first.
     if (state.reports)
       post_exceptions(element, false, [&] { return wait_for_frames(element); });
     GstFormat format = GST_FORMAT_UNDEFINED;
     guint64 processed = 0, dropped = 0;
     gst_message_parse_qos_stats(message, &format, &processed, &dropped);
-    gst_message_set_qos_stats(message, format, processed + state.in_flight_total, dropped);
+    gst_message_set_qos_stats(message, format, processed + state.handed_on, dropped);
   }
   return GST_ELEMENT_CLASS(parent_class)->post_message(element, message);
 }
@@ -302,8 +300,10 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, con
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
+    // Where frames wait for later ones, the element keeps copies and gives each buffer back at
+    // once.
     const FilterState& state = state_of(trans);
-    return propose_pool(query, state.session, state.pusher->limit());
+    return propose_pool(query, state.session, state.delay.ahead > 0 ? 0 : state.pusher->limit());
   });
 }
 
@@ -363,6 +363,8 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
       // which may negotiate.
       if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
         return FALSE;
+      if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
+        hand_on_delayed(trans);
       wait_for_frames(trans);
     }
     if (state_of(trans).session.handle_context_query(query))
@@ -438,8 +440,8 @@ RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self) {
   return self->state->regions;
 }
 
-bool gst_cuda_vision_filter_may_delay(GstCudaVisionFilter* self) {
-  return !is_pulled(self);
+Device* gst_cuda_vision_filter_arrivals(GstCudaVisionFilter* self) {
+  return is_pulled(self) ? nullptr : &self->state->session.arrivals();
 }
 
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

@@ -5,32 +5,55 @@
 
 namespace cudavision {
 
-FrameWindow::FrameWindow(Device& device, const FrameLayout& layout, int frames)
-    : device_(device), layout_(layout), frames_(frames) {}
+FrameWindow::FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames)
+    : arrivals_(arrivals),
+      device_(device),
+      layout_(layout),
+      frames_(frames),
+      copied_(arrivals.make_event()),
+      searched_(device.make_event()) {}
 
 void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   if (!cuts_)
-    cuts_.emplace(device_, layout_);
-  if (!std::exchange(continues_, true))
+    cuts_.emplace(arrivals_, layout_);
+  if (!last_)
     cuts_->restart();
   Slot& to = slot(number);
   to.number.reset();  // until all has worked
-  const Frame& copy = to.memory.allocated(device_, layout_);
+  const Frame& copy = to.memory.allocated(arrivals_, layout_);
+  // The frame that was there may still be searched, but if numbers follow one another, not around
+  // the last centre.
+  if (!last_ || number != *last_ + 1)
+    searched_->record();
+  arrivals_.wait_event(*searched_);
+  searched_->record();
   for (int p = 0; p < layout_.plane_count; ++p)
-    device_.copy(in.planes[p], copy.planes[p]);
+    arrivals_.copy(in.planes[p], copy.planes[p]);
+  // Kernels that search large frames leave no room for others, so this comes before them.
+  cuts_->count(in);
+  copied_->record();
+  cuts_->read_back();
   to.frame = copy;
-  scene_ += cuts_->begins_scene(in) ? 1 : 0;
   to.scene = scene_;
   to.number = number;
+  last_ = number;
+}
+
+bool FrameWindow::arrived() {
+  if (!last_ || !cuts_->found_cut())
+    return false;
+  slot(*last_).scene = ++scene_;
+  return true;
 }
 
 void FrameWindow::forget() noexcept {
-  continues_ = false;
+  last_.reset();
   for (Slot& one : slots_)
     one.number.reset();
 }
 
 ConstFrame FrameWindow::centre_on(guint64 number) {
+  device_.wait_event(*copied_);
   const Slot& centre = slot(number);
   count_ = 0;
   for (const Slot& other : slots_)

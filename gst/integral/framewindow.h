@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -15,29 +16,41 @@
 
 namespace cudavision {
 
-/// The frames around each frame, on the device: copies, as upstream may have few buffers. All
-/// calls, the destructor included, are made in the session's context, except forget().
+/// The frames around each frame, on the device: copies, as upstream may have few buffers. The host
+/// decides which frames are searched, and must know for that where scenes begin. So that the device
+/// does not run out of work meanwhile, frames are copied and compared on a queue of their own,
+/// `arrivals`, where no denoising of earlier frames is before them, and until the result is there,
+/// a frame is taken to continue the scene. All calls, the destructor included, are made in the
+/// session's context, except forget().
 class FrameWindow {
  public:
-  /// `frames` is odd. Nothing is allocated before the first frame.
-  FrameWindow(Device& device, const FrameLayout& layout, int frames);
+  /// `frames` is odd. Frames are searched on `device`. Nothing is allocated before the first frame.
+  FrameWindow(Device& arrivals, Device& device, const FrameLayout& layout, int frames);
 
   int frames() const noexcept { return frames_; }
   /// Frames before and after the one in the middle.
   int reach() const noexcept { return frames_ / 2; }
 
-  /// Enqueues the copy of a frame, which takes the place of the one `frames` numbers before.
+  /// Enqueues the copy of a frame on `arrivals`.
   void remember(guint64 number, const ConstFrame& in);
+  /// Call this before the next frame is remembered, when `arrivals` has finished. Returns true if
+  /// the frame begins a new scene: neighbours() may then have changed.
+  bool arrived();
   /// The next frame does not continue the ones before.
   void forget() noexcept;
 
-  /// Moves the window to a frame that is remembered, and returns it.
+  /// Moves the window to a frame that is remembered, and returns it. It is searched on `device`
+  /// after what has been enqueued on `arrivals`.
   ConstFrame centre_on(guint64 number);
-  /// Returns the others in the window, as far as they are there and in the same scene.
+  /// Returns the others in the window, as far as they are there and in the same scene, for the last
+  /// centre_on().
   std::span<const ConstFrame> neighbours() const noexcept { return {neighbours_.data(), count_}; }
 
  private:
   static constexpr int max_frames = nlmeans::Parameters::Ranges::frames.max;
+  /// One more than are searched: a frame arrives while the device still searches around the last
+  /// centre.
+  static constexpr int max_slots = max_frames + 1;
 
   struct Slot {
     DeviceFrame memory;
@@ -46,15 +59,18 @@ class FrameWindow {
     guint64 scene = 0;
   };
 
-  Slot& slot(guint64 number) { return slots_[number % static_cast<guint64>(frames_)]; }
+  Slot& slot(guint64 number) { return slots_[number % static_cast<guint64>(frames_ + 1)]; }
 
+  Device& arrivals_;
   Device& device_;
   const FrameLayout layout_;
   const int frames_;
   std::optional<SceneCuts> cuts_;
-  std::array<Slot, max_frames> slots_;
-  guint64 scene_ = 0;  ///< of the frame that was remembered last
-  bool continues_ = false;
+  const std::unique_ptr<Event> copied_;    ///< of `arrivals`, after the last frame
+  const std::unique_ptr<Event> searched_;  ///< of `device`, after all but the last search
+  std::array<Slot, max_slots> slots_;
+  std::optional<guint64> last_;  ///< the frame that was remembered last, if the next continues it
+  guint64 scene_ = 0;            ///< of that frame
   std::array<ConstFrame, max_frames> neighbours_;
   std::size_t count_ = 0;
 };

@@ -234,7 +234,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   state.operation =
       Operation{form.output, make_integral_work(device, in, out, form, settings,
                                                 gst_cuda_vision_filter_regions(self),
-                                                gst_cuda_vision_filter_may_delay(self))};
+                                                gst_cuda_vision_filter_arrivals(self))};
   state.denoise_frames = settings.denoise_frames;
 }
 
@@ -314,6 +314,10 @@ void remember(GstCudaVisionFilter* self, guint64 number, const ConstFrame& in) {
   window_of(self)->remember(number, in);
 }
 
+bool arrived(GstCudaVisionFilter* self) {
+  return window_of(self)->arrived();
+}
+
 ConstFrame remembered(GstCudaVisionFilter* self, guint64 number) {
   return window_of(self)->centre_on(number);
 }
@@ -383,6 +387,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   filter_class->discard = GST_DEBUG_FUNCPTR(discard);
   filter_class->frames_ahead = GST_DEBUG_FUNCPTR(frames_ahead);
   filter_class->remember = GST_DEBUG_FUNCPTR(remember);
+  filter_class->arrived = GST_DEBUG_FUNCPTR(arrived);
   filter_class->remembered = GST_DEBUG_FUNCPTR(remembered);
   filter_class->forget_remembered = GST_DEBUG_FUNCPTR(forget_remembered);
   filter_class->is_outdated = GST_DEBUG_FUNCPTR(is_outdated);

@@ -94,37 +94,34 @@ class Statistics final : public IntegralWork {
 class Denoising final : public IntegralWork {
  public:
   Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings,
-            RegionFinder& finder, bool may_delay)
-      : frames_(may_delay ? settings.denoise_frames : 1),
+            RegionFinder& finder, Device* arrivals)
+      : frames_(arrivals ? settings.denoise_frames : 1),
         parameters_(parameters_for(settings, frames_)),
         layout_(in.layout),
         noise_(device, in.layout),
         denoise_(device, in.layout, parameters_),
         regions_(device, in.layout, settings, finder) {
     if (frames_ > 1)
-      window_.emplace(device, in.layout, frames_);
+      window_.emplace(*arrivals, device, in.layout, frames_);
   }
 
   void apply(const IntegralSettings& settings) override {
     regions_.set_settings(settings);
-    set(parameters_for(settings, parameters_.frames));
+    set(parameters_for(settings, frames_));
   }
 
   bool begin_frame(const FrameInfo& frame) override {
     measured_ = false;
-    // A search of one pixel only changes frames that have neighbours, which run() finds out.
-    return regions_.select(frame) &&
-           !(denoise_.identity() && (frames_ == 1 || parameters_.search > 1));
+    set_frames(frames_);  // run() finds out how many there are
+    return regions_.select(frame) && !denoise_.identity();
   }
   void run(const ConstFrame& in, const Frame& out) override {
     std::span<const ConstFrame> neighbours;
     if (window_)
       neighbours = window_->neighbours();
-    nlmeans::Parameters parameters = parameters_;
-    parameters.frames = static_cast<int>(neighbours.size()) + 1;
-    set(parameters);
-    measured_ = denoise_.needs_noise();
-    if (measured_)
+    set_frames(static_cast<int>(neighbours.size()) + 1);
+    // This may be called twice for a frame, which counts once in the average.
+    if (denoise_.needs_noise() && !std::exchange(measured_, true))
       noise_.run(in);
     regions_.run(in, out,
                  [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
@@ -155,6 +152,12 @@ class Denoising final : public IntegralWork {
     parameters_ = parameters;
   }
 
+  void set_frames(int frames) {
+    nlmeans::Parameters parameters = parameters_;
+    parameters.frames = frames;
+    set(parameters);
+  }
+
   const int frames_;
   nlmeans::Parameters parameters_;  ///< with the frames that were there for the last one
   FrameLayout layout_;
@@ -170,9 +173,9 @@ class Denoising final : public IntegralWork {
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,
                                                  const FrameFormat& out, const OutputForm& form,
                                                  const IntegralSettings& settings,
-                                                 RegionFinder& finder, bool may_delay) {
+                                                 RegionFinder& finder, Device* arrivals) {
   if (form.output == IntegralOutput::denoise)
-    return std::make_unique<Denoising>(device, in, settings, finder, may_delay);
+    return std::make_unique<Denoising>(device, in, settings, finder, arrivals);
   if (form.output == IntegralOutput::guided)
     return make_guided_work(device, in, settings, finder);
   if (!form.is_table())

@@ -35,10 +35,11 @@ class IntegralWork {
   virtual void restart() noexcept {}
 };
 
-/// may_delay: frames may wait for later ones. Else each is denoised by itself.
+/// arrivals: the queue for frames that wait for later ones, or nullptr if they may not. Then each
+/// is denoised by itself.
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,
                                                  const FrameFormat& out, const OutputForm& form,
                                                  const IntegralSettings& settings,
-                                                 RegionFinder& finder, bool may_delay);
+                                                 RegionFinder& finder, Device* arrivals);
 
 }  // namespace cudavision

@@ -82,6 +82,10 @@ void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kin
       expected(picture, kind), "episode " + std::to_string(seed()));
 }
 
+Picture Episode::new_picture(const FormatSpec& format, int width, int height) {
+  return make_picture(format, width, height, one_of(all_contents), any_seed());
+}
+
 void Episode::change_regions() {
   regions_ = {};
   if (below(3) > 0) {
@@ -119,25 +123,43 @@ void Episode::push(GstBuffer* buffer, std::optional<Sent> sent) {
   if (good && started_ && !restricted_)
     fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame returned %s: %s", seed(),
                 gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
-  if (flow == GST_FLOW_OK && filter_.messages().count(GST_MESSAGE_QOS) == 0)
-    in_flight_.push_back(std::move(sent));
+  if (flow != GST_FLOW_OK)
+    ++interruptions_;
+  else if (filter_.messages().count(GST_MESSAGE_QOS) == 0)
+    in_flight_.push_back({std::move(sent), interruptions_});
 }
 
-void Episode::judge_rest() {
-  while (const Owned<GstBuffer> out = filter_.pull()) {
-    fail_unless(!in_flight_.empty(), "episode %u: more frames came out than went in", seed());
-    if (const std::optional<Sent>& sent = in_flight_.front())
-      judge(out, sent->picture, sent->kind);
-    in_flight_.pop_front();
+Episode::Sequence Episode::sequence_around(std::size_t number) const {
+  Sequence sequence{};
+  for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+    if (i == number)
+      sequence.judged = sequence.frames.size();
+    if (in_flight_[i].interruptions == in_flight_[number].interruptions)
+      sequence.frames.push_back(in_flight_[i].sent ? &in_flight_[i].sent->picture : nullptr);
   }
+  return sequence;
+}
+
+std::size_t Episode::judge_rest() {
+  std::size_t judged = 0;
+  for (; const Owned<GstBuffer> out = filter_.pull(); ++judged) {
+    fail_unless(judged < in_flight_.size(), "episode %u: more frames came out than went in",
+                seed());
+    sequence_ = sequence_around(judged);
+    if (const std::optional<Sent>& sent = in_flight_[judged].sent)
+      judge(out, sent->picture, sent->kind);
+  }
+  const std::size_t lost = in_flight_.size() - judged;
+  in_flight_.clear();
+  ++interruptions_;
+  return lost;
 }
 
 void Episode::settle() {
   const Owned<GstQuery> query(gst_query_new_drain());
   gst_pad_peer_query(filter_.source_pad(), query);
-  judge_rest();
-  fail_unless(in_flight_.empty(), "episode %u: %d frames were lost without a QoS message", seed(),
-              static_cast<int>(in_flight_.size()));
+  const std::size_t lost = judge_rest();
+  fail_unless(lost == 0, "episode %u: %zu frames were lost without a QoS message", seed(), lost);
 }
 
 void Episode::change_frames_in_flight() {
@@ -189,7 +211,7 @@ GstBuffer* Episode::stamped(GstBuffer* buffer) {
 void Episode::good_frame() {
   if (!started_)
     return good_caps();
-  Picture picture = make_picture(*format_, width_, height_, one_of(all_contents), any_seed());
+  Picture picture = new_picture(*format_, width_, height_);
   picture.interlaced = scan_ != Scan::progressive;
   GstBuffer* buffer = stamped(to_buffer(picture, any_layout()));
   if (below(8) == 0)
@@ -264,12 +286,14 @@ void Episode::flush_or_end() {
     Owned<GstBuffer>(tracked(to_buffer(Picture(*format_, width_, height_))));
   filter_.send_event(gst_event_new_flush_stop(below(2) == 0));
   judge_rest();
-  in_flight_.clear();
   resume_segment();
 }
 
 void Episode::send_event() {
-  switch (below(5)) {
+  const int event = below(5);
+  if (event < 3)
+    ++interruptions_;
+  switch (event) {
     case 0:
       resume_segment();
       break;
@@ -305,7 +329,6 @@ void Episode::change_state() {
   started_ = false;
   if (stopped) {
     judge_rest();
-    in_flight_.clear();
     restarted();
   } else {
     settle();

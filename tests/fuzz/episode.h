@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <deque>
 #include <optional>
+#include <vector>
 
 #include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
@@ -39,6 +39,16 @@ class Episode : public Life {
   /// Elements hand frames on as they are, with all unused bits, if they are `idle`.
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
+  /// Draws the next picture to send.
+  virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
+  /// The frames that have arrived without an interruption, the one that is being judged and those
+  /// before and after it; nullptr where the test does not know the picture.
+  struct Sequence {
+    std::vector<const check::Picture*> frames;
+    std::size_t judged;
+  };
+  const Sequence& sequence() const { return sequence_; }
+
   /// Fails the test if `out` is not the expected output for a picture of a possible format.
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 
@@ -74,14 +84,20 @@ class Episode : public Life {
     check::Picture picture;
     FrameKind kind;
   };
+  /// A frame that the element has accepted.
+  struct InFlight {
+    std::optional<Sent> sent;
+    int interruptions;  ///< of the stream before it
+  };
   /// Pushes the buffer. `sent` describes a good frame; it is empty if the test cannot know the
   /// result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
   /// Waits for the frames in flight, and checks that all have come out right. Must come before
   /// anything that changes how frames come out.
   void settle();
-  /// Checks the frames that have come out. Frames in flight may be missing: they were dropped.
-  void judge_rest();
+  /// Checks the frames that have come out. Returns how many have not, which are forgotten.
+  std::size_t judge_rest();
+  Sequence sequence_around(std::size_t number) const;
   void change_frames_in_flight();
 
   enum class Scan { progressive, interleaved, mixed };
@@ -95,7 +111,9 @@ class Episode : public Life {
   bool started_ = false;
   bool restricted_ = false;
   GstClockTime time_ = 0;
-  std::deque<std::optional<Sent>> in_flight_;  ///< accepted, and not judged yet
+  std::vector<InFlight> in_flight_;  ///< not judged yet
+  int interruptions_ = 0;
+  Sequence sequence_;
 };
 
 }  // namespace fuzz

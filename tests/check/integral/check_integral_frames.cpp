@@ -3,87 +3,9 @@
 // later ones keep their order, times and metas, and go downstream before whatever follows them.
 #include <gst/video/video.h>
 
-#include <algorithm>
-#include <random>
-#include <vector>
-
-#include "tests/check/common/definitions/integraldefinition.h"
-#include "tests/check/common/filterharness.h"
-#include "tests/check/common/pictures/random.h"
+#include "tests/check/integral/film.h"
 
 using namespace check;
-
-namespace {
-
-constexpr GstClockTime frame_time = 40 * GST_MSECOND;
-const Integral usual = denoising(60, 5, 3);
-
-/// A film of noisy frames of a pattern that moves slowly. `level` decides about its brightness, so
-/// that films of different levels are different scenes.
-std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::vector<Picture> pictures;
-  for (int i = 0; i < frames; ++i)
-    pictures.push_back(picture_with(format_named(format), 29, 18, [&](int place, int x, int y) {
-      return level + ((x + i) / 6 + y / 5) % 2 * 50 + place * 7 + static_cast<int>(random() % 17);
-    }));
-  return pictures;
-}
-
-/// Returns what frame number i becomes if frames from `first` to before `end` may be searched.
-Picture expected(const std::vector<Picture>& pictures, int i, int frames, int first, int end) {
-  std::vector<Picture> neighbours;
-  for (int other = std::max(first, i - frames / 2); other < std::min(end, i + frames / 2 + 1);
-       ++other)
-    if (other != i)
-      neighbours.push_back(pictures[static_cast<std::size_t>(other)]);
-  return denoised(pictures[static_cast<std::size_t>(i)], usual, neighbours);
-}
-
-class Film {
- public:
-  explicit Film(int frames, const Properties& more = {})
-      : filter("cudaintegral", properties(more)) {
-    filter.set("denoise-frames", std::to_string(frames));
-  }
-
-  GstFlowReturn push(const Picture& picture) {
-    return filter.push(at(pushed_++ * frame_time, to_buffer(picture)));
-  }
-  /// Expects the next output, which must be the given picture and have the next time.
-  void expect(const Picture& picture, const std::string& what) {
-    const Owned<GstBuffer> out = filter.pull();
-    fail_unless(out, "%s: there is no output", what.c_str());
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out), pulled_ * frame_time);
-    fail_unless_equals_uint64(GST_BUFFER_DURATION(out), frame_time);
-    ++pulled_;
-    expect_picture(from_buffer(out, *picture.format, picture.width, picture.height), picture, what);
-  }
-  /// Expects that the next output stands for a missing frame.
-  void expect_missing() {
-    const Owned<GstBuffer> out = filter.pull();
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out), pulled_++ * frame_time);
-    fail_unless_equals_int(static_cast<int>(gst_buffer_get_size(out)), 0);
-  }
-  void expect_none() { fail_if(filter.pull(), "there is an output too early"); }
-
-  FilterHarness filter;
-
- private:
-  static Properties properties(const Properties& more) {
-    Properties all = usual.properties();
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
-  guint64 pushed_ = 0, pulled_ = 0;
-};
-
-std::string number(int i) {
-  return "frame " + std::to_string(i);
-}
-
-}  // namespace
 
 // Both ends of the film search what there is, and so do films of fewer frames than are searched.
 TEST(test_each_number_of_frames, .times(4)) {
@@ -96,12 +18,13 @@ TEST(test_each_number_of_frames, .times(4)) {
       for (int i = 0; i < length; ++i) {
         fail_unless_equals_int(one.push(pictures[static_cast<std::size_t>(i)]), GST_FLOW_OK);
         if (const int ready = i - frames / 2; ready >= 0)
-          one.expect(expected(pictures, ready, frames, 0, length), number(ready));
+          one.expect(expected(pictures, ready, frames, 0, length),
+                     "frame " + std::to_string(ready));
         one.expect_none();
       }
       one.filter.send_eos();
       for (int i = std::max(0, length - frames / 2); i < length; ++i)
-        one.expect(expected(pictures, i, frames, 0, length), number(i));
+        one.expect(expected(pictures, i, frames, 0, length), "frame " + std::to_string(i));
       one.expect_none();
     }
 }
@@ -114,8 +37,7 @@ TEST(test_frames_in_flight) {
   for (const Picture& picture : pictures)
     fail_unless_equals_int(one.push(picture), GST_FLOW_OK);
   one.filter.send_eos();
-  for (int i = 0; i < 20; ++i)
-    one.expect(expected(pictures, i, 5, 0, 20), number(i));
+  one.expect(pictures, 5, 0, 20);
   one.expect_none();
 }
 
@@ -129,8 +51,8 @@ TEST(test_scene_cuts) {
   for (const Picture& picture : pictures)
     one.push(picture);
   one.filter.send_eos();
-  for (int i = 0; i < 11; ++i)
-    one.expect(expected(pictures, i, 5, i < 6 ? 0 : 6, i < 6 ? 6 : 11), number(i));
+  one.expect(pictures, 5, 0, 6);
+  one.expect(pictures, 5, 6, 11);
 }
 
 // RGB of more than 8 bits has no luminance, and scenes are judged by green.
@@ -143,8 +65,8 @@ TEST(test_deep_colours) {
   for (const Picture& picture : pictures)
     one.push(picture);
   one.filter.send_eos();
-  for (int i = 0; i < 6; ++i)
-    one.expect(expected(pictures, i, 3, i < 3 ? 0 : 3, i < 3 ? 3 : 6), number(i));
+  one.expect(pictures, 3, 0, 3);
+  one.expect(pictures, 3, 3, 6);
 }
 
 // After a gap in the stream, a segment or another serialized event, frames search no earlier ones.
@@ -171,8 +93,8 @@ TEST(test_interruptions, .times(4)) {
     fail_unless_equals_int(one.filter.push(buffer), GST_FLOW_OK);
   }
   one.filter.send_eos();
-  for (int i = 0; i < 9; ++i)
-    one.expect(expected(pictures, i, 5, i < 5 ? 0 : 5, i < 5 ? 5 : 9), number(i));
+  one.expect(pictures, 5, 0, 5);
+  one.expect(pictures, 5, 5, 9);
   one.expect_none();
 }
 
@@ -182,8 +104,8 @@ TEST(test_flush) {
   one.filter.accept_caps(format_named("GRAY8"), 29, 18);
   for (int i = 0; i < 4; ++i)
     one.push(pictures[static_cast<std::size_t>(i)]);
-  one.expect(expected(pictures, 0, 5, 0, 4), number(0));
-  one.expect(expected(pictures, 1, 5, 0, 4), number(1));
+  one.expect(expected(pictures, 0, 5, 0, 4), "frame 0");
+  one.expect(expected(pictures, 1, 5, 0, 4), "frame 1");
   one.filter.flush();
   one.filter.send_segment(new_segment());
   one.expect_none();
@@ -191,8 +113,7 @@ TEST(test_flush) {
     one.filter.push(at(static_cast<guint64>(i - 2) * frame_time,
                        to_buffer(pictures[static_cast<std::size_t>(i)])));
   one.filter.send_eos();
-  for (int i = 4; i < 9; ++i)
-    one.expect(expected(pictures, i, 5, 4, 9), number(i));
+  one.expect(pictures, 5, 4, 9);
   one.expect_none();
 }
 
@@ -209,8 +130,7 @@ TEST(test_change_while_playing) {
   }
   one.filter.send_eos();
   for (const auto& [frames, first, end] : changes)
-    for (int i = first; i < end; ++i)
-      one.expect(expected(pictures, i, frames, first, end), number(i));
+    one.expect(pictures, frames, first, end);
   one.expect_none();
 }
 
@@ -224,11 +144,9 @@ TEST(test_missing_frames) {
     one.filter.push(at(static_cast<guint64>(i) * frame_time, buffer));
   }
   one.filter.send_eos();
-  for (int i = 0; i < 5; ++i)
-    if (i == 2)
-      one.expect_missing();
-    else
-      one.expect(expected(pictures, i, 3, i < 2 ? 0 : 3, i < 2 ? 2 : 5), number(i));
+  one.expect(pictures, 3, 0, 2);
+  one.expect_missing();
+  one.expect(pictures, 3, 3, 5);
 }
 
 // Times, flags and metas are those of the frame itself. Frames stay unchanged with a strength of 0,
@@ -278,7 +196,7 @@ TEST(test_late_frames) {
                               static_cast<guint64>(i < 2 ? i : i + 2) * frame_time);
     fail_unless_equals_int(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT), i == 2);
     expect_picture(from_buffer(out, format_named("GRAY8"), 29, 18), expected(pictures, i, 3, 0, 4),
-                   number(i));
+                   "frame " + std::to_string(i));
   }
   one.expect_none();
 }
