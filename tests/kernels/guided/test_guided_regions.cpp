@@ -13,11 +13,12 @@ CUDAVISION_REGION_CASES(GuidedRegions, make_guided_case);
 /// Frames of many blocks, for each kind of CUDA kernel.
 const Extreme<guided::Parameters> large_frames[] = {
     {"Blocks", "GRAY8", 2641, 333, Content::natural, {8, 200}},
-    {"BlocksWide", "GRAY8", 2641, 333, Content::natural, {80, 200}},
+    {"BlocksRadius80", "GRAY8", 2641, 333, Content::natural, {80, 200}},
+    {"BlocksWide", "GRAY8", 2641, 333, Content::natural, {130, 200}},
     {"BlocksNv12", "NV12", 2641, 333, Content::natural, {8, 200}},
     {"BlocksRgba", "RGBA", 641, 333, Content::natural, {8, 200}},
     {"BlocksWords", "P010", 2641, 333, Content::natural, {8, 200}},
-    {"BlocksWideWords", "P010", 2641, 333, Content::natural, {80, 200}},
+    {"BlocksWideWords", "P010", 2641, 333, Content::natural, {130, 200}},
 };
 
 regions::Parameters two_regions() {
