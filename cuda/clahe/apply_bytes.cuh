@@ -17,10 +17,11 @@ constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // on a multiprocessor
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // of a cell
 
-/// Which of a cell's tables are the same ones, at an edge of the picture.
+/// At an edge of the picture, a cell has two tables in place of four, and each of them stands for
+/// two.
 enum class Same { none, upper_and_lower, left_and_right };
 
-/// What is the same is computed once.
+/// Returns the levels of a quad. Those of tables that are the same are computed once.
 template <Same kSame>
 __device__ BiasedLevels levels_of(std::uint32_t quad) {
   BiasedLevels levels = levels_of(quad);

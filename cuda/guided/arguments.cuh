@@ -7,6 +7,7 @@
 
 #include "cuda/core/frame.h"
 #include "cuda/guided/arithmetic.h"
+#include "cuda/guided/bands.h"
 #include "cuda/regions/activecells.h"
 
 namespace cudavision::guided {
@@ -38,7 +39,8 @@ struct FilteredPicture {
   /// How blocks share the rows from begin to end − 1: strips beside each other, in bands one below
   /// the other.
   int begin, end;
-  int strips, strip_width, band_rows;
+  int strips, strip_width;
+  Bands bands;
   /// A block adds up two halves of its columns, which begin at these distances from its strip, and
   /// between which there may be a gap.
   int left, right;

@@ -5,26 +5,17 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/core/view.h"
 
 namespace cudavision::guided {
 
-/// A window is narrow if its area is less than this, 127·127 for example. Its sums of samples, of
-/// slopes and of offsets, N times a sample, and these times 2^16 / 2^b then fit 30 bits.
-constexpr std::uint32_t narrow_area = 1 << 14;
+/// A window is narrow if its area is less than this, 255·255 for example. Then its sums of samples,
+/// of slopes, of offsets, and of squares of bytes fit 32 bits.
+constexpr std::uint32_t narrow_area = 1 << 16;
 
-/// The type of N·Q − S² of narrow windows or of others.
-template <bool kNarrow>
-struct VarianceOf {
-  using Type = std::uint64_t;
-};
-template <>
-struct VarianceOf<false> {
-  using Type = unsigned __int128;
-};
-
-/// What the arithmetic needs to know about epsilon and about the depth of the samples.
+/// The numbers of guided.h that follow from epsilon and from the depth of the samples.
 struct Scale {
   std::uint32_t epsilon = 1;  ///< E
   int headroom = 15;          ///< e
@@ -48,32 +39,6 @@ CUDAVISION_HOST_DEVICE inline int bits_of(std::uint32_t number) {
 #endif
 }
 
-/// The constants of all windows of one area.
-template <bool kNarrow>
-struct Window {
-  std::uint32_t area = 1;     ///< N
-  std::uint32_t epsilon = 0;  ///< w
-  int down = 0, up = 0;       ///< v = V >> down << up, because one of them is 0
-
-  Window() = default;
-  CUDAVISION_HOST_DEVICE Window(std::uint32_t pixels, const Scale& scale) : area(pixels) {
-    using Product = typename VarianceOf<kNarrow>::Type;
-    const int squared = 31 - scale.headroom - 2 * bits_of(pixels);
-    const int power = squared - 2 * (scale.bits - 8);
-    down = power < 0 ? -power : 0;
-    up = power > 0 ? power : 0;
-    const Product product = static_cast<Product>(pixels) * pixels * scale.epsilon;
-    epsilon = static_cast<std::uint32_t>(squared > 8 ? product << (squared - 8)
-                                                     : product >> (8 - squared));
-  }
-
-  /// Returns number div N.
-  template <class Number>
-  CUDAVISION_HOST_DEVICE std::uint32_t quotient(Number number) const {
-    return static_cast<std::uint32_t>(number / area);
-  }
-};
-
 /// Returns an estimate of 1 / number within a few units in the last place.
 CUDAVISION_HOST_DEVICE inline float estimated_inverse(float number) {
 #ifdef __CUDA_ARCH__
@@ -85,102 +50,220 @@ CUDAVISION_HOST_DEVICE inline float estimated_inverse(float number) {
 #endif
 }
 
-/// Returns 2^power / divisor, rounded up. divisor is less than narrow_area, and the result at most
-/// 2^31.
-CUDAVISION_HOST_DEVICE inline std::uint32_t reciprocal_of(std::uint32_t divisor, int power) {
+/// Returns 2^power / divisor, rounded to the nearest integer. divisor is less than narrow_area, and
+/// the result from 2^31 to less than 2^32. rest becomes how much the product of both lacks of
+/// 2^power.
+CUDAVISION_HOST_DEVICE inline std::uint32_t reciprocal_of(std::uint32_t divisor, int power,
+                                                          std::int32_t& rest) {
   const float inverse = estimated_inverse(static_cast<float>(divisor));
   const std::uint64_t dividend = std::uint64_t{1} << power;
-  // The estimate errs by less than 2^10, and then by less than 2.
+  // The estimate errs by less than 2^11, and then by less than 2.
   auto result = static_cast<std::uint32_t>(static_cast<float>(dividend) * inverse);
-  auto rest = static_cast<std::int32_t>(dividend - std::uint64_t{result} * divisor);
+  const auto update_rest = [&] {
+    rest = static_cast<std::int32_t>(dividend - std::uint64_t{result} * divisor);
+  };
+  update_rest();
   result +=
       static_cast<std::uint32_t>(static_cast<std::int32_t>(static_cast<float>(rest) * inverse));
-  rest = static_cast<std::int32_t>(dividend - std::uint64_t{result} * divisor);
-  for (; rest > 0; rest -= static_cast<std::int32_t>(divisor))
+  update_rest();
+  const auto step = static_cast<std::int32_t>(divisor);
+  for (; 2 * rest > step; rest -= step)
     ++result;
-  for (; rest <= -static_cast<std::int32_t>(divisor); rest += static_cast<std::int32_t>(divisor))
+  for (; 2 * rest < -step; rest += step)
     --result;
   return result;
 }
 
-/// The same for narrow windows, with a reciprocal in place of divisions.
-struct ReciprocalWindow : Window<true> {
-  std::uint32_t reciprocal = 0;  ///< 2^(30 + n) / N, rounded up
-  int shift = 0;                 ///< n − 1
-
-  ReciprocalWindow() = default;
-  CUDAVISION_HOST_DEVICE ReciprocalWindow(std::uint32_t pixels, const Scale& scale)
-      : Window(pixels, scale),
-        reciprocal(reciprocal_of(pixels, 30 + bits_of(pixels))),
-        shift(bits_of(pixels) - 1) {}
-
-  /// number is less than 2^16·N, and N less than 2^14. The reciprocal is too large by less than 1,
-  /// which adds less than number / 2^(30 + n) < 1 / N to the quotient, too little to reach the next
-  /// integer.
-  CUDAVISION_HOST_DEVICE std::uint32_t quotient(std::uint32_t number) const {
+/// Returns the lower half of one word and the upper half of another.
+CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
+                                                          std::uint32_t upper) {
 #ifdef __CUDA_ARCH__
-    return __umulhi(2 * number, reciprocal) >> shift;
+  return __byte_perm(lower, upper, 0x7610);
 #else
-    return static_cast<std::uint32_t>(std::uint64_t{2 * number} * reciprocal >> 32) >> shift;
+  return (lower & 0xffff) | (upper & 0xffff0000);
 #endif
+}
+
+/// Divides by the area N of narrow windows.
+class Reciprocal {
+ public:
+  Reciprocal() = default;
+  /// divide() returns the quotient of its number by N / 2^power.
+  CUDAVISION_HOST_DEVICE Reciprocal(std::uint32_t area, int power) {
+    const int size = 31 + bits_of(area - 1);
+    std::int32_t rest;
+    factor_ = reciprocal_of(area, size, rest);
+    if (rest > 0)
+      addend_ = factor_ >> (power > 0 ? power : 0);
+    shift_ = size - power;
   }
+
+  /// number, and number · 2^power, are less than 2^32.
+  ///
+  /// The factor errs by up to 1/2 and is 2^31 at least, so the product errs by less than the
+  /// factor, and where power is positive, by less than 2^−power of it. This is less than what the
+  /// product lacks to the next integer. If the factor is too small, as much is added.
+  CUDAVISION_HOST_DEVICE std::uint32_t divide(std::uint32_t number) const {
+    return static_cast<std::uint32_t>((std::uint64_t{number} * factor_ + addend_) >> shift_);
+  }
+
+ private:
+  std::uint32_t factor_ = 0;  ///< 2^shift · 2^power / N, rounded to the nearest integer
+  int shift_ = 0;
+  std::uint64_t addend_ = 0;
 };
 
-/// Returns 2^16·v div (v + w). v + w is positive and less than 2^31.
-CUDAVISION_HOST_DEVICE inline std::uint32_t slope_of(std::uint32_t v, std::uint32_t w) {
-  // The estimate errs by a few 2^−24 of at most 2^16, so to the nearest integer it is the result or
-  // one more.
-  const std::uint32_t sum = v + w;
-  const float numerator = static_cast<float>(static_cast<std::int32_t>(v));
-  const float denominator = numerator + static_cast<float>(static_cast<std::int32_t>(w));
-#ifdef __CUDA_ARCH__
-  // The last bit of numbers from 2^7 on is 2^−16.
-  const std::uint32_t estimate =
-      __float_as_uint(__fmaf_rn(numerator, estimated_inverse(denominator), 128.0f)) - 0x43000000;
-#else
-  const auto estimate = static_cast<std::uint32_t>(
-      static_cast<std::int32_t>(numerator / denominator * 65536.0f + 0.5f));
-#endif
-  const auto rest = static_cast<std::int32_t>((v << 16) - estimate * sum);
-  return estimate + static_cast<std::uint32_t>(rest >> 31);
-}
+/// The same for windows of any area.
+class PlainDivision {
+ public:
+  PlainDivision() = default;
+  CUDAVISION_HOST_DEVICE PlainDivision(std::uint32_t area, int power)
+      : area_(area), power_(power) {}
 
-/// Returns N·Q − S².
-template <bool kNarrow, class Sum, class Squares>
-CUDAVISION_HOST_DEVICE inline auto scaled_variance(Sum sum, Squares squares, std::uint32_t area) {
-  using Variance = typename VarianceOf<kNarrow>::Type;
-  if constexpr (kNarrow) {
-    // A GPU adds a product of signed numbers in the instruction that multiplies them.
-    const auto number = static_cast<std::int32_t>(sum);
-    return static_cast<Variance>(area) * squares +
-           static_cast<Variance>(static_cast<std::int64_t>(-number) * number);
-  } else {
-    return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
+  CUDAVISION_HOST_DEVICE std::uint32_t divide(std::uint64_t number) const {
+    return static_cast<std::uint32_t>((number << power_) / area_);
   }
-}
 
-/// Returns a in the lower half of the word and o in the upper one. sums is S and squares is Q.
-template <bool kNarrow, class AnyWindow, class Sum>
-CUDAVISION_HOST_DEVICE inline std::uint32_t line_of_window(Sum sums, Sum squares,
-                                                           const AnyWindow& window, int bits) {
-  const auto sum = static_cast<std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>>(sums);
-  const auto variance = scaled_variance<kNarrow>(sum, squares, window.area);
-  const std::uint32_t v = static_cast<std::uint32_t>(variance >> window.down) << window.up;
-  const std::uint32_t slope = slope_of(v, window.epsilon);
-  const std::uint32_t mean = window.quotient(sum << (16 - bits));
-  const std::uint32_t offset = ((65536 - slope) * mean + 32767) >> 16;
-  return slope | offset << 16;
-}
+ private:
+  std::uint32_t area_ = 1;
+  int power_ = 0;
+};
 
-/// Returns the result for a sample. slopes is A and offsets is O.
-template <bool kNarrow, class AnyWindow, class Sum>
-CUDAVISION_HOST_DEVICE inline std::uint32_t level_of(std::uint32_t sample, Sum slopes, Sum offsets,
-                                                     const AnyWindow& window, int bits) {
-  using Number = std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>;
-  const std::uint64_t scaled = static_cast<std::uint64_t>(slopes) * sample +
-                               static_cast<std::uint64_t>(offsets) * (1u << bits) +
-                               (std::uint64_t{window.area} << 15);
-  return window.quotient(static_cast<Number>(scaled >> 16));
-}
+template <bool kNarrow>
+using Division = std::conditional_t<kNarrow, Reciprocal, PlainDivision>;
+
+/// 2^16·w, to be divided by sums that w is a part of.
+class ShareDividend {
+ public:
+  ShareDividend() = default;
+  CUDAVISION_HOST_DEVICE explicit ShareDividend(std::uint32_t w)
+      : dividend_(w << 16), estimate_(static_cast<float>(w) * unit) {}
+
+  /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
+  CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
+    // The estimate errs by a few 2^−24 of at most 2^16, so to the nearest integer it is the result
+    // or one less.
+    const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
+#ifdef __CUDA_ARCH__
+    const std::uint32_t estimate =
+        __float_as_uint(__fmul_rn(estimate_, estimated_inverse(divisor)));
+#else
+    const auto estimate =
+        static_cast<std::uint32_t>(static_cast<std::int32_t>(estimate_ / divisor + 0.5f));
+#endif
+    const auto rest = static_cast<std::int32_t>(estimate * sum - dividend_);
+    return estimate - static_cast<std::uint32_t>(rest >> 31);
+  }
+
+ private:
+#ifdef __CUDA_ARCH__
+  /// So products are rounded to multiples of 2^−149, which their bits count.
+  static constexpr float unit = 0x1p-133f;
+#else
+  static constexpr float unit = 0x1p16f;
+#endif
+
+  std::uint32_t dividend_ = 0;  ///< modulo 2^32
+  float estimate_ = 0;
+};
+
+/// The first pass for all windows of one area: makes a word of the sums of samples.
+template <bool kNarrow, class Sum>
+class LineWindow {
+ public:
+  LineWindow() = default;
+  CUDAVISION_HOST_DEVICE LineWindow(std::uint32_t pixels, const Scale& scale)
+      : area_(pixels), division_(pixels, 16 - scale.bits) {
+    const int squared = 31 - scale.headroom - 2 * bits_of(pixels);
+    const int power = squared - 2 * (scale.bits - 8);
+    down_ = power < 0 ? -power : 0;
+    up_ = power > 0 ? power : 0;
+    using Product = std::conditional_t<kNarrow, std::uint64_t, unsigned __int128>;
+    const Product product = static_cast<Product>(pixels) * pixels * scale.epsilon;
+    epsilon_ = static_cast<std::uint32_t>(squared > 8 ? product << (squared - 8)
+                                                      : product >> (8 - squared));
+    dividend_ = ShareDividend(epsilon_);
+    if (kNarrow)
+      addend_ = (std::uint64_t{1} << down_) - 1 - negative(0);
+  }
+
+  /// Returns v + w, which is positive and less than 2^31. sum is S, and squares is Q.
+  CUDAVISION_HOST_DEVICE std::uint32_t denominator_of(Sum sum, Sum squares) const {
+    if constexpr (kNarrow) {
+      // −v is S² − N·Q, rounded up. A GPU adds what it multiplies in the same instruction, but
+      // cannot subtract it.
+      const auto number = static_cast<std::uint32_t>(sum);
+      const std::uint64_t variance = std::uint64_t{number} * number + (negative(squares) + addend_);
+      const auto v = static_cast<std::uint32_t>(static_cast<std::int64_t>(variance) >> down_);
+      return epsilon_ - (v << up_);
+    } else {
+      const unsigned __int128 variance = static_cast<unsigned __int128>(area_) * squares -
+                                         static_cast<unsigned __int128>(sum) * sum;
+      return epsilon_ + (static_cast<std::uint32_t>(variance >> down_) << up_);
+    }
+  }
+
+  /// Returns a in the lower half of the word and 65535 − o in the upper one.
+  CUDAVISION_HOST_DEVICE std::uint32_t word_of(Sum sum, Sum squares) const {
+    // 2^16·v / (v + w), rounded down, is 2^16 less 2^16·w / (v + w), rounded up. Of that, only 16
+    // bits are kept, because a is less than 2^16.
+    const std::uint32_t slope = 0 - dividend_.share_of(denominator_of(sum, squares));
+    const std::uint32_t mean = division_.divide(sum);
+    return joined_halves(slope, slope * mean - 32768);
+  }
+
+ private:
+  /// Returns −N·Q, plus the same for every Q, modulo 2^64.
+  CUDAVISION_HOST_DEVICE std::uint64_t negative(Sum squares) const {
+    if constexpr (sizeof(Sum) == 8) {
+      return (0 - squares) * area_;
+    } else {
+      // A number with a sign, in 32 bits.
+      const auto shifted = static_cast<std::int32_t>(0x7fffffff - squares);
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) *
+                                        static_cast<std::int32_t>(area_));
+    }
+  }
+
+  std::uint32_t area_ = 1;     ///< N
+  std::uint32_t epsilon_ = 0;  ///< w
+  ShareDividend dividend_;
+  int down_ = 0, up_ = 0;     ///< v = V >> down << up, because one of them is 0
+  std::uint64_t addend_ = 0;  ///< 2^down − 1, for rounding up, less what is negative(0)
+  Division<kNarrow> division_;
+};
+
+/// The second pass for all windows of one area: makes a level of the sums of words.
+template <bool kNarrow>
+class LevelWindow {
+ public:
+  LevelWindow() = default;
+  CUDAVISION_HOST_DEVICE LevelWindow(std::uint32_t pixels, const Scale& scale)
+      : addend_(((std::uint64_t{65535} << scale.bits) + 32768) * pixels),
+        bits_(scale.bits),
+        division_(pixels, kNarrow ? scale.bits - 16 : 0) {
+    if (kNarrow)
+      addend_ <<= 32 - bits_;
+  }
+
+  /// sample is 2^(32 − b) times that of the picture. slopes is A, and offsets is O − 65535·N.
+  template <class Sum>
+  CUDAVISION_HOST_DEVICE std::uint32_t level_of(std::uint32_t sample, Sum slopes,
+                                                Sum offsets) const {
+    if constexpr (kNarrow) {
+      // The result is ⌊n / (2^(16 − b)·N)⌋ for the number n = ⌊(A·p + 2^b·O + 2^15·N) / 2^b⌋.
+      const std::uint64_t without_offsets = static_cast<std::uint64_t>(slopes) * sample + addend_;
+      return division_.divide(static_cast<std::uint32_t>(without_offsets >> 32) + offsets);
+    } else {
+      const std::uint64_t scaled = slopes * (sample >> (32 - bits_)) + (offsets << bits_) + addend_;
+      return division_.divide(scaled >> 16);
+    }
+  }
+
+ private:
+  std::uint64_t addend_ = 0;  ///< (2^b·65535 + 2^15)·N, in narrow windows times 2^(32 − b)
+  int bits_ = 8;
+  Division<kNarrow> division_;
+};
 
 }  // namespace cudavision::guided

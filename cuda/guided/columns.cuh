@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-#include "cuda/core/warp.cuh"
+#include "cuda/core/warp_scan.cuh"
 #include "cuda/guided/arguments.cuh"
 
 namespace cudavision::guided {
 
 /// Two sums. Those of samples are of the samples themselves and of their squares. Those of words
-/// are of the whole words, modulo 2^32 or 2^64, and of their upper halves.
+/// are of the whole words and of their negative upper halves, modulo 2^32 or 2^64.
 template <class Sum>
 struct alignas(2 * sizeof(Sum)) SumPair {
   Sum first, second;
@@ -67,16 +67,51 @@ __device__ Elements<Element> load_elements(const Element* row, int half_pitch, b
   return elements;
 }
 
+/// Fetches the words of a row from device memory into the cache that all multiprocessors share.
+/// Other elements are there already.
+template <class Element>
+__device__ void prefetch_elements(const Element* row, int half_pitch, bool exists) {
+  if constexpr (sizeof(Element) == 4) {
+    if (exists) {
+      asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(row)));
+      asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(row + half_pitch)));
+    }
+  }
+}
+
+/// Adds gain² − loss².
+__device__ inline void add_squares(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
+  // A multiplication subtracts what it adds to, but not its product. So the sum changes its sign
+  // twice, which is free.
+  asm("{\n\t.reg .u32 negative;\n\tneg.s32 negative, %0;\n\t"
+      "mad.lo.u32 negative, %2, %2, negative;\n\tneg.s32 negative, negative;\n\t"
+      "mad.lo.u32 %0, %1, %1, negative;\n\t}"
+      : "+r"(sum)
+      : "r"(gain), "r"(loss));
+}
+__device__ inline void add_squares(std::uint64_t& sum, std::uint32_t gain, std::uint32_t loss) {
+  sum += gain * gain;
+  sum -= loss * loss;
+}
+
+/// Adds the upper half of loss, and subtracts that of gain.
+__device__ inline void subtract_halves(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
+  // The products of the halves with 0 and 1, or with 0 and −1.
+  asm("dp2a.lo.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(loss), "r"(0x0100));
+  asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(gain), "r"(0xff00));
+}
+__device__ inline void subtract_halves(std::uint64_t& sum, std::uint32_t gain, std::uint32_t loss) {
+  sum += std::uint64_t{loss >> 16} - (gain >> 16);
+}
+
 /// Adds one element to two sums, and subtracts another.
 template <class Element, class Sum>
 __device__ void add_change(SumPair<Sum>& sums, std::uint32_t gain, std::uint32_t loss) {
   sums.first += static_cast<Sum>(gain) - loss;
-  if constexpr (sizeof(Element) == 4) {
-    sums.second += static_cast<Sum>(gain >> 16) - (loss >> 16);
-  } else {
-    sums.second += gain * gain;
-    sums.second -= loss * loss;
-  }
+  if constexpr (sizeof(Element) == 4)
+    subtract_halves(sums.second, gain, loss);
+  else
+    add_squares(sums.second, gain, loss);
 }
 
 /// One pair of sums for each column of a thread.
@@ -103,6 +138,35 @@ struct ThreadSums {
   }
 };
 
+/// Adds rows to the sums of columns, those of bytes four at a time.
+template <int kRows, class Element, class Sum>
+__device__ void add_rows(ThreadSums<Sum>& columns, const Elements<Element>* rows) {
+  if constexpr (sizeof(Element) == 1) {
+    static_assert(kRows == 4);
+#pragma unroll
+    for (int w = 0; w < Elements<Element>::word_count; ++w) {
+      const std::uint32_t even[] = {__byte_perm(rows[0].words[w], rows[1].words[w], 0x5140),
+                                    __byte_perm(rows[2].words[w], rows[3].words[w], 0x5140)};
+      const std::uint32_t odd[] = {__byte_perm(rows[0].words[w], rows[1].words[w], 0x7362),
+                                   __byte_perm(rows[2].words[w], rows[3].words[w], 0x7362)};
+      const std::uint32_t quads[] = {
+          __byte_perm(even[0], even[1], 0x5410), __byte_perm(even[0], even[1], 0x7632),
+          __byte_perm(odd[0], odd[1], 0x5410), __byte_perm(odd[0], odd[1], 0x7632)};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        columns.sums[4 * w + i].first += __dp4a(quads[i], 0x01010101u, 0u);
+        columns.sums[4 * w + i].second += __dp4a(quads[i], quads[i], 0u);
+      }
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int c = 0; c < thread_columns; ++c)
+        add_change<Element>(columns.sums[c], rows[i].at(c), 0);
+  }
+}
+
 /// Returns by how much the running sums of a thread's columns change when windows move down.
 template <class Sum, class Element>
 __device__ ThreadSums<Sum> running_changes(const Elements<Element>& gained,
@@ -117,45 +181,33 @@ __device__ ThreadSums<Sum> running_changes(const Elements<Element>& gained,
   return changes;
 }
 
-/// Returns the sum of the values of the lanes up to and including this one.
-__device__ inline std::uint32_t scan_of_warp(std::uint32_t sum) {
-  // A shuffle tells whether it had a lane to read, which saves the comparison.
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2)
-    asm volatile(
-        "{\n\t.reg .pred inside;\n\t.reg .b32 below;\n\t"
-        "shfl.sync.up.b32 below|inside, %0, %1, 0, -1;\n\t"
-        "@inside add.u32 %0, %0, below;\n\t}"
-        : "+r"(sum)
-        : "r"(distance));
-  return sum;
-}
-__device__ inline std::uint64_t scan_of_warp(std::uint64_t sum) {
-  return inclusive_scan(sum);
-}
-
 /// Returns the sums of all lanes to the left of this one.
 template <class Sum>
 __device__ SumPair<Sum> sums_to_the_left(const SumPair<Sum>& own) {
-  return SumPair<Sum>{scan_of_warp(own.first), scan_of_warp(own.second)} - own;
+  SumPair<Sum> sums = own;
+  scan_two_of_warp(sums.first, sums.second);
+  return sums - own;
 }
 
-/// The running sums of the columns of a group of threads, of even and of odd rows. Columns whose
-/// numbers have the same rest of 4 are side by side, so that neither threads that write those of
-/// neighbouring columns nor threads that read every fourth one meet in a bank. Places are addresses
-/// in shared memory.
-template <class Sum>
+/// The running sums of the columns of a group of threads: of even and of odd rows for a block, and
+/// of one row for a warp. Columns whose numbers have the same rest of 4 are side by side, so that
+/// neither threads that write those of neighbouring columns nor threads that read every fourth one
+/// meet in a bank. Places are addresses in shared memory.
+template <class Sum, bool kBlock>
 class RunningSums {
  public:
-  /// Returns the shared memory of so many threads.
-  __host__ __device__ static constexpr int bytes(int threads) { return 2 * row_bytes(threads); }
+  /// Returns the shared memory of so many threads. Lanes of warps also read beyond their row, by at
+  /// most the width of half a strip, where they need no result.
+  __host__ __device__ static constexpr int bytes(int threads) {
+    return kBlock ? 2 * row_bytes(threads) : row_bytes(threads) + row_bytes(threads) / 4;
+  }
 
   /// thread is the number of the calling thread among `threads`.
   __device__ RunningSums(void* memory, int thread, int threads)
       : memory_(static_cast<std::uint32_t>(__cvta_generic_to_shared(memory))),
         plane_bytes_(row_bytes(threads) / 4),
         own_(memory_ + pair_bytes * (4 + 2 * thread)) {
-    if (thread < 2)
+    if (thread < (kBlock ? 2 : 1))
       *static_cast<SumPair<Sum>*>(
           __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {0, 0};
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/core/parallel.h"
+#include "cuda/core/runningsums.h"
 #include "cuda/guided/backend.h"
 #include "cuda/guided/cpu_rows.h"
 #include "cuda/pixels/sample_math.h"
@@ -24,7 +25,7 @@ class Scratch {
         elements_(device.allocate(sizeof(std::uint32_t) * 3 * width_)),
         columns_(device.allocate(sizeof(std::uint64_t) * 2 * width_)),
         running_(device.allocate(sizeof(std::uint64_t) * 2 * (width_ + 1))),
-        windows_(device.allocate(sizeof(ReciprocalWindow) * (width_ + 1))) {}
+        windows_(device.allocate(max_window_bytes * (width_ + 1))) {}
 
   /// Returns a row: of zeros, of elements that windows gain, or of those that they lose.
   template <class Element>
@@ -43,11 +44,13 @@ class Scratch {
   /// Returns the constants of the windows of all widths.
   template <class AnyWindow>
   AnyWindow* windows() const noexcept {
-    static_assert(sizeof(AnyWindow) <= sizeof(ReciprocalWindow));
+    static_assert(sizeof(AnyWindow) <= max_window_bytes);
     return windows_.as<AnyWindow>();
   }
 
  private:
+  static constexpr std::size_t max_window_bytes = 64;
+
   std::size_t width_;
   Buffer elements_, columns_, running_, windows_;
 };
@@ -199,7 +202,6 @@ class GuidedCpu final : public Guided::Backend {
   template <class Sample, class Sum, bool kNarrow>
   void filter(const Channel& channel, const Reach& reach, const RowRange& rows,
               const ConstFrame& in, const Frame& out) const {
-    using AnyWindow = std::conditional_t<kNarrow, ReciprocalWindow, Window<false>>;
     using WordSum = std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>;
     const int bits = layout_.bits;
     const auto words_of = [&](int y) {
@@ -210,24 +212,25 @@ class GuidedCpu final : public Guided::Backend {
     };
     const RowRange windows = rows_with_windows(channel, reach.y, rows);
     for_shares(windows, [&](int begin, int end, const Scratch& scratch) {
-      WindowRows<Sum, Sample, AnyWindow>(scratch, channel, reach, scale_)
+      using Window = LineWindow<kNarrow, Sum>;
+      WindowRows<Sum, Sample, Window>(scratch, channel, reach, scale_)
           .run(begin, end, samples_of,
-               [&](int y, int from, int to, const WindowEnds<Sum>& sums, const AnyWindow& window) {
-                 write_lines<kNarrow>(to - from, sums, window, bits, words_of(y) + from);
+               [&](int y, int from, int to, const WindowEnds<Sum>& sums, const Window& window) {
+                 write_words(to - from, sums, window, words_of(y) + from);
                });
     });
     for_shares(rows, [&](int begin, int end, const Scratch& scratch) {
       auto* const values = scratch.elements<Sample>(1);
       auto* const levels = scratch.elements<Sample>(2);
       const Sample* row = nullptr;
-      WindowRows<WordSum, std::uint32_t, AnyWindow>(scratch, channel, reach, scale_)
+      using Window = LevelWindow<kNarrow>;
+      WindowRows<WordSum, std::uint32_t, Window>(scratch, channel, reach, scale_)
           .run(
               begin, end, [&](int y, std::uint32_t*) { return words_of(y); },
-              [&](int y, int from, int to, const WindowEnds<WordSum>& sums,
-                  const AnyWindow& window) {
+              [&](int y, int from, int to, const WindowEnds<WordSum>& sums, const Window& window) {
                 if (from == 0)
                   row = samples_of(y, values);
-                write_levels<kNarrow>(to - from, sums, window, bits, row + from, levels + from);
+                write_levels(to - from, sums, window, bits, row + from, levels + from);
                 if (to == channel.width)
                   store(channel, levels, out.planes[channel.plane].row(y));
               });

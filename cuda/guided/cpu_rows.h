@@ -5,7 +5,6 @@
 // compiler vectorises them.
 
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/core/parallel.h"
 #include "cuda/guided/arithmetic.h"
@@ -41,32 +40,6 @@ CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed
   }
 }
 
-/// Makes running[x] the sum of columns 0 to x − 1, for x from 0 to width.
-inline void add_up(const std::uint64_t* columns, int width, std::uint64_t* running) {
-  std::uint64_t sum = 0;
-  running[0] = 0;
-  for (int x = 0; x < width; ++x)
-    running[x + 1] = sum += columns[x];
-}
-/// Four columns at a time: a loop over single ones waits for each addition.
-inline void add_up(const std::uint32_t* columns, int width, std::uint32_t* running) {
-  using Lanes [[gnu::vector_size(16)]] = std::uint32_t;
-  Lanes before{};  // the sum of all columns to the left, in each lane
-  running[0] = 0;
-  int x = 0;
-  for (; x + 4 <= width; x += 4) {
-    Lanes sums;
-    std::memcpy(&sums, columns + x, sizeof sums);
-    sums += __builtin_shufflevector(Lanes{}, sums, 0, 4, 5, 6);
-    sums += __builtin_shufflevector(Lanes{}, sums, 0, 0, 4, 5);
-    const Lanes all = before + sums;
-    std::memcpy(running + x + 1, &all, sizeof all);
-    before += __builtin_shufflevector(sums, sums, 3, 3, 3, 3);
-  }
-  for (; x < width; ++x)
-    running[x + 1] = running[x] + columns[x];
-}
-
 /// The running sums of a row's columns at both ends of windows: element x of `before` is the sum of
 /// all columns to the left of window x, and that of `after` includes the window.
 template <class Sum>
@@ -79,21 +52,22 @@ struct WindowEnds {
 };
 
 /// Writes the words of windows of one area.
-template <bool kNarrow, class Sum, class AnyWindow>
-CUDAVISION_TARGET_CLONES void write_lines(int count, WindowEnds<Sum> sums, AnyWindow window,
-                                          int bits, std::uint32_t* __restrict words) {
+template <bool kNarrow, class Sum>
+CUDAVISION_TARGET_CLONES void write_words(int count, WindowEnds<Sum> sums,
+                                          LineWindow<kNarrow, Sum> window,
+                                          std::uint32_t* __restrict words) {
   for (int x = 0; x < count; ++x)
-    words[x] = line_of_window<kNarrow>(sums.first(x), sums.second(x), window, bits);
+    words[x] = window.word_of(sums.first(x), sums.second(x));
 }
 
 /// Writes the results for samples whose windows have one area.
-template <bool kNarrow, class Sample, class Sum, class AnyWindow>
-CUDAVISION_TARGET_CLONES void write_levels(int count, WindowEnds<Sum> sums, AnyWindow window,
-                                           int bits, const Sample* samples,
-                                           Sample* __restrict levels) {
+template <bool kNarrow, class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void write_levels(int count, WindowEnds<Sum> sums,
+                                           LevelWindow<kNarrow> window, int bits,
+                                           const Sample* samples, Sample* __restrict levels) {
   for (int x = 0; x < count; ++x)
-    levels[x] = static_cast<Sample>(
-        level_of<kNarrow>(samples[x], sums.first(x), sums.second(x), window, bits));
+    levels[x] = static_cast<Sample>(window.level_of(std::uint32_t{samples[x]} << (32 - bits),
+                                                    sums.first(x), Sum{0} - sums.second(x)));
 }
 
 }  // namespace cudavision::guided

@@ -32,8 +32,9 @@ struct PassKernel {
   /// Groups of threads are warps, only for narrow windows, or blocks of up to so many threads.
   Kernel of_warps = nullptr, of_blocks = nullptr;
   int max_threads = 0;
-  int (*running_bytes)(int threads) = nullptr;  ///< of the running sums of a group
-  int window_bytes = 0;                         ///< of the constants of one kind of windows
+  int warp_bytes = 0;                         ///< of the running sums of a warp
+  int (*block_bytes)(int threads) = nullptr;  ///< of those of a block
+  int window_bytes = 0;                       ///< of the constants of one kind of windows
 
   bool narrow() const { return of_warps != nullptr; }
 };
@@ -43,11 +44,12 @@ PassKernel kernel_of() {
   PassKernel kernel;
   if constexpr (Pass::kNarrow) {
     kernel.of_warps = filter_rows<Pass, false>;
-    kernel.window_bytes = sizeof(ReciprocalWindow);
+    kernel.warp_bytes = RunningSums<typename Pass::Sum, false>::bytes(32);
+    kernel.window_bytes = sizeof(typename Pass::Window);
   }
   kernel.of_blocks = filter_rows<Pass, true>;
   kernel.max_threads = max_threads<Pass, true>();
-  kernel.running_bytes = RunningSums<typename Pass::Sum>::bytes;
+  kernel.block_bytes = RunningSums<typename Pass::Sum, true>::bytes;
   return kernel;
 }
 
@@ -181,9 +183,9 @@ class GuidedCuda final : public Guided::Backend {
     int max_reach = 0;
     for (int c = 0; c < a.picture_count; ++c)
       max_reach = std::max(max_reach, a.pictures[c].reach_x);
-    a.group_bytes =
-        divided(pass.running_bytes(plan.group_threads) + pass.window_bytes * (max_reach + 1), 16) *
-        16;
+    const int running_bytes =
+        plan.of_blocks ? pass.block_bytes(plan.group_threads) : pass.warp_bytes;
+    a.group_bytes = divided(running_bytes + pass.window_bytes * (max_reach + 1), 16) * 16;
     int resident = 0;
     cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                    &resident, plan.kernel(), plan.block_threads,
@@ -214,12 +216,15 @@ class GuidedCuda final : public Guided::Backend {
       const int rows = picture.end - picture.begin;
       const auto share =
           plan.resident_groups * (std::int64_t{picture.width} * rows) / (samples * picture.strips);
-      const int bands = static_cast<int>(std::clamp<std::int64_t>(share, 1, rows));
-      picture.band_rows = std::max(divided(rows, bands), min_band_rows);
+      // As many as whole blocks take: one block too many would begin when the others are done.
+      const int groups = plan.groups_of_block();
+      const auto whole = share < groups ? share : share / groups * groups;
+      const int bands =
+          static_cast<int>(std::clamp<std::int64_t>(whole, 1, std::max(rows / min_band_rows, 1)));
+      picture.bands = Bands(rows, bands, picture.reach_y);
       picture.first_block = blocks;
-      const int used_bands = divided(rows, picture.band_rows);
-      blocks += static_cast<unsigned>(picture.strips) *
-                static_cast<unsigned>(divided(used_bands, plan.groups_of_block()));
+      blocks +=
+          static_cast<unsigned>(picture.strips) * static_cast<unsigned>(divided(bands, groups));
     }
     return blocks;
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/core/runningsums.h"
 #include "cuda/localstatistics/backend.h"
 #include "cuda/localstatistics/cpu_rows.h"
 #include "cuda/pixels/samples.h"
@@ -31,7 +32,7 @@ class RunningSums {
   void add_up(const Column* columns, int width, int reach) const {
     Sum* const running = sums_.as<Sum>() + reach;
     std::fill_n(sums_.as<Sum>(), reach, Sum{0});
-    localstatistics::add_up(columns, width, running);
+    cudavision::add_up(columns, width, running);
     std::fill_n(running + width + 1, reach, running[width]);
   }
 

@@ -28,33 +28,6 @@ CUDAVISION_TARGET_CLONES void slide_squares(const Value* added, const Value* rem
         std::uint64_t{std::uint32_t{added[x]} * added[x]} - std::uint32_t{removed[x]} * removed[x];
 }
 
-/// Makes running[x] the sum of columns 0 to x − 1, for x from 0 to width.
-template <class Column, class Sum>
-void add_up(const Column* columns, int width, Sum* running) {
-  Sum sum = 0;
-  running[0] = 0;
-  for (int x = 0; x < width; ++x)
-    running[x + 1] = sum += columns[x];
-}
-/// Four columns at a time: a loop over single ones waits for each addition.
-inline void add_up(const std::uint32_t* columns, int width, std::uint32_t* running) {
-  using Lanes [[gnu::vector_size(16)]] = std::uint32_t;
-  Lanes before{};  // the sum of all columns to the left, in each lane
-  running[0] = 0;
-  int x = 0;
-  for (; x + 4 <= width; x += 4) {
-    Lanes sums;
-    std::memcpy(&sums, columns + x, sizeof sums);
-    sums += __builtin_shufflevector(Lanes{}, sums, 0, 4, 5, 6);
-    sums += __builtin_shufflevector(Lanes{}, sums, 0, 0, 4, 5);
-    const Lanes all = before + sums;
-    std::memcpy(running + x + 1, &all, sizeof all);
-    before += __builtin_shufflevector(sums, sums, 3, 3, 3, 3);
-  }
-  for (; x < width; ++x)
-    running[x + 1] = running[x] + columns[x];
-}
-
 /// Writes the area of each pixel's window and its inverse. The windows have `rows` rows and reach
 /// `reach` columns to each side, as far as there are any.
 template <class Real>

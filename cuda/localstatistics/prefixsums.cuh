@@ -3,7 +3,7 @@
 
 // The sums of a block's columns from left to right, which its threads share.
 
-#include "cuda/core/warp.cuh"
+#include "cuda/core/warp_scan.cuh"
 
 namespace cudavision::localstatistics {
 namespace {
@@ -17,24 +17,6 @@ __device__ Sum whole_warp(Sum sum) {
     return __reduce_add_sync(~0u, sum);
 #endif
   return sum_of_warp(sum);
-}
-
-/// The same as inclusive_scan(), which needs a comparison for each step.
-template <class Sum>
-__device__ Sum scan_of_warp(Sum sum) {
-  if constexpr (sizeof(Sum) == 8) {
-    return inclusive_scan(sum);
-  } else {
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2)
-      asm volatile(
-          "{\n\t.reg .pred inside;\n\t.reg .b32 below;\n\t"
-          "shfl.sync.up.b32 below|inside, %0, %1, 0, -1;\n\t"
-          "@inside add.u32 %0, %0, below;\n\t}"
-          : "+r"(sum)
-          : "r"(distance));
-    return sum;
-  }
 }
 
 /// The prefix sums of a block's columns in shared memory, those of even rows and of odd rows apart.

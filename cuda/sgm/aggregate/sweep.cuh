@@ -26,15 +26,16 @@ constexpr int sweep_threads(int words, int feature_bytes) {
 }
 
 /// Returns how many features of the next row a thread loads early: as many as it has registers for,
-/// which are fewer on Jetson Thor, and on cards of 8.6 and 8.9 when a CUDA toolkit before 13
-/// compiles this.
-__device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes) {
+/// which are fewer on Jetson Thor, and when a CUDA toolkit before 13 compiles this, on cards of 8.6
+/// and 8.9, and in one of the kernels for cards of 7.5.
+__device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes,
+                                        [[maybe_unused]] int steps) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100
   if (words != 8 && feature_bytes == 4)
     return 0;
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900 && __CUDA_ARCH__ != 800 && \
     __CUDACC_VER_MAJOR__ < 13
-  if (words == 16 && feature_bytes == 4)
+  if (words == 16 && feature_bytes == 4 && (__CUDA_ARCH__ > 800 || steps == 3))
     return 0;
 #endif
   return words == 8 ? 2 : 1;
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     for (int k = 0; k < kWords; ++k)
       words[k] = word_of_bytes(bytes, k);
   };
-  FeatureStage<Feature, early_features(kWords, sizeof(Feature))> stage(a, first_x, row);
+  FeatureStage<Feature, early_features(kWords, sizeof(Feature), kSteps)> stage(a, first_x, row);
   stage.load(0);
   if constexpr (kDiagonal) {
     std::uint32_t words[kWords];

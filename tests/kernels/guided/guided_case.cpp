@@ -9,7 +9,7 @@ namespace cudavision::test {
 namespace {
 
 /// Draws a radius from 0, which changes nothing, to more than any picture needs. Most are usual
-/// ones, and many are near 63, up to which windows are narrow.
+/// ones, and many are near 63.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 63, 64, 65534, 65535};
   return random.one_in(8)   ? ends[random.between(0, 5)]

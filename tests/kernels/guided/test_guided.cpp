@@ -41,18 +41,26 @@ const Extreme<Parameters> extremes[] = {
     {"RadiusZero", "NV12", 70, 50, Content::natural, {0, 100}},
     {"EpsilonZero", "NV12", 70, 50, Content::natural, {7, 0}},
     {"EpsilonTiny", "NV12", 70, 50, Content::natural, {7, 1e-30}},
-    // Radii around the largest of narrow windows.
     {"Radius63", "GRAY8", 300, 200, Content::random, {63, 650}},
     {"Radius64", "GRAY8", 300, 200, Content::random, {64, 650}},
     {"Radius63Words", "GRAY16", 300, 200, Content::random, {63, 650}},
     {"Radius64Words", "GRAY16", 300, 200, Content::random, {64, 650}},
+    // Radii around the largest of narrow windows.
+    {"Radius127", "GRAY8", 300, 270, Content::random, {127, 650}},
+    {"Radius128", "GRAY8", 300, 270, Content::random, {128, 650}},
+    {"Radius127Words", "GRAY16", 300, 270, Content::random, {127, 650}},
+    {"Radius128Words", "GRAY16", 300, 270, Content::random, {128, 650}},
     {"Radius127Nv12", "NV12", 300, 270, Content::natural, {127, 650}},
     // The largest sums.
     {"Maximum", "GRAY8", 300, 200, Content::maximum, {63, 100}},
     {"Maximum16", "GRAY16", 300, 200, Content::maximum, {63, 100}},
+    {"Maximum127", "GRAY8", 300, 270, Content::maximum, {127, 100}},
+    {"Maximum127Words", "GRAY16", 300, 270, Content::maximum, {127, 100}},
     {"MaximumWide", "GRAY16", 300, 200, Content::maximum, {200, 100}},
     {"BlackAndWhite", "GRAY8", 300, 200, Content::two_valued, {63, 0.01}},
     {"BlackAndWhite16", "GRAY16", 300, 200, Content::two_valued, {63, 0.01}},
+    {"BlackAndWhite127", "GRAY8", 300, 270, Content::two_valued, {127, 0.01}},
+    {"BlackAndWhite127Words", "GRAY16", 300, 270, Content::two_valued, {127, 65025}},
     {"BlackAndWhiteWide", "GRAY16", 300, 200, Content::two_valued, {200, 65025}},
     {"Random16", "GRAY16", 300, 200, Content::random, {31, 65025}},
     {"Spark", "GRAY8", 300, 200, Content::spark, {8, 4}},
@@ -72,6 +80,13 @@ const Extreme<Parameters> extremes[] = {
     {"StripsRgb", "RGB", 777, 99, Content::natural, {15, 100}},
     {"StripsRgba", "RGBA", 777, 99, Content::natural, {15, 100}},
     {"Down", "GRAY8", 64, 1999, Content::natural, {20, 100}},
+    // Groups of four samples, of which some have whole windows and some do not, or are beyond.
+    {"RaggedRadius1", "GRAY8", 259, 37, Content::random, {1, 100}},
+    {"RaggedRadius2", "GRAY8", 497, 37, Content::random, {2, 100}},
+    {"RaggedRadius5", "GRAY8", 1023, 37, Content::random, {5, 100}},
+    {"RaggedRadius50", "GRAY8", 2049, 37, Content::random, {50, 100}},
+    {"RaggedRadius1Words", "GRAY16", 258, 37, Content::random, {1, 100}},
+    {"RaggedRadius300", "GRAY8", 2347, 37, Content::random, {300, 100}},
 };
 
 CUDAVISION_TABLE_CASES(GuidedExtremes, extremes, dense_and_ragged<GuidedCase>);
@@ -101,6 +116,7 @@ CUDAVISION_TABLE_CASES(GuidedSeams, seam_widths, dense_and_ragged<GuidedCase>);
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {8, 100}},
     {"FullHdRadius50", "GRAY8", 1920, 1080, Content::random, {50, 650}},
+    {"FullHdRadius100", "GRAY8", 1920, 1080, Content::random, {100, 650}},
     {"FullHdRadius500", "GRAY8", 1920, 1080, Content::natural, {500, 650}},
     {"FullHdWhole", "GRAY16", 1920, 1080, Content::natural, {65535, 650}},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, {8, 100}},

@@ -7,17 +7,21 @@
 #include <algorithm>
 
 #include "cuda/guided/arithmetic.h"
+#include "cuda/guided/bands.h"
 #include "tests/kernels/common/random.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace guided;
+using Wide = unsigned __int128;
 
-TEST(GuidedArithmetic, SlopesAreRoundedDown) {
+TEST(GuidedArithmetic, SharesAreRoundedUp) {
   Random random(1);
   const auto expect = [](std::uint32_t v, std::uint32_t w) {
-    ASSERT_EQ(slope_of(v, w), (std::uint64_t{v} << 16) / (std::uint64_t{v} + w)) << v << ' ' << w;
+    const std::uint64_t sum = std::uint64_t{v} + w;
+    ASSERT_EQ(ShareDividend(w).share_of(v + w), ((std::uint64_t{w} << 16) + sum - 1) / sum)
+        << v << ' ' << w;
   };
   for (std::uint32_t v = 0; v < 300; ++v)
     for (std::uint32_t w = 1; w < 300; ++w)
@@ -26,93 +30,185 @@ TEST(GuidedArithmetic, SlopesAreRoundedDown) {
     const auto v = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     const auto w = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     expect(v, w);
-    // Slopes that are whole, and just not.
+    // Shares that are whole, and just not.
     const std::uint32_t unit = std::max(1u, (v + w) >> 16);
     const std::uint32_t sum = unit << 16;
     const std::uint32_t part = unit * (w % 65536);
-    if (sum < 1u << 31 && part > 0 && part < sum) {
-      expect(part, sum - part);
-      expect(part - 1, sum - part + 1);
-      expect(part - 1, sum - part);
-      expect(part, sum - part + 1 < (1u << 31) - part ? sum - part + 1 : 1);
+    if (sum < 1u << 31 && part > 1 && part < sum) {
+      expect(sum - part, part);
+      expect(sum - part + 1, part - 1);
+      expect(sum - part, part - 1);
+      expect(sum - part, part + 1);
     }
   }
 }
 
-/// All quotients of narrow windows: those of the largest numbers, of multiples of the area, and of
-/// numbers just below them.
+/// All divisions by the areas of narrow windows: of the largest numbers, of those that just reach a
+/// quotient, and of those just below.
 TEST(GuidedArithmetic, ReciprocalsDivide) {
   Random random(2);
-  const Scale scale(100, 8);
-  for (std::uint32_t area = 1; area < narrow_area; ++area) {
-    const ReciprocalWindow window(area, scale);
-    const auto expect = [&](std::uint32_t number) {
-      ASSERT_EQ(window.quotient(number), number / area) << number << " div " << area;
-    };
-    const std::uint32_t largest = area * 65536 - 1;
-    for (std::uint32_t back = 0; back < 20 && back <= largest; ++back)
-      expect(largest - back);
-    for (int i = 0; i < 50; ++i) {
-      const std::uint32_t multiple = area * static_cast<std::uint32_t>(random.between(1, 65535));
-      expect(multiple);
-      expect(multiple - 1);
-      expect(multiple + area - 1);
-    }
-    expect(0);
-  }
-}
-
-/// v + w must be less than 2^31, and w positive, for all windows and parameters.
-TEST(GuidedArithmetic, ScaledVariancesFit) {
-  for (const int bits : {8, 9, 10, 12, 16})
-    for (const double epsilon :
-         {1e-30, 0.01, 1.0, 650.25, 16383.0, 16383.01, 16384.0, 49151.0, 49151.5, 49152.0, 65025.0})
-      for (std::uint64_t area : {1u, 2u, 3u, 4u, 255u, 256u, 257u, 16129u, 16383u, 16384u, 65535u,
-                                 1u << 24, 4294836225u}) {
-        const Scale scale(epsilon, bits);
-        const Window<false> window(static_cast<std::uint32_t>(area), scale);
-        const unsigned __int128 largest = (1u << bits) - 1;
-        // Half of the window's samples are black, and the others white.
-        const unsigned __int128 variance = area * area * largest * largest / 4;
-        const auto v = variance >> window.down << window.up;
-        SCOPED_TRACE(testing::Message() << bits << ' ' << epsilon << ' ' << area);
-        EXPECT_GT(window.epsilon, 0u);
-        EXPECT_LT(v + window.epsilon, std::uint64_t{1} << 31);
-        if (area < narrow_area) {
-          const ReciprocalWindow narrow(static_cast<std::uint32_t>(area), scale);
-          EXPECT_EQ(narrow.epsilon, window.epsilon);
-          EXPECT_EQ(narrow.down, window.down);
-          EXPECT_EQ(narrow.up, window.up);
-          EXPECT_LT(narrow.down, 32);
-        }
+  for (std::uint32_t area = 1; area < narrow_area; ++area)
+    for (const int power : {8, 1, 0, -1, -8}) {
+      const Reciprocal reciprocal(area, power);
+      const int up = std::max(power, 0), down = std::max(-power, 0);
+      const auto expect = [&](std::uint64_t number) {
+        ASSERT_EQ(reciprocal.divide(static_cast<std::uint32_t>(number)),
+                  (number << up) / (std::uint64_t{area} << down))
+            << number << " div " << area << ", " << power;
+      };
+      const std::uint64_t numbers = std::uint64_t{1} << (32 - up);
+      for (std::uint64_t back = 1; back <= 20 && back <= numbers; ++back)
+        expect(numbers - back);
+      for (int i = 0; i < 20; ++i) {
+        const std::uint64_t divisor = std::uint64_t{area} << down;
+        const std::uint64_t quotient = random.next() % ((numbers << up) / divisor);
+        const std::uint64_t least = (quotient * divisor + (1u << up) - 1) >> up;
+        expect(least);
+        expect(std::max<std::uint64_t>(least, 1) - 1);
       }
+      expect(0);
+    }
 }
 
-/// Narrow windows give the same in the types of wide ones.
-TEST(GuidedArithmetic, NarrowWindowsGiveWhatWideOnesDo) {
+/// The sums of a window, and what guided.h makes of them.
+struct PlainWindow {
+  PlainWindow(Random& random, std::uint64_t pixels, double real_epsilon, int sample_bits)
+      : area(pixels), epsilon(real_epsilon), bits(sample_bits) {
+    const int largest = (1 << bits) - 1;
+    const bool extreme = random.one_in(4);
+    const auto low = static_cast<std::uint64_t>(extreme ? 0 : random.between(0, largest));
+    const auto high = static_cast<std::uint64_t>(extreme ? largest : random.between(0, largest));
+    const std::uint64_t count = random.one_in(3) ? area / 2 : random.next() % (area + 1);
+    sum = count * low + (area - count) * high;
+    squares = count * low * low + (area - count) * high * high;
+    sample = static_cast<std::uint32_t>(random.one_in(2) ? low : high);
+    // Of the windows of its samples.
+    slopes = area * (random.next() % 65536);
+    offsets = random.one_in(3) ? 0 : (area * 65536 - slopes) * (random.next() % 65536) >> 16;
+  }
+
+  static Wide scaled(Wide number, int power) {
+    return power >= 0 ? number << power : number >> -power;
+  }
+  int headroom() const {
+    int e = 0;
+    while (16384 + std::ceil(epsilon) >= std::ldexp(1.0, e))
+      ++e;
+    return e;
+  }
+  int size() const {
+    int n = 0;
+    while (Wide{1} << n <= area)
+      ++n;
+    return n;
+  }
+  Wide v() const {
+    return scaled(Wide{area} * squares - Wide{sum} * sum,
+                  31 - headroom() - 2 * (bits - 8) - 2 * size());
+  }
+  Wide w() const {
+    const auto rounded = static_cast<std::uint64_t>(std::max(1.0, std::nearbyint(256 * epsilon)));
+    return scaled(Wide{rounded} * area * area, 31 - headroom() - 2 * size() - 8);
+  }
+  /// Returns a, and 65535 − o.
+  std::uint32_t word() const {
+    const Wide slope = (v() << 16) / (v() + w());
+    const Wide mean = (Wide{sum} << (16 - bits)) / area;
+    const Wide offset = ((65536 - slope) * mean + 32767) >> 16;
+    return static_cast<std::uint32_t>(slope | (65535 - offset) << 16);
+  }
+  std::uint32_t level() const {
+    return static_cast<std::uint32_t>(
+        (Wide{slopes} * sample + (Wide{offsets} << bits) + (Wide{area} << 15)) /
+        (Wide{area} << 16));
+  }
+
+  std::uint64_t area;
+  double epsilon;
+  int bits;
+  std::uint64_t sum, squares;
+  std::uint32_t sample;
+  std::uint64_t slopes, offsets;
+};
+
+/// Expects that windows give the same, with sums of a type.
+template <bool kNarrow, class Sum, class WordSum>
+void expect_plain(const PlainWindow& plain) {
+  const Scale scale(plain.epsilon, plain.bits);
+  const auto area = static_cast<std::uint32_t>(plain.area);
+  SCOPED_TRACE(testing::Message() << "area " << area << ", epsilon " << plain.epsilon << ", bits "
+                                  << plain.bits << ", sum " << plain.sum << ", squares "
+                                  << plain.squares);
+  ASSERT_GT(plain.w(), 0u);
+  ASSERT_LT(plain.v() + plain.w(), Wide{1} << 31);
+  const LineWindow<kNarrow, Sum> lines(area, scale);
+  const auto sum = static_cast<Sum>(plain.sum), squares = static_cast<Sum>(plain.squares);
+  ASSERT_EQ(lines.denominator_of(sum, squares), plain.v() + plain.w());
+  ASSERT_EQ(lines.word_of(sum, squares), plain.word());
+  const LevelWindow<kNarrow> levels(area, scale);
+  ASSERT_EQ(levels.level_of(plain.sample << (32 - plain.bits), static_cast<WordSum>(plain.slopes),
+                            static_cast<WordSum>(plain.offsets - plain.area * 65535)),
+            plain.level());
+}
+
+double random_epsilon(Random& random) {
+  constexpr double ends[] = {1e-30,   0.01,    1.0,     650.25,  16383.0, 16383.01,
+                             16384.0, 49151.0, 49151.5, 49152.0, 65025.0};
+  return random.one_in(3) ? ends[random.between(0, 10)] : random.log_uniform(65025 * 16) / 16.0;
+}
+
+TEST(GuidedArithmetic, NarrowWindowsFollowTheDefinition) {
   Random random(3);
   for (int i = 0; i < 300000; ++i) {
-    const int bits = random.between(8, 16);
-    const Scale scale(random.log_uniform(65025 * 16) / 16.0, bits);
-    const auto area = static_cast<std::uint32_t>(random.log_uniform(narrow_area - 1));
-    const ReciprocalWindow narrow(area, scale);
-    const Window<false> wide(area, scale);
-    // A window of two levels.
-    const auto low = static_cast<std::uint64_t>(random.between(0, (1 << bits) - 1));
-    const auto high = static_cast<std::uint64_t>(random.between(0, (1 << bits) - 1));
-    const auto count = static_cast<std::uint64_t>(random.between(0, static_cast<int>(area)));
-    const std::uint64_t sum = count * low + (area - count) * high;
-    const std::uint64_t squares = count * low * low + (area - count) * high * high;
-    ASSERT_EQ(line_of_window<true>(sum, squares, narrow, bits),
-              line_of_window<false>(sum, squares, wide, bits));
-    ASSERT_EQ(line_of_window<true>(sum, squares, Window<true>(area, scale), bits),
-              line_of_window<false>(sum, squares, wide, bits));
-    const std::uint64_t slopes = area * static_cast<std::uint64_t>(random.between(0, 65535));
-    const std::uint64_t offsets = (area * std::uint64_t{65536} - slopes) >> 1;
-    ASSERT_EQ(level_of<true>(static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(slopes),
-                             static_cast<std::uint32_t>(offsets), narrow, bits),
-              level_of<false>(static_cast<std::uint32_t>(low), slopes, offsets, wide, bits));
+    const auto area =
+        static_cast<std::uint64_t>(random.one_in(3) ? random.between(1, narrow_area - 1)
+                                                    : random.log_uniform(narrow_area - 1));
+    const double epsilon = random_epsilon(random);
+    expect_plain<true, std::uint32_t, std::uint32_t>(PlainWindow(random, area, epsilon, 8));
+    expect_plain<true, std::uint64_t, std::uint32_t>(
+        PlainWindow(random, area, epsilon, random.between(9, 16)));
+    if (HasFatalFailure())
+      return;
   }
+}
+
+TEST(GuidedArithmetic, WideWindowsFollowTheDefinition) {
+  Random random(4);
+  constexpr std::uint64_t ends[] = {1, 255, 256, 257, 16383, 16384, 65535, 1u << 24, 4294836225u};
+  for (int i = 0; i < 300000; ++i) {
+    const std::uint64_t area =
+        random.one_in(4) ? ends[random.between(0, 8)]
+                         : 1 + random.next() % (std::uint64_t{2} << random.between(0, 30));
+    expect_plain<false, std::uint64_t, std::uint64_t>(
+        PlainWindow(random, area, random_epsilon(random), random.between(8, 16)));
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST(GuidedBands, ShareAllRows) {
+  for (int rows = 1; rows < 150; ++rows)
+    for (int count = 1; count <= rows; ++count)
+      for (const int reach : {0, 1, 8, 1000}) {
+        const Bands bands(rows, count, reach);
+        SCOPED_TRACE(testing::Message() << rows << " rows in " << count << ", reach " << reach);
+        ASSERT_EQ(bands.first(0), 0);
+        ASSERT_EQ(bands.first(count), rows);
+        int fewest = rows, most = 0;  // of the bands between the first and the last one
+        for (int band = 0; band < count; ++band) {
+          const int taken = bands.first(band + 1) - bands.first(band);
+          ASSERT_GT(taken, 0) << band;
+          if (band > 0 && band + 1 < count) {
+            fewest = std::min(fewest, taken);
+            most = std::max(most, taken);
+          }
+        }
+        if (count > 2) {
+          ASSERT_LE(most, fewest + 1);
+          ASSERT_LE(bands.first(1), most);
+          ASSERT_LE(rows - bands.first(count - 1), most);
+        }
+      }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "tests/kernels/contract/contract.h"
+#include "tests/kernels/contract/filters.h"
 #include "tests/kernels/guided/guided_case.h"
 
 namespace cudavision::test {
@@ -85,60 +86,19 @@ class GuidedUse : public EitherDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, GuidedUse, both_devices(), device_name);
 
 TEST_P(GuidedUse, KnowsTheIdentity) {
-  struct Claim {
-    bool identity;
-    Parameters parameters;
-  };
-  const Claim claims[] = {
-      {true, {0, 100}}, {true, {7, 0}}, {false, {1, 100}}, {false, {7, 1e-30}}, {false, small},
-  };
-  on_device([&](Device& device) {
-    for (const char* name : {"GRAY8", "NV12", "RGBA", "P010", "GRAY8Roomy"})
-      for (const Claim& claim : claims) {
-        const GuidedCase test =
-            plain_guided_case(layout_named(name, 20, 10), claim.parameters, Content::random, 5);
-        SCOPED_TRACE(describe(test));
-        EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
-        // The same must hold after parameters of the opposite kind.
-        Guided filter = test.make(device, {3, claim.identity ? 3.0 : 0.0});
-        EXPECT_EQ(filter.identity(), !claim.identity);
-        filter.set_parameters(claim.parameters);
-        EXPECT_EQ(filter.identity(), claim.identity);
-        const GuidedCase::Frames frames(device, test);
-        frames.run(filter);
-        device.finish();
-        EXPECT_EQ(difference_from_definition(frames), "");
-      }
+  on_device([](Device& device) {
+    expect_identities<GuidedCase>(device, {
+                                              {true, {0, 100}},
+                                              {true, {7, 0}},
+                                              {false, {1, 100}},
+                                              {false, {7, 1e-30}},
+                                              {false, small},
+                                          });
   });
 }
 
-/// Channels give the same results whether they lie interleaved or in planes of their own.
 TEST_P(GuidedUse, ChannelsGiveTheSameInEveryLayout) {
-  const GuidedCase nv12 =
-      plain_guided_case(layout_named("NV12", 90, 40), {7, 150}, Content::natural, 5);
-  const GuidedCase i420 =
-      plain_guided_case(layout_named("I420", 90, 40), {7, 150}, Content::natural, 5);
-  /// Converts the NV12 frame in `block` to I420 in `around`, which keeps its bytes around the
-  /// planes.
-  const auto separated = [&](std::vector<std::uint8_t> block, std::vector<std::uint8_t> around) {
-    const Frame pairs = frame_in(nv12.layout, nv12.in, block.data());
-    const Frame planes = frame_in(i420.layout, i420.in, around.data());
-    for (int y = 0; y < 40; ++y)
-      std::copy_n(pairs.planes[0].row(y), 90, planes.planes[0].row(y));
-    for (int y = 0; y < 20; ++y)
-      for (int x = 0; x < 45; ++x)
-        for (int c = 0; c < 2; ++c)
-          planes.planes[static_cast<std::size_t>(1 + c)].row(y)[x] =
-              pairs.planes[1].row(y)[2 * x + c];
-    return around;
-  };
-  on_device([&](Device& device) {
-    const auto input = input_block(nv12);
-    const auto interleaved = Runner<GuidedCase>(device, nv12).run(input, 0xcd);
-    const auto planar =
-        Runner<GuidedCase>(device, i420).run(separated(input, input_block(i420)), 0xcd);
-    EXPECT_EQ(difference(i420, separated(interleaved, planar), planar), "");
-  });
+  on_device([](Device& device) { expect_same_in_every_layout<GuidedCase>(device, {7, 150}); });
 }
 
 /// Flat frames stay as they are to the bit.

@@ -13,11 +13,12 @@ CUDAVISION_REGION_CASES(GuidedRegions, make_guided_case);
 /// Frames of many blocks, for each kind of CUDA kernel.
 const Extreme<guided::Parameters> large_frames[] = {
     {"Blocks", "GRAY8", 2641, 333, Content::natural, {8, 200}},
-    {"BlocksWide", "GRAY8", 2641, 333, Content::natural, {80, 200}},
+    {"BlocksRadius80", "GRAY8", 2641, 333, Content::natural, {80, 200}},
+    {"BlocksWide", "GRAY8", 2641, 333, Content::natural, {130, 200}},
     {"BlocksNv12", "NV12", 2641, 333, Content::natural, {8, 200}},
     {"BlocksRgba", "RGBA", 641, 333, Content::natural, {8, 200}},
     {"BlocksWords", "P010", 2641, 333, Content::natural, {8, 200}},
-    {"BlocksWideWords", "P010", 2641, 333, Content::natural, {80, 200}},
+    {"BlocksWideWords", "P010", 2641, 333, Content::natural, {130, 200}},
 };
 
 regions::Parameters two_regions() {
@@ -27,22 +28,7 @@ regions::Parameters two_regions() {
   return parameters;
 }
 
-class GuidedLargeRegions : public testing::TestWithParam<Extreme<guided::Parameters>> {};
-
-TEST_P(GuidedLargeRegions, CpuEqualsTheBlendOfWholeFrames) {
-  CUDAVISION_NEEDS_PIXELS(2641 * 333);
-  expect_same_in_regions(*make_cpu_device(), dense<GuidedCase>(GetParam())[0], two_regions());
-}
-
-TEST_P(GuidedLargeRegions, CudaEqualsTheBlendOfWholeFrames) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(2641 * 333);
-  CudaTestDevice device;
-  expect_same_in_regions(*device, dense<GuidedCase>(GetParam())[0], two_regions());
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, GuidedLargeRegions, testing::ValuesIn(large_frames),
-                         [](const auto& info) { return std::string(info.param.name); });
+CUDAVISION_LARGE_REGION_CASES(GuidedLargeRegions, GuidedCase, large_frames, two_regions());
 
 }  // namespace
 }  // namespace cudavision::test

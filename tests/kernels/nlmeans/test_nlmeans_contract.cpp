@@ -12,6 +12,7 @@
 #include "cuda/nlmeans/strengths.h"
 #include "cuda/nlmeans/weights.h"
 #include "tests/kernels/contract/contract.h"
+#include "tests/kernels/contract/filters.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
 
@@ -126,61 +127,20 @@ class NlMeansUse : public EitherDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, NlMeansUse, both_devices(), device_name);
 
 TEST_P(NlMeansUse, KnowsTheIdentity) {
-  struct Claim {
-    bool identity;
-    Parameters parameters;
-  };
-  const Claim claims[] = {
-      {true, {5, 3, 0}},   {true, {1, 3, 20}}, {true, {1, 1, 0}},
-      {false, {3, 1, 20}}, {false, small},     {false, {5, 3, 1e-30}},
-  };
-  on_device([&](Device& device) {
-    for (const char* name : {"GRAY8", "NV12", "RGBA", "P010", "GRAY8Roomy"})
-      for (const Claim& claim : claims) {
-        const NlMeansCase test =
-            plain_nlmeans_case(layout_named(name, 20, 10), claim.parameters, Content::random, 5);
-        SCOPED_TRACE(describe(test));
-        EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
-        // The same must hold after parameters of the opposite kind.
-        NlMeans denoising = test.make(device, {3, 3, claim.identity ? 3.0 : 0.0});
-        EXPECT_EQ(denoising.identity(), !claim.identity);
-        denoising.set_parameters(claim.parameters);
-        EXPECT_EQ(denoising.identity(), claim.identity);
-        const NlMeansCase::Frames frames(device, test);
-        frames.run(denoising);
-        device.finish();
-        EXPECT_EQ(difference_from_definition(frames), "");
-      }
+  on_device([](Device& device) {
+    expect_identities<NlMeansCase>(device, {
+                                               {true, {5, 3, 0}},
+                                               {true, {1, 3, 20}},
+                                               {true, {1, 1, 0}},
+                                               {false, {3, 1, 20}},
+                                               {false, small},
+                                               {false, {5, 3, 1e-30}},
+                                           });
   });
 }
 
-/// Channels give the same results whether they lie interleaved or in planes of their own.
 TEST_P(NlMeansUse, ChannelsGiveTheSameInEveryLayout) {
-  const NlMeansCase nv12 =
-      plain_nlmeans_case(layout_named("NV12", 90, 40), {7, 5, 15}, Content::natural, 5);
-  const NlMeansCase i420 =
-      plain_nlmeans_case(layout_named("I420", 90, 40), {7, 5, 15}, Content::natural, 5);
-  /// Converts the NV12 frame in `block` to I420 in `around`, which keeps its bytes around the
-  /// planes.
-  const auto separated = [&](std::vector<std::uint8_t> block, std::vector<std::uint8_t> around) {
-    const Frame pairs = frame_in(nv12.layout, nv12.in, block.data());
-    const Frame planes = frame_in(i420.layout, i420.in, around.data());
-    for (int y = 0; y < 40; ++y)
-      std::copy_n(pairs.planes[0].row(y), 90, planes.planes[0].row(y));
-    for (int y = 0; y < 20; ++y)
-      for (int x = 0; x < 45; ++x)
-        for (int c = 0; c < 2; ++c)
-          planes.planes[static_cast<std::size_t>(1 + c)].row(y)[x] =
-              pairs.planes[1].row(y)[2 * x + c];
-    return around;
-  };
-  on_device([&](Device& device) {
-    const auto input = input_block(nv12);
-    const auto interleaved = Runner<NlMeansCase>(device, nv12).run(input, 0xcd);
-    const auto planar =
-        Runner<NlMeansCase>(device, i420).run(separated(input, input_block(i420)), 0xcd);
-    EXPECT_EQ(difference(i420, separated(interleaved, planar), planar), "");
-  });
+  on_device([](Device& device) { expect_same_in_every_layout<NlMeansCase>(device, {7, 5, 15}); });
 }
 
 TEST_P(NlMeansUse, TakesNoiseAway) {

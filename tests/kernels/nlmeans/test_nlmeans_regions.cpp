@@ -29,22 +29,7 @@ regions::Parameters two_regions() {
   return parameters;
 }
 
-class NlMeansLargeRegions : public testing::TestWithParam<Extreme<nlmeans::Parameters>> {};
-
-TEST_P(NlMeansLargeRegions, CpuEqualsTheBlendOfWholeFrames) {
-  CUDAVISION_NEEDS_PIXELS(641 * 333);
-  expect_same_in_regions(*make_cpu_device(), dense<NlMeansCase>(GetParam())[0], two_regions());
-}
-
-TEST_P(NlMeansLargeRegions, CudaEqualsTheBlendOfWholeFrames) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(641 * 333);
-  CudaTestDevice device;
-  expect_same_in_regions(*device, dense<NlMeansCase>(GetParam())[0], two_regions());
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, NlMeansLargeRegions, testing::ValuesIn(large_frames),
-                         [](const auto& info) { return std::string(info.param.name); });
+CUDAVISION_LARGE_REGION_CASES(NlMeansLargeRegions, NlMeansCase, large_frames, two_regions());
 
 }  // namespace
 }  // namespace cudavision::test

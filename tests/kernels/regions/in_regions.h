@@ -67,6 +67,22 @@ regions::Parameters regions_for(const Case& test) {
   }                                                             \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
+/// Defines a suite of large frames, all with the same regions. Kind is the kind of its cases.
+#define CUDAVISION_LARGE_REGION_CASES(Suite, Kind, frames, selection)                    \
+  class Suite : public testing::TestWithParam<Extreme<Kind::Parameters>> {};             \
+  TEST_P(Suite, CpuEqualsTheBlendOfWholeFrames) {                                        \
+    CUDAVISION_NEEDS_PIXELS(GetParam().width* GetParam().height);                        \
+    expect_same_in_regions(*make_cpu_device(), dense<Kind>(GetParam())[0], (selection)); \
+  }                                                                                      \
+  TEST_P(Suite, CudaEqualsTheBlendOfWholeFrames) {                                       \
+    CUDAVISION_NEEDS_CUDA();                                                             \
+    CUDAVISION_NEEDS_PIXELS(GetParam().width* GetParam().height);                        \
+    CudaTestDevice device;                                                               \
+    expect_same_in_regions(*device, dense<Kind>(GetParam())[0], (selection));            \
+  }                                                                                      \
+  INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(frames),                      \
+                           [](const auto& info) { return std::string(info.param.name); })
+
 /// Four regions, of which two overlap, in a frame of 1920×1080 pixels or more.
 inline regions::Parameters four_regions(int feather) {
   regions::Parameters parameters =
