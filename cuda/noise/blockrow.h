@@ -64,7 +64,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& 
 }
 
 /// Adds the levels of a row to its sums. first: the first level of the block.
-CUDAVISION_HOST_DEVICE inline void add_levels(const PairedRow& row, std::uint32_t first,
+CUDAVISION_HOST_DEVICE inline void sum_levels(const PairedRow& row, std::uint32_t first,
                                               RowSums& sums) {
   std::uint32_t different = 0;
   for (int i : {0, 1, 4, 5}) {

@@ -19,7 +19,7 @@ namespace cudavision::noise {
 namespace {
 
 constexpr int threads = 256, blocks_at_once = threads / block_side;
-constexpr int blocks_per_multiprocessor = 4;  // for one wave of them in most frames
+constexpr int blocks_per_multiprocessor = 4;  // which leaves 64 registers for a thread
 static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel; zeros between frames.
@@ -109,7 +109,7 @@ __device__ RowSums sums_of_row(const Tile& tile) {
   sums.near =
       sum_of_differences<near_spacing>(row_at(y - near_spacing), row, row_at(y + near_spacing));
   sums.far = sum_of_differences<far_spacing>(row_at(y - far_spacing), row, row_at(y + far_spacing));
-  add_levels(row, tile.levels[far_spacing][block_side * block + PairedRow::block_start], sums);
+  sum_levels(row, tile.levels[far_spacing][block_side * block + PairedRow::block_start], sums);
   return sums;
 }
 

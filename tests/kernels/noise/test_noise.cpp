@@ -304,7 +304,7 @@ TEST(NoiseBlockRow, EqualsPlainForm) {
       differs = differs || levels[1][x] != lowest;
     }
     noise::RowSums sums;
-    noise::add_levels(paired[1], static_cast<std::uint32_t>(lowest), sums);
+    noise::sum_levels(paired[1], static_cast<std::uint32_t>(lowest), sums);
     EXPECT_EQ(sums.levels, sum);
     EXPECT_EQ(sums.extremes, extremes);
     EXPECT_EQ(sums.differs, differs);
