@@ -18,6 +18,8 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
                       package opencv-doc
   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
   docs/denoise.png    a street at night with noise, the same denoised by cudaintegral, and what that removed
+  docs/guided.png     fruits, smoothed by the guided filter of cudaintegral and blurred by cudagaussblur, from a
+                      photograph in that package
   docs/flicker.svg    how the brightness of a lawn changes in a video, equalised with smoothing and without,
                       from the video of a street in Debian's package opencv-doc
   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
@@ -309,6 +311,18 @@ gst-launch-1.0 -q filesrc location="$scene.three" blocksize=$(((3 * width + 16) 
   ! pngenc snapshot=true compression-level=9 ! filesink location=denoise.png
 rm "$scene.denoised" "$scene.three"
 echo "$PWD/denoise.png"
+
+# Fruits whose skin and flesh are smoothed: with edges, and without.
+width=256 height=240
+size="video/x-raw,width=$width,height=$height,pixel-aspect-ratio=1/1"
+gst-launch-1.0 -q filesrc location="$examples/fruits.jpg" ! jpegdec ! videoconvert ! video/x-raw,format=RGBx \
+  ! videoscale method=bilinear2 ! "$size" ! tee name=all \
+  all. ! queue ! mixer.sink_0 \
+  all. ! queue ! cudaintegral output=guided radius=4 guided-epsilon=600 ! mixer.sink_1 \
+  all. ! queue ! cudagaussblur sigma=1.5 ! mixer.sink_2 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=guided.png
+echo "$PWD/guided.png"
 
 # A lawn in the video of a street, before which people walk. The picture shows its mean in every frame.
 folder=$(mktemp -d)

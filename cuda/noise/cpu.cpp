@@ -1,55 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of frames on the CPU. Rows of blocks are shared out over the threads, which have a
-// histogram each. Sums are made column by column for a whole row of blocks.
+// The noise of frames on the CPU. Rows of blocks are shared out over the threads, which have
+// histograms of their own. Sums are made column by column for a whole row of blocks.
 
 #include <algorithm>
 #include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/noise/backend.h"
-#include "cuda/noise/blocks.h"
 #include "cuda/noise/cpu_rows.h"
+#include "cuda/noise/spacings.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::noise {
 namespace {
 
-/// What a thread counts.
+/// Numbers of blocks, for one thread.
 struct Counts {
-  std::uint32_t bins[classes][noise::bins];
+  std::uint32_t near[classes][bins], far[classes][bins];  ///< by class, and by the bin of the sum
   std::uint32_t constant;
 };
 
-/// The memory of a thread.
+/// The memory of one thread.
 class Scratch {
  public:
   static std::size_t bytes(int width) {
     return sizeof(Counts) +
-           pitch(width) * (sizeof(std::uint32_t) + 2 * sizeof(std::uint16_t) + 1 + rows);
+           pitch(width) * (sizeof(std::uint32_t) + 3 * sizeof(std::uint16_t) + 1 + rows);
   }
 
   Scratch(std::uint8_t* memory, int width) : counts(*reinterpret_cast<Counts*>(memory)) {
     const std::size_t columns = pitch(width);
     extremes = reinterpret_cast<std::uint32_t*>(memory + sizeof(Counts));
-    sums = reinterpret_cast<std::uint16_t*>(extremes + columns);
-    levels = sums + columns;
+    near_sums = reinterpret_cast<std::uint16_t*>(extremes + columns);
+    far_sums = near_sums + columns;
+    levels = far_sums + columns;
     different = reinterpret_cast<std::uint8_t*>(levels + columns);
     for (int i = 0; i < rows; ++i)
-      row[i] = different + static_cast<std::size_t>(1 + i) * columns + 1;
+      rows_[i] = different + static_cast<std::size_t>(1 + i) * columns + far_spacing;
   }
 
-  static constexpr int rows = block_side + 2;  // with those above and below
+  /// Returns a row, counted from the first one of the block.
+  std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
   Counts& counts;
-  std::uint32_t* extremes;
-  std::uint16_t *sums, *levels;  ///< of |N|, and of the levels
-  std::uint8_t* different;       ///< not 0 in columns whose levels are not all those of the first
-  std::uint8_t* row[rows];
+  // Of the columns of a row of blocks:
+  std::uint32_t* extremes;              ///< numbers of samples near black or white
+  std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
+  std::uint16_t* levels;                ///< sums of levels
+  std::uint8_t* different;              ///< 0 where all levels are that of the first row
 
  private:
-  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2; }
+  static constexpr int rows = block_side + 2 * far_spacing;
+  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * far_spacing; }
+
+  std::uint8_t* rows_[rows];
 };
 
 class EstimateCpu final : public Estimate::Backend {
@@ -88,65 +94,83 @@ class EstimateCpu final : public Estimate::Backend {
           count_blocks(channel, in, row * block_side, memory);
     });
     ClassNoise by_class[classes];
-    std::uint32_t constant = 0;
     for (int i = 0; i < classes; ++i)
       by_class[i] = noise_of_class(i, channel.width);
-    for (int band = 0; band < bands_.count(); ++band)
-      constant += scratch_of(band, channel.width).counts.constant;
-    return measurement_of(by_class, constant);
+    return measurement_of(by_class, sum_over_bands(channel.width, [](const Counts& counts) {
+                            return counts.constant;
+                          }));
   }
 
   ClassNoise noise_of_class(int number, int width) const {
-    const auto blocks_in = [&](int bin) {
-      std::uint32_t count = 0;
-      for (int band = 0; band < bands_.count(); ++band)
-        count += scratch_of(band, width).counts.bins[number][bin];
-      return count;
+    const auto near = [&](int bin) {
+      return sum_over_bands(width, [&](const Counts& counts) { return counts.near[number][bin]; });
     };
-    ClassNoise noise;
-    for (int bin = 0; bin < noise::bins; ++bin)
-      noise.blocks += blocks_in(bin);
-    if (noise.blocks == 0)
-      return noise;
+    const auto far = [&](int bin) {
+      return sum_over_bands(width, [&](const Counts& counts) { return counts.far[number][bin]; });
+    };
+    std::uint32_t blocks = 0;
+    for (int bin = 0; bin < bins; ++bin)
+      blocks += near(bin);
+    if (blocks == 0)
+      return {};
+    return {blocks, variance_of_bins(bin_of_quietest(near, blocks), bin_of_quietest(far, blocks))};
+  }
+
+  template <class Count>
+  std::uint32_t sum_over_bands(int width, const Count& count) const {
+    std::uint32_t sum = 0;
+    for (int band = 0; band < bands_.count(); ++band)
+      sum += count(scratch_of(band, width).counts);
+    return sum;
+  }
+
+  /// Returns the bin up to which there are the quietest of these blocks.
+  template <class BlocksIn>
+  static int bin_of_quietest(const BlocksIn& blocks_in, std::uint32_t blocks) {
     int bin = 0;
-    for (std::uint32_t up_to = blocks_in(0); up_to <= noise.blocks / quantile;)
+    for (std::uint32_t up_to = blocks_in(0); up_to <= blocks / quantile;)
       up_to += blocks_in(++bin);
-    noise.variance = variance_of_bin(bin);
-    return noise;
+    return bin;
   }
 
   /// Counts the blocks whose first row is `top`.
   void count_blocks(const Channel& channel, const ConstFrame& in, int top, Scratch& memory) const {
     const int width = channel.width / block_side * block_side;
     std::fill_n(memory.extremes, width, 0u);
-    std::fill_n(memory.sums, width, std::uint16_t{0});
+    std::fill_n(memory.near_sums, width, std::uint16_t{0});
+    std::fill_n(memory.far_sums, width, std::uint16_t{0});
     std::fill_n(memory.levels, width, std::uint16_t{0});
     std::fill_n(memory.different, width, std::uint8_t{0});
-    for (int i = 0; i < Scratch::rows; ++i)
-      load(channel, in, std::clamp(top + i - 1, 0, channel.height - 1), memory.row[i]);
-    for (int i = 1; i <= block_side; ++i) {
-      add_second_differences(memory.row[i - 1], memory.row[i], memory.row[i + 1], 1, width,
-                             memory.sums);
-      count_extremes(memory.row[i], width, memory.extremes);
-      add_levels(memory.row[i], width, memory.levels);
-      find_differences(memory.row[i], memory.row[1], width, memory.different);
+    for (int y = -far_spacing; y < block_side + far_spacing; ++y)
+      load(channel, in, std::clamp(top + y, 0, channel.height - 1), memory.row(y));
+    for (int y = 0; y < block_side; ++y) {
+      const std::uint8_t* const row = memory.row(y);
+      add_second_differences(memory.row(y - near_spacing), row, memory.row(y + near_spacing),
+                             near_spacing, width, memory.near_sums);
+      add_second_differences(memory.row(y - far_spacing), row, memory.row(y + far_spacing),
+                             far_spacing, width, memory.far_sums);
+      count_extremes(row, width, memory.extremes);
+      add_levels(row, width, memory.levels);
+      find_differences(row, memory.row(0), width, memory.different);
     }
     for (int x = 0; x < width; x += block_side) {
       if (sum_of_block(memory.extremes + x) > max_extreme_pixels)
         continue;
-      const std::uint8_t* const first = memory.row[1] + x;
+      const std::uint8_t* const first = memory.row(0) + x;
       const bool equal = sum_of_block(memory.different + x) == 0 &&
                          std::all_of(first, first + block_side,
                                      [&](std::uint8_t level) { return level == *first; });
-      if (equal)
+      if (equal) {
         ++memory.counts.constant;
-      else
-        ++memory.counts.bins[class_of(sum_of_block(memory.levels + x))]
-                            [bin_of(sum_of_block(memory.sums + x))];
+        continue;
+      }
+      const int brightness = class_of(sum_of_block(memory.levels + x));
+      ++memory.counts.near[brightness][bin_of(sum_of_block(memory.near_sums + x))];
+      ++memory.counts.far[brightness][bin_of(sum_of_block(memory.far_sums + x))];
     }
   }
 
-  /// Loads row y as levels of 8 bits, with one more at both ends.
+  /// Loads row y as levels of 8 bits, and repeats the first and the last one beyond the ends.
   void load(const Channel& channel, const ConstFrame& in, int y, std::uint8_t* levels) const {
     const std::uint8_t* from =
         in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes();
@@ -158,8 +182,8 @@ class EstimateCpu final : public Estimate::Backend {
               ? *from
               : static_cast<std::uint8_t>(sample_value(load16(from), layout_.shift, largest) >>
                                           (layout_.bits - 8));
-    levels[-1] = levels[0];
-    levels[channel.width] = levels[channel.width - 1];
+    std::fill_n(levels - far_spacing, far_spacing, levels[0]);
+    std::fill_n(levels + channel.width, far_spacing, levels[channel.width - 1]);
   }
 
   FrameLayout layout_;

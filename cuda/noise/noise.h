@@ -10,9 +10,10 @@
 /// The noise of frames, channel by channel, and over time.
 ///
 /// Let I be the samples of a channel as `value >> (bits − 8)`, replicated beyond the edges, and
-///   N(x, y) = Σ k(i)·k(j)·I(x + i, y + j),  i, j = −1…1,  k(0) = −2, else 1.
-/// White noise of the standard deviation σ gives |N| a mean of 4.79σ, and surfaces whose levels
-/// rise evenly give nothing (Immerkær, "Fast noise variance estimation", 1996).
+///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, else 1,
+/// with the spacings d = 1 and d = 3. White noise of the standard deviation σ gives |N| a mean of
+/// 4.79σ, and surfaces whose levels rise evenly give nothing (Immerkær, "Fast noise variance
+/// estimation", 1996).
 ///
 /// Blocks of 8×8 samples begin at multiples of 8 and lie wholly inside the channel. Of the rows of
 /// blocks only every (1 + (width·height >> 19))-th counts, from the first. Blocks with more than 4
@@ -21,14 +22,20 @@
 /// blocks that a compression has emptied. If they are more than the others, the frame is a drawing,
 /// and its variance is 0.
 ///
-/// The others have a sum s = Σ |N| each, and are sorted into 8 classes by their brightness,
-/// (Σ I) div 2^11, because the noise of cameras depends on it. In a class of n ≥ 16 blocks, b is
-/// the smallest bin such that more than n div 50 blocks have min(1023, s >> 4) ≤ b. In these
-/// quietest blocks texture hardly counts. White noise has about 0.71 of its mean there, so
-///   variance of the class = (16b + 8)² div 185,
-/// in the unit of Level. The variance of the frame is the mean of those of the classes, weighted by
-/// their n, in whole numbers. If these n are fewer than 32 in all, the frame tells nothing and the
-/// state stays as it is. Otherwise State::take() takes the variance.
+/// The others have a sum s(d) = Σ |N(d)| for each spacing, and are sorted into 8 classes by their
+/// brightness, (Σ I) div 2^11, because the noise of cameras depends on it. In a class of n ≥ 16
+/// blocks, b(d) is the smallest bin such that more than n div 50 blocks have
+/// min(1023, s(d) >> 4) ≤ b(d). In these quietest blocks texture hardly counts. White noise has
+/// about 0.7 of its mean there, so in the unit of Level it has these variances:
+///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
+///
+/// Demosaicing, smoothing and compression make the noise of neighbours similar, so that `near`
+/// becomes a small part of its variance. Three samples apart it still differs, but so do more
+/// textures. Therefore `far` only counts where it is more than texture explains:
+///   variance of the class = max(near, 3·(far − near) div 2).
+/// The variance of the frame is the mean of those of the classes, weighted by their n, in whole
+/// numbers. If these n are fewer than 32 in all, the frame tells nothing and the state stays as it
+/// is. Otherwise State::take() takes the variance.
 namespace cudavision::noise {
 
 class Estimate {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "cuda/noise/blocks.h"
+#include "cuda/noise/blockrow.h"
 #include "cuda/noise/noise.h"
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/layout_cases.h"
@@ -195,12 +195,48 @@ INSTANTIATE_TEST_SUITE_P(Devices, NoiseUse, both_devices(), device_name);
 
 TEST_P(NoiseUse, FindsKnownNoise) {
   on_device([](Device& device) {
-    // Of the second picture only every third row of blocks counts.
+    // In the larger picture, only every third row of blocks counts.
     for (const auto& [width, height] : {std::pair{640, 480}, {1280, 960}})
       for (const double deviation : {1.0, 3.0, 10.0, 25.0})
         EXPECT_NEAR(
             deviation_of(device, noisy_picture(width, height, deviation, deviation), width, height),
             deviation, 0.05 * deviation + 0.1);
+  });
+}
+
+/// Noise that has been smoothed, so that neighbours are similar, is found as well as other noise.
+TEST_P(NoiseUse, FindsCorrelatedNoise) {
+  on_device([](Device& device) {
+    constexpr int width = 640, height = 480;
+    for (const double deviation : {4.0, 10.0, 20.0}) {
+      std::mt19937 generator(5);
+      std::normal_distribution<double> normal;
+      std::vector<double> white((width + 1) * (height + 1));
+      for (double& value : white)
+        value = 2 * deviation * normal(generator);
+      std::vector<std::uint8_t> picture;
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+          const double* const at = white.data() + y * (width + 1) + x;
+          const double mean = (at[0] + at[1] + at[width + 1] + at[width + 2]) / 4;
+          picture.push_back(
+              static_cast<std::uint8_t>(std::clamp(std::lround(120 + mean), 0l, 255l)));
+        }
+      EXPECT_NEAR(deviation_of(device, picture, width, height), deviation, 0.2 * deviation);
+    }
+  });
+}
+
+/// Only the quietest blocks count, so texture in half of the picture does not matter.
+TEST_P(NoiseUse, LeavesOutTexture) {
+  on_device([](Device& device) {
+    constexpr int width = 640, height = 480;
+    auto picture = noisy_picture(width, height, 5, 5);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        if (y % 64 >= 32 && (x / 3 + y / 3) % 2 == 0)
+          picture[static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)] ^= 16;
+    EXPECT_NEAR(deviation_of(device, picture, width, height), 5, 0.5);
   });
 }
 
@@ -233,6 +269,57 @@ TEST_P(NoiseUse, RefusesLayouts) {
     Estimate estimate(device, gray_layout(64, 48));
     EXPECT_THROW(estimate.run({}), Error);
   });
+}
+
+/// Sums of pairs of samples are those of single ones.
+TEST(NoiseBlockRow, EqualsPlainForm) {
+  constexpr int rows = 3, columns = 16, start = noise::PairedRow::block_start;
+  Random random(7);
+  for (int number = 0; number < 1000; ++number) {
+    const int lowest = random.between(0, 255), highest = random.between(lowest, 255);
+    int levels[rows][columns];
+    noise::PairedRow paired[rows];
+    for (int y = 0; y < rows; ++y) {
+      std::uint32_t words[columns / 4] = {};
+      for (int x = 0; x < columns; ++x) {
+        levels[y][x] = random.between(0, 1) == 0 ? lowest : highest;
+        words[x / 4] |= static_cast<std::uint32_t>(levels[y][x]) << 8 * (x % 4);
+      }
+      paired[y] = noise::PairedRow(words);
+    }
+    const auto plain = [&](int spacing) {
+      const auto column = [&](int x) { return levels[0][x] - 2 * levels[1][x] + levels[2][x]; };
+      int sum = 0;
+      for (int x = start; x < start + noise::block_side; ++x)
+        sum += std::abs(column(x - spacing) - 2 * column(x) + column(x + spacing));
+      return static_cast<std::uint32_t>(sum);
+    };
+    EXPECT_EQ(noise::sum_of_differences<1>(paired[0], paired[1], paired[2]), plain(1));
+    EXPECT_EQ(noise::sum_of_differences<3>(paired[0], paired[1], paired[2]), plain(3));
+    std::uint32_t sum = 0, extremes = 0;
+    bool differs = false;
+    for (int x = start; x < start + noise::block_side; ++x) {
+      sum += static_cast<std::uint32_t>(levels[1][x]);
+      extremes += noise::is_extreme(levels[1][x]) ? 1 : 0;
+      differs = differs || levels[1][x] != lowest;
+    }
+    noise::RowSums sums;
+    noise::sum_levels(paired[1], static_cast<std::uint32_t>(lowest), sums);
+    EXPECT_EQ(sums.levels, sum);
+    EXPECT_EQ(sums.extremes, extremes);
+    EXPECT_EQ(sums.differs, differs);
+  }
+}
+
+TEST(NoiseMeasurement, WeighsSpacings) {
+  // White noise has the same variance at both spacings, texture more at the larger one.
+  EXPECT_EQ(noise::variance_of_bins(10, 10), 168u * 168 / 185);
+  EXPECT_EQ(noise::variance_of_bins(10, 13), 168u * 168 / 185);
+  // Correlated noise has much more there.
+  EXPECT_EQ(noise::variance_of_bins(10, 20), 3 * (328u * 328 / 200 - 168 * 168 / 185) / 2);
+  EXPECT_EQ(noise::variance_of_bins(0, 1023), 3 * (16376u * 16376 / 200) / 2);
+  // The root of the largest variance can still be taken.
+  EXPECT_LT(noise::variance_of_bins(0, noise::bins - 1), 1u << 24);
 }
 
 TEST(NoiseMeasurement, NeedsEnoughBlocks) {
