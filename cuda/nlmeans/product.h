@@ -86,10 +86,10 @@ struct ProductShape {
   }
 };
 
-/// What a block keeps of the frame that it denoises while the samples of other frames take the
-/// tile: the words of its pixels' patches, their norms, and the sums over the frames so far.
-/// Columns of words lie behind each other as in the tile, of which they are a part. Norms and sums
-/// are numbered by pixels, row by row.
+/// What a block keeps of the frame that it denoises while it searches the others, whose samples
+/// take the first frame's place in the tile: the words of the patches around its pixels, their
+/// norms, and the sums over the frames so far. The words lie column behind column, as in the tile.
+/// Norms and sums lie pixel behind pixel, row by row.
 template <class Kind>
 struct KeptFrame {
   static constexpr int columns = Kind::strip_width / 4 + Kind::side + 1;
