@@ -164,7 +164,7 @@ class Block {
     const LanePlace& place = places_[4 * g];
     const KeptFrame<Kind> kept(a_.shape.strips);
     std::uint32_t* const before =
-        kept_.data() + kept.sums() + place.y(pixel) * Kind::strip_width + place.x();
+        kept_.data() + kept.sums() + kept.pixel(place.x(), place.y(pixel));
     for (int i = 0; i <= Kind::planes; ++i) {
       if (tile_.frame > 0)
         sums[i] += before[i * kept.pixels];
@@ -251,9 +251,10 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
   a.max_distance = count << a.index_shift;
   a.strips = static_cast<unsigned>((width + Kind::strip_width - 1) / Kind::strip_width *
                                    ((height + Kind::strip_height - 1) / Kind::strip_height));
-  a.strips_at_once = a.strips;
+  a.shares = 1;
+  a.strips_of_share = a.strips;
   for (unsigned strip = 0; strip < a.strips;) {
-    const ProductTile tile = tile_at<Kind>(a, strip, 1);
+    const ProductTile tile = tile_at<Kind>(a, 0, strip);
     Block<Kind>(a, tile).run();
     strip = tile.next;
   }
