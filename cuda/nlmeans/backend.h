@@ -13,8 +13,8 @@
 
 namespace cudavision::nlmeans {
 
-/// What has a strength of its own, and so a table of weights: red, green and blue together, chroma
-/// if its strength differs, and all the rest.
+/// The channels of a frame by their strengths. Those of a kind have the same strength, and so share
+/// a table of weights: red, green and blue; chroma, if it has a strength of its own; all others.
 enum class ChannelKind { luma, chroma, colours };
 constexpr int kind_count = 3;
 constexpr ChannelKind kinds[kind_count] = {ChannelKind::luma, ChannelKind::chroma,

@@ -52,18 +52,20 @@ struct NlMeansArguments {
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of product.cuh: */
   ProductShape shape;
-  unsigned strips;          ///< of all pictures, numbered down one column after the other
-  unsigned strips_at_once;  ///< that a block takes, one after the other
-  int low_bits;             ///< of samples of two bytes: those below the upper 8
-  int scale_log2;           ///< of distances
-  int product_scale;        ///< −2 · 2^scale_log2
-  int joined_shift;         ///< 2 · low_bits − scale_log2
-  int max_distance;         ///< scaled; its weight, as that of all above it, is 0
-  int index_shift;          ///< of scaled distances, to get a place in the table
-  int table_mask;           ///< clears the bits of a place that number the copies of an entry
-  int table_words;          ///< in shared memory, with all copies
-  int copies_log2;          ///< of each entry of the table
-  bool everywhere;          ///< else only tiles that touch active cells are needed
+  unsigned strips;  ///< of all pictures, numbered down one column after the other
+  unsigned shares;  ///< of these strips: a block takes one share after the other
+  unsigned strips_of_share;
+  unsigned longer_shares;  ///< the first ones, which have one more
+  int low_bits;            ///< of samples of two bytes: those below the upper 8
+  int scale_log2;          ///< of distances
+  int product_scale;       ///< −2 · 2^scale_log2
+  int joined_shift;        ///< 2 · low_bits − scale_log2
+  int max_distance;        ///< scaled; its weight, as that of all above it, is 0
+  int index_shift;         ///< of scaled distances, to get a place in the table
+  int table_mask;          ///< clears the bits of a place that number the copies of an entry
+  int table_words;         ///< in shared memory, with all copies
+  int copies_log2;         ///< of each entry of the table
+  bool everywhere;         ///< else only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 

@@ -139,7 +139,7 @@ class ProductWarp {
     const volatile ProductTile& tile = *ProductMemory<Kind, kTable>(a_, table_).tile;
     const int frame = tile.frame;
     std::uint32_t* const sums_before = ProductMemory<Kind, kTable>(a_, table_).kept + kept.sums() +
-                                       at.y(pixel) * Kind::strip_width + at.x();
+                                       kept.pixel(at.x(), at.y(pixel));
 #pragma unroll
     for (int i = 0; i <= Kind::planes; ++i) {
       if (frame > 0)
@@ -149,6 +149,9 @@ class ProductWarp {
     }
     return frame + 1 < a_.frame_count;
   }
+
+  /// True if there are no registers for two rows of candidates.
+  static constexpr bool loads_row_by_row = Kind::squares == 1 || Kind::words > 4;
 
   /// Steps before all squares search both rows of a pair, and steps after that.
   static constexpr int first_steps = 2 * Kind::squares;
@@ -185,13 +188,17 @@ class ProductWarp {
   __device__ __forceinline__ void add_pairs(Candidates& candidates) {
     if constexpr (sizeof...(kPairs) == Kind::squares) {
       constexpr RowPair pairs[] = {kPairs...};
-      if constexpr (Kind::squares == 1) {
-        // Rows are loaded one by one, because there are no registers for more, which the compiler
-        // overlooks without barriers.
+      if constexpr (loads_row_by_row) {
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
-          add_row(0, pairs[0], r, candidates, lane_.load(candidates, r));
-          __syncwarp();
+          const CandidateRow row = lane_.load(candidates, r);
+#pragma unroll
+          for (int s = 0; s < Kind::squares; ++s)
+            if (pairs[s] != RowPair::none)
+              add_row(s, pairs[s], r, candidates, row);
+          // Without a barrier, the compiler loads the next row nevertheless.
+          if (Kind::squares == 1)
+            __syncwarp();
         }
       } else {
         CandidateRow rows[2];
@@ -312,7 +319,7 @@ __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint
 
 /// Returns a tile from shared memory, where it has waited while registers were scarce.
 __device__ inline ProductTile read_again(const volatile ProductTile& tile) {
-  return {tile.picture, tile.left, tile.top, tile.strips, tile.frame, tile.next};
+  return {tile.picture, tile.left, tile.top, tile.strips, tile.frame, tile.share, tile.next};
 }
 
 template <class Kind, Table kTable>
@@ -327,18 +334,39 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   if (!a.everywhere)
     launch_dependents();
   if (kTable != Table::global) {
-    for (int i = threadIdx.x; i < a.table_words; i += product_threads)
-      // The table ends with a weight of 0; words after it only fill the last line.
-      table[i] =
-          __ldg(a.weights + min(static_cast<std::uint32_t>(i >> a.copies_log2), a.last_weight + 1));
+    // The table ends with a weight of 0; words after it only fill the last line.
+    const auto entry = [&](int word) {
+      return __ldg(a.weights +
+                   min(static_cast<std::uint32_t>(word >> a.copies_log2), a.last_weight + 1));
+    };
+    for (int word = 4 * threadIdx.x; word < a.table_words; word += 4 * product_threads) {
+      const std::uint32_t first = entry(word);
+      uint4 four{first, first, first, first};
+      if (a.copies_log2 < 2) {
+        four.y = entry(word + 1);
+        four.z = entry(word + 2);
+        four.w = entry(word + 3);
+      }
+      reinterpret_cast<uint4*>(table)[word / 4] = four;
+    }
   }
 
-  for (unsigned strip = blockIdx.x * a.strips_at_once; strip < a.strips;) {
-    ProductTile tile = tile_at<Kind>(a, strip, gridDim.x);
-    strip = tile.next;
+  unsigned share = blockIdx.x, strip = first_strip(a, share);
+  while (share < a.shares) {
+    ProductTile tile = tile_at<Kind>(a, share, strip);
+    const auto go_on = [&] {
+      share = tile.share;
+      strip = tile.next;
+      if (strip == first_strip(a, share + 1)) {
+        share += gridDim.x;
+        strip = first_strip(a, share);
+      }
+    };
     if (!is_active(a, a.pictures[tile.picture], tile.left, tile.top, Kind::strip_width,
-                   Kind::strip_height * tile.strips))
+                   Kind::strip_height * tile.strips)) {
+      go_on();
       continue;
+    }
     do {
       const ProductMemory<Kind, kTable> memory(a, table);
       __syncthreads();  // until all warps are done with the last tile
@@ -358,7 +386,7 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
       search_tile<Kind, kTable>(a, table);
       tile = read_again(*ProductMemory<Kind, kTable>(a, table).tile);
     } while (++tile.frame < a.frame_count);
-    strip = tile.next;
+    go_on();
   }
   launch_dependents();
 }

@@ -19,6 +19,7 @@
 // other in any order that is the same in both factors: lane t has rows t, t + 4… of the patch.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/core/border.h"
 #include "cuda/core/view.h"
@@ -72,37 +73,44 @@ struct ProductShape {
   int strips;        ///< that the tile may have
   int rows;          ///< the words of a column
   int copy_columns;  ///< columns of words in a copy
-  int copy_words, plane_words;
-  int candidate_columns, candidate_rows;
+  int copy_words;    ///< from a copy to the next one
+  int plane_words;
+  int candidate_columns;
+  int norm_rows;      ///< the norms of a column of candidates
   int column_groups;  ///< groups of eight candidates along a row that a warp goes through
 
-  /// The norms of all candidates, and of one more column that no pixel searches.
-  CUDAVISION_HOST_DEVICE constexpr int norm_words() const {
-    return (candidate_columns + 1) * candidate_rows;
+  /// The norms of one more column, which no pixel searches. It begins in another bank than all
+  /// others that a warp reads at the same time.
+  CUDAVISION_HOST_DEVICE constexpr int outside_norms() const {
+    return candidate_columns * norm_rows + 2;
   }
-  /// The words of a tile, without its table. The last six describe it.
+  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return outside_norms() + norm_rows; }
+  /// The words of a tile, without its table. The last seven describe it.
   constexpr int words(int planes, int sample_bytes) const {
-    return planes * plane_words + sample_bytes * norm_words() + 6;
+    return planes * plane_words + sample_bytes * norm_words() + 7;
   }
 };
 
-/// What a block keeps of the frame that it denoises while the samples of other frames take the
-/// tile: the words of its pixels' patches, their norms, and the sums over the frames so far.
-/// Columns of words lie behind each other as in the tile, of which they are a part. Norms and sums
-/// are numbered by pixels, row by row.
+/// What a block keeps of the frame that it denoises while it searches the others, whose samples
+/// take the first frame's place in the tile: the words of the patches around its pixels, their
+/// norms, and the sums over the frames so far. All of them lie column behind column.
 template <class Kind>
 struct KeptFrame {
   static constexpr int columns = Kind::strip_width / 4 + Kind::side + 1;
-  int rows, pixels;
+  int rows, pixel_rows, pixels;
 
   CUDAVISION_HOST_DEVICE constexpr explicit KeptFrame(int strips)
-      : rows(patch_rows(strips)), pixels(Kind::strip_width * Kind::strip_height * strips) {}
+      : rows(patch_rows(strips)),
+        pixel_rows(Kind::strip_height * strips),
+        pixels(Kind::strip_width * pixel_rows) {}
 
   /// Returns how many rows the patches of these strips cover.
   CUDAVISION_HOST_DEVICE static constexpr int patch_rows(int strips) {
     return Kind::strip_height * strips + 4 * Kind::side - 1;
   }
   CUDAVISION_HOST_DEVICE constexpr int plane_words() const { return columns * rows; }
+  /// Returns the place of a pixel among the norms, and among sums.
+  CUDAVISION_HOST_DEVICE constexpr int pixel(int x, int y) const { return x * pixel_rows + y; }
   CUDAVISION_HOST_DEVICE constexpr int norms() const { return Kind::planes * plane_words(); }
   CUDAVISION_HOST_DEVICE constexpr int sums() const {
     return norms() + Kind::sample_bytes * pixels;
@@ -135,11 +143,12 @@ constexpr ProductShape product_shape(int search_radius, int strips) {
   shape.strips = strips;
   shape.column_groups = (2 * search_radius + 4 + 7) / 8;
   shape.candidate_columns = Kind::strip_width - 4 + 8 * shape.column_groups;
-  shape.candidate_rows = candidate_rows<Kind>(search_radius, strips);
-  // With these remainders, a lane's words of a right factor lie in other banks than the others'.
+  // With these remainders, lanes read their words of a right factor, and norms, from different
+  // banks.
+  shape.norm_rows = round_up(candidate_rows<Kind>(search_radius, strips) - 4, 8) + 4;
   shape.rows = round_up(sample_rows<Kind>(search_radius, strips) - 4, 8) + 4;
-  shape.copy_columns = round_up(shape.candidate_columns / 4 + Kind::side - 2, 8) + 2;
-  shape.copy_words = shape.copy_columns * shape.rows;
+  shape.copy_columns = shape.candidate_columns / 4 + Kind::side;
+  shape.copy_words = round_up(shape.copy_columns * shape.rows - 8, 16) + 8;
   shape.plane_words = 4 * shape.copy_words;
   return shape;
 }
@@ -193,12 +202,10 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
 /// The pixels of a half lie in two rows. If only one of them searches the candidates of a pair, the
 /// distances of the other one get this bias, which makes their weights 0.
 struct RowBias {
-  int top;     ///< for lanes with pixels in rows 1 and 3
-  int bottom;  ///< for lanes with pixels in rows 0 and 2
+  int top;  ///< of lanes with pixels in rows 1 and 3, and 0 in lanes with pixels in rows 0 and 2
 
   RowBias() = default;
-  CUDAVISION_HOST_DEVICE explicit RowBias(int g)
-      : top(g / 4 == 1 ? outside_search : 0), bottom(g / 4 == 0 ? outside_search : 0) {}
+  CUDAVISION_HOST_DEVICE explicit RowBias(int g) : top(g / 4 == 1 ? outside_search : 0) {}
 
   /// Returns the bias of row 0 or 1 of a pair. Not for halves that are skipped.
   CUDAVISION_HOST_DEVICE int of(RowPair pair, int row, int half) const {
@@ -207,7 +214,7 @@ struct RowBias {
     const bool three = pair == RowPair::second_of_three;
     if (row == 0)
       return pair == top_pair || (three && half == 1) ? top : 0;
-    return pair == bottom_pair || (three && half == 0) ? bottom : 0;
+    return pair == bottom_pair || (three && half == 0) ? outside_search - top : 0;
   }
 };
 
@@ -240,22 +247,21 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int 
 /// The second operand of these selections: bytes 4, 5 and 6 are 0, 1 and the base.
 constexpr std::uint32_t weight_constants = digit_base << 16 | 1u << 8;
 
-/// A sum of squares, Σ h² · 2^(2e) + 2 Σ h·l · 2^e + Σ l², is split so that both parts fit 32 bits.
-/// Samples are h·2^e + l.
+/// A sum of squares of samples is split, so that both parts fit 32 bits. e is the number of bits in
+/// the lower plane.
 struct Norm {
   std::uint32_t high;  ///< the norm >> 2e
   std::uint32_t low;   ///< the other bits
 };
 
+/// Sums of the squares of a patch's samples.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline Norm norm_of(std::uint32_t high_squares, std::uint32_t products,
-                                           std::uint32_t low_squares, int low_bits) {
-  if (Kind::sample_bytes == 1)
-    return {high_squares, 0};
-  const std::uint64_t rest =
-      (std::uint64_t{products} << (low_bits + 1)) + std::uint64_t{low_squares};
-  return {high_squares + static_cast<std::uint32_t>(rest >> (2 * low_bits)),
-          static_cast<std::uint32_t>(rest) & ((1u << (2 * low_bits)) - 1)};
+using SquareSum = std::conditional_t<Kind::sample_bytes == 1, std::uint32_t, std::uint64_t>;
+
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline Norm norm_of(SquareSum<Kind> squares, int low_bits) {
+  return {static_cast<std::uint32_t>(squares >> (2 * low_bits)),
+          static_cast<std::uint32_t>(squares) & ((1u << (2 * low_bits)) - 1)};
 }
 
 /// Where planes are joined, twice their products less the lower parts of the norms is at most this

@@ -22,16 +22,19 @@ struct ProductTile {
   int picture;
   int left, top;  ///< in the picture; the tile may end beyond it
   int strips;
-  int frame;      ///< whose samples are in the tile
-  unsigned next;  ///< the strip that the block comes to after these
+  int frame;             ///< whose samples are in the tile
+  unsigned share, next;  ///< what the block works on, and the strip that it comes to after these
 };
 
-/// Returns the tile that a block denoises when it comes to the given strip. A block takes
-/// strips_at_once strips, beginning with a multiple of their number. `blocks` is the number of all
-/// blocks.
+/// Returns the first strip of a share.
+CUDAVISION_HOST_DEVICE inline unsigned first_strip(const NlMeansArguments& a, unsigned share) {
+  return share * a.strips_of_share + (share < a.longer_shares ? share : a.longer_shares);
+}
+
+/// Returns the tile that a block denoises when it comes to the given strip of a share.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, unsigned strip,
-                                                  unsigned blocks) {
+CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, unsigned share,
+                                                  unsigned strip) {
   ProductTile tile{};
   while (tile.picture + 1 < a.picture_count && strip >= a.pictures[tile.picture + 1].first_block)
     ++tile.picture;
@@ -39,7 +42,7 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
   const unsigned in_column = (picture.height + Kind::strip_height - 1) / Kind::strip_height;
   const unsigned number = strip - picture.first_block;
   const unsigned column = number / in_column, row = number % in_column;
-  unsigned strips = a.strips_at_once - strip % a.strips_at_once;
+  unsigned strips = first_strip(a, share + 1) - strip;
   if (strips > in_column - row)
     strips = in_column - row;
   if (strips > static_cast<unsigned>(a.shape.strips))
@@ -47,9 +50,8 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
   tile.left = column * Kind::strip_width;
   tile.top = row * Kind::strip_height;
   tile.strips = strips;
+  tile.share = share;
   tile.next = strip + strips;
-  if (tile.next % a.strips_at_once == 0)
-    tile.next += (blocks - 1) * a.strips_at_once;
   return tile;
 }
 
@@ -127,20 +129,52 @@ CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int thread,
                                                 std::uint32_t* pixels) {
-  for (int i = thread; i < shape.copy_words; i += product_threads)
+  const int words = shape.copy_columns * shape.rows;
+  for (int i = thread; i < words; i += product_threads)
     CUDAVISION_UNROLL
   for (int p = 0; p < Kind::planes; ++p) {
     std::uint32_t* const at = pixels + p * shape.plane_words + i;
     // The last column has no neighbour, and the bytes that it lacks are in no patch.
-    const std::uint32_t next = i + shape.rows < shape.copy_words ? at[shape.rows] : 0;
+    const std::uint32_t next = i + shape.rows < words ? at[shape.rows] : 0;
     CUDAVISION_UNROLL
     for (int c = 1; c < 4; ++c)
       at[c * shape.copy_words] = bytes_from(at[0], next, c);
   }
 }
 
+/// Returns the sum of the squares of a patch's row. `words` is the first one of the row, in the
+/// upper plane of the first channel.
+template <class Kind>
+CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape& shape, int patch,
+                                                             int low_bits,
+                                                             const std::uint32_t* words) {
+  std::uint32_t high = 0, products = 0, low = 0;
+  CUDAVISION_UNROLL
+  for (int c = 0; c < Kind::channels; ++c)
+    CUDAVISION_UNROLL
+  for (int w = 0; w < Kind::side; ++w) {
+    const std::uint32_t* const at =
+        words + w * shape.rows + c * Kind::sample_bytes * shape.plane_words;
+    const std::uint32_t mask = patch_mask(patch, 0, w);
+    const std::uint32_t upper = at[0] & mask;
+    high = dot_bytes(upper, upper, high);
+    if (Kind::sample_bytes == 2) {
+      const std::uint32_t lower = at[shape.plane_words] & mask;
+      products = dot_bytes(upper, lower, products);
+      low = dot_bytes(lower, lower, low);
+    }
+  }
+  // Samples are h·2^e + l.
+  SquareSum<Kind> squares = high;
+  if (Kind::sample_bytes == 2)
+    squares = (squares << (2 * low_bits)) +
+              (static_cast<SquareSum<Kind>>(products) << (low_bits + 1)) + low;
+  return squares;
+}
+
 /// Computes the norms of the patches around all candidates of a tile: sums of the squares of a
-/// patch's rows slide down the columns.
+/// patch's rows slide down the columns. The place of a norm holds the squares of the patch's first
+/// row until that row leaves the sum.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, int* norms) {
@@ -148,54 +182,44 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
   const int patch = 2 * a.patch_radius + 1;
   const int limit = Kind::joins_planes ? joined_limit : 0;
   const std::uint32_t min_low = static_cast<std::uint32_t>(limit) << (2 * a.low_bits);
-  // Each thread sums a part of a column, as long as it must be for all to have one.
-  const int segments =
-      shape.candidate_columns < product_threads ? product_threads / shape.candidate_columns : 1;
+  // Each thread sums a part of a column. Neighbours take the parts of the same column, which have
+  // an odd number of rows, so that they read from different banks.
+  constexpr int parts = 4;
   const int rows = candidate_rows<Kind>(a.search_radius, strips);
-  const int segment = (rows + segments - 1) / segments;
-  for (int item = thread; item < shape.candidate_columns * segments; item += product_threads) {
-    const int x = item % shape.candidate_columns;
-    const int top = item / shape.candidate_columns * segment;
-    if (top >= rows)
+  const int part_rows = (rows + parts - 1) / parts | 1;
+  for (int item = thread; item < shape.candidate_columns * parts; item += product_threads) {
+    const int x = item / parts, top = item % parts * part_rows;
+    const int end = top + part_rows < rows ? top + part_rows : rows;
+    if (top >= end)
       continue;
-    const std::uint32_t* const column = pixels + word_at(shape, x, 0);
-    std::uint32_t high = 0, products = 0, low = 0;
-    const auto add_row = [&](int y, std::uint32_t factor) {
-      std::uint32_t row_high = 0, row_products = 0, row_low = 0;
-      CUDAVISION_UNROLL
-      for (int c = 0; c < Kind::channels; ++c)
-        CUDAVISION_UNROLL
-      for (int w = 0; w < Kind::side; ++w) {
-        const std::uint32_t* const at =
-            column + y + w * shape.rows + c * Kind::sample_bytes * shape.plane_words;
-        const std::uint32_t mask = patch_mask(patch, 0, w);
-        const std::uint32_t upper = at[0] & mask;
-        row_high = dot_bytes(upper, upper, row_high);
-        if (Kind::sample_bytes == 2) {
-          const std::uint32_t lower = at[shape.plane_words] & mask;
-          row_products = dot_bytes(upper, lower, row_products);
-          row_low = dot_bytes(lower, lower, row_low);
-        }
-      }
-      high += row_high * factor;
-      products += row_products * factor;
-      low += row_low * factor;
-    };
-    for (int y = 0; y < patch - 1; ++y)
-      add_row(top + y, 1);
-    const int end = top + segment < rows ? top + segment : rows;
-    for (int y = top; y < end; ++y) {
-      add_row(y + patch - 1, 1);
-      const Norm norm = norm_of<Kind>(high, products, low, a.low_bits);
-      int* const to = norms + x * shape.candidate_rows + y;
-      to[0] = (static_cast<int>(norm.high) - limit) * (1 << a.scale_log2);
+    const std::uint32_t* const words = pixels + word_at(shape, x, 0);
+    std::uint32_t* const column = reinterpret_cast<std::uint32_t*>(norms) + x * shape.norm_rows;
+    SquareSum<Kind> sum = 0;
+    const auto add_row = [&](int y) {
+      const SquareSum<Kind> squares = squares_of_row<Kind>(shape, patch, a.low_bits, words + y);
+      sum += squares;
+      if (y >= end)
+        return;
+      column[y] = static_cast<std::uint32_t>(squares);
       if (Kind::sample_bytes == 2)
-        to[shape.norm_words()] = static_cast<int>(norm.low + min_low);
-      add_row(y, ~0u);
+        column[shape.norm_words() + y] = static_cast<std::uint32_t>(std::uint64_t{squares} >> 32);
+    };
+    for (int y = top; y < top + patch - 1; ++y)
+      add_row(y);
+    for (int y = top; y < end; ++y) {
+      add_row(y + patch - 1);
+      const Norm norm = norm_of<Kind>(sum, a.low_bits);
+      std::uint32_t* const to = column + y;
+      sum -= to[0];
+      if (Kind::sample_bytes == 2)
+        sum -= static_cast<SquareSum<Kind>>(std::uint64_t{to[shape.norm_words()]} << 32);
+      to[0] = (norm.high - static_cast<std::uint32_t>(limit)) << a.scale_log2;
+      if (Kind::sample_bytes == 2)
+        to[shape.norm_words()] = norm.low + min_low;
     }
   }
   for (int y = thread; y < rows; y += product_threads) {
-    int* const to = norms + shape.candidate_columns * shape.candidate_rows + y;
+    int* const to = norms + shape.outside_norms() + y;
     to[0] = outside_search;
     if (Kind::sample_bytes == 2)
       to[shape.norm_words()] = static_cast<int>(min_low);
@@ -217,14 +241,13 @@ CUDAVISION_HOST_DEVICE inline void keep_frame(const NlMeansArguments& a, int str
     kept[p * to.plane_words() + column * to.rows + y] =
         pixels[p * shape.plane_words + (a.search_radius / 4 + column) * shape.rows +
                a.search_radius + y];
-  for (int i = thread; i < Kind::strip_width * Kind::strip_height * strips; i += product_threads) {
-    const int x = a.search_radius + i % Kind::strip_width;
-    const int y = a.search_radius + i / Kind::strip_width;
-    CUDAVISION_UNROLL
-    for (int part = 0; part < Kind::sample_bytes; ++part)
-      kept[to.norms() + part * to.pixels + i] = static_cast<std::uint32_t>(
-          norms[part * shape.norm_words() + x * shape.candidate_rows + y]);
-  }
+  for (int x = thread / 32; x < Kind::strip_width; x += product_warps)
+    for (int y = thread % 32; y < Kind::strip_height * strips; y += 32)
+      CUDAVISION_UNROLL
+  for (int part = 0; part < Kind::sample_bytes; ++part)
+    kept[to.norms() + part * to.pixels + to.pixel(x, y)] = static_cast<std::uint32_t>(
+        norms[part * shape.norm_words() + (a.search_radius + x) * shape.norm_rows +
+              a.search_radius + y]);
 }
 
 }  // namespace cudavision::nlmeans

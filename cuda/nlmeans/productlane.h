@@ -40,14 +40,12 @@ class ProductLane {
   CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place,
                                      int first_entry)
       : a_(a), limit_(a.max_distance + first_entry) {
+    const OwnPatches own(a, place);
     CUDAVISION_UNROLL
     for (int s = 0; s < Kind::squares; ++s)
       CUDAVISION_UNROLL
     for (int half = 0; half < 2; ++half) {
-      if (place.kept)
-        take_kept_patch(place, s, half);
-      else
-        take_patch(place, s, half);
+      take_patch(own, s, half);
       high_norms_[s][half] += first_entry;
       if (Kind::joins_planes) {
         high_norms_[s][half] += joined_limit * (1 << a.scale_log2);
@@ -93,7 +91,6 @@ class ProductLane {
     const ProductShape& shape = a_.shape;
     const int g = place.g(), t = place.t();
     const int first = place.column() + 2 * group;  // word of the first candidate's patch
-    const auto column_at = [&](int column) { return column * shape.candidate_rows + place.top; };
     Candidates found{};
     found.row_bias = RowBias(g);
     found.right = place.pixels + word_at(shape, 4 * first + g, place.top + t);
@@ -101,8 +98,8 @@ class ProductLane {
     for (int i = 0; i < 2; ++i) {
       const int column = 2 * t + i;
       const bool searched = searches(pixel_x(g), 8 * group + column, a_.search_radius);
-      found.norms[i] =
-          place.norms + column_at(searched ? 4 * first + column : shape.candidate_columns);
+      found.norms[i] = place.norms + place.top +
+                       (searched ? (4 * first + column) * shape.norm_rows : shape.outside_norms());
     }
     CUDAVISION_UNROLL
     for (int m = 0; m < Kind::products; ++m) {
@@ -165,47 +162,54 @@ class ProductLane {
   }
 
  private:
-  /// Takes the norms and the words of a pixel's patch from the tile.
-  CUDAVISION_HOST_DEVICE void take_patch(const LanePlace& place, int s, int half) {
-    const ProductShape& shape = a_.shape;
-    const int x = a_.search_radius + place.x(), y = a_.search_radius + place.y(2 * s + half);
-    take_norms(place.norms + x * shape.candidate_rows + y, shape.norm_words(), s, half);
-    take_words(s, half, place.t(), [&](int plane, int row, int word) {
-      return place
-          .pixels[plane * shape.plane_words + word_at(shape, x, y + row) + word * shape.rows];
-    });
-  }
+  /// Where the patches of the lane's pixels are, and their norms: in the tile, or in what is kept
+  /// of the frame that is denoised.
+  struct OwnPatches {
+    const std::uint32_t* words;  ///< which the first pixel's patch begins in, in the lane's row
+    int rows;                    ///< from a word to the next one of its row
+    int plane_words;
+    int first_row;     ///< of the patches, in the lane
+    int first_byte;    ///< of the patches, in their first words
+    const int* norms;  ///< of the first pixel
+    int norm_words;    ///< from the upper part of a norm to the lower one
 
-  /// Takes them from the kept frame, whose words are not shifted.
-  CUDAVISION_HOST_DEVICE void take_kept_patch(const LanePlace& place, int s, int half) {
-    const KeptFrame<Kind> kept(a_.shape.strips);
-    const int x = a_.search_radius % 4 + place.x(), y = place.y(2 * s + half);
-    take_norms(
-        reinterpret_cast<const int*>(place.kept) + kept.norms() + y * Kind::strip_width + place.x(),
-        kept.pixels, s, half);
-    take_words(s, half, place.t(), [&](int plane, int row, int word) {
-      const std::uint32_t* const at =
-          place.kept + plane * kept.plane_words() + (x / 4 + word) * kept.rows + y + row;
-      return bytes_from(at[0], at[kept.rows], x % 4);
-    });
-  }
+    CUDAVISION_HOST_DEVICE OwnPatches(const NlMeansArguments& a, const LanePlace& place) {
+      const int radius = a.search_radius, x = radius + place.x(), y = place.y(0);
+      first_row = place.t();
+      first_byte = x & 3;
+      if (place.kept) {
+        const KeptFrame<Kind> kept(a.shape.strips);
+        words = place.kept + ((x >> 2) - (radius >> 2)) * kept.rows + y + first_row;
+        rows = kept.rows;
+        plane_words = kept.plane_words();
+        norms = reinterpret_cast<const int*>(place.kept) + kept.norms() + kept.pixel(place.x(), y);
+        norm_words = kept.pixels;
+      } else {
+        words = place.pixels + (x >> 2) * a.shape.rows + radius + y + first_row;
+        rows = a.shape.rows;
+        plane_words = a.shape.plane_words;
+        norms = place.norms + x * a.shape.norm_rows + radius + y;
+        norm_words = a.shape.norm_words();
+      }
+    }
+  };
 
-  CUDAVISION_HOST_DEVICE void take_norms(const int* high, int low, int s, int half) {
-    high_norms_[s][half] = high[0];
+  /// Takes the words of a pixel's patch, and the patch's norm.
+  CUDAVISION_HOST_DEVICE void take_patch(const OwnPatches& own, int s, int half) {
+    const int below = 4 * s + pixel_y(8 * half);  // the first pixel
+    high_norms_[s][half] = own.norms[below];
     if (Kind::sample_bytes == 2)
-      low_norms_[s][half] = high[low];
-  }
-
-  /// word_of(plane, row, word) returns a word of the patch with the bytes after it.
-  template <class WordOf>
-  CUDAVISION_HOST_DEVICE void take_words(int s, int half, int t, const WordOf& word_of) {
+      low_norms_[s][half] = own.norms[own.norm_words + below];
     CUDAVISION_UNROLL
     for (int p = 0; p < Kind::planes; ++p)
       CUDAVISION_UNROLL
-    for (int i = 0; i < Kind::words; ++i) {
-      const int row = t + 4 * (i / Kind::side), word = i % Kind::side;
-      left_[s][p][2 * i + half] =
-          word_of(p, row, word) & patch_mask(2 * a_.patch_radius + 1, row, word);
+    for (int row = 0; row < 4 * Kind::side; row += 4) {
+      const std::uint32_t* const at = own.words + p * own.plane_words + below + row;
+      CUDAVISION_UNROLL
+      for (int word = 0; word < Kind::side; ++word)
+        left_[s][p][2 * (row / 4 * Kind::side + word) + half] =
+            bytes_from(at[word * own.rows], at[(word + 1) * own.rows], own.first_byte) &
+            patch_mask(2 * a_.patch_radius + 1, row + own.first_row, word);
     }
   }
 

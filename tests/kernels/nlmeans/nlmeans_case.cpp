@@ -39,7 +39,7 @@ NlMeansCase make_case(std::uint64_t seed, int number, int max_pixels, int frames
   test.title = kind.name + ", case " + std::to_string(number);
   test.parameters = random_parameters(random);
   test.parameters.frames = frames;
-  test.parameters.search = std::min(test.parameters.search, max_search(max_pixels));
+  test.parameters.search = std::min(test.parameters.search, max_search(max_pixels / frames));
   const int patches = frames * test.parameters.search * test.parameters.search;
   const int differences = patches * test.parameters.patch * test.parameters.patch;
   const auto [width, height] =

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: which kernel denoises the pictures of a kind, and how its tiles, its table of
+// weights and its blocks share the GPU.
+
+#include <algorithm>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/nlmeans/any.cuh"
+#include "cuda/nlmeans/backend.h"
+#include "cuda/nlmeans/productkernels.cuh"
+#include "cuda/nlmeans/tile.cuh"
+
+namespace cudavision::nlmeans {
+
+using Kernel = Launcher<NlMeansArguments>::Kernel;
+
+/// The tile kernels support patch radii from 1 to this one.
+constexpr int max_tile_radius = 3;
+
+template <int kRadius>
+Kernel tile_kernel_of(int channels, bool shared_table) {
+  if (channels == 1)
+    return shared_table ? denoise_tiles<kRadius, 1, true> : denoise_tiles<kRadius, 1, false>;
+  return shared_table ? denoise_tiles<kRadius, 3, true> : denoise_tiles<kRadius, 3, false>;
+}
+
+inline Kernel tile_kernel(int radius, int channels, bool shared_table) {
+  switch (radius) {
+    case 1:
+      return tile_kernel_of<1>(channels, shared_table);
+    case 2:
+      return tile_kernel_of<2>(channels, shared_table);
+    default:
+      return tile_kernel_of<max_tile_radius>(channels, shared_table);
+  }
+}
+
+inline Kernel any_kernel(int sample_bytes, int channels) {
+  if (sample_bytes == 1)
+    return channels == 1 ? denoise_any<std::uint8_t, std::uint32_t, 1>
+                         : denoise_any<std::uint8_t, std::uint32_t, 3>;
+  return channels == 1 ? denoise_any<std::uint16_t, std::uint64_t, 1>
+                       : denoise_any<std::uint16_t, std::uint64_t, 3>;
+}
+
+inline Kernel padding_kernel(int sample_bytes) {
+  return sample_bytes == 1 ? pad_pictures<std::uint8_t> : pad_pictures<std::uint16_t>;
+}
+
+inline unsigned tiles(const DenoisedPicture& picture, int width, int height) {
+  return static_cast<unsigned>((picture.width + width - 1) / width) *
+         ((picture.height + height - 1) / height);
+}
+
+/// How the tile kernels keep a table of weights.
+struct TablePlace {
+  Table table = Table::global;
+  int copies_log2 = 0;
+  int words = 0;
+};
+
+/// The groups of a kind, and the launches for them.
+struct Plan {
+  int channels = 1;
+  int groups[FrameLayout::max_channels] = {};  ///< the group of each of the arguments' pictures
+  NlMeansArguments arguments{};
+  Kernel kernel = nullptr;
+  unsigned blocks = 0;
+  unsigned resident_blocks = 0;  ///< 0, or those that share the strips
+  int threads = 0;
+  int shared_bytes = 0;
+  unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
+};
+
+/// Chooses kernels for pictures of a layout, on the card of the current context.
+class KernelChoice {
+ public:
+  explicit KernelChoice(const FrameLayout& layout)
+      : layout_(layout),
+        shared_bytes_(
+            device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")),
+        multiprocessor_bytes_(
+            device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, "the shared memory")),
+        reserved_bytes_(
+            device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, "the shared memory")),
+        multiprocessors_(multiprocessor_count()) {
+    for (int radius = 1; radius <= max_tile_radius; ++radius)
+      for (const int channels : {1, DenoisedChannels::max_count})
+        for (const bool shared_table : {false, true})
+          cuda_check(
+              cudaFuncSetAttribute(tile_kernel(radius, channels, shared_table),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+              "setting up a kernel on the GPU");
+    for (const int channels : {1, DenoisedChannels::max_count})
+      for (int side = min_product_side; side <= max_product_side; ++side)
+        for (const int search_radius : {1, Parameters::Ranges::search.max / 2})
+          with_product_kind(2 * side - 2, search_radius, channels, layout.sample_bytes(),
+                            [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
+  }
+
+  /// Completes a plan whose pictures and parameters are set. `weights` is the number of entries of
+  /// the table with its last one, which is 0.
+  void choose(const Parameters& parameters, Plan& plan, int weights) const {
+    NlMeansArguments& a = plan.arguments;
+    plan.padding_blocks = plan.resident_blocks = 0;
+    if (choose_tile_kernel(parameters, plan))
+      return;
+    if (with_product_kind(a.patch_radius, a.search_radius, plan.channels, layout_.sample_bytes(),
+                          [&](auto kind) {
+                            plan.kernel = nullptr;
+                            choose_product_kernel<decltype(kind)>(plan, weights);
+                          }) &&
+        plan.kernel)
+      return;
+    plan.kernel = any_kernel(layout_.sample_bytes(), plan.channels);
+    plan.threads = any_threads;
+    plan.shared_bytes = 0;
+    plan.blocks = place_tiles(plan, any_tile, any_tile);
+    for (int i = 0; i < a.picture_count; ++i) {
+      a.pictures[i].first_padding_block = plan.padding_blocks;
+      plan.padding_blocks += static_cast<unsigned>(parameters.frames * plan.channels) *
+                             (a.pictures[i].height + 2 * denoising_halo(parameters));
+    }
+  }
+
+  /// Shares the strips out among the blocks that work at the same time, so that no block gets more
+  /// than one more than another. Where only parts of the frame are denoised, shares are as small as
+  /// a tile, so that each block gets some of these parts.
+  static void share_strips(Plan& plan) {
+    NlMeansArguments& a = plan.arguments;
+    const auto tile_strips = static_cast<unsigned>(a.shape.strips);
+    const unsigned tiles = (a.strips + tile_strips - 1) / tile_strips;
+    a.shares = std::min(
+        a.strips, a.everywhere ? plan.resident_blocks : std::max(plan.resident_blocks, tiles));
+    a.strips_of_share = a.strips / a.shares;
+    a.longer_shares = a.strips % a.shares;
+    plan.blocks = std::min(a.shares, plan.resident_blocks);
+  }
+
+ private:
+  template <class Kind>
+  void allow_shared_memory() const {
+    for (const Table table : {Table::aligned, Table::shared, Table::global})
+      if (const Kernel kernel = product_kernel<Kind>(table))
+        cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        shared_bytes_),
+                   "setting up a kernel on the GPU");
+  }
+
+  /// Chooses a tile kernel, or returns false if there is none for the plan or the products are
+  /// faster. The tensor cores compare groups of candidates, more than the search has. Where they
+  /// compare 1.3 times as many, they take 0.85 times as long as a tile kernel for one channel and
+  /// 0.53 times as long for three (on an H100).
+  bool choose_tile_kernel(const Parameters& parameters, Plan& plan) const {
+    NlMeansArguments& a = plan.arguments;
+    const int needed = a.search_radius * 2 + 4;
+    const int compared = round_up(needed, 8) * needed;
+    const int searched = parameters.search * parameters.search;
+    const int tile_bytes = tile_shared_bytes(plan.channels, denoising_halo(parameters));
+    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(plan.channels)) ||
+        a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
+        a.search_radius > DenoisingTile::max_search_radius || tile_bytes > shared_bytes_ ||
+        2 * compared <= (plan.channels == 1 ? 3 : 5) * searched)
+      return false;
+    const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
+    const bool shared_table =
+        a.last_weight < max_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
+    plan.kernel = tile_kernel(a.patch_radius, plan.channels, shared_table);
+    plan.threads = tile_threads;
+    plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
+    plan.blocks = place_tiles(plan, DenoisingTile::width,
+                              DenoisingTile::warps * tile_thread_rows(plan.channels));
+    return true;
+  }
+
+  /// Numbers the tiles of all pictures and returns their count.
+  static unsigned place_tiles(Plan& plan, int width, int height) {
+    unsigned count = 0;
+    for (int i = 0; i < plan.arguments.picture_count; ++i) {
+      plan.arguments.pictures[i].first_block = count;
+      count += tiles(plan.arguments.pictures[i], width, height);
+    }
+    return count;
+  }
+
+  /// Returns the shared memory of a block of which so many are resident.
+  int share(int resident_blocks) const {
+    return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
+  }
+
+  /// Returns how to keep a table beside a tile of the given size. Lanes that read different copies
+  /// of the table do not wait for each other, but more copies must not cost a resident block.
+  TablePlace place_table(int weights, int tile_bytes, int resident_blocks,
+                         int max_copies_log2) const {
+    for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2) {
+      const int words = ((weights << copies_log2) + 31) / 32 * 32;
+      if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share(resident_blocks) : shared_bytes_))
+        return {Table::shared, copies_log2, words};
+    }
+    return {};
+  }
+
+  /// Sets the shape of the tile and returns its bytes. The tile is the largest one that costs no
+  /// resident block, or the largest of all if there is none. Where a quarter less makes room for
+  /// more copies of the table, a smaller one is better (1424 instead of 1461 µs for three frames on
+  /// an H200).
+  template <class Kind>
+  int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
+    const auto tile_bytes = [&](int strips) {
+      a.shape = product_shape<Kind>(a.search_radius, strips);
+      return 4 * (a.shape.words(Kind::planes, Kind::sample_bytes) +
+                  (a.frame_count > 1 ? KeptFrame<Kind>(strips).words() : 0));
+    };
+    for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2)
+      for (int strips = Kind::tile_strips;
+           strips >= (copies_log2 > 0 ? Kind::tile_strips * 3 / 4 : 1); --strips)
+        if (tile_bytes(strips) + 4 * (weights << copies_log2) <= share(Kind::resident_blocks))
+          return tile_bytes(strips);
+    return tile_bytes(Kind::tile_strips);
+  }
+
+  /// Leaves plan.kernel as it is if the tile does not fit shared memory. `weights` is the number of
+  /// entries of the table with its last one, which is 0.
+  template <class Kind>
+  void choose_product_kernel(Plan& plan, int weights) const {
+    NlMeansArguments& a = plan.arguments;
+    a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
+    const int shift = a.distance_shift - 2 * a.low_bits;
+    // Joined planes have no more than 2 · low_bits bits below the distance's.
+    const int max_copies_log2 = Kind::joins_planes ? std::min(5, 2 * a.low_bits + shift - 2) : 5;
+    const int tile_bytes = shape_tile<Kind>(a, weights, max_copies_log2);
+    if (tile_bytes > shared_bytes_)
+      return;
+    TablePlace place = place_table(weights, tile_bytes, Kind::resident_blocks, max_copies_log2);
+    int scale_log2 = 0;
+    a.index_shift = shift;
+    if (place.table == Table::shared) {
+      a.index_shift = shift - 2 - place.copies_log2;
+      if (a.index_shift <= 0) {
+        scale_log2 = -a.index_shift;
+        a.index_shift = 0;
+        place.table = Table::aligned;
+      }
+    }
+    plan.kernel = product_kernel<Kind>(place.table);
+    if constexpr (Kind::squares > 1)
+      if (!plan.kernel)
+        return choose_product_kernel<typename Kind::OneSquare>(plan, weights);
+    a.scale_log2 = scale_log2;
+    a.product_scale = -2 * (1 << scale_log2);
+    a.joined_shift = 2 * a.low_bits - scale_log2;
+    a.max_distance = (weights - 1) << (shift + scale_log2);
+    a.table_mask = ~((4 << place.copies_log2) - 1);
+    a.table_words = place.words;
+    a.copies_log2 = place.copies_log2;
+    a.strips = place_tiles(plan, Kind::strip_width, Kind::strip_height);
+    plan.threads = product_threads;
+    plan.shared_bytes = tile_bytes + 4 * place.words;
+    int resident = 0;
+    cuda_check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads,
+                                                      static_cast<std::size_t>(plan.shared_bytes)),
+        "setting up a kernel on the GPU");
+    plan.resident_blocks = static_cast<unsigned>(std::max(1, resident) * multiprocessors_);
+  }
+
+  FrameLayout layout_;
+  int shared_bytes_;  ///< limit of a block
+  int multiprocessor_bytes_,
+      reserved_bytes_;  ///< shared memory of all resident blocks, and what each loses
+  int multiprocessors_;
+};
+
+}  // namespace cudavision::nlmeans
