@@ -53,17 +53,26 @@ std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
   return WrittenRectangle{numbers[0], numbers[1], numbers[2], numbers[3], shares};
 }
 
-int coordinate(double value) {
+struct Interval {
+  int begin, end;
+};
+
+/// Rounds an interval, and clamps it to the coordinates of boxes. One beyond them keeps a pixel: it
+/// lies outside of the frame, which is a mistake, and is not empty, which is none.
+Interval clamped_interval(double begin, double size) {
   constexpr double maximum = regions::Parameters::max_coordinate;
-  return static_cast<int>(std::lround(std::clamp(value, -maximum, maximum)));
+  const double kept = size > 0 ? 1 : 0;
+  return {static_cast<int>(std::lround(std::clamp(begin, -maximum, maximum - kept))),
+          static_cast<int>(std::lround(std::clamp(begin + size, kept - maximum, maximum)))};
 }
 
 }  // namespace
 
 regions::Box WrittenRectangle::box_in(int frame_width, int frame_height) const {
   const double unit_x = shares ? frame_width : 1, unit_y = shares ? frame_height : 1;
-  return {coordinate(x * unit_x), coordinate(y * unit_y), coordinate((x + width) * unit_x),
-          coordinate((y + height) * unit_y)};
+  const Interval columns = clamped_interval(x * unit_x, width * unit_x);
+  const Interval rows = clamped_interval(y * unit_y, height * unit_y);
+  return {columns.begin, rows.begin, columns.end, rows.end};
 }
 
 RegionText::RegionText(const char* text) {

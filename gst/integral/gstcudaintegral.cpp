@@ -364,7 +364,8 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
       "Integral images (summed-area tables), local means and deviations, adaptive thresholds, "
       "denoising by non-local means and edge-preserving smoothing, on an NVIDIA GPU or the CPU");
 
-  set_memory_advice(GST_ELEMENT_CLASS(klass), "smaller frames or, for tables, element-type=uint32");
+  set_memory_advice(GST_ELEMENT_CLASS(klass),
+                    "smaller frames, element-type=uint32 for tables, or a smaller denoise-frames");
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->start = GST_DEBUG_FUNCPTR(start);

@@ -61,6 +61,12 @@ TEST(test_regions_outside, .for_each_element()) {
   stream.restart();
   stream.push(1);
   stream.expect_warning({"71x53"});
+  for (const char* far : {"99999999999999999999,0,1,1", "0,-1e300,1,1", "3000000,0,20,20"}) {
+    stream.restart();
+    stream.filter.set("regions", far);
+    stream.push(1);
+    stream.expect_warning({"71x53"});
+  }
   // A region of one frame is enough.
   stream.restart();
   stream.filter.set("regions", "60,10,30,20");
