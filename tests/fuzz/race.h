@@ -67,13 +67,10 @@ class Race : public Life {
   void start();
   void stop();
   void play();
-  void share_context(GstMessage* message);
   void run_elsewhere(bool (Race::*action)());
   void act_as_application();
 
   const check::Owned<GstElement> element_;
-  std::mutex context_mutex_;
-  check::Owned<GstContext> context_;  ///< the last one that the element has made
   check::MessageLog messages_;
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;

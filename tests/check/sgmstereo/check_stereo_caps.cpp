@@ -171,7 +171,7 @@ TEST(test_nothing_for_downstream) {
     // A photograph has no second frame whose flow return would tell.
     stereo.wait_for_error();
     expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-                 {"pad src", "offered: video/x-raw, format=(string)GRAY16_LE", "width=(int)32",
+                 {"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE", "width=(int)32",
                   "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
