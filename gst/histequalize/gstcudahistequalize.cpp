@@ -207,7 +207,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   });
 }
 
-// What can give anything, such as an application, is not expected to convert.
+// An upstream element that claims to give any caps, such as appsrc, is not expected to convert.
 bool upstream_can_give_rgb(GstBaseTransform* trans) {
   GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
   const Caps taken(gst_pad_get_pad_template_caps(sink));

@@ -22,7 +22,7 @@ class Queue final : public Device {
  public:
   explicit Queue(const int& searches) : searches_(searches) {}
 
-  /// Of how many searches the last wait_event() waited for the end.
+  /// Returns the number of searches that have ended when the last wait_event() returns.
   int waited_for() const { return waited_for_; }
   /// Where the last copy() went.
   const void* copied_to() const { return copied_to_; }

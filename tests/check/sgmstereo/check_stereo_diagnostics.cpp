@@ -261,7 +261,7 @@ TEST(test_saturated_depth) {
   fail_unless(number_in(figures_in(messages[0]), "saturated") > 0.95);
 }
 
-// What a message says to set must be what a property takes, which has no comma in any language.
+// Messages write numbers as properties take them: with a decimal point in every language.
 TEST(test_decimal_point_in_other_languages, .unless(unless_commas())) {
   fail_unless(std::setlocale(LC_NUMERIC, language_with_commas) != nullptr);
   expect_words(warning_for(wall(), {{"output", "depth"},
