@@ -105,9 +105,7 @@ GstPadProbeReturn on_query(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
   const Caps taken(src ? gst_pad_peer_query_caps(src.get(), nullptr) : nullptr);
   if (taken && is_cuda_memory_alone(taken.get()) && !explainer.warned_of_downstream.exchange(true))
     post_warning(element.get(), GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
-                 "The element behind this one takes nothing but CUDA memory, and this element "
-                 "computes on the CPU: leave memory:CUDAMemory out of the caps behind it, or set "
-                 "backend=cuda.");
+                 needs_cuda_memory_text("this one"));
   return GST_PAD_PROBE_OK;
 }
 

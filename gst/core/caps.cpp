@@ -126,6 +126,12 @@ std::string features_text(const GstCapsFeatures* features) {
   return taken(gst_caps_features_to_string(features));
 }
 
+std::string needs_cuda_memory_text(const std::string& follower) {
+  return "The element behind " + follower +
+         " takes nothing but CUDA memory, and this element computes on the CPU: leave "
+         "memory:CUDAMemory out of the caps behind it, or set backend=cuda.";
+}
+
 Caps filtered(Caps caps, GstCaps* filter) {
   if (!filter)
     return caps;

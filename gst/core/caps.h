@@ -49,6 +49,9 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
 /// Return caps, or their features, as text, for messages.
 std::string caps_text(const GstCaps* caps);
 std::string features_text(const GstCapsFeatures* features);
+/// Returns the message that an element on the CPU gives if what is behind it needs CUDA memory.
+/// follower: "this one" or "the pad src", for example.
+std::string needs_cuda_memory_text(const std::string& follower);
 
 /// Returns the part of caps that filter admits, in the order of filter, or all of caps if filter is
 /// nullptr.

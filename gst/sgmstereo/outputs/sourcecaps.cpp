@@ -62,9 +62,7 @@ void stereo_require_peer(GstAggregator* self, GstPad* source_pad, StereoOutput o
   if (!stereo_state(self).session.takes_cuda() &&
       gst_caps_can_intersect(taken.get(), stereo_src_caps(output, true).get()) &&
       !gst_caps_can_intersect(taken.get(), stereo_src_caps(output, false).get()))
-    refuse("The element behind the pad " + name +
-           " takes nothing but CUDA memory, and this element computes on the CPU: leave "
-           "memory:CUDAMemory out of the caps behind it, or set backend=cuda.");
+    refuse(needs_cuda_memory_text("the pad " + name));
   const bool on_request =
       GST_PAD_TEMPLATE_PRESENCE(GST_PAD_PAD_TEMPLATE(source_pad)) == GST_PAD_REQUEST;
   refuse("Nothing that the pad " + name +
