@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tensors of an appsink as arrays of CuPy, PyTorch or numpy, without a copy. CUDA memory stays on the GPU."""
 import ctypes
+import functools
 import math
 
 import numpy
@@ -20,7 +21,6 @@ gst = ctypes.CDLL("libgstreamer-1.0.so.0")
 gst.gst_buffer_map.argtypes = [ctypes.c_void_p, ctypes.POINTER(MapInfo), ctypes.c_int]
 gst.gst_buffer_unmap.argtypes = [ctypes.c_void_p, ctypes.POINTER(MapInfo)]
 gst.gst_element_set_context.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-gst.gst_mini_object_unref.argtypes = gst.gst_object_unref.argtypes = [ctypes.c_void_p]
 
 
 def pointer_of(thing):
@@ -99,9 +99,9 @@ def array_maker():
     return "numpy", to_numpy
 
 
-def share_primary_context(pipeline, device=0):
-    """Lets the elements compute in the CUDA context that CuPy and PyTorch use; arrays of other contexts are of no use to
-    them. Call this before the pipeline starts."""
+@functools.cache
+def primary_context(device):
+    """The GstContext of a GPU's primary CUDA context, which is kept until the program ends."""
     driver, library = ctypes.CDLL("libcuda.so.1"), libgstcuda()
     handle, context = ctypes.c_int(), ctypes.c_void_p()
     for what, result in (("cuInit", driver.cuInit(0)), ("cuDeviceGet", driver.cuDeviceGet(ctypes.byref(handle), device)),
@@ -110,7 +110,10 @@ def share_primary_context(pipeline, device=0):
             raise RuntimeError(f"{what}: CUDA error {result}")
     library.gst_cuda_context_new_wrapped.restype = library.gst_context_new_cuda_context.restype = ctypes.c_void_p
     wrapped = ctypes.c_void_p(library.gst_cuda_context_new_wrapped(context, handle))
-    to_share = ctypes.c_void_p(library.gst_context_new_cuda_context(wrapped))
-    gst.gst_element_set_context(pointer_of(pipeline), to_share)
-    gst.gst_mini_object_unref(to_share)
-    gst.gst_object_unref(wrapped)
+    return ctypes.c_void_p(library.gst_context_new_cuda_context(wrapped))
+
+
+def share_primary_context(pipeline, device=0):
+    """Lets all elements compute in the CUDA context that CuPy and PyTorch use. Only pipelines in which other elements, such
+    as nvh264dec, bring a context of their own need it. Call this before the pipeline starts."""
+    gst.gst_element_set_context(pointer_of(pipeline), primary_context(device))

@@ -32,7 +32,7 @@ def main():
     caps = "other/tensors" if library == "numpy" else "other/tensors(memory:CUDAMemory); other/tensors"
     player = frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
                            f'! appsink name=sink caps="{caps}" max-buffers=4 sync=false')
-    if library != "numpy":
+    if library != "numpy":  # decodebin may choose nvh264dec
         cudatensors.share_primary_context(player.pipeline)
     with player:
         for number, (seconds, table) in enumerate(player.frames(make_array)):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/devicesession.h"
 
+#include <atomic>
+
 #include "gst/base/properties.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/scoped.h"
@@ -16,6 +18,8 @@ using Fallbacks = std::set<std::string>;
 
 enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
+
+std::atomic<std::size_t> sessions_on_cuda{0};
 
 constexpr int any_device = -1;
 constexpr Range<int> device_ids{any_device, G_MAXINT};
@@ -258,6 +262,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
       queue->device = make_cuda_device(queue->stream.handle());
     }
     page_locks_ = std::make_unique<PageLocks>(*upload_.device, context);
+    ++sessions_on_cuda;
     const std::lock_guard lock(mutex_);
     stream_ = compute_.stream;
   } catch (...) {
@@ -266,9 +271,15 @@ void DeviceSession::enter_context(const CudaContext& context) {
   }
 }
 
+std::size_t DeviceSession::count_on_cuda() noexcept {
+  return sessions_on_cuda;
+}
+
 void DeviceSession::stop() noexcept {
   {
     const ReleaseScope scope(context());
+    if (page_locks_)
+      --sessions_on_cuda;
     page_locks_.reset();
     for (Queue* queue : {&compute_, &upload_, &download_}) {
       queue->device.reset();

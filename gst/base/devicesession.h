@@ -62,6 +62,8 @@ class DeviceSession {
   /// Returns the queue for what the host must know of a frame that arrives, which does not wait for
   /// the work on earlier frames: the one for uploads, or device() on the CPU.
   Device& arrivals() const noexcept { return upload_.device ? *upload_.device : device(); }
+  /// Returns how many elements of the process have a started session on a GPU.
+  static std::size_t count_on_cuda() noexcept;
   bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/memory/libgstcuda.h"
 
+#include <dlfcn.h>
 #include <gst/cuda/cuda-gst.h>
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
@@ -8,8 +9,12 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace cudavision {
 namespace {
@@ -44,6 +49,84 @@ bool load_driver() {
   return true;
 }
 
+CudaContext owned(GstCudaContext* context) {
+  CudaContext result(GST_OBJECT_CAST(context));
+  gst_clear_object(&context);
+  return result;
+}
+
+// The functions of the driver that libgstcuda does not load.
+struct PrimaryContexts {
+  CUresult(CUDAAPI* retain)(CUcontext* context, CUdevice device) = nullptr;
+  CUresult(CUDAAPI* release)(CUdevice device) = nullptr;
+};
+
+const PrimaryContexts* primary_contexts() {
+  static const PrimaryContexts functions = [] {
+    PrimaryContexts found;
+    if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY)) {
+      found.retain =
+          reinterpret_cast<decltype(found.retain)>(dlsym(driver, "cuDevicePrimaryCtxRetain"));
+      found.release =
+          reinterpret_cast<decltype(found.release)>(dlsym(driver, "cuDevicePrimaryCtxRelease_v2"));
+    }
+    return found;
+  }();
+  return functions.retain && functions.release ? &functions : nullptr;
+}
+
+// Wraps the primary context of a device and retains it until the last reference is gone. Returns
+// none if the driver cannot make it.
+CudaContext wrap_primary_context(int device_id) {
+  CUdevice device = 0;
+  CUcontext handle = nullptr;
+  const PrimaryContexts* driver = primary_contexts();
+  if (!driver || CuDeviceGet(&device, device_id) != CUDA_SUCCESS ||
+      driver->retain(&handle, device) != CUDA_SUCCESS)
+    return {};
+  const CudaContext wrapped = owned(gst_cuda_context_new_wrapped(handle, device));
+  if (!wrapped) {
+    driver->release(device);
+    return {};
+  }
+  // Qdata is freed after libgstcuda has finalized the object.
+  static const GQuark key = g_quark_from_static_string("cudavision-primary-context");
+  g_object_set_qdata_full(
+      G_OBJECT(wrapped.object()), key, GINT_TO_POINTER(device + 1),
+      [](gpointer data) { primary_contexts()->release(GPOINTER_TO_INT(data) - 1); });
+  return wrapped;
+}
+
+// All elements of the process share one context per device: each further one would cost device
+// memory and time slices. The primary context is also that of the CUDA runtime, and so of CuPy,
+// PyTorch and TensorRT.
+CudaContext primary_context(int device_id) {
+  static std::mutex mutex;
+  static std::map<int, GWeakRef> references;
+  const std::lock_guard lock(mutex);
+  const auto [reference, is_new] = references.try_emplace(device_id);
+  if (is_new)
+    g_weak_ref_init(&reference->second, nullptr);
+  CudaContext context = owned(static_cast<GstCudaContext*>(g_weak_ref_get(&reference->second)));
+  if (!context) {
+    context = wrap_primary_context(device_id);
+    g_weak_ref_set(&reference->second, context.object());
+  }
+  return context;
+}
+
+// Offers an element the context of a pad's peer. Returns false once a peer has answered.
+gboolean ask_peer(GstElement* element, GstPad* pad, gpointer) {
+  const std::unique_ptr<GstQuery, decltype(&gst_query_unref)> query(
+      gst_query_new_context(GST_CUDA_CONTEXT_TYPE), gst_query_unref);
+  GstContext* context = nullptr;
+  if (gst_pad_peer_query(pad, query.get()))
+    gst_query_parse_context(query.get(), &context);
+  if (context)
+    gst_element_set_context(element, context);
+  return context == nullptr;
+}
+
 }  // namespace
 
 int CudaContext::device_id() const {
@@ -66,34 +149,53 @@ CudaScope::~CudaScope() {
     gst_cuda_context_pop(nullptr);
 }
 
-// libgstcuda writes the slot under a lock of its own, and calls back into set_context() while it
-// holds it. A lock of ours could therefore be taken in the opposite order by another element.
+CudaContext CudaContextSlot::get() const {
+  const std::lock_guard lock(mutex_);
+  return context_;
+}
+
 CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
   // Drop a context that was offered while cuda-device-id named another device.
-  if (const CudaContext offered(object_);
+  if (const CudaContext offered = get();
       offered && device_id >= 0 && offered.device_id() != device_id)
     clear();
-  if (!gst_cuda_ensure_element_context(element, device_id,
-                                       reinterpret_cast<GstCudaContext**>(&object_)))
-    return {};
-  return CudaContext(object_);
+  // Whoever answers calls the element's set_context(), and so offer().
+  if (!get())
+    gst_element_foreach_src_pad(element, ask_peer, nullptr);
+  if (!get())
+    gst_element_foreach_sink_pad(element, ask_peer, nullptr);
+  if (!get())
+    gst_element_post_message(
+        element, gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
+  if (!get()) {
+    const CudaContext primary = primary_context(std::max(device_id, 0));
+    if (!primary)
+      return {};
+    replace(primary);
+    gst_element_post_message(
+        element, gst_message_new_have_context(GST_OBJECT(element),
+                                              gst_context_new_cuda_context(native(primary))));
+  }
+  return get();
 }
 
 void CudaContextSlot::offer(GstElement* element, GstContext* context, int device_id) {
   // libgstcuda reads the context's device, which needs the driver.
-  if (g_strcmp0(gst_context_get_context_type(context), GST_CUDA_CONTEXT_TYPE) == 0 && load_driver())
-    gst_cuda_handle_set_context(element, context, device_id,
-                                reinterpret_cast<GstCudaContext**>(&object_));
+  if (g_strcmp0(gst_context_get_context_type(context), GST_CUDA_CONTEXT_TYPE) != 0 ||
+      !load_driver())
+    return;
+  GstCudaContext* fitting = nullptr;
+  gst_cuda_handle_set_context(element, context, device_id, &fitting);
+  CudaContext offered = owned(fitting);
+  const std::lock_guard lock(mutex_);
+  if (!context_)
+    std::swap(context_, offered);
 }
 
 void CudaContextSlot::replace(const CudaContext& context) {
-  GstObject* next = context ? GST_OBJECT_CAST(gst_object_ref(context.object())) : nullptr;
-  GstObject* last = __atomic_exchange_n(&object_, next, __ATOMIC_ACQ_REL);
-  gst_clear_object(&last);
-}
-
-void CudaContextSlot::clear() {
-  replace({});
+  CudaContext last = context;
+  const std::lock_guard lock(mutex_);
+  std::swap(context_, last);
 }
 
 bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context) {

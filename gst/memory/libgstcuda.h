@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include <mutex>
 #include <string>
 
 #include "cuda/core/device.h"
@@ -50,24 +51,23 @@ class CudaScope {
 };
 
 /// Holds the context that an element agrees on with its neighbours and the application, by the
-/// gst.cuda.context protocol of nvcodec's elements. libgstcuda serialises the negotiations.
+/// gst.cuda.context protocol of nvcodec's elements.
 class CudaContextSlot {
  public:
-  CudaContextSlot() = default;
-  ~CudaContextSlot() { clear(); }
-  CudaContextSlot(const CudaContextSlot&) = delete;
-  CudaContextSlot& operator=(const CudaContextSlot&) = delete;
-
-  /// Returns the context offered so far, else a neighbour's, else the application's, else a new
-  /// one; none if the device cannot provide one. device_id −1: any device.
+  /// Returns the context offered so far, else a neighbour's, else the application's, else the
+  /// primary context of the device, which it offers to the pipeline; none if the device cannot
+  /// provide one. device_id −1: any device.
   CudaContext negotiate(GstElement* element, int device_id);
   /// For an element's set_context(): keeps the context if it fits and there is none yet.
   void offer(GstElement* element, GstContext* context, int device_id);
   void replace(const CudaContext& context);
-  void clear();
+  void clear() { replace({}); }
 
  private:
-  GstObject* object_ = nullptr;
+  CudaContext get() const;
+
+  mutable std::mutex mutex_;  ///< guards what follows; never held while calling other objects
+  CudaContext context_;
 };
 
 /// Answers a CONTEXT query for gst.cuda.context. Returns false if it asks for something else, or if

@@ -23,8 +23,6 @@ void CudaContextSlot::offer(GstElement*, GstContext*, int) {}
 
 void CudaContextSlot::replace(const CudaContext&) {}
 
-void CudaContextSlot::clear() {}
-
 bool handle_context_query(GstElement*, GstQuery*, const CudaContext&) {
   return false;
 }

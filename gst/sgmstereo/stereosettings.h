@@ -70,7 +70,7 @@ struct StereoSettings : sgm::Parameters {
   std::size_t max_in_flight(DeviceKind backend, bool in_stream_order) const noexcept {
     if (frames_in_flight > 0)
       return static_cast<std::size_t>(frames_in_flight);
-    return automatic_frames_in_flight(FlightUnit::pair, backend, in_stream_order);
+    return automatic_frames_in_flight(FlightUnit::pair, backend, in_stream_order, 1);
   }
 
   /// Returns these settings, except that those which need a restart are taken from started.

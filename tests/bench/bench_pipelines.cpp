@@ -6,12 +6,17 @@
 #include <gst/gst.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <regex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -58,11 +63,15 @@ std::string usage() {
          "summed\n"
          "over all threads, and the same for each element; bus µs that a copy of the frame takes "
          "in\n"
-         "the direction that takes longer, and its share in the time per frame; and per frame the\n"
+         "the direction that takes longer, and its share in the time per frame; per frame the\n"
          "uploads, downloads, copies on the GPU, launches of kernels or graphs, and allocations "
          "of\n"
          "device memory. They are counted if CUDA_INJECTION64_PATH names libcounttransfers.so,\n"
-         "which tests/gpu/bundle.sh builds.\n";
+         "which tests/gpu/bundle.sh builds. Of the group streams, whose frames per second are "
+         "those\n"
+         "of all pipelines together: the time until each has put out a frame, and the GPU memory "
+         "of\n"
+         "each.\n";
 }
 
 Options parse(int argc, char** argv) {
@@ -177,18 +186,68 @@ std::optional<PipelineRow::Calls> count_calls(const PipelineSubject& subject,
                             per_frame(&CudaCounts::allocations)};
 }
 
-PipelineRow measure(const PipelineSubject& subject, const Options& options,
-                    std::optional<BusTimer>& bus) {
+/// Runs the subject's pipelines side by side, each with a thread that pushes frames.
+PipelineRow measure_streams(const PipelineSubject& subject, const Options& options, bool on_gpu) {
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  const auto free_bytes = [on_gpu] {
+    return on_gpu ? static_cast<double>(free_device_memory()) : 0;
+  };
+  const double free_before = free_bytes();
+  const auto start = Clock::now();
+  std::vector<std::unique_ptr<PipelineRun>> runs;
+  for (int i = 0; i < subject.streams; ++i)
+    runs.push_back(std::make_unique<PipelineRun>(subject, options.settings));
+  struct Stop {
+    std::atomic<bool>& flag;
+    ~Stop() { flag = true; }
+  };
+  std::atomic<bool> stop{false};
+  std::vector<std::future<void>> feeders;
+  const Stop stop_before_feeders_join{stop};
+  for (const auto& run : runs)
+    feeders.push_back(std::async(std::launch::async, [&run = *run, &stop, pace = subject.pace] {
+      run.push_until(stop, pace);
+    }));
+  const auto outputs = [&] {
+    std::uint64_t sum = 0;
+    for (const auto& run : runs)
+      sum += run->outputs();
+    return sum;
+  };
+  const auto all_put_out = [](const auto& run) { return run->outputs() > 0; };
+  while (!std::all_of(runs.begin(), runs.end(), all_put_out))
+    for (std::future<void>& feeder : feeders)
+      if (feeder.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready)
+        feeder.get();  // throws: it ends only by itself if its frames are refused
+  PipelineRow row;
+  row.start_seconds = Seconds(Clock::now() - start).count();
+  // Meanwhile the elements lock the memory of frames, which takes some dozens of them.
+  std::this_thread::sleep_for(Seconds(std::max(options.seconds, subject.pace > 0 ? 3. : 1.)));
+  const std::uint64_t first = outputs();
+  const double processor_start = processor_seconds();
+  const auto measured_from = Clock::now();
+  std::this_thread::sleep_for(Seconds(3 * options.seconds));
+  const auto frames = static_cast<double>(outputs() - first);
+  row.frames_per_second = frames / Seconds(Clock::now() - measured_from).count();
+  row.host_microseconds = 1e6 * (processor_seconds() - processor_start) / frames;
+  row.device_megabytes = (free_before - free_bytes()) / 1e6 / subject.streams;
+  row.backend = runs.front()->active_backend();
+  row.elements = runs.front()->elements();
+  row.streams = subject.streams;
+  stop = true;
+  for (std::future<void>& feeder : feeders)
+    feeder.get();
+  return row;
+}
+
+PipelineRow measure_one(const PipelineSubject& subject, const Options& options,
+                        std::optional<BusTimer>& bus) {
   PipelineRun run(subject, options.settings);
   constexpr double warm_up_seconds = 0.3;  // meanwhile, the elements allocate their memory
   run.measure(std::min(warm_up_seconds, options.seconds));
   const PipelineRun::Rates rates = run.measure(options.seconds);
   PipelineRow row;
-  row.pipeline = subject.title();
-  row.format = subject.format;
-  row.width = subject.width;
-  row.height = subject.height;
-  row.memory = name_of(subject.memory);
   row.backend = run.active_backend();
   row.frames_per_second = rates.frames_per_second;
   row.host_microseconds = rates.host_microseconds;
@@ -196,6 +255,18 @@ PipelineRow measure(const PipelineSubject& subject, const Options& options,
   if (bus && row.backend == "cuda" && subject.memory != FrameMemory::cuda)
     row.bus_microseconds = std::max(bus->microseconds(BusDirection::to_gpu, run.input_bytes()),
                                     bus->microseconds(BusDirection::from_gpu, run.output_bytes()));
+  return row;
+}
+
+PipelineRow measure(const PipelineSubject& subject, const Options& options,
+                    std::optional<BusTimer>& bus) {
+  PipelineRow row = subject.streams > 0 ? measure_streams(subject, options, bus.has_value())
+                                        : measure_one(subject, options, bus);
+  row.pipeline = subject.title();
+  row.format = subject.format;
+  row.width = subject.width;
+  row.height = subject.height;
+  row.memory = name_of(subject.memory);
   return row;
 }
 
@@ -248,7 +319,7 @@ class Rows {
     for (const PipelineSubject& subject : subjects_) {
       attempt(subject.name(), subject.memory == FrameMemory::cuda, [&] {
         rows.push_back(measure(subject, options_, bus));
-        if (rows.back().backend == "cuda")
+        if (rows.back().backend == "cuda" && subject.streams == 0)
           to_count.emplace_back(rows.size() - 1, &subject);
         return &rows.back();
       });

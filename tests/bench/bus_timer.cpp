@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/bus_timer.h"
 
+#include <dlfcn.h>
+
 #include <chrono>
 #include <cstdint>
 
 namespace cudavision::bench {
+
+std::size_t free_device_memory() {
+  using MemGetInfo = int (*)(std::size_t * free, std::size_t * total);
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  const auto get_info =
+      driver ? reinterpret_cast<MemGetInfo>(dlsym(driver, "cuMemGetInfo_v2")) : nullptr;
+  std::size_t free = 0, total = 0;
+  return get_info && get_info(&free, &total) == 0 ? free : 0;
+}
 
 BusTimer::BusTimer() = default;
 

@@ -12,6 +12,9 @@ namespace cudavision::bench {
 
 enum class BusDirection { to_gpu, from_gpu };
 
+/// Returns the bytes of memory that are free on the GPU whose context is current.
+std::size_t free_device_memory();
+
 /// Measures how long copies over the bus take between page-locked memory and the GPU, with nothing
 /// else on the bus. Each size is measured once.
 class BusTimer {

@@ -5,18 +5,13 @@
 
 #include <chrono>
 #include <ctime>
+#include <thread>
 
 #include "tests/kernels/common/contents.h"
 #include "tests/kernels/common/layouts.h"
 
 namespace cudavision::bench {
 namespace {
-
-double processor_seconds() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// Paints a natural-looking picture into every plane.
 void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t seed) {
@@ -93,6 +88,12 @@ ObjectPtr<GstElement> parse_pipeline(const std::string& chain) {
 }
 
 }  // namespace
+
+double processor_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 PipelineRun::PipelineRun(const PipelineSubject& subject, const ElementSettings& settings)
     : pipeline_(parse_pipeline(subject.chain)),
@@ -220,6 +221,17 @@ void PipelineRun::push_one() {
 void PipelineRun::push(long frames) {
   for (long i = 0; i < frames; ++i)
     push_one();
+}
+
+void PipelineRun::push_until(const std::atomic<bool>& stop, double pace) {
+  using namespace std::chrono;
+  const auto start = steady_clock::now();
+  for (long i = 0; !stop; ++i) {
+    if (pace > 0)
+      std::this_thread::sleep_until(
+          start + duration_cast<steady_clock::duration>(duration<double>(i / pace)));
+    push_one();
+  }
 }
 
 PipelineRun::Rates PipelineRun::measure(double seconds) {

@@ -32,6 +32,9 @@ class MissingElement : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Returns the processor time of all threads of this process.
+double processor_seconds();
+
 /// Elements between pads of this program and a fakesink. The frames, or pairs of them, are painted
 /// beforehand and pushed as fast as the elements accept them, so only the elements' own work is
 /// measured.
@@ -45,6 +48,10 @@ class PipelineRun {
   PipelineRun& operator=(const PipelineRun&) = delete;
 
   void push(long frames);
+  /// Pushes frames until stop, `pace` of them a second, or as many as the elements accept if pace
+  /// is 0.
+  void push_until(const std::atomic<bool>& stop, double pace);
+  std::uint64_t outputs() const { return outputs_; }
 
   struct Rates {
     double frames_per_second;

@@ -118,6 +118,30 @@ void add_sources(Group group) {
           group.add(blur_with_frames_in_flight(number), format, size, memory);
 }
 
+/// Shows what several pipelines in one process cost each other.
+void add_streams(std::vector<PipelineSubject>& subjects) {
+  constexpr char blur[] = "cudagaussblur sigma=0 kernel-size=5";
+  const auto add = [&](int streams, const char* chain, double pace) {
+    PipelineSubject subject{"streams",
+                            chain,
+                            "NV12",
+                            full_hd.width,
+                            full_hd.height,
+                            FrameMemory::system,
+                            video_caps(FrameMemory::system, "NV12")};
+    subject.streams = streams;
+    subject.pace = pace;
+    subjects.push_back(subject);
+  };
+  for (const int streams : {1, 16, 64})
+    add(streams, blur, 0);
+  for (const int streams : {1, 64}) {
+    add(streams, "identity", 30);
+    add(streams, blur, 30);
+  }
+  add(64, "cudaintegral output=denoise", 30);
+}
+
 /// GStreamer's own elements. `identity` shows what it costs to push a frame through no work at all.
 /// Each of the others is followed by the element of this project that does similar work on the same
 /// frames.
@@ -178,15 +202,23 @@ const char* name_of(FrameMemory memory) {
   return "CUDAMemory";
 }
 
+std::string PipelineSubject::title() const {
+  const std::string settings = sweeps_sigma ? chain + " sigma=0..60" : chain;
+  if (streams == 0)
+    return settings;
+  return std::to_string(streams) + " × " + settings +
+         (pace > 0 ? " at " + std::to_string(static_cast<int>(pace)) + "/s" : "");
+}
+
 std::string PipelineSubject::name() const {
   return title() + "/" + format + "/" + std::to_string(width) + "x" + std::to_string(height) + "/" +
          name_of(memory);
 }
 
 const std::vector<std::string>& pipeline_groups() {
-  static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral",
-                                               "sgmstereo",    "others",    "chains",
-                                               "in-flight",    "sources",   "gstreamer"};
+  static const std::vector<std::string> groups{
+      "histequalize", "gaussblur", "integral", "sgmstereo", "others",
+      "chains",       "in-flight", "sources",  "streams",   "gstreamer"};
   return groups;
 }
 
@@ -202,6 +234,7 @@ std::vector<PipelineSubject> pipeline_subjects() {
   add_chains({subjects, "chains"});
   add_frames_in_flight({subjects, "in-flight"});
   add_sources({subjects, "sources"});
+  add_streams(subjects);
   add_gstreamer({subjects, "gstreamer"});
   return subjects;
 }

@@ -27,7 +27,10 @@ struct PipelineSubject {
   std::string output_caps;
   bool sweeps_sigma = false;  ///< sets another sigma before each frame
 
-  std::string title() const { return sweeps_sigma ? chain + " sigma=0..60" : chain; }
+  int streams = 0;  ///< pipelines side by side, whose start is measured as well; 0: a single one
+  double pace = 0;  ///< frames per second of each pipeline; 0: as many as it accepts
+
+  std::string title() const;
   /// For example "cudagaussblur sigma=1.2/NV12/1920x1080/CUDAMemory".
   std::string name() const;
 };

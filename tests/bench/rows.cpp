@@ -71,7 +71,7 @@ void print_table(std::ostream& stream, const std::vector<PipelineRow>& rows) {
          << left("memory", 15) << left("backend", 9) << right("frames/s", 10) << right("µs", 12)
          << right("host µs", 12) << right("each", 10) << right("bus µs", 10) << right("of bus", 8)
          << right("up", 7) << right("down", 7) << right("on GPU", 8) << right("launches", 10)
-         << right("allocations", 13) << "\n";
+         << right("allocations", 13) << right("start s", 9) << right("MB each", 9) << "\n";
   for (const PipelineRow& row : rows) {
     const double microseconds = 1e6 / row.frames_per_second;
     stream << left(row.pipeline, widest + 2) << left(row.format, 8) << left(size(row), 11)
@@ -91,7 +91,9 @@ void print_table(std::ostream& stream, const std::vector<PipelineRow>& rows) {
            << right(count(&PipelineRow::Calls::downloads), 7)
            << right(count(&PipelineRow::Calls::device_copies), 8)
            << right(count(&PipelineRow::Calls::launches), 10)
-           << right(count(&PipelineRow::Calls::allocations), 13) << "\n";
+           << right(count(&PipelineRow::Calls::allocations), 13)
+           << right(fixed_or_dash(row.start_seconds, 2), 9)
+           << right(fixed_or_dash(row.device_megabytes, 1), 9) << "\n";
   }
 }
 
@@ -131,6 +133,10 @@ void write_json(std::ostream& stream, const std::string& card,
            << ", \"host_microseconds\": " << number_or_null(row.host_microseconds)
            << ", \"elements\": " << row.elements
            << ", \"bus_microseconds\": " << number_or_null(row.bus_microseconds);
+    if (row.start_seconds > 0)
+      stream << ", \"streams\": " << row.streams
+             << ", \"start_seconds\": " << fixed(row.start_seconds, 3)
+             << ", \"device_megabytes\": " << number_or_null(row.device_megabytes);
     if (row.calls)
       stream << ", \"uploads\": " << fixed(row.calls->uploads, 3)
              << ", \"downloads\": " << fixed(row.calls->downloads, 3)

@@ -42,6 +42,10 @@ struct PipelineRow {
   /// The time of the frame's transfers in the direction that takes longer; 0 without transfers.
   double bus_microseconds = 0;
 
+  int streams = 1;              ///< pipelines side by side; frames_per_second is their sum
+  double start_seconds = 0;     ///< until each has put out a frame; 0 if not measured
+  double device_megabytes = 0;  ///< of GPU memory for each pipeline; 0 if not measured
+
   /// The requests of one frame to the GPU.
   struct Calls {
     double uploads, downloads, device_copies, launches, allocations;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the streams that CUDA memory carries, with libgstcuda's own pools: on a GPU, or with a
-// driver that does nothing (fakecuda.cpp).
+// Tests the streams that CUDA memory carries, with libgstcuda's own pools, and the choice of a CUDA
+// context: on a GPU, or with a driver that does nothing (fakecuda.cpp).
 #include <gmodule.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudautils.h>
 
 #include <memory>
 
@@ -34,14 +36,80 @@ int fake(const char* name, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
 }
 
+/// An element that negotiates a context, as the elements of the plug-in do.
+struct Negotiator {
+  GstElement element;
+  CudaContextSlot* slot;
+  int device_id;
+};
+struct NegotiatorClass {
+  GstElementClass parent_class;
+};
+GType negotiator_get_type();
+G_DEFINE_TYPE(Negotiator, negotiator, GST_TYPE_ELEMENT)
+
+void negotiator_finalize(GObject* object) {
+  delete reinterpret_cast<Negotiator*>(object)->slot;
+  G_OBJECT_CLASS(negotiator_parent_class)->finalize(object);
+}
+
+void negotiator_class_init(NegotiatorClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = negotiator_finalize;
+  klass->parent_class.set_context = [](GstElement* element, GstContext* context) {
+    const auto* self = reinterpret_cast<Negotiator*>(element);
+    self->slot->offer(element, context, self->device_id);
+    GST_ELEMENT_CLASS(negotiator_parent_class)->set_context(element, context);
+  };
+}
+
+void negotiator_init(Negotiator* self) {
+  self->slot = new CudaContextSlot;
+  self->device_id = -1;
+}
+
+/// A pipeline with two negotiators, the first of which has a source pad that is linked to the
+/// second one's sink pad.
+class Negotiators {
+ public:
+  Negotiators() {
+    const std::string obstacle = probe_cuda(-1);
+    fail_unless(obstacle.empty(), "%s", obstacle.c_str());
+    const GstPadDirection directions[] = {GST_PAD_SRC, GST_PAD_SINK};
+    for (int i = 0; i < 2; ++i) {
+      elements_[i] = static_cast<GstElement*>(g_object_new(negotiator_get_type(), nullptr));
+      gst_element_add_pad(elements_[i], gst_pad_new("pad", directions[i]));
+      gst_bin_add(GST_BIN(pipeline_.get()), elements_[i]);
+    }
+    fail_unless(gst_element_link_pads(elements_[0], "pad", elements_[1], "pad"));
+  }
+
+  GstElement* pipeline() const { return pipeline_; }
+  GstElement* element(int i) const { return elements_[i]; }
+  CudaContext negotiate(int i, int device_id = -1) {
+    auto* const negotiator = reinterpret_cast<Negotiator*>(elements_[i]);
+    negotiator->device_id = device_id;
+    const CudaContext context = negotiator->slot->negotiate(elements_[i], device_id);
+    fail_unless(static_cast<bool>(context), "there is no CUDA context");
+    return context;
+  }
+
+ private:
+  const Owned<GstElement> pipeline_{GST_ELEMENT(gst_object_ref_sink(gst_pipeline_new(nullptr)))};
+  GstElement* elements_[2];
+};
+
 CudaContext new_context() {
-  const std::string obstacle = probe_cuda(-1);
-  fail_unless(obstacle.empty(), "%s", obstacle.c_str());
-  const Owned<GstElement> bin(GST_ELEMENT(gst_object_ref_sink(gst_bin_new(nullptr))));
-  CudaContextSlot slot;
-  const CudaContext context = slot.negotiate(bin, -1);
-  fail_unless(static_cast<bool>(context), "there is no CUDA context");
-  return context;
+  return Negotiators().negotiate(0);
+}
+
+/// A context that belongs to nobody yet, as those of an application and of a neighbour.
+Owned<GstContext> new_foreign_context(const CudaContext& primary, CudaContext& foreign) {
+  GstCudaContext* made = gst_cuda_context_new(static_cast<guint>(primary.device_id()));
+  fail_unless(made != nullptr);
+  foreign = CudaContext(GST_OBJECT_CAST(made));
+  gst_object_unref(made);
+  return Owned<GstContext>(
+      gst_context_new_cuda_context(reinterpret_cast<GstCudaContext*>(foreign.object())));
 }
 
 /// A pool of small frames in CUDA memory.
@@ -95,6 +163,91 @@ void map_on_device(GstMemory* memory, GstMapFlags access) {
 }
 
 }  // namespace
+
+// Pipelines that nobody gives a context share one, which goes with the last of them.
+TEST(test_pipelines_share_the_primary_context, .unless(unless_driver())) {
+  const bool can_count = unless_fake_driver().empty();
+  for (int round = 0; round < 2; ++round) {
+    {
+      Negotiators one, other;
+      const CudaContext context = one.negotiate(0);
+      fail_unless_equals_int(context.device_id(), 0);
+      fail_unless(one.negotiate(1) == context, "another context in the same pipeline");
+      fail_unless(other.negotiate(0) == context, "another context in another pipeline");
+      fail_unless(!can_count || fake("fake_primary_retained") == 1);
+    }
+    fail_unless(!can_count || fake("fake_primary_retained") == 0, "the context outlives its users");
+  }
+}
+
+TEST(test_each_device_has_a_primary_context, .unless(unless_fake_driver())) {
+  Negotiators one, other;
+  const CudaContext context = one.negotiate(0, 1);
+  fail_unless_equals_int(context.device_id(), 1);
+  fail_unless(!(other.negotiate(0, 0) == context));
+  fail_unless(other.negotiate(1, 1) == context);
+  // A context that was offered for another device does not count.
+  fail_unless_equals_int(one.negotiate(0, 0).device_id(), 0);
+  fail_unless_equals_int(fake("fake_primary_retained"), 2);
+}
+
+// The pipeline learns of the context once, so that elements that begin otherwise use it, too.
+TEST(test_primary_context_is_offered, .unless(unless_driver())) {
+  Negotiators negotiators;
+  const CudaContext context = negotiators.negotiate(0);
+  negotiators.negotiate(1);
+  const Owned<GstBus> bus(gst_element_get_bus(negotiators.pipeline()));
+  int offers = 0;
+  while (const Owned<GstMessage> message{gst_bus_pop_filtered(bus, GST_MESSAGE_HAVE_CONTEXT)}) {
+    GstContext* offered = nullptr;
+    gst_message_parse_have_context(message, &offered);
+    CudaContextSlot slot;
+    slot.offer(negotiators.element(0), offered, -1);
+    fail_unless(slot.negotiate(negotiators.element(0), -1) == context);
+    gst_context_unref(offered);
+    ++offers;
+  }
+  fail_unless_equals_int(offers, 1);
+}
+
+TEST(test_context_of_the_application, .unless(unless_driver())) {
+  const CudaContext primary = new_context();
+  Negotiators negotiators;
+  CudaContext foreign;
+  Owned<GstContext> given = new_foreign_context(primary, foreign);
+  const Owned<GstBus> bus(gst_element_get_bus(negotiators.pipeline()));
+  gst_bus_set_sync_handler(
+      bus,
+      [](GstBus*, GstMessage* message, gpointer context) {
+        if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_NEED_CONTEXT)
+          gst_element_set_context(GST_ELEMENT(GST_MESSAGE_SRC(message)),
+                                  static_cast<GstContext*>(context));
+        return GST_BUS_PASS;
+      },
+      given.get(), nullptr);
+  fail_unless(negotiators.negotiate(0) == foreign);
+  gst_bus_set_sync_handler(bus, nullptr, nullptr, nullptr);
+}
+
+TEST(test_context_of_a_neighbour, .unless(unless_driver())) {
+  const CudaContext primary = new_context();
+  for (int asking : {0, 1}) {
+    Negotiators negotiators;
+    CudaContext foreign;
+    Owned<GstContext> given = new_foreign_context(primary, foreign);
+    const Owned<GstPad> neighbour(
+        gst_element_get_static_pad(negotiators.element(1 - asking), "pad"));
+    g_object_set_data(G_OBJECT(neighbour.get()), "context", given.get());
+    gst_pad_set_query_function(neighbour, [](GstPad* pad, GstObject*, GstQuery* query) -> gboolean {
+      if (GST_QUERY_TYPE(query) != GST_QUERY_CONTEXT)
+        return FALSE;
+      gst_query_set_context(query,
+                            static_cast<GstContext*>(g_object_get_data(G_OBJECT(pad), "context")));
+      return TRUE;
+    });
+    fail_unless(negotiators.negotiate(asking) == foreign);
+  }
+}
 
 // Includes a format that libgstcuda does not know.
 TEST(test_memory_carries_the_stream, .unless(unless_driver())) {

@@ -14,7 +14,7 @@ using Handle = std::uintptr_t;
 
 constexpr int out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 
-std::atomic<int> streams_alive{0}, synchronized{0}, failing_streams{0};
+std::atomic<int> streams_alive{0}, synchronized{0}, failing_streams{0}, retained{0};
 
 }  // namespace
 
@@ -30,6 +30,11 @@ EXPORTED int fake_synchronized() {
 /// Lets so many calls of cuStreamCreate() fail.
 EXPORTED int fake_fail_streams(int count) {
   return failing_streams = count;
+}
+
+/// Returns how often the primary context is retained.
+EXPORTED int fake_primary_retained() {
+  return retained;
 }
 
 /* The functions with effects */
@@ -50,7 +55,7 @@ EXPORTED int cuDriverGetVersion(int* version) {
 }
 
 EXPORTED int cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = 2;
   return 0;
 }
 
@@ -77,6 +82,17 @@ EXPORTED int cuDeviceCanAccessPeer(int* can, int, int) {
 
 EXPORTED int cuCtxCreate_v2(Handle* context, unsigned, int) {
   *context = 1;
+  return 0;
+}
+
+EXPORTED int cuDevicePrimaryCtxRetain(Handle* context, int) {
+  ++retained;
+  *context = 2;
+  return 0;
+}
+
+EXPORTED int cuDevicePrimaryCtxRelease_v2(int) {
+  --retained;
   return 0;
 }
 

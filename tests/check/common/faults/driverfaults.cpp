@@ -58,6 +58,8 @@ constexpr Function functions[] = {
     {"cuGraphExecDestroy", Role::free},
     {"cuCtxCreate", Role::make},
     {"cuCtxDestroy", Role::free},
+    {"cuDevicePrimaryCtxRetain", Role::make},
+    {"cuDevicePrimaryCtxRelease", Role::free},
     {"cuCtxPushCurrent", Role::enter},
     {"cuMemcpy*", Role::use},
     {"cuMemset*", Role::use},
