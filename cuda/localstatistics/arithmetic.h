@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/core/view.h"
 
@@ -132,29 +133,69 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Vari
                                 static_cast<std::int32_t>(estimated_root(variance) * inverse));
 }
 
-/// Returns the factor of the mean in Bradley's threshold: 1 − ratio in units of 2^−16.
-inline std::uint32_t bradley_factor(double ratio) {
-  return 65536 - static_cast<std::uint32_t>(std::lrint(ratio * 65536));
+/// Returns lo, the black level of samples of b bits.
+inline std::uint32_t black_level(bool limited_range, int bits) {
+  return limited_range ? 16u << (bits - 8) : 0;
 }
 
-CUDAVISION_HOST_DEVICE inline bool is_black_by_bradley(std::uint32_t value, std::uint64_t sum,
-                                                       std::uint32_t area, std::uint32_t factor) {
-  return (static_cast<std::uint64_t>(value) * area << 16) < sum * factor;
-}
+/// Bradley's threshold, (p − lo)·N·2^16 < (S − lo·N)·f with f = 2^16 − rint(ratio·2^16), is
+/// p·N·2^16 < S·f + N·c with c = lo·(2^16 − f), where no number is negative. As S ≤ N·(2^b − 1) and
+/// lo < 2^b − 1, neither side exceeds N·(2^b − 1)·2^16, which is less than 2^64.
+///
+/// In narrow windows, that is p·N < T, where T is (S·f + N·c) / 2^16 rounded up: the high word of
+/// S·(f·2^16) + (N·c + 2^16 − 1)·2^16. If ratio = 0, then c = 0 and T = S, but f·2^16 = 2^32 does
+/// not fit a word: 2^32 − 1 instead of it takes S from the number, whose low word is large enough,
+/// because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
+struct Bradley {
+  std::uint32_t factor = 0;  ///< f
+  std::uint32_t black = 0;   ///< c, at most 2^28
+  std::uint32_t scale = 0;   ///< f·2^16, or 2^32 − 1
 
+  Bradley() = default;
+  Bradley(double ratio, std::uint32_t low) {
+    const auto share = static_cast<std::uint32_t>(std::lrint(ratio * 65536));
+    factor = 65536 - share;
+    black = low * share;
+    scale = share == 0 ? ~0u : factor << 16;
+  }
+
+  template <class Window>
+  CUDAVISION_HOST_DEVICE bool is_black(std::uint32_t value, typename Window::Sum sum,
+                                       std::uint32_t area) const {
+    if constexpr (std::is_same_v<Window, NarrowWindow>)
+      return value * area < narrow_threshold(sum, narrow_offset(area));
+    else
+      return (std::uint64_t{value} * area << 16) < sum * factor + std::uint64_t{area} * black;
+  }
+
+  /// What narrow_threshold() needs of all windows of an area.
+  CUDAVISION_HOST_DEVICE std::uint64_t narrow_offset(std::uint32_t area) const {
+    return (std::uint64_t{area} * black + 65535) << 16;
+  }
+  /// Returns T, which is at most N·(2^b − 1).
+  CUDAVISION_HOST_DEVICE std::uint32_t narrow_threshold(std::uint32_t sum,
+                                                        std::uint64_t offset) const {
+    return static_cast<std::uint32_t>((std::uint64_t{sum} * scale + offset) >> 32);
+  }
+};
+
+/// The sum, at most 2^48, the black level times the area, and their difference are exact in
+/// binary64.
 template <class Variance>
 CUDAVISION_HOST_DEVICE inline bool is_black_by_sauvola(std::uint32_t value, std::uint64_t sum,
                                                        Variance variance, std::uint32_t area,
-                                                       double k, double range) {
+                                                       double k, double range, std::uint32_t low) {
   const double n = area;
   const double stddev = std::sqrt(to_double(variance)) / n;
-  const double threshold = to_double(sum) / n * (1 + k * (stddev / range - 1));
-  return value < threshold;
+  const double mean = (to_double(sum) - static_cast<std::int32_t>(low) * n) / n;
+  const double threshold = mean * (1 + k * (stddev / range - 1));
+  return static_cast<std::int32_t>(value - low) < threshold;
 }
 
-/// Sauvola's threshold in 32-bit floating point, which decides most pixels: T = S/N·(a + b·√V/N)
-/// with a = 1 − k and b = k/range. No term is negative, so no error is amplified: each operation
-/// and the factors err by a few 2^−24 of the result.
+/// Sauvola's threshold in 32-bit floating point, which decides most pixels: T = m·(a + b·√V/N) with
+/// m = (S − lo·N)/N, a = 1 − k and b = k/range. The difference of S and lo·N is exact and the
+/// factor has no negative term, so no error is amplified: each operation and the factors err by a
+/// few 2^−24 of the result.
 struct SauvolaEstimate {
   float constant = 0, slope = 0;
 
@@ -164,17 +205,24 @@ struct SauvolaEstimate {
       : constant(range < 1e-290 ? NAN : static_cast<float>(1 - k)),
         slope(static_cast<float>(k / range)) {}
 
-  /// mean is S/N, and stddev is √V/N, each within a few units in the last place.
-  CUDAVISION_HOST_DEVICE float threshold(float mean, float stddev) const {
-    return mean * (constant + slope * stddev);
-  }
-
-  /// Returns true if the pixel is so far from the threshold that neither the errors of the estimate
-  /// nor those of the formula in binary64 matter. The latter are less than 2^-50 of the mean where
-  /// the threshold is small because k = 1. Both are 0 in a black window, where no pixel is below
-  /// the threshold. Thresholds that are infinite or no numbers decide nothing.
-  CUDAVISION_HOST_DEVICE static bool decides(float difference, float mean, float threshold) {
-    return std::fabs(difference) >= (mean + threshold) * 0x1p-17f;
+  /// Returns p − lo − T, and makes decided false if its sign may be wrong. level is p − lo, and
+  /// black_sum is lo·N, which is less than 2^28. inverse is 1/N, and stddev is √V/N, each within a
+  /// few units in the last place.
+  CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
+                                          float inverse, float stddev, bool& decided) const {
+    // S − lo·N is at least −lo·N, and less than 2^32 − lo·N. From 2^31 on, the word is 2^32 less.
+    const auto above = static_cast<std::int32_t>(sum - black_sum);
+    auto exact = static_cast<float>(above);
+    if (above < -static_cast<std::int32_t>(black_sum))
+      exact += 0x1p32f;
+    const float mean = exact * inverse;
+    const float factor = std::fma(slope, stddev, constant);
+    const float result = std::fma(-mean, factor, level);
+    // At this distance, neither the errors of the estimate count nor those of the formula in
+    // binary64, which are below 2^-50 of the mean where k = 1 makes the threshold small. Where the
+    // mean is the black level, all are 0. A threshold that is not a number decides nothing.
+    decided &= std::fabs(result) >= std::fabs(std::fma(mean, factor, mean)) * 0x1p-17f;
+    return result;
   }
 };
 
@@ -248,16 +296,6 @@ constexpr float stddev_offset = 128.5f + 0x1p-13f;
 /// integer. That is also so for 256 and after, which is the level 128.
 CUDAVISION_HOST_DEVICE inline bool stddev_is_decided(std::uint32_t bits) {
   return (bits & 0xfff0) != 0;
-}
-
-/// Returns a number whose sign bit tells whether a pixel is black by Bradley's threshold, for areas
-/// below 2^23 and samples of 8 bits: (p·N − S)·2^16 + S·(2^16 − factor).
-CUDAVISION_HOST_DEVICE inline std::int64_t bradley_difference(std::uint32_t value,
-                                                              std::uint32_t sum, std::uint32_t area,
-                                                              std::uint32_t factor) {
-  const auto difference = static_cast<std::int32_t>(value * area - sum);
-  return std::int64_t{difference} * 65536 +
-         std::int64_t{static_cast<std::int32_t>(sum)} * static_cast<std::int32_t>(65536 - factor);
 }
 
 }  // namespace cudavision::localstatistics

@@ -87,6 +87,7 @@ void write_row(const PlaneSize& size, const Parameters& parameters, const Value*
   const int shift = std::numeric_limits<Sample>::digits - size.bits;
   // The loops hold copies, so that the compiler sees that no store changes them.
   const RowWindows<Window> w = windows;
+  const std::uint32_t low = black_level(parameters.limited_range, size.bits);
   switch (parameters.output) {
     case Output::mean:
       write_levels<Sample>(size.width, out, [=](int x) {
@@ -99,16 +100,16 @@ void write_row(const PlaneSize& size, const Parameters& parameters, const Value*
       });
       break;
     case Output::bradley: {
-      const std::uint32_t factor = bradley_factor(parameters.ratio);
+      const Bradley bradley(parameters.ratio, low);
       write_levels<Sample>(size.width, out, [=](int x) {
-        return is_black_by_bradley(values[x], w.sum(x), w.areas[x], factor) ? black : white;
+        return bradley.is_black<Window>(values[x], w.sum(x), w.areas[x]) ? black : white;
       });
       break;
     }
     case Output::sauvola: {
       const double k = parameters.k, range = parameters.range;
       write_levels<Sample>(size.width, out, [=](int x) {
-        return is_black_by_sauvola(values[x], w.sum(x), w.variance(x), w.areas[x], k, range)
+        return is_black_by_sauvola(values[x], w.sum(x), w.variance(x), w.areas[x], k, range, low)
                    ? black
                    : white;
       });

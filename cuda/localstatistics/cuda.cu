@@ -274,7 +274,9 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     if (parameters_.output == Output::mean && sums != Sums::wide)
       output.mean = MeanScale(size_.bits, min_area, max_area,
                               sample_bytes_ == 1 ? QuadWeights::max_scale : 0);
-    output.bradley_factor = bradley_factor(parameters_.ratio);
+    output.low = black_level(parameters_.limited_range, size_.bits);
+    output.low_offset = 0x1p23f + static_cast<float>(output.low);
+    output.bradley = Bradley(parameters_.ratio, output.low);
     output.sauvola = SauvolaEstimate(parameters_.k, parameters_.range);
     output.k = parameters_.k;
     output.range = parameters_.range;
@@ -288,7 +290,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
           std::min<std::int64_t>(2 * std::int64_t{parameters_.radius} + 1, length));
     };
     const std::uint64_t pixels = side(size_.width) * side(size_.height);
-    // bradley_difference() takes smaller areas than those of narrow windows.
+    // Bradley's comparison of bytes takes smaller areas than those of narrow windows.
     if (!is_narrow(pixels, size_.bits) ||
         (parameters_.output == Output::bradley && pixels >> 23 != 0))
       return Sums::wide;

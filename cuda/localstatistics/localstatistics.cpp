@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/localstatistics/localstatistics.h"
 
+#include <cmath>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -73,7 +74,7 @@ void LocalStatistics::set_parameters(const Parameters& parameters) {
 void LocalStatistics::set(const Parameters& parameters) {
   parameters_ = parameters;
   if (parameters_.range == 0)
-    parameters_.range = 1 << (layout_.bits - 1);
+    parameters_.range = std::ldexp(parameters.limited_range ? 109.5 : 128, layout_.bits - 8);
   backend_->set(parameters_);
 }
 

@@ -15,15 +15,16 @@
 /// binarization", 2000).
 ///
 /// The window of a pixel reaches radius pixels to each side and ends where the picture ends. With
-/// its area N, the sum S and the sum of squares Q of its luminances, all exact integers, and p the
-/// pixel's own luminance:
+/// its area N, the sum S and the sum of squares Q of its luminances, all exact integers, p the
+/// pixel's own luminance and lo the black level of the samples:
 ///   mean       (2S + N) div 2N
 ///   stddev     V = N·Q − S², r = isqrt(V): (2r + (V − r² > r) + N) div 2N,
 ///              the standard deviation rounded half up
-///   bradley    black where p·N·2^16 < S·(2^16 − rint(ratio·2^16)), else white
+///   bradley    black where (p − lo)·N·2^16 < (S − lo·N)·(2^16 − rint(ratio·2^16)), else white
 ///   sauvola    in IEEE binary64, each operation rounded: σ = √V / N,
-///              T = (S / N)·(1 + k·(σ / range − 1)); black where p < T, else white
-/// With `invert`, black and white change places.
+///              T = ((S − lo·N) / N)·(1 + k·(σ / range − 1)); black where p − lo < T, else white
+/// Samples below lo and means below lo count as they are, with a negative difference. With
+/// `invert`, black and white change places.
 namespace cudavision::localstatistics {
 
 /// All parameters may change between frames, except for the output: only bradley and sauvola may
@@ -42,8 +43,11 @@ struct Parameters {
   double ratio = 0.15;  ///< for bradley: how far below the mean black begins
   double k = 0.2;       ///< for sauvola
   double range = 0;     ///< for sauvola: the standard deviation at which the threshold is the mean;
-                        ///< 0 stands for 2^(bits − 1)
+                        ///< 0 stands for half the range of the samples: 2^(bits − 1), or
+                        ///< 109.5·2^(bits − 8) in limited range
   bool invert = false;  ///< for bradley and sauvola
+  /// for bradley and sauvola: lo is 16·2^(bits − 8), else 0
+  bool limited_range = false;
 
   bool operator==(const Parameters&) const = default;
 };

@@ -20,9 +20,11 @@ struct OutputArguments {
   int shift;     // of mean and stddev
   bool aligned;  // Four pixels or samples lie in aligned words wherever x is a multiple of 4.
   MeanScale mean;
-  std::uint32_t bradley_factor;
+  Bradley bradley;
   SauvolaEstimate sauvola;
   double k, range;
+  std::uint32_t low;    // the black level of thresholds
+  float low_offset;     // 2^23 more
   std::uint32_t white;  // of thresholds: all bits, or none, and black is the opposite
 };
 
@@ -53,23 +55,39 @@ __device__ inline float inverse_above(std::uint32_t number) {
   return __uint_as_float(__float_as_uint(fast_inverse(number)) + 2);
 }
 
+/// The area of windows, and what follows from it for each of them.
+template <Output kOutput, bool kNarrow>
+struct WindowArea {
+  std::uint32_t pixels = 0;
+  float inverse = 0;
+  std::uint32_t black_sum = 0;       // of windows at the black level
+  std::uint64_t bradley_offset = 0;  // of Bradley::narrow_threshold()
+
+  WindowArea() = default;
+  __device__ WindowArea(std::uint32_t area, const OutputArguments& a) : pixels(area) {
+    if constexpr (kNarrow && kOutput == Output::bradley)
+      bradley_offset = a.bradley.narrow_offset(area);
+    else if constexpr (kNarrow)
+      inverse = fast_inverse(area);
+    if constexpr (kNarrow && kOutput == Output::sauvola)
+      black_sum = area * a.low;
+  }
+};
+
 /// The height of the windows of a row, and what follows from it for windows of full width.
 template <Output kOutput, bool kNarrow>
 struct RowOfWindows {
   std::uint32_t rows = 0;
-  std::uint32_t area = 0;  // of those that are not cut at the left or right
-  float inverse = 0;
+  WindowArea<kOutput, kNarrow> area;  // of those that are not cut at the left or right
   MeanDivision division;
 
-  __device__ void set(std::uint32_t new_rows, std::uint32_t columns, const MeanScale& mean,
+  __device__ void set(std::uint32_t new_rows, std::uint32_t columns, const OutputArguments& a,
                       std::uint32_t largest) {
     rows = new_rows;
-    area = rows * columns << mean.scale;
-    if constexpr (kNarrow && kOutput != Output::bradley) {
-      inverse = fast_inverse(area);
-      if (kOutput == Output::mean && mean.exact)
-        division = MeanDivision(area, inverse, mean.position, largest);
-    }
+    area = {rows * columns << a.mean.scale, a};
+    if constexpr (kNarrow && kOutput == Output::mean)
+      if (a.mean.exact)
+        division = MeanDivision(area.pixels, area.inverse, a.mean.position, largest);
   }
 };
 
@@ -90,7 +108,7 @@ class WindowOutput {
     const auto rows =
         static_cast<std::uint32_t>(min(y + radius_, picture_.height - 1) - max(y - radius_, 0) + 1);
     if (rows != row_.rows)
-      row_.set(rows, static_cast<std::uint32_t>(2 * radius_ + 1), a_.mean,
+      row_.set(rows, static_cast<std::uint32_t>(2 * radius_ + 1), a_,
                kBytes ? 255 : picture_.largest);
   }
 
@@ -103,15 +121,14 @@ class WindowOutput {
       const std::uint32_t word = row_.division.mean(static_cast<std::uint32_t>(sum));
       return kBytes ? word : word >> a_.mean.position;
     } else {
-      return result_of(pixel, sum, squares, row_.area, row_.inverse, decided);
+      return result_of(pixel, sum, squares, row_.area, decided);
     }
   }
   /// Returns the same if the window may be cut.
   template <class Square>
   __device__ std::uint32_t cut_result(int x, std::uint32_t pixel, Sum sum, Square squares,
                                       bool& decided) const {
-    const std::uint32_t area = cut_area(x);
-    return result_of(pixel, sum, squares, area, kNarrow ? fast_inverse(area) : 0, decided);
+    return result_of(pixel, sum, squares, cut_area(x), decided);
   }
 
   /// Writes four pixels to an aligned word.
@@ -145,15 +162,15 @@ class WindowOutput {
   /// Returns the result for any pixel, without doubt.
   template <class Square>
   __device__ std::uint32_t exact_result(int x, std::uint32_t pixel, Sum sum, Square squares) const {
-    const std::uint32_t area = cut_area(x);
-    return exact_result_of(pixel, sum, squares, area, kNarrow ? fast_inverse(area) : 0);
+    return exact_result_of(pixel, sum, squares, cut_area(x));
   }
 
  private:
-  __device__ std::uint32_t cut_area(int x) const {
-    return row_.rows * static_cast<std::uint32_t>(min(x + radius_, picture_.width - 1) -
-                                                  max(x - radius_, 0) + 1)
-           << a_.mean.scale;
+  using Area = WindowArea<kOutput, kNarrow>;
+
+  __device__ Area cut_area(int x) const {
+    const int columns = min(x + radius_, picture_.width - 1) - max(x - radius_, 0) + 1;
+    return {row_.rows * static_cast<std::uint32_t>(columns) << a_.mean.scale, a_};
   }
 
   /// Returns bytes 0xff for numbers whose sign bit is set, else 0, in the low half.
@@ -176,49 +193,51 @@ class WindowOutput {
   }
   static __device__ std::uint32_t result_of_black(bool black) { return black ? 0x80000000u : 0; }
 
-  /// inverse counts only if kNarrow.
   template <class Square>
-  __device__ std::uint32_t result_of(std::uint32_t pixel, Sum sum, Square squares,
-                                     std::uint32_t area, float inverse, bool& decided) const {
+  __device__ std::uint32_t result_of(std::uint32_t pixel, Sum sum, Square squares, const Area& area,
+                                     bool& decided) const {
     if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
-      return static_cast<std::uint32_t>(bradley_difference(pixel, sum, area, a_.bradley_factor) >>
-                                        32);
+      // Neither number exceeds 255·N, which is less than 2^31.
+      return pixel * area.pixels - a_.bradley.narrow_threshold(sum, area.bradley_offset);
     }
     if constexpr (kNarrow && kOutput == Output::sauvola) {
-      const float mean = static_cast<float>(sum) * inverse;
-      const float threshold =
-          a_.sauvola.threshold(mean, root_of_variance(sum, squares, area) * inverse);
-      const float difference = static_cast<float>(pixel) - threshold;
-      decided &= SauvolaEstimate::decides(difference, mean, threshold);
-      return __float_as_uint(difference);
+      // A pixel in the low bits of 2^23 is a float without a conversion, which is slow.
+      const float level = __uint_as_float(0x4b000000u | pixel) - a_.low_offset;
+      const float stddev = root_of_variance(sum, squares, area.pixels) * area.inverse;
+      return __float_as_uint(
+          a_.sauvola.difference(level, sum, area.black_sum, area.inverse, stddev, decided));
     }
     if constexpr (kNarrow && kBytes && kOutput == Output::stddev) {
-      const std::uint32_t bits =
-          __float_as_uint(__fmaf_rn(root_of_variance(sum, squares, area), inverse, stddev_offset));
+      const std::uint32_t bits = __float_as_uint(
+          __fmaf_rn(root_of_variance(sum, squares, area.pixels), area.inverse, stddev_offset));
       decided &= stddev_is_decided(bits);
       return bits;
     }
-    return exact_result_of(pixel, sum, squares, area, inverse);
+    return exact_result_of(pixel, sum, squares, area);
   }
 
   template <class Square>
   __device__ std::uint32_t exact_result_of(std::uint32_t pixel, Sum sum, Square squares,
-                                           std::uint32_t area, float narrow_inverse) const {
+                                           const Area& area) const {
+    const std::uint32_t n = area.pixels;
     typename Window::Real inverse;
     if constexpr (kNarrow)
-      inverse = narrow_inverse;
+      inverse = area.inverse;
     else
-      inverse = 1.0 / area;
+      inverse = 1.0 / n;
     if constexpr (kOutput == Output::mean)
-      return result_of_level(rounded_mean<Window>(sum, area, inverse));
+      return result_of_level(rounded_mean<Window>(sum, n, inverse));
+    else if constexpr (kOutput == Output::bradley && kNarrow)
+      return result_of_black(pixel * n < a_.bradley.narrow_threshold(sum, area.bradley_offset));
     else if constexpr (kOutput == Output::bradley)
-      return result_of_black(is_black_by_bradley(pixel, sum, area, a_.bradley_factor));
+      return result_of_black(a_.bradley.is_black<WideWindow>(pixel, sum, n));
     else {
-      const auto variance = scaled_variance<Window>(squares, sum, area);
+      const auto variance = scaled_variance<Window>(squares, sum, n);
       if constexpr (kOutput == Output::stddev)
-        return result_of_level(rounded_stddev<Window>(variance, area, inverse));
+        return result_of_level(rounded_stddev<Window>(variance, n, inverse));
       else
-        return result_of_black(is_black_by_sauvola(pixel, sum, variance, area, a_.k, a_.range));
+        return result_of_black(
+            is_black_by_sauvola(pixel, sum, variance, n, a_.k, a_.range, a_.low));
     }
   }
 

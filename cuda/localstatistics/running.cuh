@@ -260,14 +260,22 @@ __global__ void __launch_bounds__(kBlock ? 256 : 32 * running_warps,
       Piece pixels{};
       if (writes)
         pixels = values_at<std::uint8_t>(picture, picture.row(y), true, place);
+      const auto compare = [&](auto may_be_cut) {
 #pragma unroll
-      for (int i = 0; i < piece_bytes; ++i) {
-        const std::uint32_t pixel = byte_of(pixels.words[i / 4], i % 4);
-        const std::uint32_t exact = sums[i] - bias * i;
-        bool decided = true;  // as Bradley's threshold always is
-        values[i] = is_cut ? output.cut_result(x + i, pixel, exact, 0u, decided)
-                           : output.template result<false>(pixel, exact, 0u, decided);
-      }
+        for (int i = 0; i < piece_bytes; ++i) {
+          const std::uint32_t pixel = byte_of(pixels.words[i / 4], i % 4);
+          const std::uint32_t exact = sums[i] - bias * i;
+          bool decided = true;  // as Bradley's threshold always is
+          if constexpr (decltype(may_be_cut)::value)
+            values[i] = output.cut_result(x + i, pixel, exact, 0u, decided);
+          else
+            values[i] = output.template result<false>(pixel, exact, 0u, decided);
+        }
+      };
+      if (is_cut)
+        compare(std::true_type());
+      else
+        compare(std::false_type());
     }
     if (writes) {
       std::uint32_t words[piece_words];

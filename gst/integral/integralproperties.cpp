@@ -108,7 +108,8 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
   all.add(
       {"threshold-range", "Threshold range",
        "With threshold-method=sauvola: standard deviation at which the threshold equals the mean "
-       "(0 = half of the range of the samples, 128 for 8 bits)"},
+       "(0 = half the range of the samples: of 8 bits, 128 in full range and 109.5 in limited "
+       "range)"},
       &Settings::threshold_range, Statistics::range);
   all.add(
       {"threshold-invert", "Threshold invert",

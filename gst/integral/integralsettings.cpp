@@ -81,7 +81,8 @@ std::string validation_error(IntegralOutput output, const IntegralSettings& sett
 }
 
 localstatistics::Parameters statistics_parameters(IntegralOutput output,
-                                                  const IntegralSettings& settings) {
+                                                  const IntegralSettings& settings,
+                                                  bool limited_range) {
   using Output = localstatistics::Parameters::Output;
   localstatistics::Parameters parameters;
   if (output == IntegralOutput::mean)
@@ -96,6 +97,7 @@ localstatistics::Parameters statistics_parameters(IntegralOutput output,
   parameters.k = settings.threshold_k;
   parameters.range = settings.threshold_range;
   parameters.invert = settings.threshold_invert;
+  parameters.limited_range = limited_range;
   return parameters;
 }
 

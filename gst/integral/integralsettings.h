@@ -71,9 +71,10 @@ struct IntegralSettings : RegionSettings {
 /// Returns an empty string, or what is wrong with the settings for this output.
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings);
 
-/// output must be mean, stddev or threshold.
+/// output must be mean, stddev or threshold. limited_range: of the luminance.
 localstatistics::Parameters statistics_parameters(IntegralOutput output,
-                                                  const IntegralSettings& settings);
+                                                  const IntegralSettings& settings,
+                                                  bool limited_range);
 nlmeans::Parameters denoise_parameters(const IntegralSettings& settings);
 guided::Parameters guided_parameters(const IntegralSettings& settings);
 

@@ -72,11 +72,13 @@ class Statistics final : public IntegralWork {
   Statistics(Device& device, const FrameFormat& in, const FrameFormat& out, const OutputForm& form,
              const IntegralSettings& settings)
       : output_(form.output),
-        parameters_(statistics_parameters(output_, settings)),
+        limited_range_(in.low > 0),
+        parameters_(statistics_parameters(output_, settings, limited_range_)),
         statistics_(device, in.layout, out.layout.bits, parameters_) {}
 
   void apply(const IntegralSettings& settings) override {
-    const localstatistics::Parameters parameters = statistics_parameters(output_, settings);
+    const localstatistics::Parameters parameters =
+        statistics_parameters(output_, settings, limited_range_);
     if (parameters == parameters_)
       return;
     statistics_.set_parameters(parameters);
@@ -87,6 +89,7 @@ class Statistics final : public IntegralWork {
 
  private:
   const IntegralOutput output_;
+  const bool limited_range_;
   localstatistics::Parameters parameters_;
   localstatistics::LocalStatistics statistics_;
 };

@@ -105,7 +105,8 @@ class IntegralEpisode final : public fuzz::Episode {
   }
 
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
-    const Integral how = in_force();
+    Integral how = in_force();
+    how.limited = kind.limited;
     if (keeps_format(how.output)) {
       if (how.output == Output::guided || knows_neighbours())
         Episode::judge(out, picture, kind);

@@ -86,6 +86,7 @@ constexpr Suite suites[] = {
     {"histogramaverage", "", 150, histogram_average_hash},
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
+    {"localstatistics", "limited-", 150, case_hash<make_limited_localstatistics_case>},
     {"mosaic", "", 200, case_hash<make_mosaic_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
     {"nlmeans", "frames-", 150, case_hash<make_nlmeans_frames_case>},

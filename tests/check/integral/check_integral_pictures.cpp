@@ -60,7 +60,8 @@ TEST(test_formats_and_sizes, .times(formats().size())) {
         const Picture picture = make_picture(format, size.width, size.height,
                                              all_contents[seed % std::size(all_contents)], seed);
         for (int radius : {7, 0, 1, 3, 200, 65535}) {
-          const Integral how = with_radius(output, radius);
+          Integral how = with_radius(output, radius);
+          how.limited = limited;
           filter.set(how.properties());
           expect_gray_picture(filter, picture, how, natural_format(picture, output),
                               all_layouts[++seed % std::size(all_layouts)]);
@@ -74,13 +75,51 @@ TEST(test_thresholds, .times(formats().size())) {
   for (const char* out : {"GRAY8", "GRAY16_LE"}) {
     FilterHarness filter("cudaintegral", {{"output", "threshold"}});
     filter.accept_downstream(std::string("video/x-raw, format=") + out);
-    filter.accept_caps(format, 61, 47, colorimetry(format, false));
-    for (Content content : all_contents)
-      for (const Integral& how : various_thresholds) {
-        filter.set(how.properties());
-        expect_gray_picture(filter, make_picture(format, 61, 47, content, 3), how,
-                            format_named(out), odd_layout);
+    for (bool limited : {false, true}) {
+      if (limited && format.family == Family::rgb)
+        continue;
+      filter.accept_caps(format, 61, 47, colorimetry(format, limited));
+      for (Content content : all_contents)
+        for (Integral how : various_thresholds) {
+          how.limited = limited;
+          filter.set(how.properties());
+          expect_gray_picture(filter, make_picture(format, 61, 47, content, 3), how,
+                              format_named(out), odd_layout);
+        }
+    }
+  }
+}
+
+// Thresholds count from the black level. Caps without colorimetry mean GStreamer's defaults, which
+// are limited range for YUV and full range for gray. RGB always has full range.
+TEST(test_threshold_range_follows_the_caps) {
+  for (const char* name : {"GRAY8", "GRAY16_LE", "I420", "P010_10LE", "YUY2", "RGB"}) {
+    const FormatSpec& format = format_named(name);
+    const bool rgb = format.family == Family::rgb;
+    const bool by_default = format.family == Family::yuv;
+    // A dark page, on which a fifth of the pixels is somewhat darker.
+    const Picture page = picture_with(format, 61, 47, [&](int, int x, int y) {
+      return ((x + 2 * y) % 5 == 0 ? 34 : 40) << (format.bits - 8);
+    });
+    for (bool sauvola : {false, true}) {
+      Integral how = thresholds(9, sauvola, 0.15), other = how;
+      other.limited = true;
+      const FormatSpec& gray = format_named("GRAY8");
+      const Picture full = gray_picture_of(page, how, gray);
+      fail_unless(rgb || !difference(full, gray_picture_of(page, other, gray)).empty(),
+                  "%s: the picture does not show its range", name);
+      FilterHarness filter("cudaintegral", how.properties());
+      for (const auto& [caps, limited] :
+           {std::pair{colorimetry(format, true), true},
+            {colorimetry(format, false), false},
+            {std::string(), by_default},
+            {std::string(rgb ? ", colorimetry=2:1:7:1" : ", colorimetry=bt709"), true},
+            {std::string(rgb ? ", colorimetry=1:1:7:1" : ", colorimetry=1:3:5:1"), false}}) {
+        filter.accept_caps(format, 61, 47, caps);
+        how.limited = limited;
+        expect_gray_picture(filter, page, how, gray);
       }
+    }
   }
 }
 
@@ -287,6 +326,7 @@ TEST(test_random_cases, .times(10)) {
     how.strength = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 255);
     how.invert = random.below(3) == 0;
     how.epsilon = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 65025);
+    how.limited = format.family != Family::rgb && random.below(2) == 1;
     const double maximum = how.output == Output::denoise ? 40 : 200;
     const int width = static_cast<int>(random.log_uniform(1, maximum));
     const int height = static_cast<int>(random.log_uniform(1, maximum));
@@ -296,7 +336,7 @@ TEST(test_random_cases, .times(10)) {
     const bool picture_of_table = is_table(how.output) && random.below(2) == 0;
     if (picture_of_table)
       filter.accept_downstream("video/x-raw");
-    filter.accept_caps(format, width, height, colorimetry(format, false));
+    filter.accept_caps(format, width, height, colorimetry(format, how.limited));
     const Picture picture = make_picture(format, width, height, random.one_of(all_contents), seed);
     if (keeps_format(how.output))
       expect_picture(filter.process(picture, layout), filtered(picture, how),

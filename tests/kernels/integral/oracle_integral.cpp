@@ -132,13 +132,20 @@ cv::Mat window_sums(const cv::Mat& image, int radius) {
   return sums;
 }
 
-/// Compares mean and stddev with the formulas of localstatistics.h, applied to OpenCV's sums.
+/// Compares all outputs with the formulas of localstatistics.h, applied to OpenCV's sums.
 void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Content content,
                        std::uint64_t seed) {
   using Output = localstatistics::Parameters::Output;
-  for (const Output output : {Output::mean, Output::stddev}) {
-    const LocalStatisticsCase test =
-        plain_localstatistics_case(layout, statistics(output, radius), content, seed);
+  std::vector<localstatistics::Parameters> all;
+  for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
+    all.push_back(statistics(output, radius));
+  for (const Output output : {Output::bradley, Output::sauvola})
+    all.push_back(in_limited_range(statistics(output, radius)));
+  for (const localstatistics::Parameters& parameters : all) {
+    const LocalStatisticsCase test = plain_localstatistics_case(layout, parameters, content, seed);
+    const int low = parameters.limited_range ? 16 << (layout.bits - 8) : 0;
+    const double range = std::ldexp(parameters.limited_range ? 109.5 : 128, layout.bits - 8);
+    const unsigned white = (1u << layout.bits) - 1;
     SCOPED_TRACE(describe(test));
     std::vector<std::uint8_t> input = input_block(test);
     const cv::Mat image = picture_of(layout, input);
@@ -157,8 +164,20 @@ void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Co
         const DefinedWindow window{number(areas), number(sums), number(squared_sums)};
         const unsigned actual =
             layout.bits == 8 ? plane.at<std::uint8_t>(y, x) : plane.at<std::uint16_t>(y, x);
-        ASSERT_EQ(actual, output == Output::mean ? defined_mean(window) : defined_deviation(window))
-            << "at " << x << ", " << y;
+        const auto level = static_cast<std::uint64_t>(levels.at<double>(y, x));
+        const auto expected = [&]() -> std::uint64_t {
+          switch (parameters.output) {
+            case Output::mean:
+              return defined_mean(window);
+            case Output::stddev:
+              return defined_deviation(window);
+            case Output::bradley:
+              return defined_bradley_black(window, level, parameters.ratio, low) ? 0 : white;
+            default:
+              return defined_sauvola_black(window, level, parameters.k, range, low) ? 0 : white;
+          }
+        };
+        ASSERT_EQ(actual, expected()) << "at " << x << ", " << y;
       }
   }
 }

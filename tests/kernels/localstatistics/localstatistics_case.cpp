@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 
@@ -56,6 +58,42 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
   return test;
 }
 
+LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,
+                                                      int max_pixels) {
+  LocalStatisticsCase test = make_localstatistics_case(seed + 1, number, max_pixels);
+  test.title += ", limited range";
+  Random random = random_of_case(seed, number);
+  if (!is_threshold(test.parameters.output))
+    test.parameters.output = random.one_in(2) ? Output::bradley : Output::sauvola;
+  test.parameters.limited_range = true;
+  test.parameters.invert = random.one_in(4);
+  test.darkened = random.one_in(2);
+  return test;
+}
+
+std::vector<std::uint8_t> input_block(const LocalStatisticsCase& test) {
+  std::vector<std::uint8_t> block = input_block(static_cast<const FrameCase&>(test));
+  if (!test.darkened)
+    return block;
+  const Frame frame = frame_in(test.layout, test.in, block.data());
+  for (int p = 0; p < test.layout.plane_count; ++p) {
+    const View<std::uint8_t>& plane = frame.planes[p];
+    for (int y = 0; y < plane.height; ++y) {
+      std::uint8_t* const row = plane.row(y);
+      if (test.layout.bits == 8)
+        std::for_each(row, row + plane.width, [](std::uint8_t& byte) { byte >>= 3; });
+      else
+        for (int x = 0; x + 1 < plane.width; x += 2) {
+          std::uint16_t word;
+          std::memcpy(&word, row + x, sizeof word);
+          word >>= 3;
+          std::memcpy(row + x, &word, sizeof word);
+        }
+    }
+  }
+  return block;
+}
+
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed,
@@ -71,10 +109,11 @@ LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
 std::string describe(const LocalStatisticsCase& test) {
   constexpr const char* names[] = {"mean", "deviation", "bradley", "sauvola"};
   const localstatistics::Parameters& p = test.parameters;
-  char text[160];
-  std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g%s",
+  char text[200];
+  std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g%s%s%s",
                 names[static_cast<int>(p.output)], p.radius, p.ratio, p.k, p.range,
-                p.invert ? ", inverted" : "");
+                p.invert ? ", inverted" : "", p.limited_range ? ", limited range" : "",
+                test.darkened ? ", darkened" : "");
   return describe(test, text);
 }
 
@@ -91,6 +130,7 @@ localstatistics::Parameters LocalStatisticsCase::other_parameters() const {
   other.k = 1 - parameters.k;
   other.range = parameters.range + 1;
   other.invert = !parameters.invert;
+  other.limited_range = !parameters.limited_range;
   return other;
 }
 

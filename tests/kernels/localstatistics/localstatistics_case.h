@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cuda/localstatistics/localstatistics.h"
 #include "tests/kernels/common/frame_case.h"
@@ -16,6 +17,9 @@ struct LocalStatisticsCase : FrameCase {
   using Frames = CaseFrames<LocalStatisticsCase>;
 
   Parameters parameters;
+  /// Whether input_block() divides all samples by 8, so that the black level of limited range is
+  /// about their mean.
+  bool darkened = false;
 
   Operation make(Device& device, const Parameters& set) const {
     return {device, layout, out_layout.bits, set};
@@ -32,6 +36,10 @@ using LocalStatisticsRunner = Runner<LocalStatisticsCase>;
 /// Draws a frame size whose product of width and height is at most max_pixels.
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels);
 
+/// The same in limited range. Half of the pictures are darkened.
+LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,
+                                                      int max_pixels);
+
 /// Makes a case of dense frames. With output_bits = 0, the output has 8 bits if the input has 8,
 /// and otherwise 16.
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
@@ -40,6 +48,7 @@ LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                int output_bits = 0);
 
 std::string describe(const LocalStatisticsCase& test);
+std::vector<std::uint8_t> input_block(const LocalStatisticsCase& test);
 
 inline bool is_threshold(localstatistics::Parameters::Output output) {
   using Output = localstatistics::Parameters::Output;
@@ -51,6 +60,10 @@ inline localstatistics::Parameters statistics(localstatistics::Parameters::Outpu
   localstatistics::Parameters parameters;
   parameters.output = output;
   parameters.radius = radius;
+  return parameters;
+}
+inline localstatistics::Parameters in_limited_range(localstatistics::Parameters parameters) {
+  parameters.limited_range = true;
   return parameters;
 }
 

@@ -30,6 +30,11 @@ std::uint64_t integer_root(Wide value) {
   return root;
 }
 
+/// Returns the sum of what the pixels exceed the black level by.
+__int128 sum_above(const DefinedWindow& window, int low) {
+  return static_cast<__int128>(window.sum) - static_cast<__int128>(window.area) * low;
+}
+
 std::uint64_t white(int bits) {
   return (std::uint64_t{1} << bits) - 1;
 }
@@ -96,15 +101,18 @@ std::uint64_t defined_deviation(const DefinedWindow& window) {
   return (2 * root + above + window.area) / (2 * window.area);
 }
 
-bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio) {
-  const auto share = static_cast<std::uint64_t>(65536 - nearest(ratio * 65536));
-  return Wide{level} * window.area * 65536 < Wide{window.sum} * share;
+bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio,
+                           int low) {
+  const auto above = static_cast<std::int64_t>(level) - low;
+  const auto share = static_cast<std::int64_t>(65536 - nearest(ratio * 65536));
+  return static_cast<__int128>(above) * static_cast<std::int64_t>(window.area) * 65536 <
+         sum_above(window, low) * share;
 }
 
-bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k,
-                           double range) {
+bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k, double range,
+                           int low) {
   const auto area = static_cast<double>(window.area);
-  const auto sum = static_cast<double>(window.sum);
+  const auto sum = static_cast<double>(sum_above(window, low));
   const double root = std::sqrt(static_cast<double>(scaled_variance(window)));
   const double deviation = root / area;
   const double share = deviation / range;
@@ -113,7 +121,7 @@ bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, dou
   const double factor = 1 + change;
   const double mean = sum / area;
   const double threshold = mean * factor;
-  return static_cast<double>(level) < threshold;
+  return static_cast<double>(static_cast<std::int64_t>(level) - low) < threshold;
 }
 
 void defined_statistics(const FrameLayout& layout, int output_bits,
@@ -121,7 +129,10 @@ void defined_statistics(const FrameLayout& layout, int output_bits,
                         View<std::uint8_t> out) {
   using Output = localstatistics::Parameters::Output;
   const DefinedLuminance picture(layout, in);
-  const double range = parameters.range != 0 ? parameters.range : std::exp2(layout.bits - 1);
+  const double unit = std::exp2(layout.bits - 8);
+  const int low = parameters.limited_range ? static_cast<int>(16 * unit) : 0;
+  const double half = parameters.limited_range ? (235 - 16) * unit / 2 : 128 * unit;
+  const double range = parameters.range != 0 ? parameters.range : half;
   const auto value = [&](const DefinedWindow& window, std::uint64_t level) {
     switch (parameters.output) {
       case Output::mean:
@@ -129,11 +140,11 @@ void defined_statistics(const FrameLayout& layout, int output_bits,
       case Output::stddev:
         return defined_deviation(window) << (output_bits - layout.bits);
       case Output::bradley:
-        return defined_bradley_black(window, level, parameters.ratio) != parameters.invert
+        return defined_bradley_black(window, level, parameters.ratio, low) != parameters.invert
                    ? 0
                    : white(output_bits);
       default:
-        return defined_sauvola_black(window, level, parameters.k, range) != parameters.invert
+        return defined_sauvola_black(window, level, parameters.k, range, low) != parameters.invert
                    ? 0
                    : white(output_bits);
     }

@@ -25,10 +25,12 @@ void for_each_defined_window(
 
 std::uint64_t defined_mean(const DefinedWindow& window);
 std::uint64_t defined_deviation(const DefinedWindow& window);
-bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio);
+/// Thresholds of samples whose black level is `low`, from which the level and the mean count.
+bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio,
+                           int low = 0);
 /// `range` must be above 0.
-bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k,
-                           double range);
+bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k, double range,
+                           int low = 0);
 
 /// Writes every byte of every row of out.
 void defined_statistics(const FrameLayout& layout, int output_bits,

@@ -6,6 +6,7 @@
 #include <tbb/task_arena.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
@@ -19,6 +20,7 @@ using namespace localstatistics;
 using Output = Parameters::Output;
 
 CUDAVISION_RANDOM_CASES(LocalStatisticsCases, make_localstatistics_case);
+CUDAVISION_RANDOM_CASES(LimitedLocalStatisticsCases, make_limited_localstatistics_case);
 
 DefinedLuminance picture_of(const LocalStatisticsCase& test,
                             const std::vector<std::uint8_t>& input) {
@@ -61,6 +63,7 @@ std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
         const std::uint64_t number = cases.size() + 1;
         Parameters parameters = statistics(output, radius);
         parameters.invert = number % 3 == 0;
+        parameters.limited_range = number % 5 == 0;
         cases.push_back(plain_localstatistics_case(
             layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height), parameters,
             Content::natural, number));
@@ -139,6 +142,32 @@ const Extreme<Parameters> extremes[] = {
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
     // Areas that bradley_difference() does not take.
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
+    // The same kernels in limited range. Black windows are below its black level; the windows of
+    // radius 100 exceed it by more than 2^31 in all.
+    {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
+     in_limited_range(statistics(bradley, 14))},
+    {"LimitedWithinABlock", "GRAY8", 4096, 31, Content::two_valued,
+     in_limited_range(statistics(bradley, 63))},
+    {"LimitedBeyondABlock", "GRAY8", 1537, 403, Content::natural,
+     in_limited_range(statistics(bradley, 64))},
+    {"LimitedLargeBradley", "GRAY8", 2900, 2900, Content::maximum,
+     in_limited_range(statistics(bradley, 2000))},
+    {"LimitedBradley16", "GRAY16", 640, 480, Content::natural,
+     in_limited_range(statistics(bradley, 20))},
+    {"LimitedSumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient,
+     in_limited_range(statistics(bradley, 65535))},
+    {"LimitedZerosBradley", "GRAY8", 640, 480, Content::zeros,
+     in_limited_range(statistics(bradley, 7))},
+    {"LimitedSauvola", "GRAY8", 640, 480, Content::natural,
+     in_limited_range(statistics(sauvola, 15))},
+    {"LimitedSauvola16", "GRAY16", 640, 480, Content::maximum,
+     in_limited_range(statistics(sauvola, 100))},
+    {"LimitedSumsOf34BitsSauvola", "GRAY16", 400, 401, Content::gradient,
+     in_limited_range(statistics(sauvola, 65535))},
+    {"LimitedZerosSauvola", "GRAY8", 640, 480, Content::zeros,
+     in_limited_range(statistics(sauvola, 7))},
+    {"LimitedFullHdP010", "P010", 1920, 1080, Content::natural,
+     in_limited_range(statistics(sauvola, 15))},
     // The halves of a block's columns meet, or leave a gap.
     {"Halves", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1023)},
     {"Gap", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1100)},
@@ -207,11 +236,55 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
       }
 }
 
+/// Bradley's threshold, and Sauvola's with the same range, only depend on what samples exceed their
+/// black level by. So a picture of full range and the same samples plus the black level of limited
+/// range give the same.
+class LocalStatisticsRange : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsRange, both_devices(), device_name);
+
+TEST_P(LocalStatisticsRange, OfSamplesPlusTheBlackLevelGivesTheSame) {
+  on_device([](Device& device) {
+    for (const char* name : {"GRAY8", "P010", "GRAY16"})
+      for (const Output output : {bradley, sauvola})
+        for (const int radius : {1, 15, 40, 100, 65535}) {
+          LocalStatisticsCase test = plain_localstatistics_case(
+              layout_named(name, 402, 308), statistics(output, radius), Content::natural, 21);
+          test.parameters.range = std::ldexp(60, test.layout.bits - 8);
+          SCOPED_TRACE(describe(test));
+          const int largest = (1 << test.layout.bits) - 1, low = 16 << (test.layout.bits - 8);
+          const auto block_with = [&](int offset) {
+            std::vector<std::uint8_t> block = input_block(test);
+            const View<std::uint8_t> plane = frame_in(test.layout, test.in, block.data()).planes[0];
+            for (int y = 0; y < plane.height; ++y)
+              for (int x = 0; x < test.layout.width; ++x) {
+                std::uint8_t* const at = plane.row(y) + (largest > 255 ? 2 : 1) * x;
+                std::uint16_t word = *at;
+                if (largest > 255)
+                  std::memcpy(&word, at, sizeof word);
+                const int level = (word >> test.layout.shift) * (largest - low) / largest + offset;
+                word = static_cast<std::uint16_t>(level << test.layout.shift);
+                if (largest > 255)
+                  std::memcpy(at, &word, sizeof word);
+                else
+                  *at = static_cast<std::uint8_t>(word);
+              }
+            return block;
+          };
+          const auto full = LocalStatisticsRunner(device, test).run(block_with(0), poison);
+          test.parameters.limited_range = true;
+          const auto limited = LocalStatisticsRunner(device, test).run(block_with(low), poison);
+          ASSERT_EQ(difference(test, full, limited), "");
+        }
+  });
+}
+
 /// The thresholds meet the level of a pixel exactly, or miss it by as little as the parameters can
 /// express. An operation that rounds differently changes the result of that pixel.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
-  /// Calls edges(window, level) for some pixels and tests the parameters that it returns.
+  /// Calls edges(window, level, low) for some pixels, in full range and in limited range in turn,
+  /// and tests the parameters that it returns.
   template <class Edges>
   static void on_edges(Output output, const Edges& edges) {
     CUDAVISION_NEEDS_PIXELS(401 * 307);
@@ -226,10 +299,13 @@ class LocalStatisticsEdges : public EitherDevice {
         for (int pixel = 0; pixel < 12; ++pixel) {
           const int x = random.between(0, 400), y = random.between(0, 306);
           const DefinedWindow window = defined_window(picture, radius, x, y);
-          for (const Parameters& parameters : edges(window, picture.at(x, y))) {
+          const bool limited = pixel % 2 == 1;
+          const int low = limited ? 16 << (test.layout.bits - 8) : 0;
+          for (const Parameters& parameters : edges(window, picture.at(x, y), low)) {
             test.parameters = parameters;
             test.parameters.output = output;
             test.parameters.radius = radius;
+            test.parameters.limited_range = limited;
             SCOPED_TRACE(describe(test));
             ASSERT_EQ(difference(test, defined_output(test, input, poison),
                                  LocalStatisticsRunner(device, test).run(input, poison)),
@@ -244,11 +320,13 @@ class LocalStatisticsEdges : public EitherDevice {
 INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsEdges, both_devices(), device_name);
 
 TEST_P(LocalStatisticsEdges, OfBradley) {
-  on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level) {
-    // The threshold equals level p if p·N·2^16 = S·share. This share usually lies between two
-    // integers; the ratios below come from the integers nearby and the points halfway between them.
-    const double share =
-        static_cast<double>(level * window.area) * 65536 / static_cast<double>(window.sum);
+  on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level, int low) {
+    // The threshold equals level p if (p − lo)·N·2^16 = (S − lo·N)·share. This share usually lies
+    // between two integers; the ratios below come from the integers nearby and the points halfway
+    // between them.
+    const auto area = static_cast<double>(window.area);
+    const double share = (static_cast<double>(level) - low) * area * 65536 /
+                         (static_cast<double>(window.sum) - low * area);
     std::vector<Parameters> sets;
     for (const double step : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
       const double ratio = (65536 - std::floor(share) + step) / 65536;
@@ -262,14 +340,16 @@ TEST_P(LocalStatisticsEdges, OfBradley) {
 }
 
 TEST_P(LocalStatisticsEdges, OfSauvola) {
-  on_edges(Output::sauvola, [](const DefinedWindow& window, std::uint64_t level) {
+  on_edges(Output::sauvola, [](const DefinedWindow& window, std::uint64_t level, int low) {
     const auto area = static_cast<double>(window.area);
     const double average = static_cast<double>(window.sum) / area;
     const double sigma = std::sqrt(
         std::max(0.0, static_cast<double>(window.squared_sum) / area - average * average));
-    // Solves T = p for k. The range is chosen so that a solution exists wherever one can exist.
-    const double range = level < average ? 2 * sigma : sigma / 4;
-    const double k = (static_cast<double>(level) / average - 1) / (sigma / range - 1);
+    // Solves T = p − lo for k. The range is chosen so that a solution exists wherever one can
+    // exist.
+    const double ratio = (static_cast<double>(level) - low) / (average - low);
+    const double range = ratio < 1 ? 2 * sigma : sigma / 4;
+    const double k = (ratio - 1) / (sigma / range - 1);
     std::vector<Parameters> sets;
     double next = k;
     for (int i = 0; i < 4; ++i)

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "cuda/localstatistics/arithmetic.h"
@@ -37,6 +39,14 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
     }
 }
 
+/// Returns the number of pixels of the largest narrow window.
+std::uint64_t narrow_pixels(int bits) {
+  std::uint64_t pixels = std::uint64_t{1} << (32 - bits);
+  while (!is_narrow(pixels, bits))
+    --pixels;
+  return pixels;
+}
+
 /// Makes a window whose pixels have only two levels: white and one other, which is often black.
 /// These give the largest sums and deviations.
 DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
@@ -63,11 +73,7 @@ void expect_formulas(const DefinedWindow& window) {
 TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
   Random random(42);
   for (const int bits : {8, 9, 10, 12, 16}) {
-    const std::uint64_t largest = (1u << bits) - 1;
-    // `narrow` becomes the largest number of pixels of a narrow window.
-    std::uint64_t narrow = (std::uint64_t{1} << 32) / (largest + 1);
-    while (!is_narrow(narrow, bits))
-      --narrow;
+    const std::uint64_t largest = (1u << bits) - 1, narrow = narrow_pixels(bits);
     for (int i = 0; i < 20000; ++i) {
       expect_formulas<NarrowWindow>(random_window(random, largest, narrow));
       expect_formulas<WideWindow>(random_window(random, largest, std::uint64_t{65535} * 65535));
@@ -167,79 +173,132 @@ TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
   EXPECT_LT(doubts, all / 2);
 }
 
-TEST(LocalStatisticsArithmetic, ComparesBytesByBradley) {
-  Random random(46);
-  for (int i = 0; i < 100000; ++i) {
-    const DefinedWindow window =
-        random_window(random, 255, random.one_in(2) ? (1u << 23) - 1 : 1 + random.next() % 2000);
-    const double ratio = random.between(0, 65536) / 65536.0;
-    const std::uint32_t factor = bradley_factor(ratio);
-    const std::uint64_t nearest = window.sum * factor / (window.area << 16);
-    for (const std::uint64_t level :
-         {nearest, std::min<std::uint64_t>(nearest + 1, 255), random.next() % 256}) {
-      const auto value = static_cast<std::uint32_t>(level);
-      ASSERT_EQ(bradley_difference(value, static_cast<std::uint32_t>(window.sum),
-                                   static_cast<std::uint32_t>(window.area), factor) < 0,
-                defined_bradley_black(window, level, ratio))
-          << window.area << ", " << window.sum << ", " << value << ", ratio " << ratio;
-    }
+/// Makes a window in full range or in limited range. In limited range, half of the windows have
+/// levels around the black level, and some are flat there.
+DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::uint64_t pixels) {
+  if (low > 0 && random.one_in(10)) {
+    const std::uint64_t area = 1 + random.next() % pixels;
+    return {area, area * low, area * low * low};
   }
+  return random_window(random, low > 0 && random.one_in(2) ? 2 * low : (1u << bits) - 1, pixels);
+}
+
+/// Returns a level, or the nearest one that samples can have.
+std::uint32_t clamped_level(double level, int bits) {
+  return static_cast<std::uint32_t>(std::clamp(level, 0.0, std::exp2(bits) - 1));
+}
+
+TEST(LocalStatisticsArithmetic, ComparesByBradley) {
+  Random random(46);
+  for (const int bits : {8, 10, 16})
+    for (const bool limited : {false, true}) {
+      const std::uint32_t low = black_level(limited, bits);
+      const std::uint64_t narrow_most = narrow_pixels(bits);
+      EXPECT_EQ(low, limited ? 16u << (bits - 8) : 0u);
+      for (int i = 0; i < 60000; ++i) {
+        const bool narrow = random.one_in(2);
+        const std::uint64_t most = random.one_in(2) ? 2000
+                                   : narrow         ? narrow_most
+                                                    : std::uint64_t{65535} * 65535;
+        const DefinedWindow window = random_window(random, bits, low, most);
+        const double ratio =
+            random.one_in(10) ? random.between(0, 1) : random.between(0, 65536) / 65536.0;
+        const Bradley bradley(ratio, low);
+        const auto area = static_cast<std::uint32_t>(window.area);
+        const double mean = static_cast<double>(window.sum) / area - low;
+        const double nearest = std::floor(low + mean * (1 - ratio));
+        for (const double level : {nearest - 1, nearest, nearest + 1, nearest + 2,
+                                   static_cast<double>(random.next() % (1u << bits))}) {
+          const std::uint32_t value = clamped_level(level, bits);
+          const bool black = narrow ? bradley.is_black<NarrowWindow>(
+                                          value, static_cast<std::uint32_t>(window.sum), area)
+                                    : bradley.is_black<WideWindow>(value, window.sum, area);
+          ASSERT_EQ(black, defined_bradley_black(window, value, ratio, static_cast<int>(low)))
+              << window.area << ", " << window.sum << ", " << value << ", ratio " << ratio << ", "
+              << bits << " bits, black level " << low;
+        }
+      }
+    }
 }
 
 /// The estimate may leave a pixel undecided, but must not decide it wrongly.
 TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
   Random random(45);
   constexpr double ks[] = {0, 0x1p-52, 0.2, 0.5, 0.999999999, 1 - 0x1p-53, 1};
-  constexpr double ranges[] = {1e-310, 1e-30, 0x1p-4, 1, 127.5, 128, 32768, 65535};
+  constexpr double ranges[] = {1e-310, 1e-30, 0x1p-4, 1, 109.5, 127.5, 128, 32768, 65535};
   int decided = 0, all = 0;
-  for (const int bits : {8, 10, 16}) {
-    const std::uint64_t largest = (1u << bits) - 1;
-    std::uint64_t narrow = (std::uint64_t{1} << 32) / (largest + 1);
-    while (!is_narrow(narrow, bits))
-      --narrow;
-    for (int i = 0; i < 100000; ++i) {
-      const DefinedWindow window =
-          random_window(random, largest, random.one_in(2) ? narrow : 1 + random.next() % 2000);
-      const double k =
-          random.one_in(3) ? ks[random.between(0, 6)] : random.between(0, 1000) / 1000.0;
-      const double range =
-          random.one_in(3) ? ranges[random.between(0, 7)] : random.between(1, 2000) / 16.0;
-      const auto area = static_cast<std::uint32_t>(window.area);
-      const std::uint64_t variance = scaled_variance<NarrowWindow>(
-          window.squared_sum, static_cast<std::uint32_t>(window.sum), area);
-      const float inverse = disturbed(1.0f / static_cast<float>(area), random);
-      const float mean = static_cast<float>(window.sum) * inverse;
-      const float threshold = SauvolaEstimate(k, range).threshold(
-          mean, disturbed(std::sqrt(static_cast<float>(variance)), random) * inverse);
-      // Levels next to the threshold, and any others.
-      const double nearest = std::min(std::max(std::floor(threshold), 0.0f), 65534.0f);
-      for (const double level :
-           {nearest, nearest + 1, std::floor(random.between(0, 65535) + 0.0)}) {
-        const auto value = static_cast<std::uint32_t>(level);
-        ++all;
-        const float difference = static_cast<float>(value) - threshold;
-        if (!SauvolaEstimate::decides(difference, mean, threshold))
-          continue;
-        ++decided;
-        ASSERT_EQ(difference < 0, defined_sauvola_black(window, value, k, range))
-            << window.area << ", " << window.sum << ", " << window.squared_sum << ", " << value
-            << ", k " << k << ", range " << range;
+  for (const int bits : {8, 10, 16})
+    for (const bool limited : {false, true}) {
+      const std::uint32_t low = black_level(limited, bits);
+      const std::uint64_t narrow = narrow_pixels(bits);
+      for (int i = 0; i < 60000; ++i) {
+        const DefinedWindow window =
+            random_window(random, bits, low, random.one_in(2) ? narrow : 1 + random.next() % 2000);
+        const double k =
+            random.one_in(3) ? ks[random.between(0, 6)] : random.between(0, 1000) / 1000.0;
+        const double range =
+            random.one_in(3) ? ranges[random.between(0, 8)] : random.between(1, 2000) / 16.0;
+        const auto area = static_cast<std::uint32_t>(window.area);
+        const auto sum = static_cast<std::uint32_t>(window.sum);
+        const std::uint64_t variance = scaled_variance<NarrowWindow>(window.squared_sum, sum, area);
+        const float inverse = disturbed(1.0f / static_cast<float>(area), random);
+        const float stddev = disturbed(std::sqrt(static_cast<float>(variance)), random) * inverse;
+        const SauvolaEstimate estimate(k, range);
+        const auto difference = [&](std::uint32_t value, bool& is_decided) {
+          return estimate.difference(static_cast<float>(value) - static_cast<float>(low), sum,
+                                     low * area, inverse, stddev, is_decided);
+        };
+        bool any = true;
+        // Levels next to the threshold, and any others.
+        const double threshold = static_cast<double>(low) - difference(low, any);
+        const double nearest = threshold >= 0 && threshold < 65536 ? std::floor(threshold) : 65534;
+        for (const double level :
+             {nearest, nearest + 1, static_cast<double>(random.next() % (1u << bits))}) {
+          const std::uint32_t value = clamped_level(level, bits);
+          ++all;
+          bool is_decided = true;
+          const float result = difference(value, is_decided);
+          if (!is_decided)
+            continue;
+          ++decided;
+          ASSERT_EQ(std::signbit(result),
+                    defined_sauvola_black(window, value, k, range, static_cast<int>(low)))
+              << window.area << ", " << window.sum << ", " << window.squared_sum << ", " << value
+              << ", k " << k << ", range " << range << ", " << bits << " bits, black level " << low;
+        }
       }
     }
-  }
   EXPECT_GT(decided, all / 2);
+}
+
+/// Bars beside a film and dark scenes are flat at the black level, where a threshold is 0. Their
+/// pixels must not take the slow way.
+TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAtTheBlackLevel) {
+  for (const int bits : {8, 10, 16})
+    for (const bool limited : {false, true})
+      for (std::uint32_t area = 1; is_narrow(area, bits); area += area / 7 + 1) {
+        const std::uint32_t low = black_level(limited, bits);
+        bool is_decided = true;
+        const float result = SauvolaEstimate(0.2, 109.5)
+                                 .difference(0, low * area, low * area,
+                                             1.0f / static_cast<float>(area), 0, is_decided);
+        ASSERT_TRUE(is_decided && !std::signbit(result)) << area << ", black level " << low;
+      }
 }
 
 TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
   const std::uint64_t area = std::uint64_t{65535} * 65535;
-  for (const std::uint64_t level : {0, 1, 55704, 55705, 65534, 65535})
-    for (const double ratio : {0.0, 0.15, 0.5, 1.0}) {
-      const DefinedWindow window{area, area * 65535, area * 65535 * 65535};
-      EXPECT_EQ(is_black_by_bradley(static_cast<std::uint32_t>(level), window.sum,
-                                    static_cast<std::uint32_t>(area), bradley_factor(ratio)),
-                defined_bradley_black(window, level, ratio))
-          << level << ", " << ratio;
-    }
+  for (const std::uint64_t pixel : {0, 4095, 4096, 65535})
+    for (const std::uint64_t level : {0, 1, 4095, 4096, 55704, 55705, 56319, 56320, 65534, 65535})
+      for (const double ratio : {0.0, 0.15, 0.5, 1.0})
+        for (const int low : {0, 4096}) {
+          const DefinedWindow window{area, area * pixel, area * pixel * pixel};
+          EXPECT_EQ(Bradley(ratio, static_cast<std::uint32_t>(low))
+                        .is_black<WideWindow>(static_cast<std::uint32_t>(level), window.sum,
+                                              static_cast<std::uint32_t>(area)),
+                    defined_bradley_black(window, level, ratio, low))
+              << level << " in windows of " << pixel << ", " << ratio << ", black level " << low;
+        }
 }
 
 }  // namespace

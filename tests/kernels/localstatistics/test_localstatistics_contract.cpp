@@ -120,11 +120,13 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
         set([](Parameters& p) { p.range = 60000.5; }),
         set([](Parameters& p) { p.radius = 100; }),
         set([](Parameters& p) { p.invert = true; }),
+        set([](Parameters& p) { p.limited_range = true; }),
     };
     if (is_threshold(test.parameters.output)) {
       all.push_back(statistics(Output::bradley, 9));
       all.push_back(statistics(Output::sauvola, 9));
       all.push_back(statistics(Output::bradley, 33));
+      all.push_back(in_limited_range(statistics(Output::bradley, 33)));
     }
     return all;
   }
@@ -137,6 +139,7 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
         [](Parameters& p) { p.k = 0.25; },
         [](Parameters& p) { p.range = 1; },
         [](Parameters& p) { p.invert = true; },
+        [](Parameters& p) { p.limited_range = true; },
     };
   }
 };

@@ -143,6 +143,7 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
   parameters.k = how.k;
   parameters.range = how.range;
   parameters.invert = how.invert;
+  parameters.limited_range = how.limited && picture.format->family != Family::rgb;
   definition::defined_statistics(layout_of(in), format.bits, parameters, frame_of(in), rows);
   return out;
 }

@@ -50,6 +50,7 @@ struct Integral {
   double chroma_strength = -1;
   double epsilon = 100;
   bool invert = false;
+  bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8)), as the caps say
 
   Properties properties() const;
   std::string description() const { return text_of(properties()); }
