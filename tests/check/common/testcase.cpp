@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tests/check/common/elementundertest.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -25,8 +26,8 @@ std::vector<Test>& all_tests() {
   return tests;
 }
 
-/// The time limit of one test in seconds.
-constexpr double time_limit = 300;
+/// The limit of one test, in seconds, which only a hang reaches.
+constexpr double time_limit = 3 * watchdog_seconds;
 
 void add_to(TCase* tcase, const Test& test, const Options& options, const std::string& element) {
   if (options.skip_reason.empty()) {

@@ -3,6 +3,7 @@
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/gstcheck.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -11,7 +12,7 @@ namespace {
 Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink_name) {
   const Owned<GstElement> sink = element_in(pipeline, sink_name);
   GstSample* sample = nullptr;
-  g_signal_emit_by_name(sink, "try-pull-sample", static_cast<guint64>(20 * GST_SECOND), &sample);
+  g_signal_emit_by_name(sink, "try-pull-sample", watchdog, &sample);
   if (sample == nullptr) {
     GstBus* bus = gst_element_get_bus(pipeline);
     GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
