@@ -376,7 +376,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
 // A known distance finds the yaw, which rows do not show.
 TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   const MovingScene scene;
-  const double disparity = scene.disparity(0, 60, 40);
+  const double disparity = scene.disparities(0)(60, 40);
   gchar text[80];
   g_snprintf(text, sizeof text, "60,40,%d", static_cast<int>(std::lround(32000 / disparity)));
   Rig rig(calibrating({{"baseline", "100"}, {"focal-length", "320"}, {"known-distance", text}}));
