@@ -124,7 +124,7 @@ def make_bundle(scratch):
     programs += [f"kernels/{variant}/{part}/test_{part}" for variant in VARIANTS for part in OPERATIONS]
     programs += [f"kernels/{variant}/proof_hashes" for variant in VARIANTS]
     programs += [f"{edition}check/check_{name}" for edition in ("", "debian13/")
-                 for name in ("caps", "states", "leaks")]
+                 for name in ("caps", "faults", "states", "leaks")]
     programs += ["bench/bench_kernels", "bench/bench_pipelines", "debian13/bench/bench_pipelines"]
     programs += ["runtime/bin/gst-launch-1.0", "runtime/bin/gst-inspect-1.0"]
     write = {name: STUB for name in programs}
@@ -268,8 +268,10 @@ def check_proof_of(full):
     for kind, names in (("suites", set(VARIANTS)), ("cases", {"sgm/0"}),
                         ("sanitizers", {"memcheck", "racecheck", "initcheck", "synccheck"})):
         expect(f"the {kind} of sgm", set(parts.get("sgm", {}).get(kind, {})), names)
+    expect("the processes that share the tests of check_faults", {name for name in full.named("check") if "faults" in name},
+           {f"check_faults {number} of 8" for number in range(1, 9)})
     expect("what the elements have passed", parts.get("elements", {}).get("suites"),
-           {"check": {"passed": 6, "failed": 0, "skipped": 0}, "transfers": {"passed": 34, "failed": 0, "skipped": 0}})
+           {"check": {"passed": 22, "failed": 0, "skipped": 0}, "transfers": {"passed": 34, "failed": 0, "skipped": 0}})
 
 
 def check_other_gstreamer(bundle, full):
