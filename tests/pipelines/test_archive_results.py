@@ -6,6 +6,7 @@ import shutil
 
 from harness import expect, pipelines, test
 from test_archive import Cluster, archive, command, copy, launch, python_with_ray, report_of, results, stand_in
+from test_inputs import python
 
 
 def size_of(place, film):
@@ -74,6 +75,25 @@ def _(place):
                        "jobs = report.begin(Bar, {Job(*one): seconds for one, seconds in (('aaa', 10), ('bbb', 30), ('ccc', None))}, 'cpu')\n"
                        "print(report.bar.total, *(job.input for job in jobs))")
     expect(result.out == "60.0 b c a\n", result.text)
+
+
+@test("pipelines/archive.py reads a film for as long as something of it comes")
+def _(place):
+    result = place.run(python, "-c", f"import sys; sys.path.insert(0, {str(pipelines / 'archiving')!r})\n"
+                       "from filmlength import Gst, Reader\n"
+                       "Gst.init(None)\n"
+                       "class Bus:\n"
+                       "    # No message comes within the time of the first calls, but frames do.\n"
+                       "    def __init__(self, reader, calls): self.reader, self.calls = reader, calls\n"
+                       "    def timed_pop_filtered(self, *_):\n"
+                       "        self.calls -= 1\n"
+                       "        self.reader.buffers += self.calls >= 0\n"
+                       "        return Gst.Message.new_eos(None) if self.calls == 0 else None\n"
+                       "for calls in (5, -1):\n"
+                       "    reader = Reader('film')\n"
+                       "    reader.bus = Bus(reader, calls)\n"
+                       "    print(reader.wait(Gst.MessageType.EOS))")
+    expect(result.out == "True\nFalse\n", result.text)
 
 
 @test("pipelines/archive.py stops at once when the disk is full, and says which")
