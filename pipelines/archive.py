@@ -30,6 +30,8 @@ films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi",
 max_submitted = 1000
 # So many films are measured by one task.
 films_per_measure = 16
+# When a run is interrupted, its tasks have so many seconds to end. A second Ctrl-C does not wait for them.
+seconds_to_cancel = 300
 
 
 def gstreamer_variables():
@@ -44,7 +46,27 @@ def gstreamer_variables():
     return variables
 
 
-def run(ray, jobs, report, submit, retries):
+class Interruption:
+    """Ctrl-C, or SIGTERM. An exception that Python raises in a destructor or a callback of Ray is lost, so loops call
+    check()."""
+    asked = False
+
+    def catch(self):
+        # A shell lets its background jobs ignore Ctrl-C.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self.raise_it)
+
+    def raise_it(self, *_):
+        self.asked = True
+        raise KeyboardInterrupt
+
+    def check(self):
+        if self.asked:
+            raise KeyboardInterrupt
+
+
+def run(ray, jobs, report, submit, retries, interruption):
     """Runs all jobs as tasks, some of them several times, until each has a result. Ends early if the pipeline fits no
     job, or if a disk is full."""
     waiting = collections.deque((job, 1) for job in jobs)
@@ -56,6 +78,7 @@ def run(ray, jobs, report, submit, retries):
                 running[submit(job)] = job, attempt
             # The clock of the bar ticks while all pipelines run.
             report.bar.refresh()
+            interruption.check()
             for task in ray.wait(list(running), timeout=1)[0]:
                 job, attempt = running.pop(task)
                 try:
@@ -78,15 +101,17 @@ def run(ray, jobs, report, submit, retries):
             for task in running:
                 ray.cancel(task)
             if running:
-                ray.wait(list(running), num_returns=len(running), timeout=20)
+                ray.wait(list(running), num_returns=len(running), timeout=seconds_to_cancel)
 
 
-def measured(ray, jobs, measure):
+def measured(ray, jobs, measure, interruption):
     """The seconds of each film, by its header; None where they are not known."""
     promised_lengths = ray.remote(num_cpus=1)(task.promised_lengths)
     parts = [jobs[first:first + films_per_measure] for first in range(0, len(jobs), films_per_measure)]
-    found = ray.get([promised_lengths.remote([job.input for job in part], measure) for part in parts])
-    return dict(zip(jobs, (seconds for part in found for seconds in part)))
+    tasks = [promised_lengths.remote([job.input for job in part], measure) for part in parts]
+    while ray.wait(tasks, num_returns=len(tasks), timeout=1)[1]:
+        interruption.check()
+    return dict(zip(jobs, (seconds for part in ray.get(tasks) for seconds in part)))
 
 
 def connect(ray, address):
@@ -100,6 +125,10 @@ def connect(ray, address):
             sys.exit(f"There is no Ray cluster at {address}, or no way to it: {error}")
     # Ray would send statistics about its use from a cluster that was started without being asked.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray would give workers, and so the pipelines, the lowest priority but four: beside another program they would hardly
+    # get a processor. It also kills workers that take a minute to start, and starts others.
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    os.environ.setdefault("RAY_worker_register_timeout_seconds", "3600")
     # The tasks pass no large objects: the least store that Ray accepts is enough.
     local = {"include_dashboard": False, "object_store_memory": 80 << 20} if address == "local" else {}
     try:
@@ -203,27 +232,32 @@ def main():
     skipped = marker.begin(arguments.pipeline, jobs, arguments.again)
     remove_leftovers(jobs)
     report = Report(arguments.report or os.path.join(arguments.out, "archive.json"), arguments.pipeline, jobs, skipped)
-    interrupted = False
+    interruption = Interruption()
     try:
         if len(skipped) < len(jobs):
             connect(ray, arguments.address)
-            # Ray has set a handler of its own, which would leave the pipelines to themselves.
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            # Ray has set a handler of SIGTERM, which would leave the pipelines to themselves.
+            interruption.catch()
             backend, resources = resources_of_task(ray, arguments)
             # The machines of a cluster need no copy of this file, which is sent along.
             ray.cloudpickle.register_pickle_by_value(task)
             measure = pathlib.Path(__file__).with_name("archiving").joinpath("filmlength.py").read_text()
-            lengths = measured(ray, [job for job in jobs if job not in skipped], measure)
+            lengths = measured(ray, [job for job in jobs if job not in skipped], measure, interruption)
             settings = task.Settings(arguments.pipeline, backend, gstreamer_variables(), arguments.timeout, arguments.shorter, measure)
             convert = ray.remote(scheduling_strategy="SPREAD", **resources)(task.convert)
-            run(ray, report.begin(tqdm, lengths, backend), report, lambda job: convert.remote(job, settings), arguments.retries)
+            run(ray, report.begin(tqdm, lengths, backend), report, lambda job: convert.remote(job, settings), arguments.retries, interruption)
     except KeyboardInterrupt:
-        interrupted = True
+        interruption.asked = True
+    except SystemExit as end:
+        # Until catch(), Ray's own handler of SIGTERM ends the program.
+        if end.code != signal.SIGTERM:
+            raise
+        interruption.asked = True
     except ray.exceptions.RayError as error:
         report.say(f"The cluster has failed: {error}", sys.stderr)
     finally:
         ray.shutdown()
-    sys.exit(report.close(interrupted))
+    sys.exit(report.close(interruption.asked))
 
 
 if __name__ == "__main__":

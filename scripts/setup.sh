@@ -40,6 +40,28 @@ shout() {
   printf '%s\n\n' "$rule" >&2
 }
 
+# How long apt_get waits for the locks of another program, in seconds.
+apt_patience=3600
+
+# apt_get ARGUMENT...: runs apt-get, with the prefix in as_root. Waits while another program holds its locks,
+# such as the automatic updates of a fresh machine. apt-get's own DPkg::Lock::Timeout would wait for dpkg, but
+# not for the locks of the package lists and of the downloads.
+apt_get() {
+  local status messages held told=no end=$((SECONDS + apt_patience))
+  while :; do
+    status=0
+    messages=$("${as_root[@]}" env LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" \
+      2>&1 >/dev/null </dev/null) || status=$?
+    held=$(grep -m 1 'Could not get lock' <<<"$messages") || true
+    [[ $status -ne 0 && -n $held && $SECONDS -lt $end ]] || break
+    [[ $told == yes ]] || say "Waiting for another program that installs packages: ${held#E: }"
+    told=yes
+    sleep 2
+  done
+  [[ -z $messages ]] || complain "$messages"
+  return "$status"
+}
+
 # install_missing PACKAGE...: installs those packages that are missing. If there are none, it needs no
 # network.
 install_missing() {
@@ -67,9 +89,8 @@ install_missing() {
   fi
   say "Installing ${missing[*]}"
   # A failed update need not be fatal: often only one source of many is broken.
-  "${as_root[@]}" apt-get update -qq </dev/null || complain "apt-get update failed; continuing with the existing index."
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null >/dev/null ||
+  apt_get update || complain "apt-get update failed; continuing with the existing index."
+  apt_get install -y --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install: ${missing[*]}" \
       "Its messages are above. Install these packages by hand, then try again."
 }

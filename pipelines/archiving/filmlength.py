@@ -4,6 +4,7 @@ their streams end. Prints a line of JSON for each file, in seconds, with null fo
 
 archive.py sends this text to all machines, where the system's Python runs it: Ray's Python seldom has GStreamer."""
 import json
+import signal
 import sys
 
 import gi
@@ -15,14 +16,15 @@ from gi.repository import Gst
 last_part = 10 * Gst.SECOND
 # The header of a film may promise so much more than its streams hold.
 tolerance = Gst.SECOND
-hang = 60 * Gst.SECOND
+# A film of which nothing more comes for so many seconds is read no further, however long all of it takes.
+hang = 600
 
 
 class Reader:
     """The streams of a film, as its demuxer delivers them."""
 
     def __init__(self, name):
-        self.promised, self.ends, self.flowing = 0, {}, False
+        self.promised, self.ends, self.flowing, self.buffers = 0, {}, False, 0
         self.pipeline = Gst.parse_launch("filesrc name=file ! parsebin name=streams")
         self.pipeline.get_by_name("file").set_property("location", name)
         self.pipeline.get_by_name("streams").connect("pad-added", self.add)
@@ -42,6 +44,7 @@ class Reader:
 
     def note(self, pad, info, kind):
         buffer = info.get_buffer()
+        self.buffers += 1
         if not self.flowing:
             self.flowing = True
             self.bus.post(Gst.Message.new_application(None, Gst.Structure.new_empty("flowing")))
@@ -58,7 +61,12 @@ class Reader:
 
     def wait(self, kinds):
         """Returns True if one of these messages comes before an error."""
-        message = self.bus.timed_pop_filtered(hang, kinds | Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        before, message = -1, None
+        while not message and self.buffers > before:
+            before = self.buffers
+            # Elements may hang when they are stopped. SIGALRM then ends this program.
+            signal.alarm(2 * hang)
+            message = self.bus.timed_pop_filtered(hang * Gst.SECOND, kinds | Gst.MessageType.EOS | Gst.MessageType.ERROR)
         return bool(message and message.type & kinds)
 
     def read(self, begin):

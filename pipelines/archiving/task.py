@@ -121,7 +121,8 @@ def full_disk(path, log=""):
 def lengths(files, measure, header_only=False):
     """Returns the findings of filmlength.py about each file."""
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
-    done = subprocess.run([python, "-", *(["--header"] if header_only else []), *files], input=measure, stdout=subprocess.PIPE,
+    # If this worker is killed, the measure ends, as a pipeline does in play().
+    done = subprocess.run(["setpriv", "--pdeathsig", "KILL", python, "-", *(["--header"] if header_only else []), *files], input=measure, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]

@@ -120,8 +120,9 @@ for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
 done
 [[ $counter == yes ]] || complain "No CUPTI in $toolkit: the bundle will not count transfers and launches. Install cuda-cupti-dev for your toolkit."
 
+examples=/usr/share/doc/opencv-doc/examples/data
 mkdir "$folder/pictures"
-cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg,aloeR.jpg} "$folder/pictures/"
+sed -n 's|^"\(.*\)",$|\1|p' tests/check/common/pictures/picturefiles.inc | (cd "$examples" && xargs cp -t "$folder/pictures")
 
 # Include real stereo pairs if there are any; test_sgm_pairs.cpp describes their files.
 if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
@@ -132,7 +133,7 @@ else
 fi
 
 # Encodes a short piece of the street video as H.264, for the pipelines that start with nvh264dec.
-street=/usr/share/doc/opencv-doc/examples/data/vtest.avi
+street=$examples/vtest.avi
 mkdir "$folder/video"
 gst-launch-1.0 -q filesrc location=$street ! decodebin ! videoconvert ! identity eos-after=121 \
   ! video/x-raw,format=I420 ! x264enc bitrate=1500 key-int-max=30 speed-preset=medium \

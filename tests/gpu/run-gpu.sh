@@ -190,23 +190,58 @@ compare_hashes() {
   echo "$found" | tee "$log_folder/hashes.$1.log"
 }
 
-# kernel_variant VARIANT CASES: runs the kernel tests of a variant.
-kernel_variant() {
-  local program
-  export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
-  fresh_cache "$1"
+# in_shards NAME [SHARD SHARDS]: prints the name of a result of one of several processes that share a program's
+# tests.
+in_shards() {
+  if [[ ${3:-1} -gt 1 ]]; then echo "$1 $(($2 + 1)) of $3"; else echo "$1"; fi
+}
+
+# shards_of VARIANT PROGRAM MAX TESTS: prints the number of shards that a program's tests make, one for each
+# TESTS of them, at most MAX; nothing if the program cannot list its tests.
+shards_of() {
+  local tests
+  # There must not be more shards than tests, because compute-sanitizer prints no summary for a program that
+  # runs none.
+  tests=$(in_runtime "$bundle/kernels/$1/$2" --gtest_list_tests 2>/dev/null </dev/null) || return
+  tests=$((($(grep -c '^  ' <<<"$tests") + $4 - 1) / $4))
+  echo $((tests < $3 ? tests : $3))
+}
+
+# kernel_shards VARIANT: prints PROGRAM SHARD SHARDS for each process that runs kernel tests. GoogleTest gives
+# each of them some of the program's tests.
+kernel_shards() {
+  local program shard shards
   while read -r program; do
-    await_turn 6 # the variants run at the same time, and each program has several threads
-    run "$1 $program" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$1/$program" &
+    shards=$(shards_of "$1" "$program" 16 24) || shards=1
+    for ((shard = 0; shard < shards; ++shard)); do echo "$program $shard $shards"; done
   done < <(kernel_tests "$1")
+}
+
+# kernel_variant VARIANT CASES SHARD...: runs the kernel tests of a variant, as kernel_shards prints them.
+kernel_variant() {
+  local variant=$1 shard program shards
+  export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
+  # The CPU half is the same in all variants.
+  [[ $variant == native ]] || export GTEST_FILTER=${GTEST_FILTER:--*CpuEqualsDefinition*}
+  fresh_cache "$variant"
+  for shard in "${@:3}"; do
+    read -r program shard shards <<<"$shard"
+    await_turn 3 # the variants run at the same time
+    GTEST_SHARD_INDEX=$shard GTEST_TOTAL_SHARDS=$shards \
+      run "$(in_shards "$variant $program" "$shard" "$shards")" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
+  done
   wait
 }
 
 stage_tests() {
-  local cases=${CUDAVISION_TEST_CASES:-3000} variant operation compared=() planned=(native\ proof_hashes) programs
+  local cases=${CUDAVISION_TEST_CASES:-3000} variant operation compared=() planned=(native\ proof_hashes) shard program programs
+  local -A processes=()
   for variant in "${variants[@]}"; do
-    mapfile -t programs < <(kernel_tests "$variant")
-    planned+=("${programs[@]/#/$variant }")
+    processes[$variant]=$(kernel_shards "$variant")
+    while read -r program shard; do
+      # shellcheck disable=SC2086
+      planned+=("$(in_shards "$variant $program" $shard)")
+    done <<<"${processes[$variant]}"
     [[ $variant != native ]] || continue
     compared+=("$variant")
     planned+=("$variant proof_hashes")
@@ -218,7 +253,8 @@ stage_tests() {
   wait
   for variant in "${compared[@]}"; do compare_hashes "$variant" "${operations[@]}"; done
   for variant in "${variants[@]}"; do
-    kernel_variant "$variant" "$([[ $variant == native ]] && echo "$cases" || echo $((cases / 10 + 1)))" &
+    mapfile -t programs <<<"${processes[$variant]}"
+    kernel_variant "$variant" "$([[ $variant == native ]] && echo "$cases" || echo $((cases / 10 + 1)))" "${programs[@]}" &
   done
   wait
 }
@@ -243,17 +279,6 @@ sanitize_shard() {
     "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)"
 }
 
-# shards_of PROGRAM MAX: prints the number of shards that a program's tests make, at most MAX; nothing if the
-# program cannot list its tests.
-shards_of() {
-  local tests
-  # There must not be more shards than tests, because the tool prints no summary for a program that runs
-  # none.
-  tests=$(in_runtime "$bundle/kernels/native/$1" --gtest_list_tests 2>/dev/null </dev/null) || return
-  tests=$(grep -c '^  ' <<<"$tests")
-  echo $((tests < $2 ? tests : $2))
-}
-
 stage_sanitizers() {
   local sanitizer tool program programs shard shards waiting=() planned=()
   sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
@@ -271,7 +296,7 @@ stage_sanitizers() {
   for tool in "${tools[@]}"; do
     for program in "${programs[@]}"; do
       # racecheck takes longest, so its shards are smaller.
-      shards=$(shards_of "$program" "$([[ $tool == racecheck ]] && echo 8 || echo 4)") || planned+=("$tool $program")
+      shards=$(shards_of native "$program" "$([[ $tool == racecheck ]] && echo 16 || echo 4)" 1) || planned+=("$tool $program")
       for ((shard = 0; shard < shards; ++shard)); do
         waiting+=("$tool $program $shard $shards")
         planned+=("$tool $program $((shard + 1)) of $shards"{,' verdict'})
@@ -290,19 +315,32 @@ stage_sanitizers() {
   unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS GTEST_FILTER
 }
 
-check() { # PROGRAM
-  CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_PICTURES=$bundle/pictures CK_FORK=no \
-    CK_DEFAULT_TIMEOUT=${TEST_TIMEOUT:-240} G_DEBUG=fatal-criticals \
-    run "$(basename "$1")" "${TEST_TIMEOUT:-240}" "${start[@]}" "$1"
+check() { # PROGRAM [SHARD SHARDS]
+  CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_PICTURES=$bundle/pictures \
+    CUDAVISION_TEST_STREET=$bundle/video/street.mkv CUDAVISION_TEST_SHARD=${2:-0} CUDAVISION_TEST_SHARDS=${3:-1} \
+    CK_FORK=no G_DEBUG=fatal-criticals \
+    run "$(in_shards "$(basename "$1")" "${@:2}")" "${TEST_TIMEOUT:-240}" "${start[@]}" "$1"
 }
 
+# Programs that let each call fail in turn, and so take long, and the processes that share the tests of each.
+declare -A check_shards=([check_faults]=8)
+
 stage_check() {
-  local program programs alone=(check_states check_leaks) # they check how much of the GPU's memory is in use
+  local program programs planned=() alone=(check_states check_leaks) # they check how much of the GPU's memory is in use
+  local shard shards waiting=()
   mapfile -t programs < <(find "$edition/check" -type f -perm -u+x ! -name check_leaks ! -name check_states -printf '%f\n' | sort)
-  plan "${programs[@]}" "${alone[@]}"
   for program in "${programs[@]}"; do
+    shards=${check_shards[$program]:-1}
+    for ((shard = 0; shard < shards; ++shard)); do
+      waiting+=("$program $shard $shards")
+      planned+=("$(in_shards "$program" "$shard" "$shards")")
+    done
+  done
+  plan "${planned[@]}" "${alone[@]}"
+  for shard in "${waiting[@]}"; do
+    read -r program shard shards <<<"$shard"
     await_turn 2
-    check "$edition/check/$program" &
+    check "$edition/check/$program" "$shard" "$shards" &
   done
   wait
   for program in "${alone[@]}"; do check "$edition/check/$program"; done

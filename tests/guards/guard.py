@@ -72,7 +72,7 @@ class Result:
         return lines[-1] if lines else "no output"
 
 
-def run(folder, command, timeout=300, **environment):
+def run(folder, command, timeout=1800, **environment):
     return Result(subprocess.run(
         [str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, timeout=timeout, check=False, env={**os.environ, **environment}))

@@ -11,7 +11,7 @@ from guard import Skip, guard, run
 def first_complaint(tree, script):
     """Runs a test that prints what is wrong, and nothing if all is well."""
     # The longest of them builds a small tree a dozen times, which takes minutes beside other work.
-    result = run(tree.top, [tree.top / script], timeout=900)
+    result = run(tree.top, [tree.top / script], timeout=3600)
     complaint = result.text.split("\n", 1)[0]
     return complaint or ("" if result.status == 0 else f"{script} ended with status {result.status}")
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from harness import Skip, expect, pipelines
+from harness import Skip, expect, pipelines, watchdog
 from test_inputs import python
 
 
@@ -36,13 +36,13 @@ class Browser:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(watchdog)
         os.close(self.write_end)
         os.close(self.read_end)
         self.log.close()
 
-    def message(self, timeout):
-        end = time.monotonic() + timeout
+    def message(self):
+        end = time.monotonic() + watchdog
         while b"\0" not in self.received:
             ready, _, _ = select.select([self.read_end], [], [], max(0, end - time.monotonic()))
             data = os.read(self.read_end, 1 << 20) if ready else b""
@@ -57,7 +57,7 @@ class Browser:
         said = {"id": self.number, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
         os.write(self.write_end, json.dumps(said).encode() + b"\0")
         while True:
-            message = self.message(60)
+            message = self.message()
             if message.get("id") == self.number:
                 expect("error" not in message, f"{method}: {message.get('error')}")
                 return message["result"]
@@ -86,11 +86,11 @@ class Page:
         expect("exceptionDetails" not in result, f"{script}: {result.get('exceptionDetails', {}).get('exception', {}).get('description')}")
         return result["result"].get("value")
 
-    def wait(self, script, what, timeout=30):
+    def wait(self, script, what):
         """Waits until an expression is true, and returns its value."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + watchdog
         while not (value := self.run(script)):
-            expect(time.monotonic() < end, f"{what}: not within {timeout} s")
+            expect(time.monotonic() < end, f"{what}: not within {watchdog} s")
             time.sleep(0.05)
         return value
 
@@ -142,7 +142,7 @@ class Explored:
             problems = self.page.problems()
         finally:
             self.browser.__exit__()
-            result = self.program.interrupt(60)
+            result = self.program.interrupt()
         if not problem:
             expect(not problems, f"in the page: {problems}")
             expect(result.status == 0 and "Traceback" not in result.text, result.text)
@@ -197,4 +197,4 @@ def banners(page):
 def painted(page):
     """Waits for the first picture."""
     page.wait("(c => c.getContext('2d').getImageData(c.width / 2 - 40, c.height / 2 - 40, 80, 80).data.some(level => level > 0 && level < 255))"
-              "(document.getElementById('picture'))", "a picture", 60)
+              "(document.getElementById('picture'))", "a picture")

@@ -15,6 +15,8 @@ top = pathlib.Path(__file__).resolve().parent.parent.parent
 pipelines = top / "pipelines"
 examples = pathlib.Path("/usr/share/doc/opencv-doc/examples/data")
 full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
+# The limit of each wait, in seconds. Only a hang reaches it, however busy the machine is.
+watchdog = 1800
 tests = []
 
 # A shell lets background jobs ignore Ctrl-C, and the commands that are tested would inherit that.
@@ -61,7 +63,7 @@ class Place:
             GST_PLUGIN_PATH=str(build / "gst"), GST_REGISTRY=str(scratch / "registry"), HOME=str(scratch),
             LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", MPLCONFIGDIR=str(scratch))
 
-    def run(self, *command, timeout=300, **environment):
+    def run(self, *command, timeout=watchdog, **environment):
         done = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.environment, **environment},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
         return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
@@ -77,7 +79,7 @@ class Place:
         """Shows with gst-launch-1.0 what is in a file. It may hang (play.py says why), so this tries again; therefore
         the pipeline may have none of this project's elements."""
         assert not re.search(r"! *cuda", description), description
-        for patience in (30, 300):
+        for patience in (120, watchdog):
             try:
                 return self._pipeline(f"gst-launch-1.0 {description}", description, timeout=patience)
             except subprocess.TimeoutExpired:
@@ -121,9 +123,9 @@ class Running:
         self.log.seek(0)
         return self.log.read().decode(errors="replace")
 
-    def wait_until(self, reached, timeout=300):
+    def wait_until(self, reached):
         """Waits until reached() or the command has ended."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + watchdog
         while self.process.poll() is None and not reached():
             if time.monotonic() > end:
                 self.kill()
@@ -133,15 +135,15 @@ class Running:
     def runs(self):
         return self.process.poll() is None
 
-    def interrupt(self, timeout=300):
+    def interrupt(self):
         """Presses Ctrl-C, if it still runs, and waits for the end."""
         if self.runs():
             os.killpg(self.process.pid, signal.SIGINT)
-        return self.finish(timeout)
+        return self.finish()
 
-    def finish(self, timeout=300):
+    def finish(self):
         try:
-            self.process.wait(timeout)
+            self.process.wait(watchdog)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"it does not end: {Result('none', self.text(), '').last()}") from None

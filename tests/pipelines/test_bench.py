@@ -141,5 +141,5 @@ def _(place):
 def _(place):
     if not full or not (place.build / "tests/bench/bench_kernels").exists():
         raise Skip("only --full builds the benchmarks")
-    result = place.script("bench.sh", "--quick", f"--build={place.build}", timeout=900)
+    result = place.script("bench.sh", "--quick", f"--build={place.build}")
     expect(result.status == 0 and len(result.out.splitlines()) > 10, result.last())

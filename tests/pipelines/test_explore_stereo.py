@@ -41,7 +41,7 @@ def file_of(explored, folder, button):
     explored.browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
     explored.page.run(f"document.getElementById('{button}').click()")
     name = folder / ("explored.ply" if button == "ply" else "explored.png")
-    explored.program.wait_until(lambda: name.exists() and name.stat().st_size > 0, 60)
+    explored.program.wait_until(lambda: name.exists() and name.stat().st_size > 0)
     return name
 
 
@@ -88,7 +88,7 @@ def _(place):
             page.mouse(at(share))
         page.wait("/: [0-9.]+ m apart$/.test(document.getElementById('pointer').textContent)", "the ruler")
         page.run("document.getElementById('show-cloud').click()")
-        page.wait("document.getElementById('cloud').dataset.points > 1000", f"points: {banners(page)}", 60)
+        page.wait("document.getElementById('cloud').dataset.points > 1000", f"points: {banners(page)}")
         cloud = file_of(explored, place.folder / "files", "ply").read_bytes()
         expect(cloud.startswith(b"ply\n") and len(cloud) > 15 * 10000, f"{len(cloud)} bytes")
 
@@ -152,9 +152,9 @@ def _(place):
         page.wait("document.getElementById('pointer').textContent.match(/pair [3-7] of 7/) || "
                   "document.getElementById('banners').textContent.match(/stereo.yml: /)", "pairs")
         painted(page)
-        page.wait("document.getElementById('banners').textContent.match(/stereo.yml: (Good|Usable)/)", "the verdict", 60)
+        page.wait("document.getElementById('banners').textContent.match(/stereo.yml: (Good|Usable)/)", "the verdict")
         expect((place.folder / "stereo.yml").exists() and value(page, "calibration").endswith("stereo.yml"), "the calibration is not used")
-        page.wait("document.getElementById('figures').textContent.match(/frames/)", "frames", 60)
+        page.wait("document.getElementById('figures').textContent.match(/frames/)", "frames")
         choose(page, "divider")
         page.hover(middle(page, 0.5, 0.5))
         page.wait("/ m, .* pixels|unknown/.test(document.getElementById('pointer').textContent)", "a distance")

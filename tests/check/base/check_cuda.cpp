@@ -196,7 +196,7 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
       nullptr));
   MessageLog messages(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, 20 * GST_SECOND),
+  fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, watchdog),
                          GST_STATE_CHANGE_SUCCESS);
   int contexts = 0;
   for (const Owned<GstMessage>& message : messages.take(GST_MESSAGE_HAVE_CONTEXT))

@@ -70,25 +70,23 @@ class Tracking {
   const Owned<GstTracer> tracer_;
 };
 
-/// Calls live() and returns the objects that it leaves. Waits up to `polls` times 5 ms for threads
-/// to end.
-std::string objects_left_by(const std::function<void()>& live, int polls) {
+/// Calls live() and returns the objects that it leaves, if `threads` is set after its threads have
+/// ended.
+std::string objects_left_by(const std::function<void()>& live, bool threads) {
   Tracking tracking;
   live();
   std::string left = tracking.left();
-  for (int i = 0; i < polls && !left.empty(); ++i) {
-    g_usleep(5000);
-    left = tracking.left();
-  }
+  if (threads)
+    comes_true([&] { return (left = tracking.left()).empty(); });
   return left;
 }
 
 /// Calls live() twice and expects that no object of the second call stays alive. The first call
 /// creates what lasts for the process: types, debug categories, a CUDA library.
-void expect_nothing_left(const std::function<void()>& live, int polls = 0) {
+void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
   // No longer tracks when the test fails: the tracer would block the next test in this process.
-  const std::string left = objects_left_by(live, polls);
+  const std::string left = objects_left_by(live, threads);
   fail_unless(left.empty(), "left behind:\n%s", left.c_str());
 }
 
@@ -156,7 +154,7 @@ void live_fully_in_stereo() {
 
 TEST(test_stereo_leaves_nothing, .unless(unless_leak_tracer())) {
   // The thread of a GstTask drops its last reference only after the task has been joined.
-  expect_nothing_left(live_fully_in_stereo, 400);
+  expect_nothing_left(live_fully_in_stereo, true);
 }
 
 TEST(test_stereo_frees_buffers) {

@@ -206,7 +206,7 @@ TEST(test_metas_through_videoscale, .for_each_element()) {
   fail_unless(send_caps(harness->srcpad, caps_of(format, 32, 24, colorimetry(format, false))));
   fail_unless(gst_harness_push(harness, with_region(to_buffer(small), "face", {4, 6, 20, 15})) ==
               GST_FLOW_OK);
-  const Owned<GstBuffer> out(gst_harness_pull(harness));
+  const Owned<GstBuffer> out(wait_for_buffer(harness));
   expect_picture(from_buffer(out, format, 64, 48),
                  in_regions(large, result(large), rectangles({{8, 12, 40, 30}})), "scaled");
 }
@@ -223,7 +223,7 @@ TEST(test_metas_through_videocrop, .for_each_element()) {
   fail_unless(send_caps(harness->srcpad, caps_of(format, 64, 48, colorimetry(format, false))));
   fail_unless(gst_harness_push(harness, with_region(to_buffer(whole), "face", {20, 14, 40, 30})) ==
               GST_FLOW_OK);
-  const Owned<GstBuffer> out(gst_harness_pull(harness));
+  const Owned<GstBuffer> out(wait_for_buffer(harness));
   const bool kept = gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr;
   const Picture fits = in_regions(part, result(part), rectangles({{12, 10, 32, 26}}));
   expect_picture(from_buffer(out, format, 54, 44), kept ? fits : part, "cropped");

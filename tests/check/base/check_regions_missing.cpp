@@ -213,7 +213,7 @@ TEST(test_frames_in_flight, .for_each_element().times(2)) {
   stream.filter.send_eos();
   const Picture last = index == 0 ? frame.in : frame.processed;
   for (guint64 i = 0; i < count; ++i) {
-    const Owned<GstBuffer> out(gst_harness_pull(stream.filter.harness()));
+    const Owned<GstBuffer> out(wait_for_buffer(stream.filter.harness()));
     expect_picture(from_buffer(out, format_named("I420"), width, height),
                    i % period == 3 ? last : frame.in_boxes({face}), "frame " + std::to_string(i));
   }

@@ -43,7 +43,7 @@ class ShortPipeline {
     bool ended = false;
     while (!ended) {
       const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
-          bus, 20 * GST_SECOND,
+          bus, watchdog,
           static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
                                       GST_MESSAGE_HAVE_CONTEXT)));
       fail_unless(message != nullptr, "the pipeline hangs");
@@ -105,7 +105,7 @@ TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
     ShortPipeline pipeline;
     gst_element_set_state(pipeline.get(), i % 2 == 0 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
     if (i % 3 == 0)
-      gst_element_get_state(pipeline.get(), nullptr, nullptr, 10 * GST_SECOND);
+      gst_element_get_state(pipeline.get(), nullptr, nullptr, watchdog);
     gst_element_set_state(pipeline.get(), GST_STATE_NULL);
   }
 }

@@ -24,14 +24,14 @@ std::vector<Owned<GstEvent>> take_events(GstHarness* harness, GstEventType type)
 std::vector<Owned<GstEvent>> events_until_end(GstHarness* harness) {
   std::vector<Owned<GstEvent>> events;
   do {
-    events.emplace_back(gst_harness_pull_event(harness));
+    events.emplace_back(wait_for_event(harness));
     fail_unless(events.back() != nullptr, "no EOS");
   } while (GST_EVENT_TYPE(events.back()) != GST_EVENT_EOS);
   return events;
 }
 
 Map pull_from(GstHarness* harness) {
-  Map map(gst_harness_pull(harness));
+  Map map(wait_for_buffer(harness));
   fail_unless(map != nullptr, "no buffer came out");
   return map;
 }

@@ -3,6 +3,7 @@
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/gstcheck.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -15,7 +16,7 @@ void run_pipeline(const std::string& description, const Look& feed, const Look& 
   feed(pipeline);
   const Owned<GstBus> bus(gst_element_get_bus(pipeline));
   const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
-      bus, 30 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+      bus, watchdog, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
   fail_unless(message != nullptr, "hangs: %s", description.c_str());
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError* error = nullptr;

@@ -83,7 +83,7 @@ Map StereoHarness::process(const Picture& left, const Picture& right) {
 }
 
 Map StereoHarness::pull() {
-  Map map(gst_harness_pull(left_));
+  Map map(wait_for_buffer(left_));
   fail_unless(map != nullptr, "no map came out: %s", messages_.text(GST_MESSAGE_ERROR).c_str());
   return map;
 }
@@ -100,8 +100,7 @@ std::vector<Map> StereoHarness::run(const StereoFrames& left, const StereoFrames
   if (right_ != nullptr)
     second = std::thread(send, this->right(), right);
   std::vector<Map> outputs;
-  GstBuffer* buffer = nullptr;
-  while (gst_harness_pull_until_eos(left_, &buffer) && buffer != nullptr)
+  while (GstBuffer* buffer = wait_for_buffer_or_eos(left_))
     outputs.emplace_back(buffer);
   first.join();
   if (second.joinable())
@@ -143,8 +142,7 @@ GstFlowReturn StereoHarness::flow_after_stop() {
 }
 
 void StereoHarness::expect_end() {
-  GstBuffer* buffer = nullptr;
-  fail_unless(gst_harness_pull_until_eos(left_, &buffer) && buffer == nullptr, "no EOS");
+  fail_unless(wait_for_buffer_or_eos(left_) == nullptr, "a buffer comes instead of EOS");
 }
 
 std::vector<Owned<GstEvent>> StereoHarness::take_events(GstEventType type) {

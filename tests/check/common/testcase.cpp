@@ -6,9 +6,11 @@
 #endif
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/check/common/elementundertest.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -25,14 +27,33 @@ std::vector<Test>& all_tests() {
   return tests;
 }
 
-/// The time limit of one test in seconds.
-constexpr double time_limit = 300;
+/// The limit of one test, in seconds, which only a hang reaches.
+constexpr double time_limit = 3 * watchdog_seconds;
+
+/// Returns the number in a variable of the environment.
+int number_in_environment(const char* name, int fallback) {
+  const char* text = g_getenv(name);
+  return text != nullptr ? std::atoi(text) : fallback;
+}
+
+/// True for every CUDAVISION_TEST_SHARDS-th call, beginning with number CUDAVISION_TEST_SHARD, so
+/// that several processes can share the tests of a program.
+bool next_is_in_shard() {
+  static const int shards = number_in_environment("CUDAVISION_TEST_SHARDS", 1);
+  static const int shard = number_in_environment("CUDAVISION_TEST_SHARD", 0);
+  static int number = 0;
+  return number++ % shards == shard;
+}
 
 void add_to(TCase* tcase, const Test& test, const Options& options, const std::string& element) {
   if (options.skip_reason.empty()) {
-    _tcase_add_test(tcase, test.run, test.name, 0, 0, options.first, options.end);
+    for (int index = options.first; index < options.end; ++index)
+      if (next_is_in_shard())
+        _tcase_add_test(tcase, test.run, test.name, 0, 0, index, index + 1);
     return;
   }
+  if (!next_is_in_shard())
+    return;
   std::printf("SKIP: %s%s: %s\n", test.name, element.c_str(), options.skip_reason.c_str());
   // check forks next. Without this, every child would print the buffered line again.
   std::fflush(stdout);

@@ -26,8 +26,8 @@ bool sleeps(pid_t thread) {
 
 }  // namespace
 
-bool comes_true(const std::function<bool()>& condition, int seconds) {
-  const gint64 end = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+bool comes_true(const std::function<bool()>& condition) {
+  const gint64 end = g_get_monotonic_time() + watchdog_seconds * G_USEC_PER_SEC;
   while (!condition()) {
     if (g_get_monotonic_time() > end)
       return false;
@@ -36,9 +36,32 @@ bool comes_true(const std::function<bool()>& condition, int seconds) {
   return true;
 }
 
-void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
-  if (!comes_true(condition, seconds))
+void wait_until(const std::function<bool()>& condition, const char* what) {
+  if (!comes_true(condition))
     ck_abort_msg("timed out while waiting for %s", what);
+}
+
+GstBuffer* wait_for_buffer(GstHarness* harness) {
+  GstBuffer* buffer = nullptr;
+  for (int minute = 0; minute < watchdog_seconds / 60 && buffer == nullptr; ++minute)
+    buffer = gst_harness_pull(harness);
+  return buffer;
+}
+
+GstEvent* wait_for_event(GstHarness* harness) {
+  GstEvent* event = nullptr;
+  for (int minute = 0; minute < watchdog_seconds / 60 && event == nullptr; ++minute)
+    event = gst_harness_pull_event(harness);
+  return event;
+}
+
+GstBuffer* wait_for_buffer_or_eos(GstHarness* harness) {
+  GstBuffer* buffer = nullptr;
+  for (int minute = 0; minute < watchdog_seconds / 60; ++minute)
+    if (gst_harness_pull_until_eos(harness, &buffer))
+      return buffer;
+  ck_abort_msg("timed out while waiting for a buffer or EOS");
+  return nullptr;
 }
 
 pid_t this_thread() {

@@ -3,17 +3,29 @@
 // reason.
 #pragma once
 
+#include <gst/check/gstharness.h>
 #include <sys/types.h>
 
 #include <functional>
 
 namespace check {
 
-/// Polls until the condition holds. Returns whether it does before `seconds` have passed.
-bool comes_true(const std::function<bool()>& condition, int seconds = 10);
+/// The limit of each wait, in seconds. Only a hang reaches it, however busy the machine is.
+inline constexpr int watchdog_seconds = 600;
+inline constexpr GstClockTime watchdog = watchdog_seconds * GST_SECOND;
 
-/// The same, but fails the test if the condition does not hold in time.
-void wait_until(const std::function<bool()>& condition, const char* what, int seconds = 10);
+/// Polls until the condition holds. Returns false if the watchdog ends the wait.
+bool comes_true(const std::function<bool()>& condition);
+
+/// The same, but fails the test if the watchdog ends the wait.
+void wait_until(const std::function<bool()>& condition, const char* what);
+
+/// Return the next buffer or event, or nullptr if the watchdog ends the wait. GstHarness itself
+/// waits a minute.
+GstBuffer* wait_for_buffer(GstHarness* harness);
+GstEvent* wait_for_event(GstHarness* harness);
+/// Returns the next buffer, or nullptr after EOS. Fails the test if the watchdog ends the wait.
+GstBuffer* wait_for_buffer_or_eos(GstHarness* harness);
 
 /// The calling thread, as wait_until_blocked() knows threads.
 pid_t this_thread();

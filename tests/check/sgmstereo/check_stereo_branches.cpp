@@ -247,7 +247,7 @@ TEST(test_pipeline_seeks) {
   set_property(stereo, "backend", test_backend());
   fail_unless(gst_element_set_state(pipeline, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   const auto settle = [&] {
-    fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, 20 * GST_SECOND),
+    fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, watchdog),
                            GST_STATE_CHANGE_SUCCESS);
   };
   settle();

@@ -3,6 +3,7 @@
 // the same time, a camera that is silent, and lengths that cannot be true.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "gst/base/patience.h"
 #include "gst/sgmstereo/pairing/silentcamera.h"
@@ -202,14 +203,24 @@ TEST(test_silent_camera, .times(2)) {
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   if (!from_the_start) {
     wait_until([&] { return frames_in(sink) >= 10; }, "frames");
-    fail_unless_equals_int(log.count(GST_MESSAGE_WARNING), 0);
     g_object_set(valve.get(), "drop", TRUE, nullptr);
   }
-  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "a warning", 40);
-  expect_words(warnings_in(log), {"Nothing has arrived on sink_right for 2 s"});
+  // A busy machine may itself hold up the sources for seconds, so earlier warnings do not count.
+  std::string last;
+  const auto wait_for_warning = [&](const std::string& words) {
+    wait_until(
+        [&] {
+          std::istringstream lines(warnings_in(log));
+          for (std::string line; std::getline(lines, line);)
+            if (line.find("sink_right") != line.npos)
+              last = line;
+          return last.find(words) != last.npos;
+        },
+        words.c_str());
+  };
+  wait_for_warning("Nothing has arrived on sink_right for 2 s");
   g_object_set(valve.get(), "drop", FALSE, nullptr);
-  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "the end of the silence", 40);
-  expect_words(warnings_in(log), {"Frames arrive on sink_right again"});
+  wait_for_warning("Frames arrive on sink_right again");
   gst_element_set_state(pipeline, GST_STATE_NULL);
   fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
 }

@@ -60,8 +60,7 @@ class Rig {
     return from_buffer(map_, format_named("GRAY16_LE"), MovingScene::width, MovingScene::height);
   }
   double wrong() const {
-    return wrong_share(map(), scene_.camera(turn_),
-                       [&](int x, int y) { return scene_.disparity(frame_ - 1, x, y); });
+    return wrong_share(map(), scene_.camera(turn_), scene_.disparities(frame_ - 1));
   }
   /// Returns a number of the last message.
   double said(const char* field) {
@@ -88,7 +87,7 @@ class Rig {
 };
 
 double wall_distance() {
-  return distance_of(MovingScene().disparity(0, place_x, place_y));
+  return distance_of(MovingScene().disparities(0)(place_x, place_y));
 }
 
 }  // namespace

@@ -4,94 +4,14 @@
 #include <cmath>
 
 #include "gst/sgmstereo/calibration/mountcorrection.h"
-#include "tests/check/common/messagelog.h"
-#include "tests/check/common/pictures/photographs.h"
+#include "tests/check/sgmstereo/mountrig.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
-#include "tests/check/sgmstereo/turnedcameras.h"
 
 using namespace check;
 
 namespace {
 
 constexpr int wait = cudavision::MountCorrection::pairs_to_wait;
-constexpr GstClockTime frame_time = 40 * ms;
-
-/// Properties of an element that inspects every pair.
-Properties watching(const char* drift, const Properties& more = {}) {
-  Properties all{{"diagnostics-interval", "1"},
-                 {"num-disparities", "32"},
-                 {"fill-holes", "true"},
-                 {"calibration-drift", drift}};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-Properties correcting(const Properties& more = {}) {
-  return watching("correct", more);
-}
-
-/// What the element has said about a pair.
-struct Said {
-  Owned<GstMessage> message;
-  const GstStructure* figures() const { return structure_of(message, "cudasgmstereo"); }
-  bool has(const char* field) const { return gst_structure_has_field(figures(), field); }
-  double number(const char* field) const { return number_in(figures(), field); }
-  guint corrections() const {
-    guint count = 0;
-    fail_unless(gst_structure_get_uint(figures(), "corrections", &count));
-    return count;
-  }
-};
-
-/// A stream of pairs of one scene.
-class Rig {
- public:
-  explicit Rig(const Properties& properties, const MovingScene& scene = MovingScene())
-      : stereo_(properties), scene_(scene) {
-    stereo_.accept_gray(MovingScene::width, MovingScene::height);
-  }
-
-  /// Sends the next pair, and returns its map.
-  Picture next(const Turn& turn) {
-    return process(scene_.left(frame_), scene_.right(frame_, turn));
-  }
-  void send(const Turn& turn, int count) {
-    for (int i = 0; i < count; ++i)
-      next(turn);
-  }
-  Picture process(const Picture& left, const Picture& right) {
-    const GstClockTime time = static_cast<GstClockTime>(frame_++) * frame_time;
-    const Map map = stereo_.process(at(time, to_buffer(left)), at(time, to_buffer(right)));
-    return from_buffer(map, format_named("GRAY16_LE"), left.width, left.height);
-  }
-  /// Returns the share of the last map that is wrong or missing.
-  double wrong(const Picture& map, const Turn& turn) const {
-    return wrong_share(map, scene_.camera(turn),
-                       [&](int x, int y) { return scene_.disparity(frame_ - 1, x, y); });
-  }
-
-  Said last_said() {
-    std::vector<Owned<GstMessage>> all = stereo_.messages().take(GST_MESSAGE_ELEMENT);
-    fail_if(all.empty());
-    return {std::move(all.back())};
-  }
-  StereoHarness& stereo() { return stereo_; }
-
- private:
-  StereoHarness stereo_;
-  MovingScene scene_;
-  int frame_ = 0;
-};
-
-/// Turns by half a degree each way, with a zoom of half a percent each way.
-std::vector<Turn> half_degrees() {
-  std::vector<Turn> turns;
-  for (const double pitch : {-0.5, 0.5})
-    for (const double roll : {-0.5, 0.5})
-      for (const double zoom : {0.995, 1.005})
-        turns.push_back({pitch, 0, roll, zoom});
-  return turns;
-}
 
 /// Expects a number of the message to be true within its own error, and a little.
 void expect_found(const Said& said, const char* field, double truth, double slack) {
@@ -137,11 +57,13 @@ TEST(test_off) {
 
 // Rig in good order give no warning, and nothing to correct: every bit is as without.
 TEST(test_good_cameras, .unless(unless_built_with_opencv())) {
+  const MovingScene scene;
   Rig off(watching("off")), warned(watching("warn")), corrected(correcting());
   for (int i = 0; i < 30; ++i) {
-    const Picture expected = off.next({});
-    expect_picture(warned.next({}), expected, "warn");
-    expect_picture(corrected.next({}), expected, "correct");
+    const Picture left = scene.left(i), right = scene.right(i, {});
+    const Picture expected = off.process(left, right);
+    expect_picture(warned.process(left, right), expected, "warn");
+    expect_picture(corrected.process(left, right), expected, "correct");
   }
   for (Rig* cameras : {&warned, &corrected}) {
     const Said said = cameras->last_said();
@@ -162,38 +84,6 @@ TEST(test_without_texture) {
 }
 
 /* Corrections */
-
-// After 20 pairs, maps are nearly those of cameras that have not turned.
-TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
-  const Turn turn = half_degrees()[static_cast<std::size_t>(index)];
-  // Without a calibration or focal-length, the focal length is a guess, which may be wrong.
-  for (const double focal_length : {320.0, 550.0}) {
-    if (focal_length > 500 && index % 3 != 0)
-      continue;
-    const MovingScene scene(focal_length);
-    Rig upright(watching("off"), scene), left_alone(watching("off"), scene);
-    Rig cameras(correcting(), scene);
-    const int count = 20;
-    for (Rig* its : {&upright, &left_alone, &cameras})
-      its->send(its == &upright ? Turn() : turn, count);
-    const double best = upright.wrong(upright.next({}), turn);
-    const double worst = left_alone.wrong(left_alone.next(turn), turn);
-    const double share = cameras.wrong(cameras.next(turn), turn);
-    fail_unless(share < best + 0.015 && worst > best + 0.2,
-                "%.4f are wrong instead of %.4f; %.4f if left alone", share, best, worst);
-    const Said said = cameras.last_said();
-    fail_unless(said.number("rows-off") < 0.2, "rows are off by %f", said.number("rows-off"));
-    fail_unless(said.corrections() >= 1 && said.corrections() <= 3);
-    const double degrees = 0.04 + (focal_length == 320 ? 0 : 0.5 * std::abs(turn.pitch));
-    fail_unless(std::abs(said.number("corrected-roll") - turn.roll) < 0.06);
-    fail_unless(std::abs(said.number("corrected-pitch") - turn.pitch) < degrees);
-    fail_unless(std::abs(said.number("corrected-zoom") - turn.zoom) < 0.002);
-    fail_unless(said.number("corrected-yaw") == 0);
-    fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
-    fail_unless_equals_int(cameras.stereo().messages().count(GST_MESSAGE_INFO),
-                           static_cast<int>(said.corrections()));
-  }
-}
 
 // With a calibration, another map takes the place of the calibration's.
 TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
@@ -347,28 +237,6 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
     expect_picture(from_buffer(map, format_named("GRAY16_LE"), left.width, left.height),
                    two.process(left, right), "packed");
   }
-}
-
-// Three hundred frames: never worse than without, and far better if the camera turns slowly, as in
-// a mount that gets warm.
-TEST(test_long_stream, .times(2).unless(unless_fast())) {
-  const bool turns = index == 1;
-  constexpr int frames = 300;
-  double left_alone = 0, corrected = 0;
-  Rig off(watching("off")), rig(correcting());
-  for (int i = 0; i < frames; ++i) {
-    const double part = turns ? std::min(i / 200.0, 1.0) : 0;
-    const Turn turn = {0.3 * part, 0, -0.4 * part, 1 + 0.003 * part};
-    const double without = off.wrong(off.next(turn), turn);
-    const double with = rig.wrong(rig.next(turn), turn);
-    left_alone += without / frames;
-    corrected += with / frames;
-    fail_unless(with <= without + 0.01, "frame %d: %.4f instead of %.4f", i, with, without);
-  }
-  g_print("wrong or missing in %d frames, %s: %.4f if left alone, %.4f corrected\n", frames,
-          turns ? "turning" : "as they are", left_alone, corrected);
-  fail_unless(corrected <= left_alone);
-  fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
 }
 
 // A build without OpenCV can find turns, but not correct them.

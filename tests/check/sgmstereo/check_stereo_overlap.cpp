@@ -44,8 +44,7 @@ GstFlowReturn acquire_patiently(GstBufferPool* pool, GstBuffer** buffer,
     return flow;
   const int needed = ++self->given + 1;
   const Cameras& cameras = *self->cameras;
-  comes_true([&] { return cameras.done || (cameras.left >= needed && cameras.right >= needed); },
-             5);
+  comes_true([&] { return cameras.done || (cameras.left >= needed && cameras.right >= needed); });
   return flow;
 }
 
@@ -277,8 +276,7 @@ TEST(test_small_pool_of_downstream, .times(3)) {
   overlap.stereo().accept_gray();
   // The harness keeps what comes out.
   std::thread consumer([&] {
-    GstBuffer* buffer = nullptr;
-    while (gst_harness_pull_until_eos(overlap.stereo().left(), &buffer) && buffer != nullptr)
+    while (GstBuffer* buffer = wait_for_buffer_or_eos(overlap.stereo().left()))
       gst_buffer_unref(buffer);
   });
   overlap.feed_to_end(pair_count);
@@ -300,8 +298,7 @@ TEST(test_requested_pads, .times(std::size(limits))) {
   stereo.send_to_all(gst_event_new_eos);
   for (const auto& [pad, harness] : stereo.opened()) {
     std::string numbers_of_pad;
-    GstBuffer* buffer = nullptr;
-    while (gst_harness_pull_until_eos(harness, &buffer) && buffer != nullptr) {
+    while (GstBuffer* buffer = wait_for_buffer_or_eos(harness)) {
       const Map map(buffer);
       numbers_of_pad += (numbers_of_pad.empty() ? "" : " ") + std::to_string(map.pts() / (40 * ms));
     }

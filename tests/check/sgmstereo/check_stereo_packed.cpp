@@ -342,7 +342,7 @@ TEST(test_seek_in_a_pipeline) {
       "signal-handoffs=true",
       [&](GstElement* pipeline) {
         g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(count), &maps);
-        gst_element_get_state(pipeline, nullptr, nullptr, 5 * GST_SECOND);
+        gst_element_get_state(pipeline, nullptr, nullptr, watchdog);
         for (int i = 0; i < 3; ++i) {
           const int before = g_atomic_int_get(&maps);
           fail_unless(gst_element_seek_simple(

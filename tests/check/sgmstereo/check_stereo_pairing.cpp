@@ -210,8 +210,7 @@ TEST(test_extreme_running_times) {
       for (GstHarness* harness : stereo.harnesses())
         fail_unless_equals_int(gst_harness_push(harness, small_frame({time})), GST_FLOW_OK);
     stereo.send_to_all(gst_event_new_eos);
-    GstBuffer* buffer = nullptr;
-    while (gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer != nullptr)
+    while (GstBuffer* buffer = wait_for_buffer_or_eos(stereo.left()))
       gst_buffer_unref(buffer);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   }

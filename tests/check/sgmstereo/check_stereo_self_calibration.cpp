@@ -266,8 +266,8 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
     const Picture left = scene.left(i);
     stereo.process(at(time, to_buffer(left)), at(time, to_buffer(scene.right(i, turned))));
     for (GstHarness* pad : {depth, points})
-      fail_if(Owned<GstBuffer>(gst_harness_pull(pad)).get() == nullptr);
-    const Owned<GstBuffer> shown(gst_harness_pull(rectified));
+      fail_if(Owned<GstBuffer>(wait_for_buffer(pad)).get() == nullptr);
+    const Owned<GstBuffer> shown(wait_for_buffer(rectified));
     const bool differs =
         !difference(from_buffer(shown, format_named("GRAY8"), left.width, left.height), left)
              .empty();
@@ -376,7 +376,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
 // A known distance finds the yaw, which rows do not show.
 TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   const MovingScene scene;
-  const double disparity = scene.disparity(0, 60, 40);
+  const double disparity = scene.disparities(0)(60, 40);
   gchar text[80];
   g_snprintf(text, sizeof text, "60,40,%d", static_cast<int>(std::lround(32000 / disparity)));
   Rig rig(calibrating({{"baseline", "100"}, {"focal-length", "320"}, {"known-distance", text}}));

@@ -14,9 +14,6 @@ using namespace check;
 
 namespace {
 
-/// Seconds that a test waits for anything.
-constexpr int patience = 30;
-
 /// A pipeline with a cudasgmstereo named e. Counts the frames that arrive at elements whose name
 /// begins with "count", by their caps.
 class Pipeline {
@@ -41,8 +38,7 @@ class Pipeline {
   std::string run() {
     play();
     const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
-        bus_, patience * GST_SECOND,
-        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+        bus_, watchdog, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
     fail_unless(message != nullptr, "neither EOS nor an error");
     return error_text(message);
   }
@@ -70,8 +66,8 @@ class Pipeline {
     std::unique_lock lock(mutex_);
     int& count = counts_["count " + caps];
     const int goal = count + number;
-    const bool came =
-        changed_.wait_for(lock, std::chrono::seconds(patience), [&] { return count >= goal; });
+    const bool came = changed_.wait_for(lock, std::chrono::seconds(watchdog_seconds),
+                                        [&] { return count >= goal; });
     lock.unlock();
     expect_no_error();
     fail_unless(came, "no frames of %s", caps.c_str());
@@ -345,7 +341,7 @@ class ScalerBesideCamera {
   void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
   void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
   Map pull() {
-    Map map(gst_harness_pull(camera_));
+    Map map(wait_for_buffer(camera_));
     fail_unless(map != nullptr, "no map came out");
     return map;
   }

@@ -48,25 +48,32 @@ T: !!opencv-matrix
    data: [ -83.1777478, 0.918117771, -0.119110535 ]
 )";
 
+constexpr int numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14};
+
+std::string file_of(const std::string& side, int number) {
+  return side + (number < 10 ? "0" : "") + std::to_string(number) + ".jpg";
+}
+
 }  // namespace
 
 std::vector<ChessboardPair> chessboards() {
+  const auto picture = [](const std::string& name) {
+    return decoded(picture_file(name), "jpegdec", format_named("GRAY8"));
+  };
   std::vector<ChessboardPair> pairs;
-  for (const int number : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14}) {
-    const auto picture = [&](const char* side) {
-      const std::string name =
-          side + std::string(number < 10 ? "0" : "") + std::to_string(number) + ".jpg";
-      return decoded(picture_file(name.c_str()), "jpegdec", format_named("GRAY8"));
-    };
-    pairs.push_back({picture("left"), picture("right")});
-  }
+  for (const int number : numbers)
+    pairs.push_back({picture(file_of("left", number)), picture(file_of("right", number))});
   return pairs;
 }
 
 std::string unless_chessboards() {
   if (std::string reason = unless_fast(); !reason.empty())
     return reason;
-  return unless_photographs();
+  std::vector<std::string> names;
+  for (const int number : numbers)
+    for (const char* side : {"left", "right"})
+      names.push_back(file_of(side, number));
+  return unless_pictures(names);
 }
 
 ChessboardCalibration::ChessboardCalibration() {

@@ -63,15 +63,24 @@ double texture(double x, double y, unsigned seed) {
 
 constexpr double wall_disparity = 7, wall_slope = 0.015;
 
-double disk_disparity(int frame) {
-  return 20 + 3 * std::sin(0.05 * frame);
-}
+/// The disk in a frame of the left picture.
+struct Disk {
+  explicit Disk(int frame)
+      : disparity(20 + 3 * std::sin(0.05 * frame)),
+        moved_x(60 * std::sin(0.031 * frame)),
+        moved_y(30 * std::cos(0.023 * frame)) {}
 
-/// x, y: in the left picture.
-bool in_disk(int frame, double x, double y) {
-  const double center_x = 160 + 60 * std::sin(0.031 * frame);
-  const double center_y = 120 + 30 * std::cos(0.023 * frame);
-  return std::hypot(x - center_x, y - center_y) < 55;
+  bool has(double x, double y) const {
+    const double dx = x - 160 - moved_x, dy = y - 120 - moved_y;
+    return dx * dx + dy * dy < 55 * 55;
+  }
+  double level(double x, double y) const { return texture(x - moved_x, y - moved_y, 11); }
+
+  double disparity, moved_x, moved_y;
+};
+
+double wall_level(int frame, double x, double y) {
+  return texture(x + 1.7 * frame, y + 0.6 * frame, 21);
 }
 
 /// Makes a picture whose pixels are levels from 0 to 255 with the noise of a camera.
@@ -130,31 +139,29 @@ bool TurnedCamera::sees(double x, double y) const {
 
 /* What they see */
 
-double MovingScene::disparity(int frame, double x, double y) const {
-  return in_disk(frame, x, y) ? disk_disparity(frame) : wall_disparity + wall_slope * x;
-}
-
-double MovingScene::level(int frame, double x, double y) const {
-  return in_disk(frame, x, y)
-             ? texture(x - 60 * std::sin(0.031 * frame), y - 30 * std::cos(0.023 * frame), 11)
-             : texture(x + 1.7 * frame, y + 0.6 * frame, 21);
+std::function<double(double, double)> MovingScene::disparities(int frame) const {
+  return [disk = Disk(frame)](double x, double y) {
+    return disk.has(x, y) ? disk.disparity : wall_disparity + wall_slope * x;
+  };
 }
 
 Picture MovingScene::left(int frame, const char* format) const {
-  return exposed(format, 1000u + static_cast<unsigned>(frame),
-                 [&](int x, int y) { return level(frame, x, y); });
+  const Disk disk(frame);
+  return exposed(format, 1000u + static_cast<unsigned>(frame), [&](int x, int y) {
+    return disk.has(x, y) ? disk.level(x, y) : wall_level(frame, x, y);
+  });
 }
 
 Picture MovingScene::right(int frame, const Turn& turn, const char* format) const {
   const TurnedCamera seen = camera(turn);
+  const Disk disk(frame);
   return exposed(format, 5000u + static_cast<unsigned>(frame), [&](int u, int v) {
     const auto [x, y] = seen.upright(u, v);
-    const double of_disk = x + disk_disparity(frame);
-    if (in_disk(frame, of_disk, y))
-      return level(frame, of_disk, y);
+    if (disk.has(x + disk.disparity, y))
+      return disk.level(x + disk.disparity, y);
     // Behind the disk, the left camera sees nothing of the wall, but it is there.
     const double of_wall = (x + wall_disparity) / (1 - wall_slope);
-    return texture(of_wall + 1.7 * frame, y + 0.6 * frame, 21);
+    return wall_level(frame, of_wall, y);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 
 #include "tests/check/common/definitions/stereodefinition.h"
@@ -49,12 +50,10 @@ class MovingScene {
   TurnedCamera camera(const Turn& turn) const { return {turn, width, height, focal_length_}; }
   Picture left(int frame, const char* format = "GRAY8") const;
   Picture right(int frame, const Turn& turn, const char* format = "GRAY8") const;
-  /// Returns the true disparity of a pixel of the left picture.
-  double disparity(int frame, double x, double y) const;
+  /// Returns the true disparities of the pixels (x, y) of the left picture.
+  std::function<double(double, double)> disparities(int frame) const;
 
  private:
-  double level(int frame, double x, double y) const;
-
   double focal_length_;
 };
 

@@ -75,16 +75,35 @@ inline std::string repeat_with(int number) {
                            : std::string());
 }
 
-/// Calls check(number) for the random cases that the settings select, until one fails.
+/// Calls check(number) for the random cases that the settings select, until one fails: all of them,
+/// or those whose numbers are `share` modulo `shares`.
 template <class Check>
-void for_each_case_number(const Check& check) {
+void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
   const int only = settings().only_case;
   const int end = only < 0 ? settings().cases : only + 1;
   for (int number = std::max(only, 0); number < end && !testing::Test::HasFailure(); ++number) {
+    if (number % shares != share)
+      continue;
     SCOPED_TRACE(repeat_with(number));
     check(number);
   }
 }
+
+/// A test that has a share of the random cases, for cases that take long: several processes can
+/// then run them (GTEST_TOTAL_SHARDS).
+class CaseShares : public testing::TestWithParam<int> {
+ protected:
+  template <class Check>
+  static void for_each_case_number(const Check& check) {
+    test::for_each_case_number(check, GetParam(), count);
+  }
+
+ private:
+  static constexpr int count = 8;
+
+ public:
+  static auto all() { return testing::Range(0, count); }
+};
 
 /// A test that runs on the CPU device and, where there is one, on a CUDA device.
 class EitherDevice : public testing::TestWithParam<DeviceKind> {

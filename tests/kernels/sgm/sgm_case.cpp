@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tests/kernels/common/settings.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
@@ -12,9 +13,6 @@ namespace {
 using Census = sgm::Parameters::Census;
 using Compatibility = sgm::Parameters::Compatibility;
 using Method = sgm::Parameters::SubpixelMethod;
-
-/// The largest volume, in entries, that the definition may process.
-constexpr int max_volume = 1 << 20;
 
 FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   for (;;) {
@@ -48,6 +46,12 @@ void put_luminance(const FrameLayout& layout, const Frame& frame, int x, int y, 
 }
 
 }  // namespace
+
+int max_volume(int entries) {
+  constexpr int entries_per_pixel = 32;
+  const int pixels = std::min(settings().max_pixels, entries / entries_per_pixel);
+  return entries_per_pixel * pixels;
+}
 
 sgm::Parameters SgmCase::other_parameters() const {
   sgm::Parameters other = parameters;
@@ -189,7 +193,7 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.title = kind.name + ", case " + std::to_string(number);
   test.parameters = random_sgm_parameters(random);
   const auto [width, height] = random_picture_size(
-      random, std::clamp(max_volume / test.parameters.disparities, 1, max_pixels));
+      random, std::clamp(max_volume(1 << 20) / test.parameters.disparities, 1, max_pixels));
   test.layout = kind.make(width, height);
   test.right_layout =
       random.one_in(2) ? test.layout : random_layout_of(test.layout.bits, width, height, random);

@@ -46,6 +46,10 @@ struct SgmCase {
   FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
+/// Returns the largest volume that a definition may process: so many entries, and fewer where
+/// frames must be small, so that tools that slow kernels down have less to watch.
+int max_volume(int entries);
+
 /// Draws a frame size of at most max_pixels pixels, and of fewer if there are many disparities,
 /// because the definition is slow.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);

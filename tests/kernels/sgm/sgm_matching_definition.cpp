@@ -2,6 +2,7 @@
 //
 // The definition of the matching: features, sums along paths, and the winners among them.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -69,13 +70,6 @@ std::uint64_t feature(const StageConfig& config, const Luminances& picture, int 
   return bits;
 }
 
-int bits_in(std::uint64_t word) {
-  int count = 0;
-  for (; word != 0; word >>= 1)
-    count += static_cast<int>(word & 1);
-  return count;
-}
-
 /// Returns the numbers from 0 to size − 1 in ascending or descending order.
 std::vector<int> in_order(int size, bool forwards) {
   std::vector<int> order;
@@ -95,30 +89,27 @@ int step_of(const StageConfig& config, int a, int b) {
 std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {
-  std::vector<int> costs(matching.size());
+  std::vector<int> costs = matching, added(static_cast<std::size_t>(config.disparities));
   for (const int y : in_order(config.height, dy >= 0))
     for (const int x : in_order(config.width, dx >= 0)) {
-      const bool first = !inside(config, x - dx, y - dy);
-      int p2 = 0, minimum = 0;
-      const int* before = nullptr;
-      if (!first) {
-        p2 = penalties.p2[static_cast<std::size_t>(
-            step_of(config, picture[place(config, x, y)], picture[place(config, x - dx, y - dy)]))];
-        before = &costs[volume_place(config, x - dx, y - dy, 0)];
-        minimum = *std::min_element(before, before + config.disparities);
-      }
-      for (int d = 0; d < config.disparities; ++d) {
-        const std::size_t here = volume_place(config, x, y, d);
-        costs[here] = matching[here];
-        if (first)
-          continue;
-        int added = std::min(before[d] - minimum, p2);
-        if (d > 0)
-          added = std::min(added, before[d - 1] - minimum + penalties.p1);
-        if (d < config.disparities - 1)
-          added = std::min(added, before[d + 1] - minimum + penalties.p1);
-        costs[here] += added;
-      }
+      if (!inside(config, x - dx, y - dy))
+        continue;
+      const int p2 = penalties.p2[static_cast<std::size_t>(
+          step_of(config, picture[place(config, x, y)], picture[place(config, x - dx, y - dy)]))];
+      const int* before = &costs[volume_place(config, x - dx, y - dy, 0)];
+      int* here = &costs[volume_place(config, x, y, 0)];
+      int minimum = before[0];
+      for (std::size_t d = 1; d < added.size(); ++d)
+        minimum = std::min(minimum, before[d]);
+      // One loop for each term of the minimum, so that the compiler can vectorize them.
+      for (std::size_t d = 0; d < added.size(); ++d)
+        added[d] = std::min(before[d] - minimum, p2);
+      for (std::size_t d = 1; d < added.size(); ++d)
+        added[d] = std::min(added[d], before[d - 1] - minimum + penalties.p1);
+      for (std::size_t d = 0; d + 1 < added.size(); ++d)
+        added[d] = std::min(added[d], before[d + 1] - minimum + penalties.p1);
+      for (std::size_t d = 0; d < added.size(); ++d)
+        here[d] += added[d];
     }
   return costs;
 }
@@ -170,7 +161,7 @@ std::vector<std::uint16_t> defined_sums(const StageConfig& config, const Luminan
         const int nearest = std::clamp(other, 0, config.width - 1);
         const bool exists = other == nearest || config.census == Census::census_gradient;
         const std::uint64_t met = exists ? right[place(config, nearest, y)] : 0;
-        matching.push_back(bits_in(left[place(config, x, y)] ^ met));
+        matching.push_back(std::popcount(left[place(config, x, y)] ^ met));
       }
   constexpr int directions[8][2] = {{0, 1}, {0, -1}, {1, 0},  {-1, 0},
                                     {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};

@@ -13,8 +13,6 @@ namespace {
 
 using sgm::StageConfig;
 
-constexpr int max_volume = 1 << 19;
-
 std::uint64_t feature_mask(const StageConfig& config) {
   return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
@@ -201,8 +199,8 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
     parameters.disparities = random.one_in(4) ? 256 : random.one_in(2) ? 128 : 64;
     parameters.minimum = std::min(parameters.minimum, 2047 - parameters.disparities);
   }
-  const auto [width, height] =
-      random_picture_size(random, std::clamp(max_volume / parameters.disparities, 1, max_pixels));
+  const auto [width, height] = random_picture_size(
+      random, std::clamp(max_volume(1 << 19) / parameters.disparities, 1, max_pixels));
   constexpr int depths[][2] = {{8, 0}, {8, 0}, {10, 0}, {10, 6}, {12, 4}, {12, 0}, {16, 0}, {9, 1}};
   const auto& [bits, shift] = depths[random.between(0, 7)];
 

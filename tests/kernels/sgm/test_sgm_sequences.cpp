@@ -19,18 +19,23 @@ using Parameters = sgm::Parameters;
 
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
-void for_each_sequence(const std::function<void(const SgmSequence&)>& check) {
-  for_each_case_number([&](int number) {
-    constexpr SgmSequence (*makers[])(std::uint64_t, int, int) = {
-        make_sgm_sequence, make_slanted_sgm_sequence, make_noisy_sgm_sequence};
-    const auto make = makers[number % 3];
-    const SgmSequence sequence = make(settings().seed, number, settings().max_pixels);
-    SCOPED_TRACE(describe(sequence));
-    check(sequence);
-  });
-}
+/// Tests of a share of the random sequences.
+class SgmSequenceCases : public CaseShares {
+ protected:
+  static void for_each_sequence(const std::function<void(const SgmSequence&)>& check) {
+    for_each_case_number([&](int number) {
+      constexpr SgmSequence (*makers[])(std::uint64_t, int, int) = {
+          make_sgm_sequence, make_slanted_sgm_sequence, make_noisy_sgm_sequence};
+      const auto make = makers[number % 3];
+      const SgmSequence sequence = make(settings().seed, number, settings().max_pixels);
+      SCOPED_TRACE(describe(sequence));
+      check(sequence);
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Shares, SgmSequenceCases, CaseShares::all());
 
-TEST(SgmSequences, CpuEqualsDefinition) {
+TEST_P(SgmSequenceCases, CpuEqualsDefinition) {
   for_each_sequence([](const SgmSequence& sequence) {
     const auto device = make_cpu_device();
     const SgmOutputs outputs = run_sequence(*device, sequence, poison);
@@ -40,7 +45,7 @@ TEST(SgmSequences, CpuEqualsDefinition) {
   });
 }
 
-TEST(SgmSequences, CudaEqualsCpu) {
+TEST_P(SgmSequenceCases, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();

@@ -19,15 +19,26 @@ using namespace sgm;
 
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
-void for_each_case(const std::function<void(const SgmStageCase&)>& check) {
-  for_each_case_number([&](int number) {
-    const SgmStageCase test = make_sgm_stage_case(settings().seed, number, settings().max_pixels);
-    SCOPED_TRACE(describe(test));
-    check(test);
-  });
-}
+/// Tests of a share of the random cases.
+class SgmStageCases : public CaseShares {
+ protected:
+  static void for_each_case(const std::function<void(const SgmStageCase&)>& check) {
+    for_each_case_number([&](int number) {
+      const SgmStageCase test = make_sgm_stage_case(settings().seed, number, settings().max_pixels);
+      SCOPED_TRACE(describe(test));
+      check(test);
+    });
+  }
+};
+class SgmStagesOverTime : public SgmStageCases {};
+class SlantedSgmStages : public SgmStageCases {};
+class NoiseSgmStages : public SgmStageCases {};
+INSTANTIATE_TEST_SUITE_P(Shares, SgmStageCases, CaseShares::all());
+INSTANTIATE_TEST_SUITE_P(Shares, SgmStagesOverTime, CaseShares::all());
+INSTANTIATE_TEST_SUITE_P(Shares, SlantedSgmStages, CaseShares::all());
+INSTANTIATE_TEST_SUITE_P(Shares, NoiseSgmStages, CaseShares::all());
 
-TEST(SgmStages, CpuEqualsDefinition) {
+TEST_P(SgmStageCases, CpuEqualsDefinition) {
   for_each_case([](const SgmStageCase& test) {
     const auto device = make_cpu_device();
     for (const std::uint8_t filling : {poison, other_poison})
@@ -36,7 +47,7 @@ TEST(SgmStages, CpuEqualsDefinition) {
   });
 }
 
-TEST(SgmStages, CudaEqualsCpu) {
+TEST_P(SgmStageCases, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
@@ -47,7 +58,7 @@ TEST(SgmStages, CudaEqualsCpu) {
   });
 }
 
-TEST(SgmStagesOverTime, CpuEqualsDefinition) {
+TEST_P(SgmStagesOverTime, CpuEqualsDefinition) {
   for_each_case([](const SgmStageCase& test) {
     const auto device = make_cpu_device();
     for (const std::uint8_t filling : {poison, other_poison})
@@ -57,7 +68,7 @@ TEST(SgmStagesOverTime, CpuEqualsDefinition) {
   });
 }
 
-TEST(SgmStagesOverTime, CudaEqualsCpu) {
+TEST_P(SgmStagesOverTime, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
@@ -69,7 +80,7 @@ TEST(SgmStagesOverTime, CudaEqualsCpu) {
   });
 }
 
-TEST(SlantedSgmStages, CpuEqualsDefinition) {
+TEST_P(SlantedSgmStages, CpuEqualsDefinition) {
   for_each_case([](const SgmStageCase& test) {
     const auto device = make_cpu_device();
     for (const std::uint8_t filling : {poison, other_poison})
@@ -79,7 +90,7 @@ TEST(SlantedSgmStages, CpuEqualsDefinition) {
   });
 }
 
-TEST(SlantedSgmStages, CudaEqualsCpu) {
+TEST_P(SlantedSgmStages, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
@@ -91,7 +102,7 @@ TEST(SlantedSgmStages, CudaEqualsCpu) {
   });
 }
 
-TEST(NoiseSgmStages, CpuEqualsDefinition) {
+TEST_P(NoiseSgmStages, CpuEqualsDefinition) {
   for_each_case([](const SgmStageCase& test) {
     const auto device = make_cpu_device();
     for (const std::uint8_t filling : {poison, other_poison})
@@ -101,7 +112,7 @@ TEST(NoiseSgmStages, CpuEqualsDefinition) {
   });
 }
 
-TEST(NoiseSgmStages, CudaEqualsCpu) {
+TEST_P(NoiseSgmStages, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
@@ -113,7 +124,7 @@ TEST(NoiseSgmStages, CudaEqualsCpu) {
   });
 }
 
-TEST(NoiseSgmStages, CudaInBandsEqualsCpu) {
+TEST_P(NoiseSgmStages, CudaInBandsEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
@@ -131,7 +142,7 @@ TEST(NoiseSgmStages, CudaInBandsEqualsCpu) {
 
 /// The last band often has fewer rows than the others, and a band of one row has no other rows for
 /// its sweeps to swap.
-TEST(SgmStages, CudaInBandsEqualsCpu) {
+TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   if constexpr (built_with_cuda()) {
     CudaTestDevice cuda;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/pictures/photographs.h"
 
+#include <set>
+
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/gstcheck.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -11,7 +14,7 @@ namespace {
 Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink_name) {
   const Owned<GstElement> sink = element_in(pipeline, sink_name);
   GstSample* sample = nullptr;
-  g_signal_emit_by_name(sink, "try-pull-sample", static_cast<guint64>(20 * GST_SECOND), &sample);
+  g_signal_emit_by_name(sink, "try-pull-sample", watchdog, &sample);
   if (sample == nullptr) {
     GstBus* bus = gst_element_get_bus(pipeline);
     GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
@@ -35,22 +38,34 @@ Picture picture_in(GstSample* sample, const FormatSpec& format) {
 
 }  // namespace
 
-std::string picture_file(const char* name) {
+std::string picture_file(const std::string& name) {
+  static const std::set<std::string> known = {
+#include "tests/check/common/pictures/picturefiles.inc"
+  };
+  if (known.count(name) == 0)
+    g_error("%s is not in picturefiles.inc, so that GPU hosts would lack it", name.c_str());
   const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
-  gchar* path = g_build_filename(
-      folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data", name, nullptr);
+  gchar* path =
+      g_build_filename(folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data",
+                       name.c_str(), nullptr);
   const std::string result = path;
   g_free(path);
   return result;
 }
 
-std::string unless_photographs() {
-  for (const Photograph& photograph : photographs) {
-    const std::string file = picture_file(photograph.file);
-    if (!g_file_test(file.c_str(), G_FILE_TEST_IS_REGULAR))
+std::string unless_pictures(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (const std::string file = picture_file(name);
+        !g_file_test(file.c_str(), G_FILE_TEST_IS_REGULAR))
       return file + " is missing (Debian: opencv-doc)";
-  }
   return unless_elements({"jpegdec", "pngdec", "videoconvert", "filesrc", "appsink", "tee"});
+}
+
+std::string unless_photographs() {
+  std::vector<std::string> names;
+  for (const Photograph& photograph : photographs)
+    names.push_back(photograph.file);
+  return unless_pictures(names);
 }
 
 Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tests/check/common/pictures/picture.h"
 
@@ -17,11 +18,12 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
                                              {"box_in_scene.png", "pngdec"},
                                              {"aloeL.jpg", "jpegdec"}};
 
-/// Returns the path of a photograph in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
-/// opencv-doc.
-std::string picture_file(const char* name);
+/// Returns the path of a picture in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
+/// opencv-doc. It must be in picturefiles.inc.
+std::string picture_file(const std::string& name);
 
-/// A reason to skip tests of photographs.
+/// Why tests of these pictures, or of the photographs, cannot run; empty if they can.
+std::string unless_pictures(const std::vector<std::string>& names);
 std::string unless_photographs();
 
 /// Decodes a file and converts it to the format.
