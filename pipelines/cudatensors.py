@@ -110,6 +110,8 @@ def primary_context(device):
             raise RuntimeError(f"{what}: CUDA error {result}")
     library.gst_cuda_context_new_wrapped.restype = library.gst_context_new_cuda_context.restype = ctypes.c_void_p
     wrapped = ctypes.c_void_p(library.gst_cuda_context_new_wrapped(context, handle))
+    if not wrapped:
+        raise RuntimeError("libgstcuda cannot use the primary context")
     return ctypes.c_void_p(library.gst_context_new_cuda_context(wrapped))
 
 

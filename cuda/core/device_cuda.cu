@@ -20,10 +20,10 @@ cudaEvent_t new_event(unsigned flags) {
   return event;
 }
 
-/// Threads spin during short waits and sleep during long ones. It is decided when the event is
-/// recorded, because the driver wants to know by then; the last wait predicts the next one. On an
-/// H200, sleeping cost this thread and the driver's about 100 µs of processor time, and up to
-/// 200 µs passed before a sleeping thread ran again.
+/// Threads spin during short waits and sleep during long ones. The mode of a CUDA event is fixed
+/// when it is created, so record() chooses one of two events; the last wait predicts the next.
+/// Beside an H200, sleeping cost this thread and the driver's about 100 µs of processor time, and
+/// up to 200 µs passed before a sleeping thread ran again.
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(cudaStream_t stream)

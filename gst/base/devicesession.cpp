@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/devicesession.h"
 
-#include <atomic>
+#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "gst/base/properties.h"
 #include "gst/core/elementerror.h"
@@ -18,8 +20,6 @@ using Fallbacks = std::set<std::string>;
 
 enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
-
-std::atomic<std::size_t> sessions_on_cuda{0};
 
 constexpr int any_device = -1;
 constexpr Range<int> device_ids{any_device, G_MAXINT};
@@ -71,6 +71,41 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 }
 
 }  // namespace
+
+class DeviceSession::Presence {
+ public:
+  Presence(int device_id, GstElement* element) : key_(device_id, pipeline_of(element).get()) {
+    const std::lock_guard lock(mutex_);
+    ++elements_[key_];
+  }
+  ~Presence() {
+    const std::lock_guard lock(mutex_);
+    if (--elements_[key_] == 0)
+      elements_.erase(key_);
+  }
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+
+  /// Returns the number of pipelines on the same GPU.
+  std::size_t pipelines() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(elements_.begin(), elements_.end(),
+                      [this](const auto& entry) { return entry.first.first == key_.first; }));
+  }
+
+ private:
+  /// A GPU and a pipeline, which is only compared.
+  using Key = std::pair<int, const void*>;
+  static inline std::mutex mutex_;  ///< guards what follows
+  static inline std::map<Key, int> elements_;
+
+  const Key key_;
+};
+
+void DeviceSession::EndPresence::operator()(Presence* presence) const noexcept {
+  delete presence;
+}
 
 void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
   GST_DEBUG_CATEGORY_INIT(device_session_debug, "cudavisiondevice", 0,
@@ -262,7 +297,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
       queue->device = make_cuda_device(queue->stream.handle());
     }
     page_locks_ = std::make_unique<PageLocks>(*upload_.device, context);
-    ++sessions_on_cuda;
+    presence_.reset(new Presence(context.device_id(), element_));
     const std::lock_guard lock(mutex_);
     stream_ = compute_.stream;
   } catch (...) {
@@ -271,21 +306,20 @@ void DeviceSession::enter_context(const CudaContext& context) {
   }
 }
 
-std::size_t DeviceSession::count_on_cuda() noexcept {
-  return sessions_on_cuda;
+std::size_t DeviceSession::pipelines_on_gpu() const {
+  return presence_ ? presence_->pipelines() : 0;
 }
 
 void DeviceSession::stop() noexcept {
   {
     const ReleaseScope scope(context());
-    if (page_locks_)
-      --sessions_on_cuda;
     page_locks_.reset();
     for (Queue* queue : {&compute_, &upload_, &download_}) {
       queue->device.reset();
       queue->stream = SharedStream();
     }
   }
+  presence_.reset();
   CudaContext last;
   SharedStream last_stream;
   {

@@ -62,8 +62,8 @@ class DeviceSession {
   /// Returns the queue for what the host must know of a frame that arrives, which does not wait for
   /// the work on earlier frames: the one for uploads, or device() on the CPU.
   Device& arrivals() const noexcept { return upload_.device ? *upload_.device : device(); }
-  /// Returns how many elements of the process have a started session on a GPU.
-  static std::size_t count_on_cuda() noexcept;
+  /// Returns how many pipelines of the process have started elements on this GPU.
+  std::size_t pipelines_on_gpu() const;
   bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;
@@ -113,6 +113,12 @@ class DeviceSession {
   Queue compute_;
   Queue upload_, download_;  ///< only on CUDA
   std::unique_ptr<PageLocks> page_locks_;
+  /// Counts this element on its GPU while it is started there.
+  class Presence;
+  struct EndPresence {
+    void operator()(Presence* presence) const noexcept;
+  };
+  std::unique_ptr<Presence, EndPresence> presence_;
   Request chosen_by_;  ///< the request that choose_device() has answered
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;

@@ -47,7 +47,7 @@ std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const F
   if (number == 0)
     number = automatic_frames_in_flight(FlightUnit::frame, state.session.device().kind(),
                                         order_is_known(in) && order_is_known(out),
-                                        DeviceSession::count_on_cuda());
+                                        state.session.pipelines_on_gpu());
   return std::max<std::size_t>(state.pusher->set_limit(number > 1 && !is_pulled(self) ? number : 0),
                                1);
 }
@@ -390,8 +390,8 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
       object_class, frames_in_flight_property,
       number_spec({"frames-in-flight", "Frames in flight",
                    "Number of frames that are transferred and processed at the same time (1 = one "
-                   "after the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU, beside "
-                   "many other elements on the GPU, and where "
+                   "after the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU, with more "
+                   "than 8 pipelines on the GPU, and where "
                    "frames are handed on in CUDA memory in the order of a stream)"},
                   frames_in_flight_range, 0,
                   static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |

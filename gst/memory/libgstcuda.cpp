@@ -98,11 +98,12 @@ CudaContext wrap_primary_context(int device_id) {
 }
 
 // All elements of the process share one context per device: each further one would cost device
-// memory and time slices. The primary context is also that of the CUDA runtime, and so of CuPy,
-// PyTorch and TensorRT.
+// memory and time slices. The CUDA runtime, CuPy, PyTorch and TensorRT use the primary context,
+// too.
 CudaContext primary_context(int device_id) {
   static std::mutex mutex;
-  static std::map<int, GWeakRef> references;
+  // Never destroyed, because contexts that outlive main() write to their weak references.
+  static auto& references = *new std::map<int, GWeakRef>;
   const std::lock_guard lock(mutex);
   const auto [reference, is_new] = references.try_emplace(device_id);
   if (is_new)
@@ -115,7 +116,7 @@ CudaContext primary_context(int device_id) {
   return context;
 }
 
-// Offers an element the context of a pad's peer. Returns false once a peer has answered.
+// Offers an element the context of a pad's peer.
 gboolean ask_peer(GstElement* element, GstPad* pad, gpointer) {
   const std::unique_ptr<GstQuery, decltype(&gst_query_unref)> query(
       gst_query_new_context(GST_CUDA_CONTEXT_TYPE), gst_query_unref);
@@ -124,7 +125,7 @@ gboolean ask_peer(GstElement* element, GstPad* pad, gpointer) {
     gst_query_parse_context(query.get(), &context);
   if (context)
     gst_element_set_context(element, context);
-  return context == nullptr;
+  return TRUE;
 }
 
 }  // namespace
@@ -159,7 +160,7 @@ CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
   if (const CudaContext offered = get();
       offered && device_id >= 0 && offered.device_id() != device_id)
     clear();
-  // Whoever answers calls the element's set_context(), and so offer().
+  // The element's set_context() passes each answer to offer(), which keeps the first that fits.
   if (!get())
     gst_element_foreach_src_pad(element, ask_peer, nullptr);
   if (!get())
@@ -169,12 +170,10 @@ CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
         element, gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
   if (!get()) {
     const CudaContext primary = primary_context(std::max(device_id, 0));
-    if (!primary)
-      return {};
-    replace(primary);
-    gst_element_post_message(
-        element, gst_message_new_have_context(GST_OBJECT(element),
-                                              gst_context_new_cuda_context(native(primary))));
+    if (primary && keep(primary))
+      gst_element_post_message(
+          element, gst_message_new_have_context(GST_OBJECT(element),
+                                                gst_context_new_cuda_context(native(primary))));
   }
   return get();
 }
@@ -186,10 +185,15 @@ void CudaContextSlot::offer(GstElement* element, GstContext* context, int device
     return;
   GstCudaContext* fitting = nullptr;
   gst_cuda_handle_set_context(element, context, device_id, &fitting);
-  CudaContext offered = owned(fitting);
+  keep(owned(fitting));
+}
+
+bool CudaContextSlot::keep(CudaContext context) {
   const std::lock_guard lock(mutex_);
-  if (!context_)
-    std::swap(context_, offered);
+  if (context_)
+    return false;
+  std::swap(context_, context);
+  return true;
 }
 
 void CudaContextSlot::replace(const CudaContext& context) {

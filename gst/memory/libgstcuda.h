@@ -65,6 +65,8 @@ class CudaContextSlot {
 
  private:
   CudaContext get() const;
+  /// Keeps the context unless there is one. Returns true if it was kept.
+  bool keep(CudaContext context);
 
   mutable std::mutex mutex_;  ///< guards what follows; never held while calling other objects
   CudaContext context_;

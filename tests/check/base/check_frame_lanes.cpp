@@ -293,10 +293,10 @@ TEST(test_the_context_comes_along, .times(2)) {
 // Frames and pairs overlap where that makes them faster.
 TEST(test_automatic_frames_in_flight) {
   const auto number = automatic_frames_in_flight;
-  for (const std::size_t elements : {std::size_t{1}, overlapping_elements})
-    fail_unless_equals_int(number(FlightUnit::frame, DeviceKind::cuda, false, elements), 3);
+  for (const std::size_t pipelines : {std::size_t{1}, overlapping_pipelines})
+    fail_unless_equals_int(number(FlightUnit::frame, DeviceKind::cuda, false, pipelines), 3);
   fail_unless_equals_int(
-      number(FlightUnit::frame, DeviceKind::cuda, false, overlapping_elements + 1), 1);
+      number(FlightUnit::frame, DeviceKind::cuda, false, overlapping_pipelines + 1), 1);
   fail_unless_equals_int(number(FlightUnit::pair, DeviceKind::cuda, false, 1), 2);
   for (const FlightUnit unit : {FlightUnit::frame, FlightUnit::pair}) {
     fail_unless_equals_int(number(unit, DeviceKind::cuda, true, 1), 1);
