@@ -1,24 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/outputs/sourcecaps.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "cuda/remap/remap.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/stereocaps.h"
 
 namespace cudavision {
 
+namespace {
+
+// Returns an empty string, or why pictures of that size cannot be rectified as the settings ask.
+std::string rectification_error(const StereoSettings& settings, const PictureSize& picture) {
+  const bool calibrated = settings.calibration.automatic() || settings.calibration.any();
+  const bool rectifies = calibrated || settings.drift() == CalibrationDrift::correct;
+  if (!rectifies || std::max(picture.width, picture.height) <= remap::largest_picture)
+    return {};
+  return "Pictures of " + size_text(picture.width, picture.height) +
+         " are too large to be rectified: each side can have at most " +
+         std::to_string(remap::largest_picture) +
+         " pixels. Put videoscale before the element, or " +
+         (calibrated ? "rectify them before it and leave calibration empty."
+                     : "set calibration-drift=warn.");
+}
+
+}  // namespace
+
 FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
                                const GstCaps* caps) {
   const FrameFormat format = frame_format_from_caps(caps);
   if (!stereo_state(self).is_left(pad))
     return {};
-  const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
-  const std::string error = split_error(packing, format.layout.width, format.layout.height);
-  if (!error.empty())
-    refuse_stream(error);
+  const StereoSettings settings = stereo_settings(self);
+  const FramePacking packing = packing_of(format.info, settings.frame_packing);
+  const int width = format.layout.width, height = format.layout.height;
+  for (const std::string& error :
+       {split_error(packing, width, height),
+        rectification_error(settings, picture_size(packing, width, height))})
+    if (!error.empty())
+      refuse_stream(error);
   return packing;
 }
 
