@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "gst/core/text.h"
+
 namespace cudavision {
 namespace {
 
@@ -105,10 +107,10 @@ RegionTypes::RegionTypes(const char* text) {
 
 bool RegionTypes::accepts(GQuark label) const {
   const std::vector<std::string>& labels = parsed_->labels;
-  const gchar* const text = g_quark_to_string(label);
+  const char* const text = text_of(g_quark_to_string(label));
   return labels.empty() ||
          std::any_of(labels.begin(), labels.end(), [&](const std::string& accepted) {
-           return g_ascii_strcasecmp(accepted.c_str(), text ? text : "") == 0;
+           return g_ascii_strcasecmp(accepted.c_str(), text) == 0;
          });
 }
 

@@ -175,9 +175,13 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->height = 19;
   expect_error(filter, buffer, format, 34, 20, "less height");
-  buffer = to_buffer(picture, padded_layout);
-  meta_of(buffer)->format = GST_VIDEO_FORMAT_AYUV64;
-  expect_error(filter, buffer, format, 34, 20, "another format");
+  // Formats may be unknown to GStreamer, too, so that they have no name.
+  for (int other : {static_cast<int>(GST_VIDEO_FORMAT_AYUV64),
+                    static_cast<int>(GST_VIDEO_FORMAT_UNKNOWN), 9999, -1}) {
+    buffer = to_buffer(picture, padded_layout);
+    meta_of(buffer)->format = static_cast<GstVideoFormat>(other);
+    expect_error(filter, buffer, format, 34, 20, "format " + std::to_string(other));
+  }
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->n_planes = 0;
   expect_error(filter, buffer, format, 34, 20, "no planes");
