@@ -12,14 +12,14 @@ namespace cudavision::noise {
 /// The sums of a row of a block.
 struct RowSums {
   std::uint32_t near = 0, far = 0;  ///< of |N|
-  std::uint32_t levels = 0, extremes = 0;
+  std::uint32_t levels = 0, squares = 0, extremes = 0;
   bool differs = false;  ///< from the first level of the block
 };
 
 /// Sixteen samples, of which the block has those from block_start on, as pairs of a sample and the
 /// one two after it: (0, 2), (1, 3), (4, 6), (5, 7), (8, 10) and so on.
 struct PairedRow {
-  static constexpr int block_start = 4;
+  static constexpr int block_start = 4;  // which the pairs 2 to 5 hold
   static constexpr std::uint32_t ones = 0x00010001;
 
   std::uint32_t pairs[8];
@@ -37,6 +37,18 @@ struct PairedRow {
   CUDAVISION_HOST_DEVICE std::uint32_t at(int x) const {
     const int number = x / 4 * 2 + x % 4;
     return x % 4 < 2 ? pairs[number] : pairs[number - 2] >> 16 | pairs[number] << 16;
+  }
+  /// Returns sample x.
+  CUDAVISION_HOST_DEVICE std::uint32_t level(int x) const {
+    const std::uint32_t pair = pairs[x / 4 * 2 + x % 2];
+    return x % 4 < 2 ? pair & 0xffff : pair >> 16;
+  }
+  /// Returns whether all samples of the block are the same.
+  CUDAVISION_HOST_DEVICE bool is_flat() const {
+    std::uint32_t different = pairs[2] ^ (pairs[2] << 16 | pairs[2] >> 16);
+    for (int i = 3; i < 6; ++i)
+      different |= pairs[2] ^ pairs[i];
+    return different == 0;
   }
 };
 
@@ -71,6 +83,7 @@ CUDAVISION_HOST_DEVICE inline void sum_levels(const PairedRow& row, std::uint32_
     const std::uint32_t pair = row.at(PairedRow::block_start + i);
     for (const std::uint32_t level : {pair & 0xffff, pair >> 16}) {
       sums.levels += level;
+      sums.squares += level * level;
       sums.extremes += is_extreme(static_cast<int>(level)) ? 1 : 0;
     }
     different |= pair ^ first * PairedRow::ones;

@@ -9,6 +9,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/noise/backend.h"
 #include "cuda/noise/cpu_rows.h"
+#include "cuda/noise/measurement.h"
 #include "cuda/noise/spacings.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
@@ -19,7 +20,9 @@ namespace {
 /// Numbers of blocks, for one thread.
 struct Counts {
   std::uint32_t near[classes][bins], far[classes][bins];  ///< by class, and by the bin of the sum
-  std::uint32_t constant;
+  /// By class, of which the last one is that of extreme samples, and by the bin of the spread.
+  std::uint32_t spread[classes + 1][spread_bins];
+  std::uint32_t constant, flat;
 };
 
 /// The memory of one thread.
@@ -27,18 +30,19 @@ class Scratch {
  public:
   static std::size_t bytes(int width) {
     return sizeof(Counts) +
-           pitch(width) * (sizeof(std::uint32_t) + 3 * sizeof(std::uint16_t) + 1 + rows);
+           pitch(width) * (2 * sizeof(std::uint32_t) + 3 * sizeof(std::uint16_t) + 1 + rows);
   }
 
   Scratch(std::uint8_t* memory, int width) : counts(*reinterpret_cast<Counts*>(memory)) {
     const std::size_t columns = pitch(width);
     extremes = reinterpret_cast<std::uint32_t*>(memory + sizeof(Counts));
-    near_sums = reinterpret_cast<std::uint16_t*>(extremes + columns);
+    squares = extremes + columns;
+    near_sums = reinterpret_cast<std::uint16_t*>(squares + columns);
     far_sums = near_sums + columns;
     levels = far_sums + columns;
-    different = reinterpret_cast<std::uint8_t*>(levels + columns);
+    different = reinterpret_cast<std::uint8_t*>(levels + columns) + far_spacing;
     for (int i = 0; i < rows; ++i)
-      rows_[i] = different + static_cast<std::size_t>(1 + i) * columns + far_spacing;
+      rows_[i] = different + static_cast<std::size_t>(1 + i) * columns;
   }
 
   /// Returns a row, counted from the first one of the block.
@@ -49,7 +53,8 @@ class Scratch {
   std::uint32_t* extremes;              ///< numbers of samples near black or white
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
   std::uint16_t* levels;                ///< sums of levels
-  std::uint8_t* different;              ///< 0 where all levels are that of the first row
+  std::uint32_t* squares;               ///< sums of squares of levels
+  std::uint8_t* different;  ///< 0 where all levels are that of the first row; as far as rows
 
  private:
   static constexpr int rows = block_side + 2 * far_spacing;
@@ -73,7 +78,7 @@ class EstimateCpu final : public Estimate::Backend {
         states[c] = {};
       const Measurement measured = measure(layout_.channels[c], in);
       if (measured.tells)
-        states[c].take(measured.variance);
+        states[c].take(measured.variance, measured.uncertain);
     }
   }
 
@@ -93,27 +98,50 @@ class EstimateCpu final : public Estimate::Backend {
         if (row % step == 0)
           count_blocks(channel, in, row * block_side, memory);
     });
-    ClassNoise by_class[classes];
+    ClassNoises by_class;
     for (int i = 0; i < classes; ++i)
-      by_class[i] = noise_of_class(i, channel.width);
-    return measurement_of(by_class, sum_over_bands(channel.width, [](const Counts& counts) {
-                            return counts.constant;
-                          }));
+      by_class[i] = measure_class(i, channel.width);
+    const Quietest extremes = quietest_of(
+        channel.width, spread_bins, [](const Counts& counts) { return counts.spread[classes]; });
+    by_class[classes] = noise_of_extremes(extremes.blocks, extremes.bin);
+    Rank ranks[classes + 1];
+    for (int i = 0; i <= classes; ++i)
+      ranks[i] = rank_of(by_class, i);
+    const auto sum = [&](std::uint32_t Counts::*number) {
+      return sum_over_bands(channel.width, [&](const Counts& counts) { return counts.*number; });
+    };
+    return measurement_of(by_class, ranks, sum(&Counts::constant), sum(&Counts::flat));
   }
 
-  ClassNoise noise_of_class(int number, int width) const {
-    const auto near = [&](int bin) {
-      return sum_over_bands(width, [&](const Counts& counts) { return counts.near[number][bin]; });
+  ClassNoise measure_class(int number, int width) const {
+    const Quietest near =
+        quietest_of(width, bins, [&](const Counts& counts) { return counts.near[number]; });
+    const Quietest far =
+        quietest_of(width, bins, [&](const Counts& counts) { return counts.far[number]; });
+    const Quietest spread = quietest_of(
+        width, spread_bins, [&](const Counts& counts) { return counts.spread[number]; });
+    return noise_of_class(near.blocks, variance_of_bins(near.bin, far.bin), spread.bin);
+  }
+
+  /// What a histogram tells.
+  struct Quietest {
+    std::uint32_t blocks;  ///< all of them
+    int bin;               ///< up to which there are the quietest
+  };
+
+  template <class Histogram>
+  Quietest quietest_of(int width, int bin_count, const Histogram& histogram) const {
+    const auto blocks_in = [&](int bin) {
+      return sum_over_bands(width, [&](const Counts& counts) { return histogram(counts)[bin]; });
     };
-    const auto far = [&](int bin) {
-      return sum_over_bands(width, [&](const Counts& counts) { return counts.far[number][bin]; });
-    };
-    std::uint32_t blocks = 0;
-    for (int bin = 0; bin < bins; ++bin)
-      blocks += near(bin);
-    if (blocks == 0)
-      return {};
-    return {blocks, variance_of_bins(bin_of_quietest(near, blocks), bin_of_quietest(far, blocks))};
+    Quietest result{};
+    for (int bin = 0; bin < bin_count; ++bin)
+      result.blocks += blocks_in(bin);
+    if (result.blocks == 0)
+      return result;
+    for (std::uint32_t up_to = blocks_in(0); up_to <= result.blocks / quantile;)
+      up_to += blocks_in(++result.bin);
+    return result;
   }
 
   template <class Count>
@@ -124,15 +152,6 @@ class EstimateCpu final : public Estimate::Backend {
     return sum;
   }
 
-  /// Returns the bin up to which there are the quietest of these blocks.
-  template <class BlocksIn>
-  static int bin_of_quietest(const BlocksIn& blocks_in, std::uint32_t blocks) {
-    int bin = 0;
-    for (std::uint32_t up_to = blocks_in(0); up_to <= blocks / quantile;)
-      up_to += blocks_in(++bin);
-    return bin;
-  }
-
   /// Counts the blocks whose first row is `top`.
   void count_blocks(const Channel& channel, const ConstFrame& in, int top, Scratch& memory) const {
     const int width = channel.width / block_side * block_side;
@@ -140,7 +159,8 @@ class EstimateCpu final : public Estimate::Backend {
     std::fill_n(memory.near_sums, width, std::uint16_t{0});
     std::fill_n(memory.far_sums, width, std::uint16_t{0});
     std::fill_n(memory.levels, width, std::uint16_t{0});
-    std::fill_n(memory.different, width, std::uint8_t{0});
+    std::fill_n(memory.squares, width, 0u);
+    std::fill_n(memory.different - far_spacing, width + 2 * far_spacing, std::uint8_t{0});
     for (int y = -far_spacing; y < block_side + far_spacing; ++y)
       load(channel, in, std::clamp(top + y, 0, channel.height - 1), memory.row(y));
     for (int y = 0; y < block_side; ++y) {
@@ -151,23 +171,41 @@ class EstimateCpu final : public Estimate::Backend {
                              far_spacing, width, memory.far_sums);
       count_extremes(row, width, memory.extremes);
       add_levels(row, width, memory.levels);
-      find_differences(row, memory.row(0), width, memory.different);
+      add_squares(row, width, memory.squares);
+      find_differences(row - far_spacing, memory.row(0) - far_spacing, width + 2 * far_spacing,
+                       memory.different - far_spacing);
     }
     for (int x = 0; x < width; x += block_side) {
-      if (sum_of_block(memory.extremes + x) > max_extreme_pixels)
-        continue;
-      const std::uint8_t* const first = memory.row(0) + x;
-      const bool equal = sum_of_block(memory.different + x) == 0 &&
-                         std::all_of(first, first + block_side,
-                                     [&](std::uint8_t level) { return level == *first; });
-      if (equal) {
-        ++memory.counts.constant;
+      const bool has_extremes = sum_of_block(memory.extremes + x) > max_extreme_pixels;
+      const bool constant = is_constant(memory, x);
+      if (constant || is_at_bar(memory, x)) {
+        memory.counts.constant += constant && !has_extremes ? 1 : 0;
+        memory.counts.flat += has_extremes ? 0 : 1;
         continue;
       }
-      const int brightness = class_of(sum_of_block(memory.levels + x));
+      const std::uint32_t levels = sum_of_block(memory.levels + x);
+      const int brightness = has_extremes ? classes : class_of(levels);
+      ++memory.counts
+            .spread[brightness][bin_of_spread(spread_of(levels, sum_of_block(memory.squares + x)))];
+      if (has_extremes)
+        continue;
       ++memory.counts.near[brightness][bin_of(sum_of_block(memory.near_sums + x))];
       ++memory.counts.far[brightness][bin_of(sum_of_block(memory.far_sums + x))];
     }
+  }
+
+  /// Returns whether the block at column x has equal samples.
+  static bool is_constant(const Scratch& memory, int x) {
+    return sum_of_block(memory.different + x) == 0 && is_flat(memory.row(0) + x);
+  }
+  /// Returns whether a line far_spacing beyond the block has equal samples.
+  static bool is_at_bar(const Scratch& memory, int x) {
+    constexpr int before = -far_spacing, after = block_side - 1 + far_spacing;
+    return memory.different[x + before] == 0 || memory.different[x + after] == 0 ||
+           is_flat(memory.row(before) + x) || is_flat(memory.row(after) + x);
+  }
+  static bool is_flat(const std::uint8_t* row) {
+    return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
   }
 
   /// Loads row y as levels of 8 bits, and repeats the first and the last one beyond the ends.

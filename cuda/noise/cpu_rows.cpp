@@ -48,6 +48,12 @@ void add_levels(const std::uint8_t* row, int width, std::uint16_t* __restrict su
 }
 
 CUDAVISION_TARGET_CLONES
+void add_squares(const std::uint8_t* row, int width, std::uint32_t* __restrict sums) {
+  for (int x = 0; x < width; ++x)
+    sums[x] += static_cast<std::uint32_t>(row[x] * row[x]);
+}
+
+CUDAVISION_TARGET_CLONES
 void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
                       std::uint8_t* __restrict different) {
   for (int x = 0; x < width; ++x)

@@ -18,6 +18,9 @@ void count_extremes(const std::uint8_t* row, int width, std::uint32_t* extremes)
 /// sums[x] += row[x].
 void add_levels(const std::uint8_t* row, int width, std::uint16_t* sums);
 
+/// sums[x] += row[x]².
+void add_squares(const std::uint8_t* row, int width, std::uint32_t* sums);
+
 /// different[x] |= row[x] ^ first[x].
 void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
                       std::uint8_t* different);

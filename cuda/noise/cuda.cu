@@ -13,6 +13,7 @@
 #include "cuda/core/warp.cuh"
 #include "cuda/noise/backend.h"
 #include "cuda/noise/blockrow.h"
+#include "cuda/noise/measurement.h"
 #include "cuda/pixels/sample_math.h"
 
 namespace cudavision::noise {
@@ -24,8 +25,9 @@ static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel; zeros between frames.
 struct alignas(16) Counts {
-  std::uint32_t bins[2][classes][noise::bins];  ///< of the near and of the far spacing
-  std::uint32_t constant, finished;
+  std::uint32_t bins[2][classes][noise::bins];      ///< of the near and of the far spacing
+  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last ones: with extreme samples
+  std::uint32_t constant, flat, finished;
 };
 
 struct MeasuredChannel {
@@ -99,34 +101,51 @@ __device__ PairedRow paired_row(const Tile& tile, int row, int block) {
   return PairedRow({first.x, first.y, second.x, second.y});
 }
 
-/// Returns the sums of the row of a block that this lane has in the tile.
-__device__ RowSums sums_of_row(const Tile& tile) {
-  const int block = static_cast<int>(threadIdx.x) / block_side;
-  const int y = static_cast<int>(threadIdx.x) % block_side + far_spacing;
-  const auto row_at = [&](int row) { return paired_row(tile, row, block); };
-  const PairedRow row = row_at(y);
-  RowSums sums;
-  sums.near =
-      sum_of_differences<near_spacing>(row_at(y - near_spacing), row, row_at(y + near_spacing));
-  sums.far = sum_of_differences<far_spacing>(row_at(y - far_spacing), row, row_at(y + far_spacing));
-  sum_levels(row, tile.levels[far_spacing][block_side * block + PairedRow::block_start], sums);
-  return sums;
+/// The sums of a block, or those of a row of it.
+struct BlockSums : RowSums {
+  bool flat;  ///< all samples are equal, or a line far_spacing beyond the block is
+};
+
+/// Returns whether a condition holds for any of the eight lanes that share a block.
+__device__ bool any_of_block(bool condition) {
+  const unsigned lanes = 0xffu << (threadIdx.x % 32 / block_side * block_side);
+  return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Adds up the sums of the eight lanes that share a block.
-__device__ RowSums sums_of_block(const RowSums& row) {
-  RowSums sums = row;
-  std::uint32_t both = row.levels | row.extremes << 16;  // at most 64·255 and 64
+/// Returns the sums of the block of which this lane has a row in the tile. The eight lanes that
+/// share a block get the same.
+__device__ BlockSums sums_of_block(const Tile& tile) {
+  constexpr int before = PairedRow::block_start - far_spacing;
+  constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;
+  const int block = static_cast<int>(threadIdx.x) / block_side;
+  const int y = static_cast<int>(threadIdx.x) % block_side;
+  const auto row_at = [&](int row) { return paired_row(tile, row + far_spacing, block); };
+  const auto first_level = [&](int x) -> std::uint32_t {
+    return tile.levels[far_spacing][block_side * block + x];
+  };
+  const PairedRow row = row_at(y), above = row_at(y - far_spacing), below = row_at(y + far_spacing);
+  BlockSums sums;
+  sums.near =
+      sum_of_differences<near_spacing>(row_at(y - near_spacing), row, row_at(y + near_spacing));
+  sums.far = sum_of_differences<far_spacing>(above, row, below);
+  sum_levels(row, first_level(PairedRow::block_start), sums);
+  std::uint32_t both = sums.levels | sums.extremes << 16;  // at most 64·255 and 64
 #pragma unroll
   for (int distance = block_side / 2; distance > 0; distance /= 2) {
     sums.near += __shfl_xor_sync(~0u, sums.near, distance);
     sums.far += __shfl_xor_sync(~0u, sums.far, distance);
+    sums.squares += __shfl_xor_sync(~0u, sums.squares, distance);
     both += __shfl_xor_sync(~0u, both, distance);
   }
   sums.levels = both & 0xffff;
   sums.extremes = both >> 16;
-  const unsigned lanes = 0xffu << (threadIdx.x % 32 / block_side * block_side);
-  sums.differs = (__ballot_sync(~0u, row.differs) & lanes) != 0;
+  // All lanes must take part in each of these.
+  sums.differs = any_of_block(sums.differs);
+  const bool differs_before = any_of_block(row.level(before) != first_level(before));
+  const bool differs_after = any_of_block(row.level(after) != first_level(after));
+  const bool flat_row =
+      any_of_block((y == 0 && above.is_flat()) || (y == block_side - 1 && below.is_flat()));
+  sums.flat = !sums.differs || !differs_before || !differs_after || flat_row;
   return sums;
 }
 
@@ -136,43 +155,56 @@ struct Quietest {
   int bin;               ///< up to which there are the quietest
 };
 
-/// Evaluates a histogram and clears it. All lanes of the warp take part. They have four bins each
-/// of every 128, so that they access neighbouring ones together.
-__device__ Quietest quietest_of(std::uint32_t* histogram) {
-  constexpr int parts = bins / 128;
-  auto* const own = reinterpret_cast<uint4*>(histogram) + threadIdx.x % 32;
-  uint4 counts[parts];
+/// A lane's bins of a histogram: four of every 128, so that the lanes of a warp access neighbouring
+/// ones together.
+template <int kBins>
+class LaneBins {
+ public:
+  /// Reads the bins and clears them for the next frame.
+  __device__ void take(std::uint32_t (&histogram)[kBins]) {
+    auto* const own = reinterpret_cast<uint4*>(histogram) + threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < parts; ++i)
-    counts[i] = __ldcg(own + 32 * i);
+    for (int i = 0; i < parts; ++i)
+      counts_[i] = __ldcg(own + 32 * i);
 #pragma unroll
-  for (int i = 0; i < parts; ++i)
-    own[32 * i] = {};
-  std::uint32_t blocks = 0, before[parts];  // those in bins before the own ones
-#pragma unroll
-  for (int i = 0; i < parts; ++i) {
-    const std::uint32_t sum = counts[i].x + counts[i].y + counts[i].z + counts[i].w;
-    const std::uint32_t up_to = inclusive_scan(sum);
-    before[i] = blocks + up_to - sum;
-    blocks += __shfl_sync(~0u, up_to, 31);
+    for (int i = 0; i < parts; ++i)
+      own[32 * i] = {};
   }
-  // The bin has the number of those up to which there are not enough blocks.
-  const std::uint32_t needed = blocks / quantile;
-  int bin = 0;
+
+  /// Evaluates the histogram. All lanes of the warp take part.
+  __device__ Quietest quietest() const {
+    std::uint32_t blocks = 0, before[parts];  // those in bins before the own ones
 #pragma unroll
-  for (int i = 0; i < parts; ++i)
-    for (const std::uint32_t count : {counts[i].x, counts[i].y, counts[i].z, counts[i].w}) {
-      before[i] += count;
-      bin += before[i] <= needed ? 1 : 0;
+    for (int i = 0; i < parts; ++i) {
+      const uint4& own = counts_[i];
+      const std::uint32_t sum = own.x + own.y + own.z + own.w;
+      const std::uint32_t up_to = inclusive_scan(sum);
+      before[i] = blocks + up_to - sum;
+      blocks += __shfl_sync(~0u, up_to, 31);
     }
-  return {blocks, sum_of_warp(bin)};
-}
+    // The quantile's bin index is the number of bins whose cumulative count is still too small.
+    const std::uint32_t needed = blocks / quantile;
+    int bin = 0;
+#pragma unroll
+    for (int i = 0; i < parts; ++i)
+      for (const std::uint32_t count : {counts_[i].x, counts_[i].y, counts_[i].z, counts_[i].w}) {
+        before[i] += count;
+        bin += before[i] <= needed ? 1 : 0;
+      }
+    return {blocks, sum_of_warp(bin)};
+  }
+
+ private:
+  static constexpr int parts = kBins / 128;
+  uint4 counts_[parts];
+};
 
 __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     estimate(const __grid_constant__ EstimateArguments a) {
   __shared__ Tile tile;
   __shared__ bool is_last;
-  __shared__ ClassNoise by_class[classes];
+  __shared__ ClassNoises by_class;
+  __shared__ Rank ranks[classes + 1];
   grid_dependency_wait();
   launch_dependents();
   int number = 0;
@@ -185,17 +217,25 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   tile.load(a, channel, first * block_side,
             launched / channel.launched_across * channel.row_step * block_side);
   __syncthreads();
-  const RowSums sums = sums_of_block(sums_of_row(tile));
-  const bool counts = first + thread / block_side < channel.blocks_across &&
-                      thread % block_side == 0 && sums.extremes <= max_extreme_pixels;
-  const int constant = __syncthreads_count(counts && !sums.differs);
-  if (counts && sums.differs) {
-    const int brightness = class_of(sums.levels);
-    atomicAdd(&channel.counts->bins[0][brightness][bin_of(sums.near)], 1u);
-    atomicAdd(&channel.counts->bins[1][brightness][bin_of(sums.far)], 1u);
+  const BlockSums sums = sums_of_block(tile);
+  const bool has_extremes = sums.extremes > max_extreme_pixels;
+  const bool counts =
+      first + thread / block_side < channel.blocks_across && thread % block_side == 0;
+  const int constant = __syncthreads_count(counts && !sums.differs && !has_extremes);
+  const int flat = __syncthreads_count(counts && sums.flat && !has_extremes);
+  if (counts && !sums.flat) {
+    const int brightness = has_extremes ? classes : class_of(sums.levels);
+    const int spread = bin_of_spread(spread_of(sums.levels, sums.squares));
+    atomicAdd(&channel.counts->spreads[brightness][spread], 1u);
+    if (!has_extremes) {
+      atomicAdd(&channel.counts->bins[0][brightness][bin_of(sums.near)], 1u);
+      atomicAdd(&channel.counts->bins[1][brightness][bin_of(sums.far)], 1u);
+    }
   }
-  if (thread == 0 && constant > 0)
+  if (thread == 0 && flat > 0) {
     atomicAdd(&channel.counts->constant, static_cast<std::uint32_t>(constant));
+    atomicAdd(&channel.counts->flat, static_cast<std::uint32_t>(flat));
+  }
   __threadfence();
   __syncthreads();
   if (thread == 0)
@@ -204,26 +244,40 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (!is_last)
     return;
   __threadfence();
-  // These are read early, so that the last thread need not wait for them.
+  // These are read early, so that nothing waits for them later.
   const std::uint32_t constant_blocks = __ldcg(&channel.counts->constant);
+  const std::uint32_t flat_blocks = __ldcg(&channel.counts->flat);
   State state;
   if (!a.first_frame)
     state = *channel.state;
+  const int warp = thread / 32;
+  LaneBins<spread_bins> spreads, extremes{};
+  spreads.take(channel.counts->spreads[warp]);
+  if (warp == 0)
+    extremes.take(channel.counts->spreads[classes]);
   Quietest near{}, far{};
 #pragma unroll 1  // Both at once would take twice the registers.
   for (auto& of_spacing : channel.counts->bins) {
+    LaneBins<noise::bins> sums;
+    sums.take(of_spacing[warp]);
     near = far;
-    far = quietest_of(of_spacing[thread / 32]);
+    far = sums.quietest();
   }
+  const Quietest spread = spreads.quietest(), extreme = extremes.quietest();
   if (thread % 32 == 0)
-    by_class[thread / 32] = {near.blocks, variance_of_bins(near.bin, far.bin)};
+    by_class[warp] = noise_of_class(near.blocks, variance_of_bins(near.bin, far.bin), spread.bin);
+  if (thread == 0)
+    by_class[classes] = noise_of_extremes(extreme.blocks, extreme.bin);
+  __syncthreads();
+  if (thread <= classes)
+    ranks[thread] = rank_of(by_class, thread);
   __syncthreads();
   if (thread != 0)
     return;
-  const Measurement measured = measurement_of(by_class, constant_blocks);
-  channel.counts->constant = channel.counts->finished = 0;
+  const Measurement measured = measurement_of(by_class, ranks, constant_blocks, flat_blocks);
+  channel.counts->constant = channel.counts->flat = channel.counts->finished = 0;
   if (measured.tells)
-    state.take(measured.variance);
+    state.take(measured.variance, measured.uncertain);
   *channel.state = state;
 }
 

@@ -16,26 +16,54 @@
 /// estimation", 1996).
 ///
 /// Blocks of 8×8 samples begin at multiples of 8 and lie wholly inside the channel. Of the rows of
-/// blocks only every (1 + (width·height >> 19))-th counts, from the first. Blocks with more than 4
-/// samples where I < 8 or I > 247 do not count, because noise is cut off there. Blocks of 64 equal
-/// samples are counted apart: they have no noise, but neither have the bars beside a film, nor the
-/// blocks that a compression has emptied. If they are more than the others, the frame is a drawing,
-/// and its variance is 0.
+/// blocks only every (1 + (width·height >> 19))-th counts, from the first. A block is flat if its
+/// 64 samples are equal, or the 8 samples of one of four lines: three rows above its first row,
+/// three rows below its last one, three columns before its first column, three columns after its
+/// last one. A bar beside a film has such a line for each block that its edge cuts, and that has
+/// only a part of its noise. Compression empties other blocks. So flat blocks do not count.
 ///
-/// The others have a sum s(d) = Σ |N(d)| for each spacing, and are sorted into 8 classes by their
-/// brightness, (Σ I) div 2^11, because the noise of cameras depends on it. In a class of n ≥ 16
-/// blocks, b(d) is the smallest bin such that more than n div 50 blocks have
-/// min(1023, s(d) >> 4) ≤ b(d). In these quietest blocks texture hardly counts. White noise has
-/// about 0.7 of its mean there, so in the unit of Level it has these variances:
+/// Blocks with more than 4 samples where I < 8 or I > 247 are extreme, because noise is cut off
+/// there.
+///
+/// Blocks that are neither flat nor extreme are sorted into 8 classes by their brightness,
+/// (Σ I) div 2^11, because the noise of cameras depends on it. A class counts if the number n of
+/// its blocks is at least 16. With s(d) = Σ |N(d)|, b(d) is the smallest bin such that more than
+/// n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). In these quietest blocks texture hardly
+/// counts. White noise has about 0.7 of its mean there, so in the unit of Level it has these
+/// variances:
 ///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
+/// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller ones are in the
+/// first bin. With the middle B of the bin for S that is found in the same way,
+///   spread = 2·B div 21
+/// is the variance of white noise, and an upper limit for any noise.
 ///
 /// Demosaicing, smoothing and compression make the noise of neighbours similar, so that `near`
 /// becomes a small part of its variance. Three samples apart it still differs, but so do more
 /// textures. Therefore `far` only counts where it is more than texture explains:
-///   variance of the class = max(near, 3·(far − near) div 2).
-/// The variance of the frame is the mean of those of the classes, weighted by their n, in whole
-/// numbers. If these n are fewer than 32 in all, the frame tells nothing and the state stays as it
-/// is. Otherwise State::take() takes the variance.
+///   v = min(max(near, 3·(far − near) div 2), 5·spread div 4).
+///
+/// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks hold nothing but noise.
+/// The quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
+/// classes that count, plus that of extreme blocks that are not flat if these are at least 16. A
+/// class i that has smooth blocks is smooth, except if another class j has smooth blocks,
+/// 16·n(j) ≥ A, and
+///   v(i)·(2j + 1) > 4·(v(j) + 1024)·max(2i + 1, 2j + 1),
+/// because the variance of a camera's noise grows at most with the light. Texture as random as
+/// noise does not follow that rule.
+///
+/// Let M be the number of blocks of smooth classes, and V their sum of v, each n times. If M ≥ 32
+/// and 16·M ≥ A, there is a limit for everything that is not smooth:
+///   limit = 3·V div (2·M).
+/// If 6·M ≥ A as well, the variance of the frame is the mean of v over the blocks of all classes,
+/// rounded down, where v of classes that are not smooth is at most this limit. Otherwise the
+/// estimate is uncertain: the variance is the least x such that a quarter of the A blocks are in
+/// classes with min(v, spread) ≤ x, or the limit, if that is less. Extreme blocks take part as a
+/// class with v = spread = 4·B div 21, because up to two thirds of their variance are cut off.
+///
+/// If the classes that count have fewer than 32 blocks in all, the frame tells nothing and the
+/// state stays unchanged, except if at least 32 blocks are flat and not extreme: then the variance
+/// is 0. The same holds if more blocks have 64 equal samples and are not extreme than are not flat,
+/// because the frame is then a drawing. Otherwise State::take() takes the variance.
 namespace cudavision::noise {
 
 class Estimate {

@@ -12,6 +12,10 @@ namespace cudavision::noise {
 
 constexpr int near_spacing = 1, far_spacing = 3;
 
+CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bin(int bin) {
+  return middle_of_bin(bin) * middle_of_bin(bin) / 185;
+}
+
 /// Returns the variance of a class whose quietest blocks have their sums for both spacings in these
 /// bins.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int far_bin) {

@@ -38,11 +38,13 @@ struct State {
   Level used;                  ///< by the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame that had enough blocks
   std::int32_t average = -1;   ///< of that over time, in 1/256; −1 before the first such frame
+  bool uncertain = false;      ///< whether that frame had no smooth blocks
 
   /// Takes the measurement of a frame. The noise in use only follows the average when that has
   /// moved away from it, so that results do not change their look all the time.
-  CUDAVISION_HOST_DEVICE void take(std::uint32_t variance) {
+  CUDAVISION_HOST_DEVICE void take(std::uint32_t variance, bool no_smooth_blocks = false) {
     measured = variance;
+    uncertain = no_smooth_blocks;
     const auto target = static_cast<std::int32_t>(variance) * 256;
     const bool first = average < 0;
     average = first ? target : average + ((target - average) >> 3);

@@ -14,7 +14,9 @@ namespace cudavision {
 ///   noise (GST_TYPE_ARRAY of double): standard deviations of the noise, in levels of 8 bits, as
 ///     this frame shows it, or the last one that told anything,
 ///   noise-used (likewise): those that an automatic strength follows,
-///   strength (likewise): those with which the frame was denoised.
+///   strength (likewise): those with which the frame was denoised,
+///   uncertain (GST_TYPE_ARRAY of boolean): whether too little of that frame was smooth, so that
+///     `noise` may be texture.
 /// Arrays have an element for each of Y, U and V, or of R, G and B.
 class NoiseMessages final : public DeviceMessages {
  public:

@@ -45,6 +45,15 @@ std::vector<double> numbers_in(const GstStructure* structure, const char* field)
   return numbers;
 }
 
+std::vector<bool> booleans_in(const GstStructure* structure, const char* field) {
+  const GValue* const array = gst_structure_get_value(structure, field);
+  fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
+  std::vector<bool> booleans;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i)
+    booleans.push_back(g_value_get_boolean(gst_value_array_get_value(array, i)));
+  return booleans;
+}
+
 std::vector<Owned<GstMessage>> take_messages(FilterHarness& filter) {
   return filter.messages().take(GST_MESSAGE_ELEMENT);
 }
@@ -139,6 +148,8 @@ TEST(test_messages) {
       fail_unless_equals_int(noise.size(), expected.channels);
       fail_unless_equals_int(used.size(), expected.channels);
       fail_unless_equals_int(strength.size(), expected.channels);
+      fail_unless(booleans_in(structure, "uncertain") == std::vector<bool>(expected.channels),
+                  "%s: uncertain", expected.format);
       for (std::size_t c = 0; c < noise.size(); ++c) {
         // Few blocks make a rough estimate.
         fail_unless(noise[c] > 6 && noise[c] < 16 && std::abs(used[c] - noise[c]) < 4,
@@ -152,6 +163,25 @@ TEST(test_messages) {
       }
     }
   }
+}
+
+TEST(test_message_says_that_texture_is_uncertain) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter("cudaintegral",
+                       {{"output", "denoise"}, {"search-size", "3"}, {"post-messages", "true"}});
+  filter.accept_caps(format, 160, 128);
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  filter.process(picture_with(format, 160, 128, [&](int, int x, int) {
+    return std::clamp(static_cast<int>(120 + 45 * std::sin(x / 2.0) + 15 * normal(random)), 0, 255);
+  }));
+  filter.process(with_noise(format, 15, 1));
+  filter.send_eos();
+  const std::vector<Owned<GstMessage>> messages = take_messages(filter);
+  fail_unless_equals_int(messages.size(), 2);
+  for (const bool texture : {true, false})
+    fail_unless(booleans_in(gst_message_get_structure(messages[texture ? 0 : 1]), "uncertain") ==
+                std::vector<bool>{texture});
 }
 
 TEST(test_interval) {

@@ -11,18 +11,98 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns the square of the sum in the middle of the bin up to which there is a fiftieth of the
-/// blocks.
-std::int64_t square_of_quietest(std::vector<int> bins) {
-  std::sort(bins.begin(), bins.end());
-  const std::int64_t middle = std::min(1023, bins[bins.size() / 50]) * 16 + 8;
+/// The blocks of a class.
+struct Blocks {
+  std::vector<std::int64_t> near, far, spreads;
+};
+
+/// The noise of a class that counts.
+struct DefinedClass {
+  int number;
+  std::int64_t count, variance, spread;
+  bool smooth = false;
+
+  std::int64_t limit() const { return std::min(variance, spread); }
+};
+
+std::int64_t quietest_of(std::vector<std::int64_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers[numbers.size() / 50];
+}
+
+/// Returns the square of the sum in the middle of the bin of the quietest.
+std::int64_t square_of_quietest(const std::vector<std::int64_t>& sums) {
+  const std::int64_t middle = std::min<std::int64_t>(1023, quietest_of(sums) / 16) * 16 + 8;
   return middle * middle;
+}
+
+/// Returns the variance of white noise with the spread of the quietest. It is rounded to the middle
+/// of a sixteenth of a power of two.
+std::int64_t variance_of_spreads(const std::vector<std::int64_t>& spreads) {
+  const std::int64_t spread = quietest_of(spreads);
+  std::int64_t step = 64;
+  while (spread >= 32 * step)
+    step *= 2;
+  const std::int64_t number = std::max<std::int64_t>(spread / step, 16);
+  return (2 * number + 1) * step / 21;
+}
+
+DefinedClass class_of(int number, const Blocks& blocks) {
+  const std::int64_t near = square_of_quietest(blocks.near) / 185,
+                     far = square_of_quietest(blocks.far) / 200,
+                     spread = variance_of_spreads(blocks.spreads);
+  return {number, static_cast<std::int64_t>(blocks.near.size()),
+          std::min(std::max(near, (far - near) * 3 / 2), spread * 5 / 4), spread};
+}
+
+bool has_smooth_blocks(const DefinedClass& one) {
+  return 2 * one.spread <= 3 * one.variance + 512;
+}
+
+/// Returns whether the noise of one class is more than that of the other one explains. all: the
+/// number of blocks.
+bool is_too_noisy(const DefinedClass& one, const DefinedClass& other, std::int64_t all) {
+  const std::int64_t brightness = 2 * one.number + 1, of_other = 2 * other.number + 1;
+  return has_smooth_blocks(other) && 16 * other.count >= all &&
+         one.variance * of_other > 4 * (other.variance + 1024) * std::max(brightness, of_other);
+}
+
+DefinedMeasurement measurement_of(std::vector<DefinedClass> classes,
+                                  const std::optional<DefinedClass>& extremes) {
+  std::int64_t blocks = 0, smooth_blocks = 0, smooth_sum = 0;
+  for (const DefinedClass& one : classes)
+    blocks += one.count;
+  const std::int64_t all = blocks + (extremes ? extremes->count : 0);
+  for (DefinedClass& one : classes) {
+    one.smooth = has_smooth_blocks(one) &&
+                 std::none_of(classes.begin(), classes.end(), [&](const DefinedClass& other) {
+                   return is_too_noisy(one, other, all);
+                 });
+    smooth_blocks += one.smooth ? one.count : 0;
+    smooth_sum += one.smooth ? one.count * one.variance : 0;
+  }
+  const bool limits = smooth_blocks >= 32 && 16 * smooth_blocks >= all;
+  const std::int64_t limit = limits ? 3 * smooth_sum / (2 * smooth_blocks) : std::int64_t{1} << 40;
+  if (limits && 6 * smooth_blocks >= all) {
+    std::int64_t sum = 0;
+    for (const DefinedClass& one : classes)
+      sum += one.count * (one.smooth ? one.variance : std::min(one.variance, limit));
+    return {static_cast<std::uint32_t>(sum / blocks)};
+  }
+  if (extremes)
+    classes.push_back(*extremes);
+  std::sort(classes.begin(), classes.end(),
+            [](const DefinedClass& a, const DefinedClass& b) { return a.limit() < b.limit(); });
+  auto quietest = classes.begin();
+  for (std::int64_t up_to = quietest->count; 4 * up_to < all; up_to += quietest->count)
+    ++quietest;
+  return {static_cast<std::uint32_t>(std::min(quietest->limit(), limit)), true};
 }
 
 }  // namespace
 
-std::optional<std::uint32_t> defined_noise(const FrameLayout& layout, const Channel& channel,
-                                           const ConstFrame& in) {
+std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,
+                                                const ConstFrame& in) {
   const auto level = [&](int x, int y) {
     const std::int64_t value =
         defined_sample(layout, in, channel, std::clamp(x, 0, channel.width - 1),
@@ -37,55 +117,67 @@ std::optional<std::uint32_t> defined_noise(const FrameLayout& layout, const Chan
         sum += weights[i + 1] * weights[j + 1] * level(x + spacing * i, y + spacing * j);
     return std::abs(sum);
   };
-  const int step = 1 + static_cast<int>(std::int64_t{channel.width} * channel.height / 524288);
-  struct Sums {
-    std::vector<int> near, far;
+  const auto are_equal = [&](int x, int y, int width, int height) {
+    for (int j = y; j < y + height; ++j)
+      for (int i = x; i < x + width; ++i)
+        if (level(i, j) != level(x, y))
+          return false;
+    return true;
   };
-  std::map<int, Sums> sums_by_class;
-  int constant = 0, others = 0;
+  const int step = 1 + static_cast<int>(std::int64_t{channel.width} * channel.height / 524288);
+  std::map<int, Blocks> blocks_by_class;
+  Blocks extreme_blocks;
+  int constant = 0, flat = 0, others = 0;
   for (int top = 0; top + 8 <= channel.height; top += 8 * step)
     for (int left = 0; left + 8 <= channel.width; left += 8) {
       int extremes = 0, levels = 0, near = 0, far = 0;
-      bool equal = true;
+      std::int64_t squares = 0;
       for (int y = top; y < top + 8; ++y)
         for (int x = left; x < left + 8; ++x) {
           extremes += level(x, y) < 8 || level(x, y) > 247;
           levels += level(x, y);
-          equal = equal && level(x, y) == level(left, top);
+          squares += level(x, y) * level(x, y);
           near += difference(x, y, 1);
           far += difference(x, y, 3);
         }
-      if (extremes > 4)
-        continue;
-      if (equal) {
-        ++constant;
+      if (are_equal(left, top, 8, 8) || are_equal(left, top - 3, 8, 1) ||
+          are_equal(left, top + 10, 8, 1) || are_equal(left - 3, top, 1, 8) ||
+          are_equal(left + 10, top, 1, 8)) {
+        flat += extremes <= 4;
+        constant += extremes <= 4 && are_equal(left, top, 8, 8);
         continue;
       }
       ++others;
-      sums_by_class[levels / 2048].near.push_back(near / 16);
-      sums_by_class[levels / 2048].far.push_back(far / 16);
+      Blocks& blocks = extremes > 4 ? extreme_blocks : blocks_by_class[levels / 2048];
+      blocks.near.push_back(near);
+      blocks.far.push_back(far);
+      blocks.spreads.push_back(64 * squares - std::int64_t{levels} * levels);
     }
+  std::vector<DefinedClass> classes;
+  std::int64_t counted = 0;
+  for (const auto& [number, blocks] : blocks_by_class)
+    if (blocks.near.size() >= 16) {
+      classes.push_back(class_of(number, blocks));
+      counted += classes.back().count;
+    }
+  const DefinedMeasurement silence{0};
   if (constant > others)
-    return constant >= 32 ? std::optional<std::uint32_t>(0) : std::nullopt;
-  std::uint64_t total = 0, blocks = 0;
-  for (const auto& [number, sums] : sums_by_class) {
-    const std::size_t count = sums.near.size();
-    if (count < 16)
-      continue;
-    const std::int64_t near = square_of_quietest(sums.near) / 185,
-                       far = square_of_quietest(sums.far) / 200;
-    total += count * static_cast<std::uint64_t>(std::max(near, (far - near) * 3 / 2));
-    blocks += count;
+    return constant >= 32 ? std::optional(silence) : std::nullopt;
+  if (counted < 32)
+    return flat >= 32 ? std::optional(silence) : std::nullopt;
+  std::optional<DefinedClass> extremes;
+  if (extreme_blocks.near.size() >= 16) {
+    const std::int64_t limit = 2 * variance_of_spreads(extreme_blocks.spreads);
+    extremes = {8, static_cast<std::int64_t>(extreme_blocks.near.size()), limit, limit};
   }
-  if (blocks < 32)
-    return std::nullopt;
-  return static_cast<std::uint32_t>(total / blocks);
+  return measurement_of(classes, extremes);
 }
 
-void DefinedNoise::take(std::optional<std::uint32_t> variance) {
-  if (!variance)
+void DefinedNoise::take(std::optional<DefinedMeasurement> measurement) {
+  if (!measurement)
     return;
-  measured = *variance;
+  measured = measurement->variance;
+  uncertain = measurement->uncertain;
   const std::int64_t more = 256 * measured - average;
   average = any ? average + (more >= 0 ? more / 8 : -((-more + 7) / 8)) : 256 * measured;
   const std::int64_t mean = (average + 128) / 256;

@@ -10,16 +10,21 @@
 /// under test.
 namespace cudavision::test {
 
+struct DefinedMeasurement {
+  std::uint32_t variance;
+  bool uncertain = false;
+};
+
 /// Returns the variance of a frame's channel, or nothing if it has too few blocks.
-std::optional<std::uint32_t> defined_noise(const FrameLayout& layout, const Channel& channel,
-                                           const ConstFrame& in);
+std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,
+                                                const ConstFrame& in);
 
 /// The average over time.
 struct DefinedNoise {
-  bool any = false;
+  bool any = false, uncertain = false;
   std::int64_t measured = 0, average = 0, used = 0;
 
-  void take(std::optional<std::uint32_t> variance);
+  void take(std::optional<DefinedMeasurement> measurement);
 };
 
 }  // namespace cudavision::test
