@@ -19,6 +19,8 @@ examples = {
 
 # A photograph is processed so often in a second, so that a change of a property is seen, and averages over time work.
 photograph_rate = 5
+# What takes so long will never come, however busy the machine is.
+hang = 600 * Gst.SECOND
 
 
 class Unusable(Exception):
@@ -35,9 +37,12 @@ class Input:
         """True if it is a photograph."""
         uri = self.name if frames.is_uri(self.name) else pathlib.Path(self.name).as_uri()
         try:
-            streams = GstPbutils.Discoverer.new(10 * Gst.SECOND).discover_uri(uri).get_video_streams()
+            found = GstPbutils.Discoverer.new(hang).discover_uri(uri)
         except GLib.Error as error:
             raise Unusable(f"{self.name}: {error.message}") from None
+        streams = found.get_video_streams()
+        if found.get_result() == GstPbutils.DiscovererResult.TIMEOUT:
+            raise Unusable(f"{self.name}: nothing comes from there")
         if not streams:
             raise Unusable(f"{self.name}: there is no picture in it that GStreamer can decode")
         return streams[0].is_image()

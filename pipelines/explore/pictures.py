@@ -11,7 +11,7 @@ import tempfile
 import threading
 
 import frames
-from explore.inputs import Unusable
+from explore.inputs import Unusable, hang
 from gi.repository import Gst, GstVideo
 
 max_cloud = 60000  # points; more than a window shows, and 1 MB
@@ -19,13 +19,14 @@ png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
 class Converter:
-    """Elements that turn one frame into another or into a file. Threads take turns. The work gets what time others leave, so
-    that it takes none from the pipeline that is explored."""
+    """Elements that turn one frame into another or into a file. Threads take turns. The pipeline that is explored comes first,
+    but on a machine that is busy otherwise, the page must get pictures as well: with niceness 19 it would get hardly any."""
 
     def __init__(self, elements):
         download = "cudadownload ! " if Gst.ElementFactory.find("cudadownload") else ""
         self.pipeline = Gst.parse_launch(f"appsrc name=in format=time ! {download}{elements} ! appsink name=out sync=false")
         self.source, self.sink, self.turn = self.pipeline.get_by_name("in"), self.pipeline.get_by_name("out"), threading.Lock()
+        self.is_closed = False
         self.pipeline.get_bus().set_sync_handler(self.be_nice)
         self.pipeline.set_state(Gst.State.PLAYING)
 
@@ -33,19 +34,21 @@ class Converter:
     def be_nice(_, message):
         """Runs in a thread of the pipeline as soon as that begins."""
         if message.type == Gst.MessageType.STREAM_STATUS and message.parse_stream_status()[0] == Gst.StreamStatusType.ENTER:
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, os.nice(0) + 5))
         return Gst.BusSyncReply.PASS
 
     def __call__(self, sample):
         with self.turn:
-            self.source.emit("push-sample", sample)
-            done = self.sink.emit("try-pull-sample", 30 * Gst.SECOND)
-            if not done:
+            if self.source.emit("push-sample", sample) != Gst.FlowReturn.OK:  # after an error
+                raise Unusable("The frame cannot be converted.")
+            while not (done := self.sink.emit("try-pull-sample", Gst.SECOND)):
                 message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
-                raise Unusable(message.parse_error()[0].message if message else "The frame cannot be converted.")
+                if message or self.is_closed:
+                    raise Unusable(message.parse_error()[0].message if message else "The frame is not converted any more.")
             return done
 
     def close(self):
+        self.is_closed = True
         self.pipeline.set_state(Gst.State.NULL)
 
 
@@ -126,7 +129,7 @@ class Meter(Converter):
 
     def measured(self, sample):
         self(sample)
-        message = self.pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.ELEMENT)
+        message = self.pipeline.get_bus().timed_pop_filtered(hang, Gst.MessageType.ELEMENT)
         if not message:
             raise Unusable("The luminance of the frame cannot be measured.")
         structure = message.get_structure()

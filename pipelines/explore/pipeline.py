@@ -10,7 +10,7 @@ import re
 import time
 
 import frames
-from explore.inputs import Unusable
+from explore.inputs import Unusable, hang
 from explore.properties import Properties, make
 from gi.repository import GLib, Gst
 
@@ -99,7 +99,7 @@ class Exploration:
             self.element.set_property(name, self.properties.value(name, text))
         self.is_playing, self.changed_at = True, 0
         if position and self.pipeline.set_state(Gst.State.PAUSED) == Gst.StateChangeReturn.ASYNC:
-            self.pipeline.get_state(10 * Gst.SECOND)
+            self.pipeline.get_state(hang)
             self.seek(position)
         self.pipeline.set_state(Gst.State.PLAYING)
 

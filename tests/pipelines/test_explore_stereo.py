@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import time
 
 from browser import Explored, banners, begin_anew, choose, middle, painted, put, text, value
 from harness import Skip, examples, expect, test, top
@@ -39,9 +40,13 @@ def file_of(explored, folder, button):
     """Lets the page store a file, and returns its path."""
     folder.mkdir(exist_ok=True)
     explored.browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-    explored.page.run(f"document.getElementById('{button}').click()")
     name = folder / ("explored.ply" if button == "ply" else "explored.png")
-    explored.program.wait_until(lambda: name.exists() and name.stat().st_size > 0)
+    # If no frame comes for 20 s, explore.py says so and wants to be asked again.
+    while not name.exists():
+        explored.page.run(f"document.getElementById('{button}').click()")
+        end = time.monotonic() + 60
+        explored.program.wait_until(lambda: name.exists() or time.monotonic() > end)
+    explored.program.wait_until(lambda: name.stat().st_size > 0)
     return name
 
 

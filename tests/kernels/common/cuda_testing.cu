@@ -24,6 +24,16 @@ __global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long m
            static_cast<unsigned long long>(clock64() - first_clock) < max_clocks);
 }
 
+/// Runs until `releases` reaches a number.
+__global__ void hold_kernel(const volatile int* releases, int number) {
+  constexpr unsigned long long minute = 60ULL * 1000 * 1000 * 1000;
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (*releases < number && now - start < minute);
+}
+
 std::string find_reason() {
   if (!built_with_cuda())
     return "this build has no CUDA kernels";
@@ -57,14 +67,32 @@ CudaTestDevice::CudaTestDevice() {
 }
 
 CudaTestDevice::~CudaTestDevice() {
+  if (releases_)
+    *releases_ = holds_;
   device_.reset();
   cudaStreamDestroy(stream_);
+  cudaFreeHost(const_cast<int*>(releases_));
 }
 
 void CudaTestDevice::spin(int blocks, int milliseconds) {
   const auto time = static_cast<unsigned long long>(milliseconds);
   spin_kernel<<<blocks, 1024, 0, stream_>>>(time * 1000000, time * 3000000);
   check(cudaGetLastError(), "launching the busy kernel");
+}
+
+void CudaTestDevice::hold() {
+  if (!releases_) {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, sizeof *releases_), "allocating pinned memory");
+    releases_ = static_cast<volatile int*>(memory);
+    *releases_ = 0;
+  }
+  hold_kernel<<<1, 1, 0, stream_>>>(releases_, ++holds_);
+  check(cudaGetLastError(), "launching the kernel that waits");
+}
+
+void CudaTestDevice::release() {
+  *releases_ = *releases_ + 1;
 }
 
 void CudaTestDevice::capture_and_replay(const std::function<void()>& work, int times) {

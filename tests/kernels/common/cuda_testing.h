@@ -30,6 +30,12 @@ class CudaTestDevice {
   /// Enqueues a kernel of `blocks` blocks of 1024 threads that runs for the given time.
   void spin(int blocks, int milliseconds);
 
+  /// Enqueues a kernel that runs until the host calls release() for it, or for a minute, which is
+  /// taken for a hang. Several are released in their order. Tools that run one kernel after the
+  /// other, while the host waits, cannot run it.
+  void hold();
+  void release();
+
   /// Captures everything that `work` enqueues in a graph and runs the graph `times` times. Throws
   /// Error if `work` does anything that cannot be captured, such as allocating or waiting.
   void capture_and_replay(const std::function<void()>& work, int times);
@@ -37,6 +43,8 @@ class CudaTestDevice {
  private:
   CudaStream stream_ = nullptr;
   std::unique_ptr<Device> device_;
+  volatile int* releases_ = nullptr;  ///< pinned memory
+  int holds_ = 0;
 };
 
 /// The number of multiprocessors of the GPU.

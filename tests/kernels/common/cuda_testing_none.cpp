@@ -15,6 +15,8 @@ CudaTestDevice::CudaTestDevice() {
 CudaTestDevice::~CudaTestDevice() = default;
 
 void CudaTestDevice::spin(int, int) {}
+void CudaTestDevice::hold() {}
+void CudaTestDevice::release() {}
 
 void CudaTestDevice::capture_and_replay(const std::function<void()>&, int) {}
 

@@ -223,9 +223,10 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   CUDAVISION_NEEDS_TRUE_TIMING();
   CudaTestDevice device;
   const auto event = device->make_event();
-  device.spin(1, 200);
+  device.hold();
   event->record();
   EXPECT_FALSE(event->done());
+  device.release();
   event->wait();
   EXPECT_TRUE(event->done());
 }
@@ -237,19 +238,21 @@ TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   CudaTestDevice worker, notices;
   const auto first = worker->make_event(), second = worker->make_event();
   std::atomic<int> calls{0};
-  worker.spin(1, 100);
+  worker.hold();
   first->record();
   notices->wait_event(*first);
   notify_when_passed(*notices, [&] { ++calls; });
-  worker.spin(1, 200);
+  worker.hold();
   second->record();
   EXPECT_EQ(calls, 0);
+  worker.release();
   first->wait();
   notices->finish();
   EXPECT_EQ(calls, 1);
   EXPECT_FALSE(second->done()) << "the notice has waited for later work";
   notices->wait_event(*second);
   notify_when_passed(*notices, [&] { ++calls; });
+  worker.release();
   notices->finish();
   EXPECT_TRUE(second->done());
   EXPECT_EQ(calls, 2);
@@ -261,7 +264,8 @@ TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
   const Buffer memory = first->allocate(1 << 20), copy = first->allocate(1 << 20);
   const auto written = first->make_event(), copied = second->make_event();
   for (int i = 1; i <= 20; ++i) {
-    first.spin(1, 5);
+    if (!settings().small)
+      first.hold();
     first->fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
     written->record();
     second->wait_event(*written);
@@ -270,6 +274,7 @@ TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
     first->wait_event(*copied);  // or else the next round would overwrite what is being copied
     if (!settings().small) {
       EXPECT_FALSE(copied->done()) << "the host has waited";
+      first.release();
     }
     first->fill(row(memory.data(), memory.size()), 0);
     ASSERT_EQ(contents(*second, copy),
@@ -289,10 +294,11 @@ TEST(CudaDevice, LocksPagesOfOtherOwners) {
     const Buffer lock = device->page_lock(host.data(), host.size());
     ASSERT_EQ(lock.data(), host.data());
     EXPECT_EQ(device->page_lock(host.data(), host.size()).data(), nullptr) << "it is locked";
-    device.spin(1, 200);
+    device.hold();
     device->upload(row(host.data(), host.size()), row(memory.data(), memory.size()));
     event->record();
     EXPECT_FALSE(event->done()) << "the transfer waited for the device";
+    device.release();
     event->wait();
   }
   std::fill(host.begin(), host.end(), std::uint8_t{0});
@@ -314,11 +320,12 @@ TEST(CudaDevice, EnqueuesTransfersWithPageLockedMemory) {
   const Buffer host = device->allocate_host(1 << 20);
   const Buffer memory = device->allocate(1 << 20);
   const auto event = device->make_event();
-  device.spin(1, 200);
+  device.hold();
   device->upload(row(host.data(), host.size()), row(memory.data(), memory.size()));
   device->download(row(memory.data(), memory.size()), row(host.data(), host.size()));
   event->record();
   EXPECT_FALSE(event->done()) << "a transfer waited for the device";
+  device.release();
   device->finish();
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "tests/check/common/gstcheck.h"
+#include "tests/check/common/waiting.h"
 
 namespace check {
 
@@ -84,6 +85,8 @@ void expect_no_leak(const std::function<void()>& run, long long process, long lo
   }
   const MemoryUse before;
   run();
+  // Threads may take long to end.
+  comes_true([&] { return before.process() < process && before.gpu() < gpu; });
   before.expect_grown_less(process, gpu, what);
 }
 
