@@ -48,9 +48,15 @@ using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unr
 
 struct Region {
   double begin, end;  ///< in seconds of stream time; the region is there from begin to before end
-  guint x, y, width, height;
+  gint x, y;
+  guint width, height;
   std::string label;
 };
+
+// A region that the left or upper edge of the frame cuts off begins before it.
+bool is_place(double value) {
+  return value >= G_MININT && value <= G_MAXINT;
+}
 
 bool is_number_of_pixels(double value) {
   return value >= 0 && value <= G_MAXINT;
@@ -75,11 +81,11 @@ std::vector<Region> read_regions(const std::string& file) {
     // label.
     complete &= words.eof() || std::isspace(words.peek());
     words >> label >> more;
-    if (!complete || !more.empty() || end < begin || !is_number_of_pixels(x) ||
-        !is_number_of_pixels(y) || !is_number_of_pixels(width) || !is_number_of_pixels(height))
+    if (!complete || !more.empty() || end < begin || !is_place(x) || !is_place(y) ||
+        !is_number_of_pixels(width) || !is_number_of_pixels(height))
       throw std::runtime_error(file + ", line " + std::to_string(number) + ": \"" + line +
                                "\" is not BEGIN END X Y WIDTH HEIGHT [LABEL]");
-    regions.push_back({begin, end, static_cast<guint>(x), static_cast<guint>(y),
+    regions.push_back({begin, end, static_cast<gint>(x), static_cast<gint>(y),
                        static_cast<guint>(width), static_cast<guint>(height),
                        label.empty() ? "region" : label});
   }
@@ -119,8 +125,9 @@ GstPadProbeReturn mark(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
   frame = gst_buffer_make_writable(frame);
   for (const Region& region : regions)
     if (seconds >= region.begin && seconds < region.end)
-      gst_buffer_add_video_region_of_interest_meta(frame, region.label.c_str(), region.x, region.y,
-                                                   region.width, region.height);
+      gst_buffer_add_video_region_of_interest_meta(
+          frame, region.label.c_str(), static_cast<guint>(region.x), static_cast<guint>(region.y),
+          region.width, region.height);
   GST_PAD_PROBE_INFO_DATA(info) = frame;
   return GST_PAD_PROBE_OK;
 }

@@ -13,7 +13,6 @@ namespace cudavision::remap {
 namespace {
 
 constexpr char operation[] = "remap of pictures";
-constexpr int largest_picture = 32767;
 
 std::string text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);

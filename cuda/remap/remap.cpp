@@ -11,7 +11,6 @@ namespace cudavision::remap {
 namespace {
 
 constexpr char operation[] = "remap";
-constexpr int largest_picture = 32767;
 constexpr int largest_map = 65535;
 
 std::string text(int width, int height) {

@@ -19,6 +19,9 @@
 ///          + (32 − fx)fy·p(ix, iy + 1) + fx·fy·p(ix + 1, iy + 1) + 512) >> 10
 namespace cudavision::remap {
 
+/// The largest width and height of a picture: the numbers of a map reach no further.
+inline constexpr int largest_picture = 32767;
+
 /// A map on the host, in the two matrices that OpenCV makes with CV_16SC2
 /// (initUndistortRectifyMap, fisheye::initUndistortRectifyMap, convertMaps). The output has their
 /// width and height, 1 to 65535 each.
@@ -33,8 +36,8 @@ class PackedMap;
 
 class Remap {
  public:
-  /// picture is the size and depth of the input: 1 to 32767 pixels each way, because a map reaches
-  /// no further, and 8 to 16 bits. Reads the map and waits until the device has it: 4 bytes for
+  /// picture is the size and depth of the input: 1 to largest_picture pixels each way, and 8 to 16
+  /// bits. Reads the map and waits until the device has it: 4 bytes for
   /// each pixel of the output, or 8 where neighbours lie more than 2000 pixels apart. Allocates
   /// the output, too. Throws invalid_argument, or out_of_memory.
   Remap(Device& device, const PlaneSize& picture, const Map& map);

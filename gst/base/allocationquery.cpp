@@ -124,6 +124,9 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
     gst_query_parse_nth_allocation_pool(query, 0, &theirs, &params.size, &params.min_buffers,
                                         &params.max_buffers);
     pool.reset(theirs);
+    // A pool cannot be configured with less room than buffers.
+    if (params.max_buffers > 0)
+      params.min_buffers = std::min(params.min_buffers, params.max_buffers);
     params.size = std::max(params.size, static_cast<guint>(format.size));
   }
   // libgstcuda copies such a buffer to the host as a whole, into memory of the size that is left

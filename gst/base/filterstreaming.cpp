@@ -57,7 +57,15 @@ OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
 
 namespace {
 
-GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
+// Upstream stops in silence if a frame fails while the element is being stopped or flushed: the
+// error is not the reason that the stream ends, and may have gone to a bus that nobody reads.
+GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow) {
+  const bool flushing = GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)) ||
+                        GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  return flow == GST_FLOW_ERROR && flushing ? GST_FLOW_FLUSHING : flow;
+}
+
+GstFlowReturn submit(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
   // Until a frame has come to wait: QoS may drop this one.
   if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT))
@@ -83,6 +91,10 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
   const GstFlowReturn flow = filter_parent_class()->submit_input_buffer(trans, is_discont, in);
   state.skipped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
   return flow;
+}
+
+GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
+  return answer_of(trans, submit(trans, is_discont, in));
 }
 
 // If frames arrive in another CUDA context, moves everything there, the output pool included.
@@ -216,7 +228,7 @@ GstClockTime end_of(const FrameInfo& frame) {
 // only take time. GstBaseTransform would mark a frame that it pushes with the DISCONT of an earlier
 // one that it has not pushed, and whether frames are in flight or wait may change from frame to
 // frame, so it pushes none.
-GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
   // Another thread may stop the pusher at any time, so this is decided once for each frame.
@@ -230,6 +242,10 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
     return hand_on(trans, OwnedBuffer(std::exchange(*out, nullptr)));
   state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
   return flow;
+}
+
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+  return answer_of(trans, generate(trans, out));
 }
 
 }  // namespace

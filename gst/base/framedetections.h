@@ -8,7 +8,8 @@
 /// The objects that a detector has found in a frame.
 namespace cudavision {
 
-/// A box in pixels, with the label of what is in it.
+/// A box in pixels, which may lie partly or wholly outside of the frame, with the label of what is
+/// in it. Width and height may be 0 or, from GstAnalytics, negative: the box is empty then.
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;

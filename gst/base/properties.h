@@ -9,6 +9,7 @@
 
 #include "cuda/core/range.h"
 #include "gst/core/scoped.h"
+#include "gst/core/text.h"
 
 /// The properties of an element. Each is declared once, as a member of a struct Settings that the
 /// element's object lock guards. The streaming thread takes a copy for each frame.
@@ -92,8 +93,7 @@ class ElementProperties {
   /// memory. of: returns the field.
   void add(const PropertySpec& spec, const char*& (*of)(Settings&)) {
     properties_.push_back({[=](Settings& settings, const GValue* value) {
-                             const gchar* text = g_value_get_string(value);
-                             of(settings) = text ? g_intern_string(text) : "";
+                             of(settings) = g_intern_string(text_of(g_value_get_string(value)));
                            },
                            [=](const Settings& settings, GValue* value) {
                              Settings copy = settings;
@@ -107,8 +107,7 @@ class ElementProperties {
   template <class Text>
   void add_text(const PropertySpec& spec, Text Settings::*field) {
     properties_.push_back({[=](Settings& settings, const GValue* value) {
-                             const gchar* text = g_value_get_string(value);
-                             settings.*field = Text(text ? text : "");
+                             settings.*field = Text(text_of(g_value_get_string(value)));
                            },
                            [=](const Settings& settings, GValue* value) {
                              g_value_set_string(value, (settings.*field).c_str());

@@ -102,7 +102,7 @@ GstPadProbeReturn on_query(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
       explainer.session.takes_cuda())
     return GST_PAD_PROBE_OK;
   const ObjectPtr<GstPad> src(gst_element_get_static_pad(element.get(), "src"));
-  const Caps taken(src ? gst_pad_peer_query_caps(src.get(), nullptr) : nullptr);
+  const Caps taken = src ? peer_caps(src.get(), nullptr) : nullptr;
   if (taken && is_cuda_memory_alone(taken.get()) && !explainer.warned_of_downstream.exchange(true))
     post_warning(element.get(), GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
                  needs_cuda_memory_text("this one"));

@@ -14,11 +14,6 @@ namespace {
 using regions::Box;
 using regions::Parameters;
 
-int coordinate(gint64 value) {
-  constexpr gint64 max = Parameters::max_coordinate;
-  return static_cast<int>(std::clamp(value, -max, max));
-}
-
 void add(const Box& box, Parameters& parameters) {
   if (parameters.count == Parameters::max_count)
     refuse_stream("the frame has more than " + std::to_string(Parameters::max_count) +
@@ -26,9 +21,10 @@ void add(const Box& box, Parameters& parameters) {
   parameters.boxes[static_cast<std::size_t>(parameters.count++)] = box;
 }
 
-/// Returns the part of the box within the coordinates that boxes may have.
-Box box_within_limits(gint64 x0, gint64 y0, gint64 x1, gint64 y1) {
-  return {coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1)};
+Box box_of(const Detection& detection) {
+  return box_within_limits(static_cast<double>(detection.x), static_cast<double>(detection.y),
+                           static_cast<double>(detection.width),
+                           static_cast<double>(detection.height));
 }
 
 void select_whole_frame(Parameters& parameters) {
@@ -78,9 +74,7 @@ void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
   if (settings.use_roi_meta)
     for_each_detection(frame.buffer, [&](const Detection& detection) {
       if (settings.region_types.accepts(detection.label))
-        add(box_within_limits(detection.x, detection.y, detection.x + detection.width,
-                              detection.y + detection.height),
-            parameters);
+        add(box_of(detection), parameters);
       else
         warning_.saw_other_label(detection.label);
     });
@@ -123,7 +117,8 @@ bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters
   const int growth = settings.region_invert ? 0 : settings.region_margin;
   for (const Box& box : last_) {
     const Box whole = grown(box, growth);
-    add(box_within_limits(whole.x0, whole.y0, whole.x1, whole.y1), parameters);
+    add(box_within_limits(whole.x0, whole.y0, whole.x1 - whole.x0, whole.y1 - whole.y0),
+        parameters);
   }
   return true;
 }

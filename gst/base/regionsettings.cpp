@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "gst/core/text.h"
+
 namespace cudavision {
 namespace {
 
@@ -68,11 +70,14 @@ Interval clamped_interval(double begin, double size) {
 
 }  // namespace
 
+regions::Box box_within_limits(double x, double y, double width, double height) {
+  const Interval columns = clamped_interval(x, width), rows = clamped_interval(y, height);
+  return {columns.begin, rows.begin, columns.end, rows.end};
+}
+
 regions::Box WrittenRectangle::box_in(int frame_width, int frame_height) const {
   const double unit_x = shares ? frame_width : 1, unit_y = shares ? frame_height : 1;
-  const Interval columns = clamped_interval(x * unit_x, width * unit_x);
-  const Interval rows = clamped_interval(y * unit_y, height * unit_y);
-  return {columns.begin, rows.begin, columns.end, rows.end};
+  return box_within_limits(x * unit_x, y * unit_y, width * unit_x, height * unit_y);
 }
 
 RegionText::RegionText(const char* text) {
@@ -102,10 +107,10 @@ RegionTypes::RegionTypes(const char* text) {
 
 bool RegionTypes::accepts(GQuark label) const {
   const std::vector<std::string>& labels = parsed_->labels;
-  const gchar* const text = g_quark_to_string(label);
+  const char* const text = text_of(g_quark_to_string(label));
   return labels.empty() ||
          std::any_of(labels.begin(), labels.end(), [&](const std::string& accepted) {
-           return g_ascii_strcasecmp(accepted.c_str(), text ? text : "") == 0;
+           return g_ascii_strcasecmp(accepted.c_str(), text) == 0;
          });
 }
 

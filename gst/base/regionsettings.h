@@ -11,6 +11,10 @@
 /// The properties by which elements choose the regions of a frame that they process.
 namespace cudavision {
 
+/// Returns the part of a rectangle within the coordinates that boxes may have, rounded to pixels.
+/// If the rectangle lies beyond them, a pixel remains: it is outside of every frame, but not empty.
+regions::Box box_within_limits(double x, double y, double width, double height);
+
 /// A rectangle as a user writes it: in pixels, or in shares of the frame's width and height.
 struct WrittenRectangle {
   double x, y, width, height;

@@ -6,6 +6,7 @@
 
 #include "gst/base/patience.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -41,7 +42,7 @@ std::string outside_text(const GstVideoInfo& video, const RegionSettings& settin
 std::string labels_text(const RegionSettings& settings, const std::vector<GQuark>& seen) {
   std::string names;
   for (const GQuark label : seen)
-    names += (names.empty() ? "" : ", ") + std::string(g_quark_to_string(label));
+    names += std::string(names.empty() ? "" : ", ") + text_of(g_quark_to_string(label));
   return std::string("No region has one of the labels in region-types=") +
          settings.region_types.c_str() + "; the labels seen are: " + names + ". So " +
          consequence(settings) +

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/core/device.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -28,20 +29,20 @@ Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, b
 
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take) {
   if (value && G_VALUE_HOLDS_STRING(value))
-    take(g_value_get_string(value));
+    take(text_of(g_value_get_string(value)));
   if (value && GST_VALUE_HOLDS_LIST(value))
     for (guint i = 0; i < gst_value_list_get_size(value); ++i)
       for_each_string(gst_value_list_get_value(value, i), take);
 }
 
 void set_strings(GstStructure* structure, const char* field,
-                 const std::vector<const char*>& strings) {
+                 const std::vector<std::string>& strings) {
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
-  for (const char* text : strings) {
+  for (const std::string& text : strings) {
     GValue string = G_VALUE_INIT;
     g_value_init(&string, G_TYPE_STRING);
-    g_value_set_static_string(&string, text);
+    g_value_set_string(&string, text.c_str());
     gst_value_list_append_and_take_value(&list, &string);
   }
   gst_structure_set_value(structure, field,
@@ -57,9 +58,9 @@ Formats formats_of(const GstStructure* structure) {
 }
 
 void set_formats(GstStructure* structure, const Formats& formats) {
-  std::vector<const char*> names;
+  std::vector<std::string> names;
   for (GstVideoFormat format : formats)
-    names.push_back(gst_video_format_to_string(format));
+    names.emplace_back(text_of(gst_video_format_to_string(format)));
   set_strings(structure, "format", names);
 }
 
@@ -109,21 +110,12 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
 
 /* Caps as a whole */
 
-namespace {
-
-std::string taken(gchar* text) {
-  const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
-  return text;
-}
-
-}  // namespace
-
 std::string caps_text(const GstCaps* caps) {
-  return taken(gst_caps_to_string(caps));
+  return taken_text(gst_caps_to_string(caps));
 }
 
 std::string features_text(const GstCapsFeatures* features) {
-  return taken(gst_caps_features_to_string(features));
+  return taken_text(gst_caps_features_to_string(features));
 }
 
 std::string needs_cuda_memory_text(const std::string& follower) {
@@ -136,6 +128,13 @@ Caps filtered(Caps caps, GstCaps* filter) {
   if (!filter)
     return caps;
   return Caps(gst_caps_intersect_full(filter, caps.get(), GST_CAPS_INTERSECT_FIRST));
+}
+
+Caps peer_caps(GstPad* pad, GstCaps* filter) {
+  const Caps answer(gst_pad_peer_query_caps(pad, filter));
+  // In the order of the answer, which is the order that the peer prefers.
+  return Caps(filter ? gst_caps_intersect_full(answer.get(), filter, GST_CAPS_INTERSECT_FIRST)
+                     : gst_caps_ref(answer.get()));
 }
 
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
@@ -154,9 +153,9 @@ Caps choose_memory(Caps caps, GstPad* src) {
   if (gst_caps_get_size(caps.get()) == 0)
     return caps;
   // The query has no filter: a peer that accepts anything would only repeat it.
-  const Caps peer(gst_pad_peer_query_caps(src, nullptr));
+  const Caps peer = peer_caps(src, nullptr);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
-  const bool cuda = peer && names_cuda_memory(peer.get(), media_type);
+  const bool cuda = names_cuda_memory(peer.get(), media_type);
   for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
     if (has_cuda_feature(caps.get(), i) == cuda)
       return Caps(gst_caps_copy_nth(caps.get(), i));

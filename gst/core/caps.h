@@ -16,12 +16,13 @@ inline constexpr char cuda_memory_feature[] = "memory:CUDAMemory";
 
 using Formats = std::vector<GstVideoFormat>;
 
-/// Calls take for each string in value, which may be a string, a list of strings, or nullptr.
+/// Calls take for each string in value, which may be a string, a list of strings, or nullptr. A
+/// string that is NULL counts as empty.
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take);
 
-/// Sets a field to one string or to a list of strings. The strings must be static.
+/// Sets a field to one string or to a list of strings.
 void set_strings(GstStructure* structure, const char* field,
-                 const std::vector<const char*>& strings);
+                 const std::vector<std::string>& strings);
 
 /// These read and write the field "format" of a structure.
 Formats formats_of(const GstStructure* structure);
@@ -56,6 +57,10 @@ std::string needs_cuda_memory_text(const std::string& follower);
 /// Returns the part of caps that filter admits, in the order of filter, or all of caps if filter is
 /// nullptr.
 Caps filtered(Caps caps, GstCaps* filter);
+
+/// Returns the part of filter that the peer of a pad accepts or can send, or all of that if filter
+/// is nullptr. The peer may ignore the filter when it answers the CAPS query.
+Caps peer_caps(GstPad* pad, GstCaps* filter);
 
 /// For an element whose output has the format of its input, returns the caps that one pad accepts
 /// when the other has caps. These describe the same frames in either kind of memory, or only in

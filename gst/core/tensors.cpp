@@ -25,7 +25,7 @@ GstStructure* tensor_structure(const std::vector<const char*>& types) {
   GstStructure* structure =
       gst_structure_new(media_type, "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1,
                         "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
-  set_strings(structure, "types", types);
+  set_strings(structure, "types", {types.begin(), types.end()});
   return structure;
 }
 

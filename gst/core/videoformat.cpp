@@ -6,6 +6,7 @@
 #include "cuda/core/device.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -161,8 +162,16 @@ const char* video_from(const char* media_type) {
   return ": put a decoder, such as decodebin, before it.";
 }
 
-// Refuses what is no video, or in memory that no element of this build can read.
+[[noreturn]] void refuse_caps(const GstCaps* caps) {
+  refuse_stream("These caps do not describe video frames: " + caps_text(caps) +
+                ". Correct the capsfilter, appsrc or parser that made them.");
+}
+
+// Refuses what is no video, or in memory that no element of this build can read. Caps of queries
+// need not be fixed.
 void require_raw_video(const GstCaps* caps) {
+  if (!gst_caps_is_fixed(caps))
+    refuse_caps(caps);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps, 0));
   if (g_strcmp0(media_type, "video/x-raw") != 0)
     refuse_stream(std::string("The element takes raw video frames, but gets ") + media_type +
@@ -196,24 +205,30 @@ std::string size_text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);
 }
 
+std::string format_text(GstVideoFormat format) {
+  const std::string unknown = "unknown format " + std::to_string(format);
+  // GLib logs a CRITICAL if this one is asked for its name.
+  if (format == GST_VIDEO_FORMAT_UNKNOWN)
+    return unknown;
+  return text_of(gst_video_format_to_string(format), unknown.c_str());
+}
+
 std::string FrameFormat::description() const {
   if (!is_video())
     return std::to_string(size) + " bytes";
-  return std::string(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info))) + ", " +
-         size_text(layout.width, layout.height);
+  return format_text(GST_VIDEO_INFO_FORMAT(&info)) + ", " + size_text(layout.width, layout.height);
 }
 
 FrameFormat frame_format_from_caps(const GstCaps* caps, repack::UnpackedForm form) {
   require_raw_video(caps);
   FrameFormat format;
   if (!gst_video_info_from_caps(&format.info, caps))
-    refuse_stream("These caps do not describe video frames: " + caps_text(caps) +
-                  ". Correct the capsfilter, appsrc or parser that made them.");
+    refuse_caps(caps);
   const GstVideoInfo& info = format.info;
   const GstVideoFormat video_format = GST_VIDEO_INFO_FORMAT(&info);
   const SupportedFormat* supported = find_format(video_format);
   if (!supported)
-    refuse_stream(std::string("The video format ") + gst_video_format_to_string(video_format) +
+    refuse_stream("The video format " + format_text(video_format) +
                   " is not supported: put videoconvert (or cudaconvert) before the element.");
   if (info.width < 1 || info.width > largest_side || info.height < 1 || info.height > largest_side)
     refuse_stream("Frames of " + size_text(info.width, info.height) +

@@ -17,6 +17,8 @@ inline constexpr int largest_side = 65535;
 
 /// "640×480"
 std::string size_text(int width, int height);
+/// "NV12", or "unknown format 9999" if GStreamer does not know it
+std::string format_text(GstVideoFormat format);
 
 /// The frames on one side of an element: their shape, where their planes lie in a buffer without
 /// GstVideoMeta, and the memory that the caps announce. For caps other than video/x-raw, only the
@@ -40,9 +42,9 @@ struct FrameFormat {
   std::string description() const;  ///< "NV12, 640×480"
 };
 
-/// Reads fixed video/x-raw caps. form is the one in which an operation takes frames that it cannot
+/// Reads video/x-raw caps. form is the one in which an operation takes frames that it cannot
 /// read as they are. Throws ElementError if the elements do not support the memory, format, size or
-/// interlace mode of the caps, or if they are caps of something else.
+/// interlace mode of the caps, or if they are not fixed, or caps of something else.
 FrameFormat frame_format_from_caps(const GstCaps* caps,
                                    repack::UnpackedForm form = repack::UnpackedForm::channels);
 

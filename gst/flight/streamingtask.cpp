@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 
@@ -78,8 +79,8 @@ void StreamingTask::start(std::function<bool()> iterate) {
   gst_task_set_leave_callback(task.get(), leave, run.get(), nullptr);
   // Its thread has the name of the task, of which Linux keeps the first 15 letters.
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad_));
-  const std::string name =
-      std::string(element ? GST_OBJECT_NAME(element.get()) : "") + ":" + GST_OBJECT_NAME(pad_);
+  const std::string name = std::string(element ? text_of(GST_OBJECT_NAME(element.get())) : "") +
+                           ":" + text_of(GST_OBJECT_NAME(pad_));
   gst_object_set_name(GST_OBJECT_CAST(task.get()), name.c_str());
   post_status(*run, GST_STREAM_STATUS_TYPE_CREATE, task.get());
 

@@ -211,7 +211,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
 bool upstream_can_give_rgb(GstBaseTransform* trans) {
   GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
   const Caps taken(gst_pad_get_pad_template_caps(sink));
-  const Caps given(gst_pad_peer_query_caps(sink, nullptr));
+  const Caps given = peer_caps(sink, nullptr);
   return !gst_caps_is_any(given.get()) &&
          gst_caps_can_intersect(given.get(), rgb_caps_of(taken.get()).get());
 }

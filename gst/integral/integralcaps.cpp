@@ -5,6 +5,7 @@
 
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 #include "gst/integral/tensorcaps.h"
 
 namespace cudavision {
@@ -204,14 +205,14 @@ Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
     return caps;
-  if (gchar* colorimetry = gst_video_colorimetry_to_string(&info.colorimetry)) {
+  const std::string colorimetry = taken_text(gst_video_colorimetry_to_string(&info.colorimetry));
+  if (!colorimetry.empty()) {
     caps.reset(gst_caps_make_writable(caps.release()));
     GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
     if (gst_structure_has_field(structure, "colorimetry"))
-      gst_structure_fixate_field_string(structure, "colorimetry", colorimetry);
+      gst_structure_fixate_field_string(structure, "colorimetry", colorimetry.c_str());
     else
-      gst_structure_set(structure, "colorimetry", G_TYPE_STRING, colorimetry, nullptr);
-    g_free(colorimetry);
+      gst_structure_set(structure, "colorimetry", G_TYPE_STRING, colorimetry.c_str(), nullptr);
   }
   return caps;
 }

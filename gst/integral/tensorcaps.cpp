@@ -6,13 +6,14 @@
 
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
 
 std::optional<integral::TableElement> element_named(const char* name) {
   for (integral::TableElement element : all_table_elements)
-    if (name && std::strcmp(name, name_of(element)) == 0)
+    if (std::strcmp(name, name_of(element)) == 0)
       return element;
   return std::nullopt;
 }
@@ -46,16 +47,16 @@ std::string dimensions_of(const TableSize& size) {
 
 std::optional<TableSize> table_size(const char* dimensions) {
   TableSize size;
-  if (!dimensions || std::sscanf(dimensions, "1:%9d:%9d:1", &size.columns, &size.rows) != 2 ||
-      size.columns < 1 || size.rows < 1 || dimensions_of(size) != dimensions)
+  if (std::sscanf(dimensions, "1:%9d:%9d:1", &size.columns, &size.rows) != 2 || size.columns < 1 ||
+      size.rows < 1 || dimensions_of(size) != dimensions)
     return std::nullopt;
   return size;
 }
 
 FrameFormat tensor_format_from_caps(const GstCaps* caps) {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
-  const auto size = table_size(gst_structure_get_string(structure, "dimensions"));
-  const auto element = element_named(gst_structure_get_string(structure, "types"));
+  const auto size = table_size(text_of(gst_structure_get_string(structure, "dimensions")));
+  const auto element = element_named(text_of(gst_structure_get_string(structure, "types")));
   if (!is_tensor(structure) || !size || !element)
     refuse_stream("These caps do not describe a table: " + caps_text(caps));
   return tensor_format(

@@ -31,7 +31,7 @@ const char* name_of(integral::TableElement element) noexcept;
 GstStructure* table_structure(const std::vector<integral::TableElement>& elements);
 
 std::string dimensions_of(const TableSize& size);
-/// Returns nullopt if the dimensions are not those of a table.
+/// Returns nullopt if the text does not describe the dimensions of a table.
 std::optional<TableSize> table_size(const char* dimensions);
 
 /// Reads fixed caps of tensors. Throws ElementError if they do not describe a table, or if the

@@ -114,8 +114,8 @@ void MappedBuffer::check_meta() const {
       meta_->width < static_cast<guint>(info.width) ||
       meta_->height < static_cast<guint>(info.height) ||
       meta_->n_planes != static_cast<guint>(format_.storage.frame.plane_count))
-    refuse(std::string("A buffer's GstVideoMeta (") + gst_video_format_to_string(meta_->format) +
-           ", " + std::to_string(meta_->width) + "×" + std::to_string(meta_->height) +
+    refuse("A buffer's GstVideoMeta (" + format_text(meta_->format) + ", " +
+           std::to_string(meta_->width) + "×" + std::to_string(meta_->height) +
            ") contradicts its caps (" + format_.description() +
            "): correct the GstVideoMeta that " + source() + " attaches.");
 }

@@ -10,6 +10,7 @@
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/tensors.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -62,10 +63,10 @@ Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstS
   gst_structure_remove_fields(gray.get(), "colorimetry", "chroma-site", nullptr);
   // Without colorimetry, gray has the full range.
   if (is_limited_range(frames.info)) {
-    gchar* colorimetry = gst_video_colorimetry_to_string(&frames.info.colorimetry);
-    if (colorimetry)
-      gst_structure_set(gray.get(), "colorimetry", G_TYPE_STRING, colorimetry, nullptr);
-    g_free(colorimetry);
+    const std::string colorimetry =
+        taken_text(gst_video_colorimetry_to_string(&frames.info.colorimetry));
+    if (!colorimetry.empty())
+      gst_structure_set(gray.get(), "colorimetry", G_TYPE_STRING, colorimetry.c_str(), nullptr);
   }
   append_with_memories(caps.get(), gray.get(), {GST_VIDEO_FORMAT_GRAY8}, cuda);
   return caps;
@@ -164,8 +165,8 @@ FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {
     return frame_format_from_caps(caps);
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   int width = 0, height = 0;
-  const char* dimensions = gst_structure_get_string(structure, "dimensions");
-  if (!dimensions || std::sscanf(dimensions, "3:%9d:%9d:1", &width, &height) != 2)
+  const char* dimensions = text_of(gst_structure_get_string(structure, "dimensions"));
+  if (std::sscanf(dimensions, "3:%9d:%9d:1", &width, &height) != 2)
     refuse_stream("These caps do not describe points: " + caps_text(caps));
   return tensor_format(caps, gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(width),
                        height, "cloud of " + size_text(width, height) + " points",
@@ -241,7 +242,7 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
   return frames +
          "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
          "video/x-raw,format=" +
-         gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&left.info)) +
+         format_text(GST_VIDEO_INFO_FORMAT(&left.info)) +
          "\" before sink_right, or the like before sink_left.";
 }
 

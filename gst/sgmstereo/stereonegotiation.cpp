@@ -22,7 +22,7 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
     return nullptr;
   const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
   asking = true;
-  Caps caps(gst_pad_peer_query_caps(GST_PAD_CAST(sink.pad), all.get()));
+  Caps caps = peer_caps(GST_PAD_CAST(sink.pad), all.get());
   asking = false;
   return caps;
 }
@@ -173,7 +173,7 @@ gboolean stereo_negotiate(StereoStream& stream) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     const StereoOutput output = stereo_settings(self).output;
     if (!GST_PAD_IS_FLUSHING(self->srcpad))
-      stereo_require_peer(self, self->srcpad, output, possible_src_caps(stream, output).get());
+      stereo_common_caps(self, self->srcpad, output, possible_src_caps(stream, output).get());
     return FALSE;
   });
 }

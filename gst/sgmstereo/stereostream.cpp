@@ -32,7 +32,9 @@ void reset_stream(StereoStream& stream) {
   stream.outputs_discont = true;
   stream.last_running_time = GST_CLOCK_TIME_NONE;
   stream.segment_sent = false;
+  stream.segment_seqnum = GST_SEQNUM_INVALID;
   stream.eos_sent = false;
+  stream.eos_seqnum = GST_SEQNUM_INVALID;
   stream.late_flow = GST_FLOW_OK;
   stream.renegotiate = false;
   stream.state.flush_finished = false;

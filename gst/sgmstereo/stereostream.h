@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gst/base/properties.h"
+#include "gst/core/text.h"
 #include "gst/flight/frameinflight.h"
 #include "gst/sgmstereo/calibration/calibration.h"
 #include "gst/sgmstereo/calibration/selfcalibration.h"
@@ -26,7 +27,7 @@ struct StereoInput {
   explicit StereoInput(StereoSinkPad& sink_pad) : sink(sink_pad) {}
 
   GstAggregatorPad* pad() const { return sink.pad; }
-  const char* name() const { return GST_PAD_NAME(sink.pad); }
+  const char* name() const { return text_of(GST_PAD_NAME(sink.pad)); }
   HeadFrame head() { return HeadFrame(sink.pad, held, format ? &format->info : nullptr); }
 
   StereoSinkPad& sink;

@@ -50,6 +50,30 @@ def no_device_calls(tree):
     return having(tree, ("cuda/", "gst/"), r"\bcuda(DeviceSynchronize|SetDevice|DeviceReset)\b *\(")
 
 
+# What returns a text that may be NULL.
+NULLABLE = (r"\b(?:gst_structure_get_string|gst_structure_to_string|gst_video_(?:format|colorimetry|chroma\w*|interlace_mode)_to_string|"
+            r"gst_caps_to_string|gst_caps_features_to_string|gst_value_serialize|gst_format_get_name|gst_tag_list_to_string|"
+            r"g_value_(?:get|dup)_string|g_quark_to_string|g_type_name|g_strdup_value_contents|gst_pad_get_stream_id|"
+            r"gst_(?:object|element|pad)_get_(?:name|path_string)|gst_plugin_get_\w+|dlerror|\w*getenv|"
+            r"G_OBJECT_TYPE_NAME|GST_(?:PAD|OBJECT|ELEMENT)_NAME|GST_PAD_TEMPLATE_NAME_TEMPLATE)(?= *\()|\b\w*err\w*->message\b")
+
+
+@guard("texts of GStreamer and GLib that may be NULL pass text_of() or taken_text()", alone=True)
+def nullable_texts(tree):
+    direct = []
+    for name, text in tree.sources.items():
+        code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+        direct += [f"{name} reads {found[0]}" for found in re.finditer(NULLABLE, code)
+                   if not re.search(r"\b(?:text_of|taken_text)\(\s*$", code[:found.start()])]
+    return ", ".join(direct)
+
+
+@guard("only gst/core/caps.cpp asks peers for their caps", alone=True)
+def caps_queries(tree):
+    return ", ".join(name for name, text in tree.sources.items()
+                     if name != "gst/core/caps.cpp" and re.search(r"\bgst_pad_peer_query_caps\b", text))
+
+
 def number(version):
     return [int(part) for part in version.split(".")]
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/calibration/calibrationfile.h"
 
 namespace cudavision {
@@ -57,7 +58,7 @@ void check_xml(const std::string& name, const std::string& text) {
                                    &error) &&
       g_markup_parse_context_end_parse(context.get(), &error))
     return;
-  const std::string reason = error->message;
+  const std::string reason = text_of(error->message);
   g_error_free(error);
   gint line = 0;
   g_markup_parse_context_get_position(context.get(), &line, nullptr);

@@ -8,6 +8,7 @@
 #include "gst/base/allocationquery.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/outputs/sourcecaps.h"
 #include "gst/sgmstereo/stereocaps.h"
 
@@ -39,7 +40,7 @@ const Kind* kind_named(const char* name) {
 }
 
 const Kind& kind_of(GstPad* pad) {
-  return *kind_named(GST_PAD_TEMPLATE_NAME_TEMPLATE(GST_PAD_PAD_TEMPLATE(pad)));
+  return *kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(GST_PAD_PAD_TEMPLATE(pad))));
 }
 
 /* Queries and upstream events */
@@ -76,7 +77,7 @@ OwnedEvent sticky_event(GstPad* pad, GstEventType type, guint index = 0) {
 std::string_view stream_id_of(GstEvent* stream_start) {
   const gchar* id = nullptr;
   gst_event_parse_stream_start(stream_start, &id);
-  return id;
+  return text_of(id);
 }
 
 // True if start begins the pad's stream beside that of src, whose id is that of src, a slash and
@@ -84,11 +85,11 @@ std::string_view stream_id_of(GstEvent* stream_start) {
 bool follows(GstEvent* start, GstEvent* of_src, GstPad* pad) {
   const std::string_view id = stream_id_of(start), src_id = stream_id_of(of_src);
   return id.size() > src_id.size() && id.substr(0, src_id.size()) == src_id &&
-         id.substr(src_id.size() + 1) == GST_PAD_NAME(pad);
+         id.substr(src_id.size() + 1) == text_of(GST_PAD_NAME(pad));
 }
 
 GstEvent* new_stream_start(GstEvent* of_src, GstPad* pad) {
-  const std::string id = std::string(stream_id_of(of_src)) + "/" + GST_PAD_NAME(pad);
+  const std::string id = std::string(stream_id_of(of_src)) + "/" + text_of(GST_PAD_NAME(pad));
   GstEvent* event = gst_event_new_stream_start(id.c_str());
   gst_event_set_seqnum(event, gst_event_get_seqnum(of_src));
   if (guint group = 0; gst_event_parse_group_id(of_src, &group))
@@ -168,9 +169,8 @@ GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) 
 Caps negotiated_caps(StereoStream& stream, const StereoRequestPad& pad) {
   const Caps possible = stereo_src_caps_for(stream.left.caps.get(), stream.packing, pad.output,
                                             stream.state.session.takes_cuda());
-  stereo_require_peer(stream.self, pad.pad.get(), pad.output, possible.get());
-  return stereo_fixated_caps(Caps(gst_pad_peer_query_caps(pad.pad.get(), possible.get())),
-                             pad.pad.get());
+  return stereo_fixated_caps(
+      stereo_common_caps(stream.self, pad.pad.get(), pad.output, possible.get()), pad.pad.get());
 }
 
 ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,
@@ -223,7 +223,7 @@ void add_request_pad_templates(GstElementClass* klass) {
 
 GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template, const gchar*,
                                const GstCaps*) {
-  const Kind* kind = kind_named(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template));
+  const Kind* kind = kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template)));
   if (!kind)
     return nullptr;
   const std::shared_ptr<StereoRequestPad> request_pad = new_pad(pad_template, *kind);

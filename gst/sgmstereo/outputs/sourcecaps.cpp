@@ -1,24 +1,49 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/outputs/sourcecaps.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "cuda/remap/remap.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/stereocaps.h"
 
 namespace cudavision {
+
+namespace {
+
+// Returns an empty string, or why pictures of that size cannot be rectified as the settings ask.
+std::string rectification_error(const StereoSettings& settings, const PictureSize& picture) {
+  const bool calibrated = settings.calibration.automatic() || settings.calibration.any();
+  const bool rectifies = calibrated || settings.drift() == CalibrationDrift::correct;
+  if (!rectifies || std::max(picture.width, picture.height) <= remap::largest_picture)
+    return {};
+  return "Pictures of " + size_text(picture.width, picture.height) +
+         " are too large to be rectified: each side can have at most " +
+         std::to_string(remap::largest_picture) +
+         " pixels. Put videoscale before the element, or " +
+         (calibrated ? "rectify them before it and leave calibration empty."
+                     : "set calibration-drift=warn.");
+}
+
+}  // namespace
 
 FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
                                const GstCaps* caps) {
   const FrameFormat format = frame_format_from_caps(caps);
   if (!stereo_state(self).is_left(pad))
     return {};
-  const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
-  const std::string error = split_error(packing, format.layout.width, format.layout.height);
-  if (!error.empty())
-    refuse_stream(error);
+  const StereoSettings settings = stereo_settings(self);
+  const FramePacking packing = packing_of(format.info, settings.frame_packing);
+  const int width = format.layout.width, height = format.layout.height;
+  for (const std::string& error :
+       {split_error(packing, width, height),
+        rectification_error(settings, picture_size(packing, width, height))})
+    if (!error.empty())
+      refuse_stream(error);
   return packing;
 }
 
@@ -50,27 +75,28 @@ gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQue
   });
 }
 
-void stereo_require_peer(GstAggregator* self, GstPad* source_pad, StereoOutput output,
-                         const GstCaps* possible) {
-  const Caps taken(gst_pad_peer_query_caps(source_pad, nullptr));
-  if (gst_caps_can_intersect(taken.get(), possible))
-    return;
-  const std::string name = GST_PAD_NAME(source_pad);
-  const auto refuse = [](const std::string& text) {
-    throw ElementError(GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION, text);
+Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
+                        GstCaps* possible) {
+  Caps common = peer_caps(source_pad, possible);
+  if (!gst_caps_is_empty(common.get()))
+    return common;
+  const Caps taken = peer_caps(source_pad, nullptr);
+  const std::string name = text_of(GST_PAD_NAME(source_pad));
+  const auto error = [](const std::string& text) {
+    return ElementError(GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION, text);
   };
   if (!stereo_state(self).session.takes_cuda() &&
       gst_caps_can_intersect(taken.get(), stereo_src_caps(output, true).get()) &&
       !gst_caps_can_intersect(taken.get(), stereo_src_caps(output, false).get()))
-    refuse(needs_cuda_memory_text("the pad " + name));
+    throw error(needs_cuda_memory_text("the pad " + name));
   const bool on_request =
       GST_PAD_TEMPLATE_PRESENCE(GST_PAD_PAD_TEMPLATE(source_pad)) == GST_PAD_REQUEST;
-  refuse("Nothing that the pad " + name +
-         " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
-         (output == StereoOutput::points
-              ? "put an element there that takes tensors, such as appsink"
-              : "put \"videoconvert ! videoscale\" between them") +
-         (on_request ? ", or release the pad." : "."));
+  throw error(
+      "Nothing that the pad " + name +
+      " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
+      (output == StereoOutput::points ? "put an element there that takes tensors, such as appsink"
+                                      : "put \"videoconvert ! videoscale\" between them") +
+      (on_request ? ", or release the pad." : "."));
 }
 
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
@@ -80,7 +106,8 @@ Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
   GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
   // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
   // accepts.
-  gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
+  if (gst_structure_has_field(structure, "framerate"))
+    gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
     gst_structure_fixate_field_nearest_fraction(structure, "pixel-aspect-ratio", 1, 1);
   return Caps(gst_caps_fixate(caps.release()));

@@ -16,9 +16,10 @@ FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
 /// Answers the CAPS query of a source pad with this output.
 gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query);
 
-/// Throws ElementError if the peer of a source pad takes none of the caps that the pad can have.
-void stereo_require_peer(GstAggregator* self, GstPad* source_pad, StereoOutput output,
-                         const GstCaps* possible);
+/// Returns the possible caps of a source pad that its peer accepts. Throws ElementError if there
+/// are none.
+Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
+                        GstCaps* possible);
 
 /// Chooses fixed caps among those that a source pad and its peer agree on: the memory that the peer
 /// names, then the first format. Returns empty caps if there are none.

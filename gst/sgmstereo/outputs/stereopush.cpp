@@ -10,6 +10,13 @@
 namespace cudavision {
 namespace {
 
+// Gives an event the seqnum of the one that caused it, if that has arrived.
+GstEvent* with_seqnum(GstEvent* event, guint32 seqnum) {
+  if (seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum(event, seqnum);
+  return event;
+}
+
 // GstAggregator sends the segment with the first buffer on src only, so all else needs this.
 void send_segment(StereoStream& stream) {
   if (stream.segment_sent)
@@ -18,10 +25,8 @@ void send_segment(StereoStream& stream) {
   // GstAggregator sends this one if upstream has sent none.
   if (segment.format == GST_FORMAT_UNDEFINED)
     gst_segment_init(&segment, GST_FORMAT_TIME);
-  GstEvent* event = gst_event_new_segment(&segment);
-  if (stream.segment_seqnum != GST_SEQNUM_INVALID)
-    gst_event_set_seqnum(event, stream.segment_seqnum);
-  gst_pad_push_event(stream.self->srcpad, event);
+  gst_pad_push_event(stream.self->srcpad,
+                     with_seqnum(gst_event_new_segment(&segment), stream.segment_seqnum));
   stream.segment_sent = true;
 }
 
@@ -142,9 +147,7 @@ void stereo_push_eos(StereoStream& stream) {
     gst_aggregator_set_src_caps(stream.self,
                                 nullptr);  // sends STREAM_START and what else precedes caps
   GST_DEBUG_OBJECT(stream.self, "no further pair can form: EOS");
-  GstEvent* eos = gst_event_new_eos();
-  gst_event_set_seqnum(eos, stream.eos_seqnum);
-  gst_pad_push_event(stream.self->srcpad, eos);
+  gst_pad_push_event(stream.self->srcpad, with_seqnum(gst_event_new_eos(), stream.eos_seqnum));
   stream.eos_sent = true;
 }
 

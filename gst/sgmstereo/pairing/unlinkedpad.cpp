@@ -9,6 +9,7 @@
 #include "gst/base/patience.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/scoped.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -24,7 +25,7 @@ ObjectPtr<GstElement> element_lacking(GstPad* pad) {
 
 /// Returns true if EOS has arrived on the other sink pad, but frames before it still wait.
 bool other_has_ended(GstElement* element, GstPad* pad) {
-  const bool is_left = std::strcmp(GST_PAD_NAME(pad), "sink_left") == 0;
+  const bool is_left = std::strcmp(text_of(GST_PAD_NAME(pad)), "sink_left") == 0;
   const ObjectPtr<GstPad> other(
       gst_element_get_static_pad(element, is_left ? "sink_right" : "sink_left"));
   return GST_PAD_IS_EOS(other.get()) &&
@@ -37,7 +38,7 @@ gboolean warn_of_waiting(GstClock*, GstClockTime, GstClockID, gpointer data) {
   if (element && !other_has_ended(element.get(), pad))
     post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                  "Frames have waited 5 s for partners because nothing is linked to " +
-                     std::string(GST_PAD_NAME(pad)) +
+                     std::string(text_of(GST_PAD_NAME(pad))) +
                      ": link the other camera to it. If each frame holds both pictures, link it to "
                      "sink_left and set frame-packing=side-by-side or frame-packing=top-bottom.");
   return TRUE;
@@ -50,7 +51,8 @@ gboolean refuse_end(GstClock*, GstClockTime, GstClockID, gpointer data) {
     post_exceptions(element.get(), 0, [&]() -> int {
       throw ElementError(
           GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
-          "One camera has ended, but nothing is linked to " + std::string(GST_PAD_NAME(pad)) +
+          "One camera has ended, but nothing is linked to " +
+              std::string(text_of(GST_PAD_NAME(pad))) +
               ", so that its frames have no partners: link the other camera to it. If each frame "
               "holds both pictures, link it to sink_left and set frame-packing=side-by-side or "
               "frame-packing=top-bottom.");

@@ -3,9 +3,15 @@
 // is processed as usual.
 #include <gst/video/video.h>
 
+#include <functional>
+#include <thread>
+#include <utility>
+
 #include "tests/check/common/filterharness.h"
 
 namespace {
+
+std::function<void()> on_unmappable;  ///< called once, before such memory refuses to be mapped
 
 // Allocates memory that cannot be mapped, like protected or lost device memory.
 GstMemory* unmappable_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
@@ -20,6 +26,8 @@ void unmappable_free(GstAllocator*, GstMemory* memory) {
 }
 
 gpointer unmappable_map(GstMemory*, gsize, GstMapFlags) {
+  if (const auto action = std::exchange(on_unmappable, nullptr))
+    action();
   return nullptr;
 }
 
@@ -167,9 +175,13 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->height = 19;
   expect_error(filter, buffer, format, 34, 20, "less height");
-  buffer = to_buffer(picture, padded_layout);
-  meta_of(buffer)->format = GST_VIDEO_FORMAT_AYUV64;
-  expect_error(filter, buffer, format, 34, 20, "another format");
+  // Formats may be unknown to GStreamer, too, so that they have no name.
+  for (int other : {static_cast<int>(GST_VIDEO_FORMAT_AYUV64),
+                    static_cast<int>(GST_VIDEO_FORMAT_UNKNOWN), 9999, -1}) {
+    buffer = to_buffer(picture, padded_layout);
+    meta_of(buffer)->format = static_cast<GstVideoFormat>(other);
+    expect_error(filter, buffer, format, 34, 20, "format " + std::to_string(other));
+  }
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->n_planes = 0;
   expect_error(filter, buffer, format, 34, 20, "no planes");
@@ -217,6 +229,27 @@ TEST(test_unmappable_input, .for_each_element().times(formats().size())) {
       gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE,
                                 gst_video_format_from_string(format.name), 34, 20);
     expect_error(filter, buffer, format, 34, 20, "memory that cannot be mapped");
+  }
+}
+
+// A frame fails while another thread stops the element. Upstream does not take that for an error.
+TEST(test_failure_beside_stop, .for_each_element().times(2)) {
+  for (GstState low : {GST_STATE_READY, GST_STATE_NULL}) {
+    FilterHarness filter{{"frames-in-flight", index == 0 ? "1" : "3"}};
+    const FormatSpec& format = start(filter, 0, 34, 20);
+    const Owned<GstPad> src = pad_of(filter.element(), "src");
+    const Owned<GstAllocator> allocator = new_unmappable_allocator();
+    std::thread stopper;
+    on_unmappable = [&] {
+      stopper = std::thread([&] { gst_element_set_state(filter.element(), low); });
+      wait_until([&] { return GST_PAD_IS_FLUSHING(src.get()); }, "the stop");
+    };
+    const Owned<GstBuffer> model(to_buffer(Picture(format, 34, 20)));
+    fail_unless_equals_int(
+        filter.push(gst_buffer_new_allocate(allocator, gst_buffer_get_size(model), nullptr)),
+        GST_FLOW_FLUSHING);
+    fail_unless(stopper.joinable());
+    stopper.join();
   }
 }
 

@@ -3,6 +3,8 @@
 // in metas of the frames.
 #include <gst/video/gstvideometa.h>
 
+#include <algorithm>
+
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
@@ -102,6 +104,80 @@ TEST(test_metas, .for_each_element()) {
   expect({{1, 2, 31, 6}}, "metas do not count");
   filter.set("regions", "");
   filter.expect(with_region(to_buffer(picture), "face", face), processed, "the whole frame");
+}
+
+namespace {
+
+/// A box in a meta, as a detector gives it. The meta's coordinates are unsigned.
+struct DetectedBox {
+  gint64 x, y;
+  guint width, height;
+
+  GstBuffer* add_to(GstBuffer* buffer) const {
+    gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
+                                                 static_cast<guint>(y), width, height);
+    return buffer;
+  }
+  /// The definition's boxes are signed, but have a limit.
+  Box defined() const {
+    const auto limited = [](gint64 coordinate) {
+      return static_cast<int>(
+          std::clamp<gint64>(coordinate, -Regions::max_coordinate, Regions::max_coordinate));
+    };
+    return {limited(x), limited(y), limited(x + width), limited(y + height)};
+  }
+};
+
+const DetectedBox cut_off[] = {{-10, 12, 30, 20},        {20, -9, 25, 30},  {55, 12, 40, 20},
+                               {20, 40, 25, 30},         {-7, -5, 20, 18},  {60, 45, 30, 30},
+                               {-20, 45, 33, 21},        {61, -30, 17, 41}, {-30, -30, 200, 200},
+                               {-1, 20, 2, 10},          {-29, 20, 30, 10}, {70, 52, 1, 1},
+                               {width - 1, 0, 9, height}};
+const DetectedBox outside[] = {{-30, 12, 30, 20},    {20, -30, 25, 30},  {width, 12, 40, 20},
+                               {20, height, 25, 30}, {-40, -40, 10, 10}, {-3, 12, 2, 2}};
+/// The numbers that a meta can have at most, of which an ellipse would be too flat for the limit.
+const DetectedBox extremes[] = {{0, 0, G_MAXUINT, G_MAXUINT},
+                                {40, 30, G_MAXUINT, 10},
+                                {-10, 12, 30, G_MAXUINT},
+                                {-10, -10, G_MAXUINT, G_MAXUINT},
+                                {G_MININT, 5, G_MAXUINT, 9},
+                                {G_MAXINT, 5, G_MAXUINT, 9},
+                                {G_MININT, 5, 9, 9},
+                                {-1, -1, 1, 1},
+                                {-1, -1, 0, 9}};
+
+}  // namespace
+
+// The edges of the frame cut objects off, whose boxes then begin left of or above it.
+TEST(test_metas_beyond_the_edges, .for_each_element()) {
+  const FormatSpec& format = format_named("I420");
+  const Picture picture = random_picture(format, 10), processed = result(picture);
+  const DetectedBox inside{40, 25, 12, 10};
+  FilterHarness filter({{"use-roi-meta", "true"}, {"regions-missing", "all"}});
+  start(filter, format);
+  const auto expect = [&](const DetectedBox& box, const Regions& shape) {
+    Regions regions = shape;
+    regions.boxes = {inside.defined(), box.defined()};
+    regions.count = 2;
+    const std::string what = std::to_string(box.x) + "," + std::to_string(box.y) + "," +
+                             std::to_string(box.width) + "," + std::to_string(box.height);
+    filter.expect(box.add_to(inside.add_to(to_buffer(picture))),
+                  in_regions(picture, processed, regions), what);
+  };
+  Regions grown, soft = ellipses(), inverted = ellipses();
+  grown.margin = 4;
+  soft.count = inverted.count = 0;
+  inverted.invert = true;
+  for (const Regions& shape : {Regions(), grown, soft, inverted}) {
+    filter.set(properties_of(shape));
+    for (const DetectedBox& box : cut_off)
+      expect(box, shape);
+    for (const DetectedBox& box : outside)
+      expect(box, shape);
+    if (shape.shape == RegionShape::rectangle)
+      for (const DetectedBox& box : extremes)
+        expect(box, shape);
+  }
 }
 
 TEST(test_frames_without_regions, .for_each_element()) {

@@ -133,6 +133,18 @@ TEST(test_persistence, .for_each_element()) {
   stream.miss(13, frame.in_boxes({face, {50, 40, 55, 45}}), "with a rectangle");
 }
 
+// A box that the left and upper edges cut off stays as the others do.
+TEST(test_persistence_beyond_the_edges, .for_each_element()) {
+  Detected stream({{"region-persistence", "80000000"}, {"regions-missing", "all"}});
+  guint64 number = 0;
+  for (const Box& box : {Box{-9, 8, 12, 33}, Box{20, -5, 40, 9}, Box{-12, -7, 5, 6}}) {
+    stream.see(number++, box);
+    stream.miss(number++, stream.frame.in_boxes({box}), "it stays");
+    number += 2;
+    stream.miss(number++, stream.frame.processed, "it does not stay any more");
+  }
+}
+
 // Where the regions are what stays sharp, growth would uncover what is beside them.
 TEST(test_inverted_persistence, .for_each_element()) {
   Detected stream(

@@ -82,6 +82,11 @@ TEST(test_metas_outside, .for_each_element()) {
   stream.expect_warning({"71x53", "640,300,20,10", "processed as a whole", "detector"});
   stream.push(100);
   stream.expect_no_warning("one is enough");
+  for (guint far : {guint{3000000}, guint{3000000000}}) {
+    stream.restart();
+    stream.push(1, "face", far, 300);
+    stream.expect_warning({"71x53", "processed as a whole"});
+  }
 }
 
 TEST(test_empty_regions, .for_each_element()) {

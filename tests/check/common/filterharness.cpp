@@ -291,8 +291,7 @@ std::string expect_failed_start(GstElement* element) {
   return messages.text(GST_MESSAGE_ERROR);
 }
 
-void answer_queries(GstElement* element, GstQueryType type,
-                    const std::function<void(GstQuery*)>& answer) {
+void answer_queries(GstPad* pad, GstQueryType type, const std::function<void(GstQuery*)>& answer) {
   struct Probe {
     GstQueryType type;
     std::function<void(GstQuery*)> answer;
@@ -305,10 +304,16 @@ void answer_queries(GstElement* element, GstQueryType type,
     probe->answer(query);
     return GST_PAD_PROBE_HANDLED;
   };
+  const int direction =
+      GST_PAD_IS_SRC(pad) ? GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM : GST_PAD_PROBE_TYPE_QUERY_UPSTREAM;
   gst_pad_add_probe(
-      pad_of(element, "src").get(),
-      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
-      on_query, new Probe{type, answer}, +[](gpointer data) { delete static_cast<Probe*>(data); });
+      pad, static_cast<GstPadProbeType>(direction | GST_PAD_PROBE_TYPE_PUSH), on_query,
+      new Probe{type, answer}, +[](gpointer data) { delete static_cast<Probe*>(data); });
+}
+
+void answer_queries(GstElement* element, GstQueryType type,
+                    const std::function<void(GstQuery*)>& answer) {
+  answer_queries(pad_of(element, "src").get(), type, answer);
 }
 
 }  // namespace check

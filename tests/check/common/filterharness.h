@@ -155,6 +155,8 @@ void renegotiate(FilterHarness& filter,
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);
 
+/// Answers the queries that a pad sends to its peer.
+void answer_queries(GstPad* pad, GstQueryType type, const std::function<void(GstQuery*)>& answer);
 /// Answers the element's queries on behalf of downstream.
 void answer_queries(GstElement* element, GstQueryType type,
                     const std::function<void(GstQuery*)>& answer);

@@ -251,6 +251,52 @@ TEST(test_peer_that_accepts_nothing) {
   }
 }
 
+namespace {
+
+/// Answers the CAPS queries of a pad without regard to their filter.
+void answer_caps(GstElement* element, const char* pad, const std::string& caps) {
+  answer_queries(pad_of(element, pad).get(), GST_QUERY_CAPS,
+                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
+}
+
+}  // namespace
+
+// A peer may answer more than the filter of a CAPS query has.
+TEST(test_caps_beyond_the_filter) {
+  const Pair pair = scene(format_named("NV12"));
+  const char* media_types = "video/x-raw(ANY);other/tensors;audio/x-raw";
+  for (const char* pad : {"src", "depth", "confidence", "rectified", "points"}) {
+    std::vector<Owned<GstCaps>> caps;
+    for (bool filters : {true, false}) {
+      PadsHarness stereo;
+      GstHarness* const peer = std::string(pad) == "src" ? stereo.left() : stereo.open(pad);
+      if (!filters)
+        for (const char* name : {"sink_left", "sink_right", pad})
+          answer_caps(stereo.element(), name, media_types);
+      stereo.accept_caps(caps_of(*pair.left.format, width, height));
+      push_scene(stereo, pair);
+      pull_from(peer);
+      caps.push_back(current_caps(peer->sinkpad));
+      fail_unless_equals_int(stereo.messages().complaints(), 0);
+    }
+    fail_unless(gst_caps_is_equal(caps[0], caps[1]), "%s: other caps than usual", pad);
+  }
+}
+
+// Or nothing that the pad has, although it has asked for it.
+TEST(test_caps_beside_the_filter) {
+  for (const char* pad : {"src", "depth", "rectified", "points"}) {
+    PadsHarness stereo;
+    if (std::string(pad) != "src")
+      stereo.open(pad);
+    answer_caps(stereo.element(), pad, "audio/x-raw");
+    stereo.accept_gray();
+    stereo.push_pair(0);
+    stereo.wait_for_error();
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {std::string("the pad ") + pad});
+  }
+}
+
 // Depth and points need the geometry of the cameras: an error at the start, or with the first frame
 // for a pad that is linked later; a warning if it becomes invalid while playing.
 TEST(test_lengths_need_cameras) {

@@ -320,6 +320,37 @@ TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
                  fault.words);
 }
 
+// Pictures that are too large for a map are refused with their caps. Without a map, they are not.
+TEST(test_too_large_to_be_rectified, .unless(unless_built_with_opencv())) {
+  const CalibrationFile file(false);
+  const auto caps = [](int large_width, int large_height, const char* more = "") {
+    return caps_of(format_named("GRAY8"), large_width, large_height, more);
+  };
+  struct Case {
+    Properties properties;
+    std::string caps;
+    std::vector<std::string> words;  ///< of the error, if there is one
+  };
+  const std::string remedy = "leave calibration empty", by_drift = "calibration-drift=warn";
+  const Case cases[] = {
+      {{file.property()}, caps(33000, 32), {"33000×32", "32767", "videoscale", remedy}},
+      {{file.property()}, caps(32, 32768), {"32×32768", "32767", remedy}},
+      {{{"calibration", "auto"}}, caps(33000, 32), {"33000×32", remedy}},
+      {{{"calibration-drift", "correct"}}, caps(33000, 32), {"33000×32", by_drift}},
+      {{file.property(), {"frame-packing", "side-by-side"}}, caps(65534, 32), {}},
+      {{file.property(), {"frame-packing", "top-bottom"}}, caps(33000, 32), {"33000×16", remedy}},
+      {{file.property()}, caps(32767, 32), {}},
+      {{}, caps(33000, 32), {}},
+  };
+  for (const Case& one : cases) {
+    StereoHarness stereo(few_and(one.properties));
+    fail_unless(stereo.send_caps(stereo.left(), one.caps) == one.words.empty(), "%s",
+                one.caps.c_str());
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), one.words.empty() ? 0 : 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), one.words);
+  }
+}
+
 // The file is read at each start.
 TEST(test_starts_again, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
