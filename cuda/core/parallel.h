@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 
 /// Compiles a hot loop for several instruction sets, of which the dynamic linker picks one.
@@ -19,6 +16,22 @@
 
 namespace cudavision {
 
+/// Returns the number of threads over which parallel loops are split: one for each core, or the
+/// concurrency of the TBB arena that the caller is in.
+int loop_concurrency();
+
+/// Calls body(function, number) for 0 ≤ number < count, in parallel on the TBB threads of the
+/// process, and returns when all calls have. Every parallel loop on the CPU goes through this.
+void parallel_for(int count, void (*body)(const void* function, int number), const void* function);
+
+/// Calls function(number) in the same way.
+template <class Function>
+void parallel_for(int count, const Function& function) {
+  parallel_for(
+      count, [](const void* data, int number) { (*static_cast<const Function*>(data))(number); },
+      &function);
+}
+
 /// Rows [begin, end) of a picture, the work of one thread.
 struct Band {
   int number;
@@ -29,8 +42,7 @@ struct Band {
 /// Splits the rows of a picture evenly over the threads of the TBB pool.
 class Bands {
  public:
-  explicit Bands(int rows)
-      : rows_(rows), count_(std::clamp(tbb::this_task_arena::max_concurrency(), 1, rows)) {}
+  explicit Bands(int rows) : rows_(rows), count_(std::clamp(loop_concurrency(), 1, rows)) {}
 
   int count() const noexcept { return count_; }
 
@@ -42,12 +54,9 @@ class Bands {
   /// Calls function(Band) for every band, in parallel, and returns when all calls have.
   template <class Function>
   void for_each(const Function& function) const {
-    tbb::parallel_for(
-        0, count_,
-        [&](int number) {
-          function(Band{number, first_of(rows_, number), first_of(rows_, number + 1)});
-        },
-        tbb::static_partitioner());
+    parallel_for(count_, [&](int number) {
+      function(Band{number, first_of(rows_, number), first_of(rows_, number + 1)});
+    });
   }
 
  private:

@@ -3,6 +3,7 @@
 // The CPU backend. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
+#include <limits>
 
 #include "cuda/core/parallel.h"
 #include "cuda/integral/arithmetic.h"

@@ -3,6 +3,10 @@
 
 #include <utility>
 
+#include "tests/fuzz/actions.h"
+#include "tests/fuzz/hostilepeers.h"
+#include "tests/fuzz/hostilepools.h"
+#include "tests/fuzz/keptbuffers.h"
 #include "tests/fuzz/testpads.h"
 
 namespace fuzz {
@@ -27,6 +31,8 @@ void Downstream::relink() {
   remove_sink();
   sink_ = new_any_pad("downstream", GST_PAD_SINK);
   gst_pad_set_chain_function(sink_, chain);
+  if (hostile_)
+    gst_pad_set_query_function(sink_, handle_query);
   gst_pad_set_active(sink_, TRUE);
   // If the element stops while gst_pad_push() sends these to a new sink, GStreamer sends the frame
   // without them and warns of that.
@@ -54,13 +60,27 @@ void Downstream::remove_sink() {
 }
 
 GstFlowReturn Downstream::chain(GstPad*, GstObject*, GstBuffer* buffer) {
-  gst_buffer_unref(buffer);
   const guint32 number = g_random_int();
+  if (number % 31 == 0) {
+    keep_buffer(buffer);
+    count_action("keep a frame until the element is gone");
+  }
+  gst_buffer_unref(buffer);
   if (number % 8 == 0)
     g_usleep(number / 8 % 500);
   if (number % 97 == 0)
     return GST_FLOW_EOS;
   return number % 101 == 0 ? GST_FLOW_NOT_LINKED : GST_FLOW_OK;
+}
+
+gboolean Downstream::handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  if (answer_caps_query(query))
+    return TRUE;
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || g_random_int() % 2 != 0)
+    return gst_pad_query_default(pad, parent, query);
+  offer_failing_pools(query);
+  count_action("offer pools that fail now and then");
+  return TRUE;
 }
 
 GstPadProbeReturn Downstream::probe(GstPad*, GstPadProbeInfo*, gpointer on_frame) {

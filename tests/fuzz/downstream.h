@@ -10,7 +10,8 @@
 
 namespace fuzz {
 
-/// A sink behind a source pad of an element. It takes some frames slowly and some not at all.
+/// A sink behind a source pad of an element. It takes some frames slowly and some not at all, keeps
+/// a few and, in some lives, ignores the filters of CAPS queries and offers pools that fail.
 class Downstream {
  public:
   /// Calls on_frame() for each frame that leaves the element, in the thread that pushes it, before
@@ -29,10 +30,12 @@ class Downstream {
  private:
   void remove_sink();
   static GstFlowReturn chain(GstPad* pad, GstObject*, GstBuffer* buffer);
+  static gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query);
   static GstPadProbeReturn probe(GstPad*, GstPadProbeInfo*, gpointer on_frame);
 
   const check::Owned<GstPad> source_;
   const gulong probe_;
+  const bool hostile_ = g_random_int() % 6 == 0;
   std::mutex mutex_;
   check::Owned<GstPad> sink_;  ///< nullptr if unlinked; guarded by mutex_
 };

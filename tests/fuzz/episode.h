@@ -78,6 +78,9 @@ class Episode : public Life {
   void relink();
   void ask();
   void restrict_downstream();
+  void ignore_filters();
+  void use_failing_pools();
+  void control_properties();
 
   GstBuffer* stamped(GstBuffer* buffer);
   struct Sent {
@@ -92,7 +95,9 @@ class Episode : public Life {
   /// Pushes the buffer. `sent` describes a good frame; it is empty if the test cannot know the
   /// result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
-  /// Waits for the frames in flight, and checks that all have come out right. Must come before
+  /// Waits until no frame is in flight.
+  void drain();
+  /// Does so, and checks that all have come out right. Must come before
   /// anything that changes how frames come out.
   void settle();
   /// Checks the frames that have come out. Returns how many have not, which are forgotten.

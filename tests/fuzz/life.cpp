@@ -12,6 +12,7 @@
 #include "tests/check/common/gstcheck.h"
 #include "tests/check/common/testcase.h"
 #include "tests/fuzz/actions.h"
+#include "tests/fuzz/keptbuffers.h"
 #include "tests/fuzz/watchdog.h"
 
 namespace fuzz {
@@ -51,7 +52,7 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
 void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)>& make) {
   return_freed_memory();
   const unsigned long first = number_from("CUDAVISION_FUZZ_SEED", 1);
-  const unsigned long seconds = number_from("CUDAVISION_FUZZ_SECONDS", full_run() ? 30 : 3);
+  const unsigned long seconds = number_from("CUDAVISION_FUZZ_SECONDS", full_run() ? 30 : 2);
   const gint64 start = g_get_monotonic_time();
   const gint64 end = start + static_cast<gint64>(seconds) * G_USEC_PER_SEC;
   for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
@@ -69,6 +70,7 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
     watchdog.begin(seed);
     BufferCount buffers;
     make(seed, buffers)->run();
+    free_kept_buffers();
     fail_unless(buffers.alive() == 0, "episode %u leaked %d buffers", seed, buffers.alive());
     if (++episodes == 40)
       settled = resident_bytes();

@@ -13,7 +13,7 @@
 ///
 /// Environment variables:
 /// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
-/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 3; 30 in a full run).
+/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 2; 30 in a full run).
 namespace fuzz {
 
 /// One life of an element, which consists of random actions.

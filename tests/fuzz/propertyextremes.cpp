@@ -85,11 +85,16 @@ void set_extreme(check::Random& random, const GParamSpec* spec, GValue* value) {
 
 }  // namespace
 
-void set_extreme_property(check::Random& random, GstElement* element) {
+std::vector<GParamSpec*> changeable_properties(GstElement* element) {
   std::vector<GParamSpec*> specs = properties_of(element);
   specs.erase(std::remove_if(specs.begin(), specs.end(),
                              [](const GParamSpec* spec) { return !may_change(spec); }),
               specs.end());
+  return specs;
+}
+
+void set_extreme_property(check::Random& random, GstElement* element) {
+  const std::vector<GParamSpec*> specs = changeable_properties(element);
   GParamSpec* spec = specs[static_cast<std::size_t>(random.below(static_cast<int>(specs.size())))];
   GValue value = G_VALUE_INIT;
   g_value_init(&value, spec->value_type);
@@ -99,9 +104,8 @@ void set_extreme_property(check::Random& random, GstElement* element) {
 }
 
 void reset_properties(GstElement* element) {
-  for (GParamSpec* spec : properties_of(element))
-    if (may_change(spec))
-      g_object_set_property(G_OBJECT(element), spec->name, g_param_spec_get_default_value(spec));
+  for (GParamSpec* spec : changeable_properties(element))
+    g_object_set_property(G_OBJECT(element), spec->name, g_param_spec_get_default_value(spec));
 }
 
 void read_properties(GstElement* element) {

@@ -3,13 +3,18 @@
 
 #include <gst/gst.h>
 
+#include <vector>
+
 #include "tests/check/common/pictures/random.h"
 
 /// Sets and reads the properties of any element, as their GParamSpecs describe them.
 namespace fuzz {
 
-/// Sets one of the element's own properties to an end of its range, its default, or a value near 0;
-/// texts to something that is no good value. Those that choose the device stay as they are.
+/// Returns the element's own properties that may be set, without those that choose the device.
+std::vector<GParamSpec*> changeable_properties(GstElement* element);
+
+/// Sets one of these properties to an end of its range, its default, or a value near 0;
+/// texts to something that is no good value.
 void set_extreme_property(check::Random& random, GstElement* element);
 /// Sets these properties to their defaults.
 void reset_properties(GstElement* element);

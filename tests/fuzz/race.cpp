@@ -3,6 +3,7 @@
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/gstcheck.h"
+#include "tests/fuzz/hostilecontrols.h"
 #include "tests/fuzz/propertyextremes.h"
 #include "tests/fuzz/testpads.h"
 
@@ -18,8 +19,12 @@ Race::Race(unsigned seed, BufferCount& buffers, Owned<GstElement> element,
       source_(gst_element_get_static_pad(element_, "src")) {
   const Owned<GstClock> clock(gst_system_clock_obtain());
   gst_element_set_clock(element_, clock);
+  messages_.on_message([this](GstMessage* message) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+      ++errors_;
+  });
   for (const char* pad : sink_pads)
-    upstreams_.push_back(std::make_unique<Upstream>(any_seed(), buffers, element_, pad));
+    upstreams_.push_back(std::make_unique<Upstream>(any_seed(), buffers, element_, pad, errors_));
 }
 
 Race::~Race() {
@@ -48,6 +53,7 @@ void Race::act_as_application() {
       {"unlink downstream for a moment", 2, &Race::unlink_for_a_moment}};
   static const Action<Race> others[] = {
       {"set a property to an extreme", 4, &Race::change_property},
+      {"control a property", 1, &Race::control},
       {"set the properties' defaults", 8, &Race::mend_properties},
       {"read all properties", 3, &Race::read},
       {"query from downstream", 3, &Race::query},
@@ -208,12 +214,18 @@ void Race::change_property() {
   set_extreme_property(random, element_);
 }
 
+void Race::control() {
+  const std::lock_guard<std::mutex> lock(properties_);
+  control_property(*this, element_);
+}
+
 void Race::mend_properties() {
   const std::lock_guard<std::mutex> lock(properties_);
   set_good_properties();
 }
 
 void Race::set_good_properties() {
+  remove_controls(element_);
   reset_properties(element_);
 }
 

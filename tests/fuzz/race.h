@@ -54,6 +54,7 @@ class Race : public Life {
   bool unlink_for_a_moment();
   bool relink_here();  ///< in the thread that pushes
   void change_property();
+  void control();
   void mend_properties();
   void read();
   void query();
@@ -72,6 +73,7 @@ class Race : public Life {
 
   const check::Owned<GstElement> element_;
   check::MessageLog messages_;
+  std::atomic<unsigned> errors_{0};  ///< number of ERROR messages so far
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::unique_ptr<Downstream> downstream_;

@@ -8,7 +8,10 @@
 #include "tests/check/common/filterharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/callbackmemory.h"
+#include "tests/fuzz/hostilepeers.h"
+#include "tests/fuzz/hostilepools.h"
 #include "tests/fuzz/hostiletimes.h"
+#include "tests/fuzz/keptbuffers.h"
 #include "tests/fuzz/testpads.h"
 
 namespace fuzz {
@@ -21,12 +24,14 @@ constexpr GstClockTime frame_time = 10 * GST_MSECOND;
 
 }  // namespace
 
-Upstream::Upstream(unsigned seed, BufferCount& buffers, GstElement* element, const char* pad)
+Upstream::Upstream(unsigned seed, BufferCount& buffers, GstElement* element, const char* pad,
+                   const std::atomic<unsigned>& errors)
     : Random(seed),
       buffers_(buffers),
       element_(GST_ELEMENT(gst_object_ref(element))),
       sink_(gst_element_get_static_pad(element, pad)),
-      pad_(new_any_pad("upstream", GST_PAD_SRC)) {
+      pad_(new_any_pad("upstream", GST_PAD_SRC)),
+      errors_(errors) {
   gst_pad_set_event_function_full(pad_, handle_event, this, nullptr);
   gst_pad_set_query_function_full(pad_, handle_query, this, nullptr);
   gst_pad_set_active(pad_, TRUE);
@@ -35,6 +40,7 @@ Upstream::Upstream(unsigned seed, BufferCount& buffers, GstElement* element, con
 
 Upstream::~Upstream() {
   stop();
+  leave_pool();
   gst_pad_unlink(pad_, sink_);
   gst_pad_set_active(pad_, FALSE);
 }
@@ -44,6 +50,9 @@ void Upstream::start(bool live) {
   stopping_ = false;
   begun_ = false;
   time_ = 0;
+  accepts_ = true;
+  errors_before_ = errors_;
+  hostile_ = below(6) == 0;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -104,18 +113,46 @@ void Upstream::begin_stream() {
 /* Frames */
 
 GstBuffer* Upstream::new_frame() {
-  GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
+  GstBuffer* buffer = pooled_frame();
+  if (buffer == nullptr && hostile_ && below(8) == 0) {
+    count_action("send a frame whose memory cannot be mapped now and then");
+    return buffers_.track(new_unreliable_buffer(info_.size));
+  }
+  if (buffer == nullptr)
+    buffer = buffers_.track(gst_buffer_new_allocate(nullptr, info_.size, nullptr));
   gst_buffer_memset(buffer, 0, static_cast<guint8>(below(256)), info_.size);
   return buffer;
 }
 
+/// Returns nullptr if no pool is in use, or if it has no buffer at the moment.
+GstBuffer* Upstream::pooled_frame() {
+  GstBufferPoolAcquireParams now{};
+  now.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
+  GstBuffer* buffer = nullptr;
+  if (pool_ == nullptr || gst_buffer_pool_acquire_buffer(pool_, &buffer, &now) != GST_FLOW_OK)
+    return nullptr;
+  count_action("send a frame from the element's pool");
+  return buffer;
+}
+
 void Upstream::push(GstBuffer* buffer) {
-  const GstFlowReturn flow = gst_pad_push(pad_, buffers_.track(buffer));
+  if (!accepts_)
+    errors_before_ = errors_;
+  const GstFlowReturn flow = gst_pad_push(pad_, buffer);
+  expect_error_message(flow);
   if (flow == GST_FLOW_FLUSHING && may_query())
     for (int i = 0; i < 20; ++i)
       allocation_query();  // the element is about to stop
   if (flow != GST_FLOW_OK)
     rest();  // so that those who would change this get to run
+}
+
+// Sources post an error themselves for what an element returns, but theirs says nothing. GStreamer
+// itself returns GST_FLOW_ERROR if an event that precedes the frame finds src flushing.
+void Upstream::expect_error_message(GstFlowReturn flow) {
+  if (flow == GST_FLOW_ERROR && accepts_ && !GST_PAD_HAS_PENDING_EVENTS(pad_.get()))
+    fail_unless(errors_ != errors_before_, "a frame failed without an element error");
+  accepts_ = flow == GST_FLOW_OK || (accepts_ && flow != GST_FLOW_ERROR);
 }
 
 // GstAggregator frees the frames in its queues under a lock that it takes under the element's, so
@@ -145,6 +182,7 @@ void Upstream::new_caps() {
   const int width = one_of({16, 16, 16, 16, 16, 16, 16, 9}), height = 8;
   const char* format =
       one_of({"GRAY8", "GRAY8", "NV12", "NV12", "RGBA", "RGBA", "RGB", "GRAY16_LE"});
+  leave_pool();
   caps_.reset(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
                                   G_TYPE_INT, width, "height", G_TYPE_INT, height, nullptr));
   const std::string rate = hostile_framerate(*this);
@@ -166,7 +204,7 @@ void Upstream::new_segment() {
 void Upstream::gap() {
   const GstClockTime time = below(12) == 0 ? hostile_time(*this) : time_;
   if (!GST_IS_BASE_TRANSFORM(element_.get()))
-    return push(at(time, missing_frame(), hostile_time(*this)));
+    return push(at(time, buffers_.track(missing_frame()), hostile_time(*this)));
   gst_pad_push_event(
       pad_, gst_event_new_gap(GST_CLOCK_TIME_IS_VALID(time) ? time : 0, hostile_time(*this)));
 }
@@ -203,7 +241,30 @@ void Upstream::allocation_query() {
     gst_pad_mark_reconfigure(out);
   }
   const Owned<GstQuery> query(gst_query_new_allocation(caps_, below(2) == 0));
-  gst_pad_peer_query(pad_, query);
+  if (gst_pad_peer_query(pad_, query) && below(2) == 0)
+    take_pool(query);
+}
+
+// The buffers in flight and those that a test keeps outlive the pool.
+void Upstream::take_pool(GstQuery* query) {
+  leave_pool();
+  GstBufferPool* offered = nullptr;
+  guint size = 0, min = 0, max = 0;
+  if (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &min, &max);
+  Owned<GstBufferPool> pool(offered);
+  if (pool == nullptr || size < info_.size)
+    return;
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps_, size, min, max);
+  if (gst_buffer_pool_set_config(pool, config) && gst_buffer_pool_set_active(pool, TRUE))
+    pool_ = std::move(pool);
+}
+
+void Upstream::leave_pool() {
+  if (pool_ != nullptr)
+    gst_buffer_pool_set_active(pool_, FALSE);
+  pool_.reset();
 }
 
 void Upstream::drain_query() {
@@ -244,6 +305,8 @@ void Upstream::seek(bool flush) {
 }
 
 gboolean Upstream::handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  if (static_cast<Upstream*>(pad->querydata)->hostile_ && answer_caps_query(query))
+    return TRUE;
   if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
     return gst_pad_query_default(pad, parent, query);
   gst_query_set_latency(query, static_cast<Upstream*>(pad->querydata)->live_, GST_MSECOND,

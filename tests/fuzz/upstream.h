@@ -17,8 +17,10 @@ namespace fuzz {
 /// ones and hostile ones, and that follows seeks as sources do.
 class Upstream : private check::Random {
  public:
-  /// The pads of a pair get frames of the same sizes most of the time.
-  Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad);
+  /// The pads of a pair get frames of the same sizes most of the time. `errors` counts the ERROR
+  /// messages of the element.
+  Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
+           const std::atomic<unsigned>& errors);
   ~Upstream();
   Upstream(const Upstream&) = delete;
   Upstream& operator=(const Upstream&) = delete;
@@ -53,21 +55,30 @@ class Upstream : private check::Random {
   void custom_event();
   bool may_query() const;
   void allocation_query();
+  void take_pool(GstQuery* query);
+  void leave_pool();
   void drain_query();
   void custom_query();
   void end();
   void rest();
 
   GstBuffer* new_frame();
+  GstBuffer* pooled_frame();
   void push(GstBuffer* buffer);
+  void expect_error_message(GstFlowReturn flow);
 
   check::BufferCount& buffers_;
   const check::Owned<GstElement> element_;
   const check::Owned<GstPad> sink_;
   const check::Owned<GstPad> pad_;
+  const std::atomic<unsigned>& errors_;
+  bool accepts_ = true;               ///< the element has accepted a frame since it failed
+  unsigned errors_before_ = 0;        ///< number of errors before that frame
+  check::Owned<GstBufferPool> pool_;  ///< that the element offers; nullptr if none is in use
   std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
-  std::recursive_mutex stream_;  ///< held while the thread may be inside the element
-  std::atomic<int> waiting_{0};  ///< number of threads that wait for it; they have precedence
+  std::recursive_mutex stream_;       ///< held while the thread may be inside the element
+  std::atomic<int> waiting_{0};       ///< number of threads that wait for it; they have precedence
+  std::atomic<bool> hostile_{false};  ///< some memory fails, and filters of queries are ignored
   check::Owned<GstCaps> caps_;
   GstVideoInfo info_;
   GstClockTime time_ = 0;

@@ -9,8 +9,6 @@
 // Each of the three passes computes the matching costs again, because that takes less time than
 // storing them.
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 
 #include "cuda/pixels/sample_math.h"

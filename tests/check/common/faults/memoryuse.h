@@ -38,8 +38,7 @@ class MemoryUse {
 
 /// Calls run() and fails the test if more than the given numbers of bytes stay in use, by this
 /// process or on the first GPU. As a leak shows each time, it calls run() up to five times until
-/// less stays in use: TBB keeps the tasks that it has meant for one of its threads, 256 bytes for
-/// each parallel loop, as long as a busy machine has no processor for that thread.
+/// less stays in use: now and then, a heap of another thread or a pool of the driver grows.
 void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
                     const std::string& what);
 

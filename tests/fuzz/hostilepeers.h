@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include "tests/check/common/owned.h"
+
+/// Neighbours that answer queries as GStreamer allows, but as few elements do.
+namespace fuzz {
+
+/// Now and then, answers a CAPS query with caps that its filter excludes, or with none. Returns
+/// false if it has given no answer. Any thread may call this.
+bool answer_caps_query(GstQuery* query);
+
+/// While this lives, the peer of an element's pad answers CAPS queries in this way.
+class UnfilteredPeer {
+ public:
+  UnfilteredPeer(GstPad* pad, const char* caps);
+  ~UnfilteredPeer();
+  UnfilteredPeer(const UnfilteredPeer&) = delete;
+  UnfilteredPeer& operator=(const UnfilteredPeer&) = delete;
+
+ private:
+  const check::Owned<GstPad> pad_;
+  const gulong probe_;
+};
+
+/// While this lives, downstream of an element's pad offers pools that fail now and then; see
+/// offer_failing_pools().
+class FailingPools {
+ public:
+  explicit FailingPools(GstPad* pad);
+  ~FailingPools();
+  FailingPools(const FailingPools&) = delete;
+  FailingPools& operator=(const FailingPools&) = delete;
+
+ private:
+  const check::Owned<GstPad> pad_;
+  const gulong probe_;
+};
+
+}  // namespace fuzz
