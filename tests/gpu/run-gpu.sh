@@ -45,7 +45,8 @@ Environment:
   SANITIZER_PIXELS       the largest frame under the sanitizers (default 20000; a fifth of it under
                          racecheck, which is much slower)
   TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT
-                         the seconds for one program (default 240, 900, 240)
+                         the seconds for one program, or one of the processes that share its tests
+                         (default 240, 900, 240)
 END
 }
 
@@ -226,7 +227,7 @@ kernel_variant() {
   fresh_cache "$variant"
   for shard in "${@:3}"; do
     read -r program shard shards <<<"$shard"
-    await_turn 3 # the variants run at the same time
+    await_turn "${#variants[@]}" # they run at the same time
     GTEST_SHARD_INDEX=$shard GTEST_TOTAL_SHARDS=$shards \
       run "$(in_shards "$variant $program" "$shard" "$shards")" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
   done
