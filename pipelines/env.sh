@@ -233,10 +233,10 @@ declare -A sound_formats=(
   [mp4]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw'
   [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
 
-# look_into FILM CONTAINER [FORMATS]: sets the array film to elements that deliver its decoded frames at the element "film", and the
-# array sound to those that carry each track of its sound from there to the element "mux". film_log has the caps of the
-# frames. Ends the script if the film cannot be decoded. The sound of RTSP streams is left out, because to look into one
-# would open a second connection to it. FORMATS are those of the sound that stays as it is.
+# look_into FILM CONTAINER [FORMATS]: sets the array film to elements that deliver its decoded frames at the element
+# "film", and the array sound to those that carry each track of its sound from there to the element "mux". FORMATS are the
+# formats of sound that stay as they are. film_log has the caps of the frames. Ends the script if the film cannot be decoded.
+# The sound of RTSP streams is left out, because to look into one would open a second connection to it.
 look_into() {
   local formats=${3:-${sound_formats[$2]}} look looking pads track from
   sound=() film_log=''
@@ -330,7 +330,9 @@ show_or_write() {
     case ${out,,} in
       *.mp4)
         need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
-        encode=('video/x-raw,format=I420' ! x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! h264parse ! mp4mux)
+        # It takes no odd sizes.
+        encode=(videoscale ! 'video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2]' !
+          x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! h264parse ! mp4mux)
         ;;
       *.webm) encode[-1]=webmmux ;;
     esac

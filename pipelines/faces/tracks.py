@@ -8,6 +8,7 @@ import math
 # What is hidden in a frame: boxes, whether a lost face makes it necessary to hide all of the frame, and the width of the
 # widest face, from which the strength follows.
 Hidden = collections.namedtuple("Hidden", "boxes whole width")
+# A frame, with the faces of its scene.
 Frame = collections.namedtuple("Frame", "number time scene")
 # Detectors cut close: hair, ears and chin are outside. So much of a face's size is added on each side, and twice as much
 # while the face is missed, because it may have moved.
@@ -74,27 +75,31 @@ class Tracks:
         """A face that is missed stays hidden where it was for `persistence` seconds, and is lost after that, for up to
         `patience` seconds or until the scene changes."""
         self.persistence, self.patience = persistence, patience
-        self.scenes, self.frame = [[]], None
-        self.widest, self.found, self.without, self.past = 0, 0, Spans(), []
+        self.reach = max(persistence, patience)
+        # Faces by scene, those of the last scene that may be seen again, and those of a camera that will not.
+        self.scenes, self.open, self.past, self.frame = [[]], [], [], None
+        self.widest, self.found, self.without = 0, 0, Spans()
 
     def add(self, time, boxes, cut=False):
         """Takes the next frame, and returns what hidden() needs."""
         if cut or (self.frame and time < self.frame.time):
             self.scenes.append([])
-        self.frame = Frame(self.frame.number + 1 if self.frame else 0, time, len(self.scenes) - 1)
-        tracks = self.scenes[-1]
+            self.open = []
+        self.frame = Frame(self.frame.number + 1 if self.frame else 0, time, self.scenes[-1])
+        self.open = [track for track in self.open if time - track.times[-1] <= self.reach]
         # Each box belongs to at most one face, and each face has at most one box: the nearest pairs first.
-        pairs = sorted((away, i, j) for i, track in enumerate(tracks) for j, box in enumerate(boxes)
+        pairs = sorted((away, i, j) for i, track in enumerate(self.open) for j, box in enumerate(boxes)
                        if (away := track.distance(box, time)) is not None)
         track_of, taken = {}, set()
         for _, i, j in pairs:
             if j not in track_of and i not in taken:
-                track_of[j] = tracks[i]
+                track_of[j] = self.open[i]
                 taken.add(i)
         for j, box in enumerate(boxes):
             if j not in track_of:
-                tracks.append(Track())
-                track_of[j] = tracks[-1]
+                track_of[j] = Track()
+                self.open.append(track_of[j])
+                self.scenes[-1].append(track_of[j])
             track_of[j].times.append(time)
             track_of[j].boxes.append(tuple(box))
             self.widest = max(self.widest, box[2])
@@ -104,7 +109,9 @@ class Tracks:
     def hidden(self, frame):
         """Returns what must be hidden in a frame that add() has returned. Call it once for each, in their order."""
         boxes, width, lost = [], 0, False
-        for track in self.scenes[frame.scene]:
+        for track in frame.scene:
+            if not track.times[0] - self.reach <= frame.time <= track.times[-1] + self.reach:
+                continue
             i = bisect.bisect_right(track.times, frame.time)
             near = [(abs(frame.time - track.times[k]), track.boxes[k]) for k in (i - 1, i) if 0 <= k < len(track.times)]
             # All that is near enough counts: between the places before and after a gap, a face may be anywhere.
@@ -122,11 +129,10 @@ class Tracks:
         return Hidden(boxes, lost, width)
 
     def forget(self):
-        """Drops the faces of a camera that no later frame depends on, unless the report names them."""
-        for scene in self.scenes[-1:]:
-            over = [track for track in scene if self.frame.time - track.times[-1] > max(self.persistence, self.patience)]
-            self.past += [track for track in over if track.lost.frames]
-            scene[:] = [track for track in scene if track not in over]
+        """Drops the faces of a camera that no later frame depends on, but those that the report names."""
+        self.past += [track for scene in self.scenes for track in scene if track.lost.frames and track not in self.open]
+        self.scenes[-1][:] = self.open
+        del self.scenes[:-1]
 
     def report(self):
         """Lines on what the detector has missed."""
