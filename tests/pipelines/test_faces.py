@@ -61,6 +61,10 @@ def _(_place):
     near = (145, 105, 40, 40)
     answers, _ = known([[one, near]] * 5 + [[near]] * 6)
     expect_known(answers, ["120 165"] * 5 + ["120 165"] * 5 + ["165+"], "neighbours")
+    # One that appears where another one is, takes nothing from it.
+    close = (125, 100, 40, 40)
+    answers, _ = known([[one]] * 5 + [[one, close]] * 5 + [[close]] * 6)
+    expect_known(answers, ["120 145"] * 15 + ["145+"], "close neighbours")
     # One that moves, with a size that changes, stays one.
     moving = [[(100 + 9 * number, 100, 30 + 20 * (number % 2), 40)] for number in range(20)]
     _, tracks = known(moving)
