@@ -330,9 +330,9 @@ show_or_write() {
     case ${out,,} in
       *.mp4)
         need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
-        # It takes no odd sizes.
+        # It takes no odd sizes. h264parse would drop timestamps that occur twice, and mp4mux needs all.
         encode=(videoscale ! 'video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2]' !
-          x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! h264parse ! mp4mux)
+          x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! mp4mux)
         ;;
       *.webm) encode[-1]=webmmux ;;
     esac

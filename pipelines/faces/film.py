@@ -10,9 +10,9 @@ sound_formats = {
            "audio/x-eac3,framed=true;audio/x-opus;audio/x-raw",
     "mp4": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw"}
 encoders = {"mkv": "vp8enc deadline=1 target-bitrate={bitrate} ! matroskamux",
-            # x264enc takes no odd sizes.
+            # x264enc takes no odd sizes. h264parse would drop timestamps that occur twice, and mp4mux needs all.
             "mp4": "videoscale ! video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2] "
-                   "! x264enc speed-preset=veryfast bitrate={kilobits} ! h264parse ! mp4mux"}
+                   "! x264enc speed-preset=veryfast bitrate={kilobits} ! mp4mux"}
 # What a film may say about itself in any case. The rest may name people and places.
 harmless = "language-code", "language-name"
 
