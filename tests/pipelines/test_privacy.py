@@ -138,7 +138,9 @@ def _(place):
             found = [secret.decode() for secret in secrets if secret in data]
             expect(found[:2] == (["Grandma", "kitchen"] if out == "kept.mkv" else []), f"{command} {out} has {found}")
             expect(data.count(b"Audio") <= 1, f"{command} {out}: {data.count(b'Audio')} names")
-            expect(abs(len(decoded_sound(place, out)) / 2 / 44100 - 0.4) < 0.1, f"{command} {out}: no sound")
+            demux = "qtdemux" if out == "out.mp4" else "matroskademux"
+            place.play(f"filesrc location={out} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
+            expect((place.folder / "sound.raw").stat().st_size > 1000, f"{command} {out}: no sound")
             expect(out != "out.mp4" or data[4:8] == b"ftyp", f"{command}: no MP4")
     expect("No face was found." in result.err and "10 of 10 frames have no face: 0:00.0 to 0:00.4" in result.out, result.text)
 
