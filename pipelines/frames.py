@@ -101,15 +101,15 @@ class Player:
         self.bus = self.pipeline.get_bus()
         # True once cudasgmstereo has warned that its result is wrong.
         self.wrong = False
-        # True once Ctrl-C has ended it.
-        self.interrupted = False
+        # True once Ctrl-C has ended it, and once the stream has ended or failed.
+        self.interrupted, self.ended = False, False
 
     def __enter__(self):
         self.pipeline.set_state(Gst.State.PLAYING)
         return self
 
     def __exit__(self, reason=None, *_):
-        if reason is KeyboardInterrupt:
+        if reason is KeyboardInterrupt and not self.ended:
             # Ctrl-C ends the stream, so that a file that is being written is complete. An encoder may take its time; a second
             # Ctrl-C ends the program.
             self.pipeline.send_event(Gst.Event.new_eos())
@@ -129,6 +129,7 @@ class Player:
         kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.WARNING | Gst.MessageType.ERROR
         while True:
             message = self.bus.timed_pop_filtered(int(wait * Gst.SECOND), kinds)
+            self.ended |= message is not None and message.type in (Gst.MessageType.EOS, Gst.MessageType.ERROR)
             if message is None or message.type == Gst.MessageType.ELEMENT:
                 yield message and message.get_structure().copy()
             elif message.type == Gst.MessageType.EOS:

@@ -226,3 +226,19 @@ def _(place):
         sharp = [number for number, head in enumerate(rows) if sum(abs(a - b) for row in head for a, b in zip(row, row[1:])) / 60 / 79 > 3]
         wanted = [*range(4), *range(17, 25)] if missing == "pass" else [*range(6)] if source == "pipe" else []
         expect(sharp == wanted, f"{source} with --missing={missing}: the right head is visible in frames {sharp}, not in {wanted}")
+
+
+@test("Ctrl-C does not wait for a stream that has ended")
+def _(place):
+    (place.folder / "end.py").write_text(f"""
+import sys, time
+sys.path.insert(0, {str(pipelines)!r})
+import frames
+begin = time.monotonic()
+with frames.Player("videotestsrc num-buffers=5 ! fakesink name=mux") as player:
+    player.to_the_end()
+    raise KeyboardInterrupt
+print(time.monotonic() - begin < 250, player.interrupted)
+""")
+    result = place.run(python, "end.py", timeout=1000)
+    expect(result.out == "True True\n", result.text)
