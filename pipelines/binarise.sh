@@ -7,7 +7,7 @@
 #   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN|URI [OUT]]
 #
 # Writes a photograph to OUT (.png or .jpg; default: binarised.png). Shows a camera or a video in a window, or
-# writes it to OUT (.mkv or .webm) if that is given, or to binarised.mkv if there is no display. The default is
+# writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to binarised.mkv if there is no display. The default is
 # the page of sudoku of Debian's package opencv-doc.
 #
 #   --radius   how far the surroundings reach, which should be a few letters wide (default: 20). With a smaller

@@ -1,57 +1,38 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Blurs the faces that OpenCV's detector finds. It looks at each frame just before cudagaussblur takes it, so that the
-regions are those of this very frame. A film that stands on its side is turned first, and its sound goes along."""
+"""Blurs the faces that OpenCV's detector finds, so strongly that the largest face of a frame cannot be recognised. It looks
+for faces in all frames of a file before it blurs the first one: so it also knows where a face was before it was found, or
+while it was missed. A film that stands on its side is turned first, and its sound goes along. At the end, it reports when
+there was no face, and when one was lost; look at the result there. Without any face in the film, its exit status is 1."""
 import argparse
+import itertools
+import math
 import os
 import sys
 
 import frames
+from faces.detector import Detector
+from faces.film import ending, film_of, filter_tags, keep_sound, writer
+from faces.tracks import Tracks
 import numpy
 from gi.repository import Gst, GstVideo
 
-try:
-    import cv2
-except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nIt is for the system's Python:\n"
-             f"  /usr/bin/python3 {' '.join(sys.argv)}")
-
-cascades = "/usr/share/opencv4/haarcascades/"
 # A rectangle without pixels: the detector has looked, and there is no face.
 nobody = "0,0,0,0"
+# A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 8 blocks in its width.
+sigma_share, blocks = 1 / 4, 8
+largest_sigma, largest_block = 127, 256
+# A frame without a known face is blurred as if one had this share of its shorter side.
+unknown_share = 1 / 3
 
 
-class Faces:
-    """The faces of a film, frame by frame. A face that the detector loses stays where it was for a while, unless another
-    one is found there; for a frame with no face at all, region-persistence would do the same."""
-
-    def __init__(self, cascade, smallest, persistence):
-        self.detector = cv2.CascadeClassifier()
-        try:
-            loaded = self.detector.load(cascade)
-        except (cv2.error, SystemError):
-            loaded = False
-        if not loaded:
-            sys.exit(f"{cascade}: this is not a cascade of OpenCV; Debian's package opencv-data has some")
-        self.smallest, self.persistence = smallest, persistence
-        self.seen = []  # faces and when they were seen, in ns
-
-    def of_frame(self, gray, time):
-        found = [grown(face) for face in self.detector.detectMultiScale(gray, 1.1, 4, minSize=(self.smallest, self.smallest))]
-        kept = [(face, when) for face, when in self.seen
-                if 0 <= time - when <= self.persistence and not any(overlap(face, one) for one in found)]
-        self.seen = kept + [(face, time) for face in found]
-        return [face for face, _ in self.seen]
-
-
-def grown(face):
-    """The detector cuts close: hair, ears and chin are outside."""
-    x, y, width, height = (int(number) for number in face)
-    return x - width // 4, y - height // 4, width + width // 2, height + height // 2
-
-
-def overlap(one, other):
-    return all(one[i] < other[i] + other[i + 2] and other[i] < one[i] + one[i + 2] for i in (0, 1))
+def strength(width, method="gaussian", sigma=0, block_size=0):
+    """The properties of cudagaussblur that hide a face of this width. Where a method ends, the next one follows."""
+    if method == "gaussian" and width * sigma_share <= largest_sigma:
+        return {"method": method, "sigma": max(sigma, width * sigma_share)}
+    if method != "solid" and width <= largest_block * blocks:
+        return {"method": "mosaic", "block-size": max(block_size, math.ceil(width / blocks))}
+    return {"method": "solid"}
 
 
 def luminance(buffer, caps):
@@ -63,63 +44,139 @@ def luminance(buffer, caps):
     return numpy.ndarray((info.height, info.width), "u1", data, strides=(pitch, 1))
 
 
-def follow(blur, faces):
-    """Sets `regions` for each frame in the thread that brings it, before the element takes it. The element reads its
-    properties when it takes a frame, so no other frame gets these regions, however many are in flight or wait in
-    queues. A probe in Python cannot add metas to the frame: PyGObject holds the buffer as well, and a buffer with two
-    owners is not writable (buffer_add_video_region_of_interest_meta() then crashes)."""
+def each_frame(element, function):
+    """Calls a function with each buffer and its caps, in the thread that brings it, before the element takes it."""
     def probe(pad, info):
         # An exception would end here and the frame would pass with the regions of the one before.
         try:
-            buffer = info.get_buffer()
-            found = faces.of_frame(luminance(buffer, pad.get_current_caps()), buffer.pts)
-            blur.set_property("regions", ";".join("%d,%d,%d,%d" % face for face in found) or nobody)
+            function(info.get_buffer(), pad.get_current_caps())
             return Gst.PadProbeReturn.OK
         except Exception as error:
-            blur.message_full(Gst.MessageType.ERROR, Gst.StreamError.quark(), Gst.StreamError.FAILED,
-                              f"No faces can be looked for: {error}", None, "", "", 0)
+            element.message_full(Gst.MessageType.ERROR, Gst.StreamError.quark(), Gst.StreamError.FAILED,
+                                 f"No faces can be looked for: {error}", None, "", "", 0)
             return Gst.PadProbeReturn.DROP
 
-    blur.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, probe)
+    element.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, probe)
 
 
-def main():
+class Faces:
+    """The faces of a film or a camera, frame by frame."""
+
+    def __init__(self, detector, tracks):
+        self.detector, self.tracks = detector, tracks
+        # Of a film: its frames and their timestamps.
+        self.film, self.time, self.next = [], 0, 0
+
+    def look(self, buffer, caps):
+        """Looks for faces in the next frame."""
+        gray = luminance(buffer, caps)
+        # A frame without a timestamp follows the one before.
+        self.time = buffer.pts / Gst.SECOND if buffer.pts != Gst.CLOCK_TIME_NONE else self.time + 0.04
+        return self.tracks.add(self.time, self.detector.faces(gray), self.detector.cut(gray))
+
+    def note(self, buffer, caps):
+        """Looks for faces in the next frame of a film that will be played again."""
+        self.film.append((buffer.pts, self.look(buffer, caps)))
+
+    def of_camera(self, buffer, caps):
+        frame = self.look(buffer, caps)
+        self.tracks.forget()
+        return self.tracks.hidden(frame)
+
+    def of_film(self, buffer, _):
+        # Frames that would be shown too late are skipped.
+        for time, frame in itertools.islice(self.film, self.next, None):
+            self.next += 1
+            hidden = self.tracks.hidden(frame)
+            if time == buffer.pts:
+                return hidden
+        raise ValueError("the film has other frames than when it was first read")
+
+
+def follow(blur, hidden, missing, widest):
+    """Sets the regions and the strength for each frame in the thread that brings it, before the element takes it. The
+    element reads its properties when it takes a frame, so no other frame gets these, however many are in flight or wait
+    in queues. A probe in Python cannot add metas to the frame: PyGObject holds the buffer as well, and a buffer with two
+    owners is not writable (buffer_add_video_region_of_interest_meta() then crashes)."""
+    method, sigma, block_size = blur.get_property("method").value_nick, blur.get_property("sigma"), blur.get_property("block-size")
+
+    def set_properties(buffer, caps):
+        what = hidden(buffer, caps)
+        regions, width = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody, what.width
+        if missing == "all" and (what.whole or not what.boxes):
+            # Without regions, the element blurs all of the frame.
+            size = caps.get_structure(0)
+            regions = ""
+            width = max(width, widest(), unknown_share * min(size.get_int("width").value, size.get_int("height").value))
+        for name, value in strength(width, method, sigma, block_size).items():
+            Gst.util_set_object_arg(blur, name, f"{value}")
+        blur.set_property("regions", regions)
+
+    each_frame(blur, set_properties)
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("input", nargs="?", default="/dev/video0", help="a film, a camera or a URI, such as rtsp://… (default: /dev/video0)")
-    parser.add_argument("out", nargs="?", metavar="OUT.mkv", help="default without a display: faces.mkv")
+    parser.add_argument("out", nargs="?", metavar="OUT", help="a file whose name ends in .mkv or .mp4 (default without a display: faces.mkv)")
     parser.add_argument("--cascade", default="haarcascade_frontalface_alt2.xml", metavar="FILE",
                         help="what to look for, a file or the name of one of opencv-data (default: %(default)s)")
     parser.add_argument("--smallest", type=int, default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
     parser.add_argument("--persistence", type=float, default=1, metavar="SECONDS",
-                        help="how long a face stays blurred that the detector has lost (default: %(default)g)")
-    parser.add_argument("--missing", choices=("pass", "all"), default="pass",
-                        help="what happens to frames without any face: they pass, or are blurred as a whole (default: pass)")
-    parser.add_argument("--property", action="append", default=["sigma=15", "region-shape=ellipse", "region-feather=8"],
-                        metavar="NAME=VALUE", help="a property of cudagaussblur; sigma should be an eighth of a face's width")
+                        help="how long a face that the detector misses stays blurred where it was, in files also before it was "
+                             "found; after that, it is lost (default: %(default)g)")
+    parser.add_argument("--lost", type=float, default=10, metavar="SECONDS",
+                        help="how long a frame counts as one in which a face is missing because of a lost face, unless the scene "
+                             "changes (default: %(default)g)")
+    parser.add_argument("--missing", choices=("all", "pass"), default="all",
+                        help="what happens to frames without any face or with a lost one: they are blurred as a whole, or only their "
+                             "known faces are (default: all)")
+    parser.add_argument("--keep-tags", action="store_true",
+                        help="keep titles, comments, places and all else that the film says about itself; without this, only the "
+                             "languages of its sound stay")
+    parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
+                        help="a property of cudagaussblur, such as method=mosaic; sigma and block-size are the least ones, because they "
+                             "grow to a quarter and an eighth of the width of a frame's largest face: less can be undone")
     arguments = parser.parse_args()
-    out = arguments.out or ("" if frames.display_set() else "faces.mkv")
-    if out and not out.endswith(".mkv"):
-        parser.error(f'"{out}" would not be what its name says: let it end in .mkv')
-    if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400:
-        parser.error("--smallest is at least 1, --persistence from 0 to 86400")
-    cascade = arguments.cascade if os.path.exists(arguments.cascade) else cascades + arguments.cascade
-    if not os.path.isfile(cascade):
-        sys.exit(f"{cascade}: there is no such file. Install it: sudo apt-get install opencv-data")
-    frames.readable(arguments.input)
+    arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
+    if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
+        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .mkv or .mp4')
+    if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400 or not 0 <= arguments.lost <= 86400:
+        parser.error("--smallest must be at least 1, --persistence and --lost from 0 to 86400")
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    source, out = arguments.input, arguments.out
+    detector = Detector(arguments.cascade, arguments.smallest)
+    frames.readable(source)
     if out:
-        frames.check_output(out, arguments.input)
-    faces = Faces(cascade, arguments.smallest, int(arguments.persistence * Gst.SECOND))
-    sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux name=mux ! filesink location={frames.quoted(out)}' if out else "autovideosink"
-    player = frames.Player(f"{frames.film_of(arguments.input)} film. ! video/x-raw ! videoconvert ! queue ! videoflip video-direction=auto "
-                           "! videoconvert ! video/x-raw,format=(string){I420,NV12} "
-                           f"! cudagaussblur name=blur regions={nobody} regions-missing={arguments.missing} "
-                           f"{' '.join(arguments.property)} ! queue ! videoconvert ! {sink}")
-    follow(player["blur"], faces)
+        frames.check_output(out, source)
+    faces = Faces(detector, Tracks(arguments.persistence, arguments.lost))
+    film = film_of(source, ending(out) if out else "mkv", arguments.keep_tags)
+    upright = f"{film} film. ! video/x-raw ! videoconvert ! queue ! videoflip video-direction=auto ! videoconvert ! video/x-raw,format=(string){{I420,NV12}}"
+    hidden = faces.of_camera
+    if os.path.isfile(source) or source.startswith("file://"):
+        hidden = faces.of_film
+        with frames.Player(f"{upright} ! fakesink name=look sync=false") as player:
+            each_frame(player["look"], faces.note)
+            player.to_the_end("Looking for faces")
+        if player.interrupted:
+            sys.exit("Interrupted; nothing is written.")
+    sink = f"videoconvert ! {writer(out, 2000000)}" if out else "videoconvert ! autovideosink"
+    player = frames.Player(f"{upright} ! cudagaussblur name=blur regions={nobody} regions-missing={arguments.missing} "
+                           f"{' '.join(arguments.property)} ! queue ! {sink}")
+    follow(player["blur"], hidden, arguments.missing, lambda: faces.tracks.widest)
     if out:
-        frames.keep_sound(player["film"], player["mux"])
+        filter_tags(player["mux"], arguments.keep_tags)
+        keep_sound(player["film"], player["mux"])
         print(f"Writing {out}", flush=True)
     with player:
-        player.to_the_end()
+        player.to_the_end("Blurring")
+    print("".join(f"{line}\n" for line in faces.tracks.report()), end="")
+    if not faces.tracks.found:
+        sys.exit("No face was found. Frames are blurred as a whole." if arguments.missing == "all" else "No face was found, and nothing is blurred.")
 
 
 if __name__ == "__main__":

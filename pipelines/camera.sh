@@ -5,7 +5,7 @@
 #
 #   pipelines/camera.sh [/dev/videoN|URI [OUT]]
 #
-# Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to equalised.mkv if there is
+# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to equalised.mkv if there is
 # no display, until Ctrl-C. The default is /dev/video0. A camera on the network has a URI, such as rtsp://….
 set -euo pipefail
 # shellcheck source=env.sh

@@ -7,7 +7,7 @@
 #   pipelines/clahe.sh [--clip-limit LIMIT] [--tiles NUMBER] [FILE|/dev/videoN|URI [OUT]]
 #
 # Writes a photograph to OUT (.png or .jpg; default: clahe.png). Shows a camera or a video in a window, or writes it
-# to OUT (.mkv or .webm) if that is given, or to clahe.mkv if there is no display. The default is the street video of
+# to OUT (.mkv, .mp4 or .webm) if that is given, or to clahe.mkv if there is no display. The default is the street video of
 # Debian's package opencv-doc.
 #
 #   --clip-limit   how far the contrast may rise (default: 3). With 1, the picture hardly changes; 0 means without a

@@ -5,7 +5,7 @@
 #
 #   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN|URI [OUT]]
 #
-# Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to denoised.mkv if there is no
+# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.
 #
 #   --strength   how different two places may be and still count as equal, in grey levels, or "auto" (the default): it

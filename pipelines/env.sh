@@ -230,14 +230,15 @@ source_of() {
 # a container needs, its caps say parsed or framed. Without these fields, decodebin would leave the parser out.
 declare -A sound_formats=(
   [mkv]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;audio/x-eac3,framed=true;audio/x-dts,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-alaw;audio/x-mulaw;audio/x-raw'
+  [mp4]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw'
   [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
 
-# look_into FILM CONTAINER: sets the array film to elements that deliver its decoded frames at the element "film", and the
-# array sound to those that carry each track of its sound from there to the element "mux". film_log has the caps of the
-# frames. Ends the script if the film cannot be decoded. The sound of RTSP streams is left out, because to look into one
-# would open a second connection to it.
+# look_into FILM CONTAINER [FORMATS]: sets the array film to elements that deliver its decoded frames at the element
+# "film", and the array sound to those that carry each track of its sound from there to the element "mux". FORMATS are the
+# formats of sound that stay as they are. film_log has the caps of the frames. Ends the script if the film cannot be decoded.
+# The sound of RTSP streams is left out, because to look into one would open a second connection to it.
 look_into() {
-  local formats=${sound_formats[$2]} look looking pads track from
+  local formats=${3:-${sound_formats[$2]}} look looking pads track from
   sound=() film_log=''
   case $1 in
     rtsp*://*)
@@ -266,7 +267,13 @@ look_into() {
   while read -r track; do
     if [[ $track == audio/x-raw ]]; then
       sound+=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
-      [[ $2 != webm ]] || sound+=(! opusenc)
+      case $2 in
+        webm) sound+=(! opusenc) ;;
+        mp4)
+          need_element avenc_aac "sudo apt-get install gstreamer1.0-libav"
+          sound+=(! avenc_aac ! aacparse)
+          ;;
+      esac
       sound+=(! mux.)
     else
       sound+=(film. ! "$formats" ! mux.)
@@ -309,7 +316,6 @@ no_display='There is no display (neither WAYLAND_DISPLAY nor DISPLAY is set): th
 # write them to OUT if that is given, or to FALLBACK if there is no display, with a muxer called "mux"; and out to that
 # file, or ''.
 show_or_write() {
-  local mux=matroskamux
   out=$1
   if [[ -z $out ]] && ! display_set; then
     out=$2
@@ -319,9 +325,18 @@ show_or_write() {
     need_window
     sink=(! queue ! videoconvert ! autovideosink)
   else
-    check_output "$out" mkv webm
-    [[ ${out,,} != *.webm ]] || mux=webmmux
-    sink=(! queue ! videoconvert ! vp8enc deadline=1 "target-bitrate=$3" ! "$mux" name=mux ! filesink "$(at_file "$out")")
+    check_output "$out" mkv mp4 webm
+    local encode=(vp8enc deadline=1 "target-bitrate=$3" ! matroskamux)
+    case ${out,,} in
+      *.mp4)
+        need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
+        # It takes no odd sizes. h264parse would drop timestamps that occur twice, and mp4mux needs all.
+        encode=(videoscale ! 'video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2]' !
+          x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! mp4mux)
+        ;;
+      *.webm) encode[-1]=webmmux ;;
+    esac
+    sink=(! queue ! videoconvert ! "${encode[@]}" name=mux ! filesink "$(at_file "$out")")
   fi
 }
 
@@ -333,6 +348,16 @@ write_picture() {
     *.png) sink=(! videoconvert ! pngenc snapshot=true ! filesink "$(at_file "$out")") ;;
     *) sink=(! videoconvert ! jpegenc snapshot=true ! filesink "$(at_file "$out")") ;;
   esac
+}
+
+# strength_for REGIONS: sets the array strength to the properties with which cudagaussblur hides the widest region of a file.
+# A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 8 blocks in its
+# width. Where a method ends, the next one follows.
+strength_for() {
+  read -ra strength < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
+    if (width <= 4 * 127) printf "sigma=%.2f\n", width / 4
+    else if (width <= 8 * 256) printf "method=mosaic block-size=%d\n", (width + 7) / 8
+    else print "method=solid" }' "$1")
 }
 
 # --- Playing ----------------------------------------------------------------------------------------

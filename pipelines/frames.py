@@ -4,6 +4,7 @@ numpy arrays and whose messages arrive as structures."""
 import os
 import pathlib
 import sys
+import time
 
 try:
     import gi
@@ -72,34 +73,6 @@ def source_of(name):
     return f"{decoder_of(name)} ! videoconvert{upright} ! queue"
 
 
-# Matroska takes sound in these formats as it is.
-sound_formats = ("audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;"
-                 "audio/x-eac3,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-raw")
-
-
-def film_of(name):
-    """The same, as an element called film, which has a pad for the frames and one for the sound."""
-    return decoder_of(name, f'name=film caps="video/x-raw(ANY);{sound_formats}"')
-
-
-def keep_sound(film, mux):
-    """Takes the sound of film_of(), if there is any, to a muxer for Matroska: as it is, or decoded if need be."""
-    def link(_, pad):
-        kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
-        sink = mux.request_pad_simple("audio_%u") if kind.startswith("audio/") else None
-        if not sink:
-            return
-        way = Gst.parse_bin_from_description("queue ! audioconvert" if kind == "audio/x-raw" else "queue", True)
-        film.get_parent().add(way)
-        way.get_static_pad("src").link(sink)
-        way.sync_state_with_parent()
-        pad.link(way.get_static_pad("sink"))
-
-    # decodebin shows all of its pads before the first frame passes, so the muxer knows of the sound in time. Those of RTSP
-    # come when they come; a muxer that has begun takes no more.
-    film.connect("pad-added", link)
-
-
 def find_elements():
     """Makes GStreamer find the elements, installed or just built."""
     Gst.init(None)
@@ -128,18 +101,24 @@ class Player:
         self.bus = self.pipeline.get_bus()
         # True once cudasgmstereo has warned that its result is wrong.
         self.wrong = False
+        # True once Ctrl-C has ended it, and once the stream has ended or failed.
+        self.interrupted, self.ended = False, False
 
     def __enter__(self):
         self.pipeline.set_state(Gst.State.PLAYING)
         return self
 
     def __exit__(self, reason=None, *_):
-        if reason is KeyboardInterrupt:
-            # Ctrl-C ends the stream, so that a file that is being written is complete.
+        if reason is KeyboardInterrupt and not self.ended:
+            # Ctrl-C ends the stream, so that a file that is being written is complete. An encoder may take its time; a second
+            # Ctrl-C ends the program.
             self.pipeline.send_event(Gst.Event.new_eos())
-            self.bus.timed_pop_filtered(5 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+            end = time.monotonic() + (300 if self["mux"] else 5)
+            while time.monotonic() < end and not self.bus.timed_pop_filtered(Gst.SECOND // 10, Gst.MessageType.EOS | Gst.MessageType.ERROR):
+                pass
         self.pipeline.set_state(Gst.State.NULL)
-        return reason is KeyboardInterrupt
+        self.interrupted = reason is KeyboardInterrupt
+        return self.interrupted
 
     def __getitem__(self, name):
         return self.pipeline.get_by_name(name)
@@ -150,6 +129,7 @@ class Player:
         kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.WARNING | Gst.MessageType.ERROR
         while True:
             message = self.bus.timed_pop_filtered(int(wait * Gst.SECOND), kinds)
+            self.ended |= message is not None and message.type in (Gst.MessageType.EOS, Gst.MessageType.ERROR)
             if message is None or message.type == Gst.MessageType.ELEMENT:
                 yield message and message.get_structure().copy()
             elif message.type == Gst.MessageType.EOS:
@@ -211,9 +191,19 @@ class Player:
                 pass
         return [arrays[sink] for sink in sinks]
 
-    def to_the_end(self):
-        for _ in self.messages():
-            pass
+    def to_the_end(self, doing=""):
+        """Plays to the end. On a terminal, prints how far it is, with a word for what it is doing."""
+        shows = bool(doing) and sys.stdout.isatty()
+        for message in self.messages():
+            if shows and message is None:
+                self.print_progress(doing)
+        if shows:
+            self.print_progress(doing)
+            print()
+
+    def print_progress(self, doing):
+        position, length = (query(Gst.Format.TIME)[1] / Gst.SECOND for query in (self.pipeline.query_position, self.pipeline.query_duration))
+        print(f"\r{doing}: {position:.1f} s" + (f" of {length:.1f} s  " if length > 0 else "  "), end="", flush=True)
 
 
 def array_of(sample):

@@ -5,7 +5,7 @@
 #
 #   pipelines/gpu-decode.sh FILE.mp4|FILE.mkv [OUT]
 #
-# Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to equalised.mkv if there is no
+# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to equalised.mkv if there is no
 # display.
 set -euo pipefail
 # shellcheck source=env.sh

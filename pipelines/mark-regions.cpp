@@ -4,7 +4,10 @@
 // probe adds a GstVideoRegionOfInterestMeta for each. The regions, with their times, come from a
 // text file. In this way, an application can tell elements what it knows about a frame.
 //
-//   mark-regions FILE ELEMENT ! identity name=mark ! ELEMENT ...
+//   mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...
+//
+// What a film says about itself (its title, comments, places) does not pass the pads of an element
+// named "mux". At the end, the program reports which frames had no region.
 //
 // Build it with Meson together with the plug-in, or anywhere with
 //   g++ -std=c++17 mark-regions.cpp -o mark-regions $(pkg-config --cflags --libs
@@ -12,7 +15,9 @@
 
 #include <gst/gst.h>
 #include <gst/video/gstvideometa.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <cstdio>
@@ -28,8 +33,11 @@
 namespace {
 
 constexpr const char* usage =
-    "usage: mark-regions FILE ELEMENT ! identity name=mark ! ELEMENT ...\n"
+    "usage: mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...\n"
     "\n"
+    "  --keep-tags  let titles, comments and all else that a film says about itself pass the "
+    "element\n"
+    "             named \"mux\"; without this, only the languages of its sound do\n"
     "  FILE       a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, the "
     "rest in pixels;\n"
     "             empty lines and lines that begin with # do not count\n"
@@ -107,32 +115,65 @@ Element build(const char** launch) {
   return pipeline;
 }
 
-/// Adds the regions of a frame's time to the frame.
-GstPadProbeReturn mark(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
-  const auto& regions = *static_cast<const std::vector<Region>*>(data);
-  GstBuffer* frame = GST_PAD_PROBE_INFO_BUFFER(info);
-  GstEvent* event = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0);
-  if (!event || !GST_BUFFER_PTS_IS_VALID(frame)) {
-    g_clear_pointer(&event, gst_event_unref);
-    return GST_PAD_PROBE_OK;
+/// The frames that have passed, and the times of successive ones without a region, in seconds.
+struct Report {
+  struct Span {
+    double begin, end;
+  };
+  int frames = 0, without = 0;
+  bool last_without = false;
+  std::vector<Span> spans;
+};
+
+struct Marker {
+  std::vector<Region> regions;
+  Report report;
+};
+
+void add_to(Report& report, double seconds, bool has_region) {
+  ++report.frames;
+  if (!has_region) {
+    ++report.without;
+    if (report.last_without)
+      report.spans.back().end = seconds;
+    else
+      report.spans.push_back({seconds, seconds});
   }
+  report.last_without = !has_region;
+}
+
+/// Returns the stream time of a frame in seconds, or a negative number if it has none.
+double time_of(GstPad* pad, GstBuffer* frame) {
+  GstEvent* event = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0);
+  if (!event)
+    return -1;
   const GstSegment* segment = nullptr;
   gst_event_parse_segment(event, &segment);
   const guint64 time = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
   gst_event_unref(event);
-  const double seconds = static_cast<double>(time) / GST_SECOND;
+  return GST_CLOCK_TIME_IS_VALID(time) ? static_cast<double>(time) / GST_SECOND : -1;
+}
+
+/// Adds the regions of a frame's time to the frame.
+GstPadProbeReturn mark(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
+  auto& marker = *static_cast<Marker*>(data);
+  const double seconds = time_of(pad, GST_PAD_PROBE_INFO_BUFFER(info));
   // Metas can be added to a buffer only by its sole owner.
-  frame = gst_buffer_make_writable(frame);
-  for (const Region& region : regions)
-    if (seconds >= region.begin && seconds < region.end)
+  GstBuffer* frame = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+  bool marked = false;
+  for (const Region& region : marker.regions)
+    if (seconds >= region.begin && seconds < region.end) {
       gst_buffer_add_video_region_of_interest_meta(
           frame, region.label.c_str(), static_cast<guint>(region.x), static_cast<guint>(region.y),
           region.width, region.height);
+      marked = true;
+    }
+  add_to(marker.report, std::max(seconds, 0.0), marked);
   GST_PAD_PROBE_INFO_DATA(info) = frame;
   return GST_PAD_PROBE_OK;
 }
 
-void attach(GstElement* pipeline, std::vector<Region>& regions) {
+void attach(GstElement* pipeline, Marker& marker) {
   const Element element{gst_bin_get_by_name(GST_BIN(pipeline), "mark")};
   if (!element)
     throw std::invalid_argument(std::string("the pipeline has no element named \"mark\"\n") +
@@ -141,13 +182,98 @@ void attach(GstElement* pipeline, std::vector<Region>& regions) {
   if (!pad)
     throw std::invalid_argument(
         "the element named \"mark\" has no pad src: use identity name=mark");
-  gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, mark, &regions, nullptr);
+  gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, mark, &marker, nullptr);
+}
+
+/// Returns whether a title is the name that muxers for Matroska give tracks without a title.
+bool is_default(const GstTagList* tags) {
+  const gchar* title = nullptr;
+  return gst_tag_list_get_scope(tags) == GST_TAG_SCOPE_STREAM &&
+         gst_tag_list_peek_string_index(tags, GST_TAG_TITLE, 0, &title) &&
+         (std::strcmp(title, "Audio") == 0 || std::strcmp(title, "Video") == 0);
+}
+
+/// Lets only the languages of a film's tags pass, and no chapters, unless all are kept.
+GstPadProbeReturn filter_tags(GstPad*, GstPadProbeInfo* info, gpointer keep) {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_TOC)
+    return keep ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+  if (GST_EVENT_TYPE(event) != GST_EVENT_TAG)
+    return GST_PAD_PROBE_OK;
+  GstTagList* tags = nullptr;
+  gst_event_parse_tag(event, &tags);
+  GstTagList* kept = keep ? gst_tag_list_copy(tags) : gst_tag_list_new_empty();
+  gst_tag_list_set_scope(kept, gst_tag_list_get_scope(tags));
+  if (keep && is_default(tags))
+    gst_tag_list_remove_tag(kept, GST_TAG_TITLE);
+  for (const char* name : {GST_TAG_LANGUAGE_CODE, GST_TAG_LANGUAGE_NAME})
+    if (const GValue* value = gst_tag_list_get_value_index(tags, name, 0))
+      gst_tag_list_add_value(kept, GST_TAG_MERGE_REPLACE, name, value);
+  GST_PAD_PROBE_INFO_DATA(info) = gst_event_new_tag(kept);
+  gst_event_unref(event);
+  return GST_PAD_PROBE_OK;
+}
+
+void filter_tags_of(GstPad* pad, gpointer keep) {
+  if (GST_PAD_IS_SINK(pad))
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, filter_tags, keep, nullptr);
+}
+
+/// Filters the tags that reach the muxer, also those of pads that it gets later.
+void filter_tags_of(GstElement* pipeline, bool keep) {
+  const Element mux{gst_bin_get_by_name(GST_BIN(pipeline), "mux")};
+  if (!mux)
+    return;
+  g_signal_connect(mux.get(), "pad-added", G_CALLBACK(+[](GstElement*, GstPad* pad, gpointer kept) {
+                     filter_tags_of(pad, kept);
+                   }),
+                   GINT_TO_POINTER(keep));
+  gst_element_foreach_sink_pad(
+      mux.get(),
+      [](GstElement*, GstPad* pad, gpointer kept) -> gboolean {
+        filter_tags_of(pad, kept);
+        return TRUE;
+      },
+      GINT_TO_POINTER(keep));
+}
+
+std::string clock(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%d:%04.1f", static_cast<int>(seconds / 60),
+                seconds - 60 * static_cast<int>(seconds / 60));
+  return text;
+}
+
+/// Prints which frames had no region; throws if that were all.
+void print(const Report& report) {
+  if (report.without > 0) {
+    std::printf("%d of %d frames have no region:", report.without, report.frames);
+    for (const Report::Span& span : report.spans)
+      std::printf("%s %s to %s", &span == report.spans.data() ? "" : ",", clock(span.begin).c_str(),
+                  clock(span.end).c_str());
+    std::printf("\n");
+  }
+  if (report.without == report.frames)
+    throw std::runtime_error("no frame has a region: do the times in the file fit the film?");
 }
 
 volatile std::sig_atomic_t interrupted = 0;
 
+/// Prints how far the pipeline is, over the line before, as gst-launch-1.0 does on a terminal.
+void print_progress(GstElement* pipeline) {
+  gint64 position = 0, duration = 0;
+  if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position))
+    return;
+  std::printf("\r%.1f s", static_cast<double>(position) / GST_SECOND);
+  if (gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
+    std::printf(" of %.1f s", static_cast<double>(duration) / GST_SECOND);
+  std::printf("  ");
+  std::fflush(stdout);
+}
+
 /// Plays until EOS; throws the text of an error.
 void play(GstElement* pipeline) {
+  const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   const Bus bus{gst_element_get_bus(pipeline)};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
@@ -158,9 +284,15 @@ void play(GstElement* pipeline) {
       std::signal(SIGINT, SIG_DFL);
     }
     const Message message{gst_bus_timed_pop(bus.get(), GST_SECOND / 10)};
+    if (on_terminal && !message)
+      print_progress(pipeline);
     GError* error = nullptr;
     switch (message ? GST_MESSAGE_TYPE(message.get()) : GST_MESSAGE_UNKNOWN) {
       case GST_MESSAGE_EOS:
+        if (on_terminal) {
+          print_progress(pipeline);
+          std::printf("\n");
+        }
         return;
       case GST_MESSAGE_ERROR: {
         gst_message_parse_error(message.get(), &error, nullptr);
@@ -187,13 +319,16 @@ void run(int argc, char** argv) {
     std::fputs(usage, stdout);
     return;
   }
-  if (argc > 1 && argv[1][0] == '-')
-    throw std::invalid_argument(std::string("unknown option \"") + argv[1] + "\"\n" + usage);
-  if (argc < 3)
+  const bool keep_tags = argc > 1 && std::strcmp(argv[1], "--keep-tags") == 0;
+  char** const arguments = argv + (keep_tags ? 2 : 1);
+  if (arguments[0] && arguments[0][0] == '-')
+    throw std::invalid_argument(std::string("unknown option \"") + arguments[0] + "\"\n" + usage);
+  if (!arguments[0] || !arguments[1])
     throw std::invalid_argument(usage);
-  std::vector<Region> regions = read_regions(argv[1]);
-  const Element pipeline = build(const_cast<const char**>(argv + 2));
-  attach(pipeline.get(), regions);
+  Marker marker{read_regions(arguments[0]), {}};
+  const Element pipeline = build(const_cast<const char**>(arguments + 1));
+  attach(pipeline.get(), marker);
+  filter_tags_of(pipeline.get(), keep_tags);
   std::signal(SIGINT, [](int) { interrupted = 1; });
   try {
     play(pipeline.get());
@@ -202,6 +337,7 @@ void run(int argc, char** argv) {
     throw;
   }
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  print(marker.report);
 }
 
 }  // namespace

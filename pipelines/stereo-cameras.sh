@@ -5,7 +5,7 @@
 #
 #   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
-# Shows them in a window, or writes them to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is
+# Shows them in a window, or writes them to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is
 # no display, until Ctrl-C. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…); the default ones are
 # /dev/video0 and /dev/video2. The pictures must be rectified:
 # each point of the scene lies in the same row of both. For ordinary cameras, make a calibration with

@@ -7,7 +7,7 @@
 #
 # Photographs give OUT (.png; default: disparity.png), whose 16-bit samples are 16 times the disparity, and a
 # picture in colours to look at, named like OUT with -colors before the ending. The result for videos is shown
-# in a window, or written to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is no display.
+# in a window, or written to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is no display.
 # The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo. If the element warns
 # that the result is wrong, the exit status is 1.
 set -euo pipefail

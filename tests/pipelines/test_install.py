@@ -19,7 +19,7 @@ def _(place):
            f"{sorted(path.name for path in tools.iterdir())}")
     left, right = (place.materials / f"{side}.png" for side in ("left", "right"))
     for command in ((tools / "binarise.sh", left, "out.png"), (python, tools / "disparity.py", left, right, "--property", "num-disparities=32"),
-                    (python, tools / "calibrate.py", "--help"), ("python3", tools / "archive.py", "--help")):
+                    (python, tools / "calibrate.py", "--help"), (python, tools / "blur-faces.py", "--help"), ("python3", tools / "archive.py", "--help")):
         result = place.run(*command)
         expect(result.status == 0, f"{command}: {result.last()}")
     # The link leads to where the prefix has the programs.

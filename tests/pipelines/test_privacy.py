@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/privacy.sh and pipelines/blur-faces.py: what they hide, in films as telephones and cameras write them."""
+import re
 import struct
 
 from harness import Skip, examples, expect, pipelines, test
-from test_scripts import decoded_sound
+from test_scripts import decoded_sound, on_terminal
 
 python = "/usr/bin/python3"
 width, height, count = 192, 144, 50
@@ -116,57 +117,65 @@ def _(place):
     expect(face_after < 0.5 * face and wall_after > 0.5 * wall, f"contrasts {face:.1f} and {wall:.1f} become {face_after:.1f} and {wall_after:.1f}")
 
 
-@test("pipelines/blur-faces.py sets the regions of the very frame, and keeps a face that is lost")
+# What a film says about itself, in tags and in the comments of its sound.
+secrets = b"Grandma", b"kitchen", b"Berlin"
+
+
+@test("pipelines/privacy.sh and pipelines/blur-faces.py drop what a film says about itself, unless told otherwise")
 def _(place):
-    (place.folder / "exact.py").write_text(f"""
-import importlib.util, sys
+    tags = "tags=title=Grandma,comment=kitchen,geo-location-name=Berlin"
+    place.play(f"videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=191,height=143,framerate=25/1 ! vp8enc deadline=1 ! taginject {tags} ! matroskamux name=m "
+                 f"! filesink location=film.mkv audiotestsrc num-buffers=17 ! audio/x-raw,rate=44100 ! audioconvert ! taginject {tags} ! vorbisenc ! m.")
+    (place.folder / "regions.txt").write_text("0 9 8 8 40 40\n")
+    data = (place.folder / "film.mkv").read_bytes()
+    expect(all(secret in data for secret in secrets), "the film has no tags")
+    for command, more, status in ((pipelines / "privacy.sh", ["regions.txt"], 0), (pipelines / "blur-faces.py", [], 1)):
+        # Twice: the names that a muxer gives to tracks do not become titles.
+        for source, out, keep in (("film.mkv", "out.mkv", []), ("film.mkv", "out.mp4", []), ("film.mkv", "kept.mkv", ["--keep-tags"]), ("out.mkv", "again.mkv", ["--keep-tags"])):
+            result = place.run(command, *keep, *more, source, out)
+            expect(result.status == status and f"Writing {out}" in result.out, f"{command} {out}: {result.text}")
+            data = (place.folder / out).read_bytes()
+            found = [secret.decode() for secret in secrets if secret in data]
+            expect(found[:2] == (["Grandma", "kitchen"] if out == "kept.mkv" else []), f"{command} {out} has {found}")
+            expect(data.count(b"Audio") <= 1, f"{command} {out}: {data.count(b'Audio')} names")
+            demux = "qtdemux" if out == "out.mp4" else "matroskademux"
+            place.play(f"filesrc location={out} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
+            expect((place.folder / "sound.raw").stat().st_size > 1000, f"{command} {out}: no sound")
+            expect(out != "out.mp4" or data[4:8] == b"ftyp", f"{command}: no MP4")
+    expect("No face was found." in result.err and "10 of 10 frames have no face: 0:00.0 to 0:00.4" in result.out, result.text)
+
+
+@test("pipelines/privacy.sh and pipelines/blur-faces.py print how far they are on a terminal, and which frames had no region")
+def _(place):
+    film = place.materials / "film.mp4"
+    (place.folder / "regions.txt").write_text("0 1 8 8 40 40\n1.5 9 8 8 40 40\n")
+    text = on_terminal(place, pipelines / "privacy.sh", "regions.txt", film, "out.mkv")
+    expect(re.search(r"\r2\.0 s of 2\.\d s", text) and "13 of 50 frames have no region: 0:01.0 to 0:01.5" in text, text)
+    (place.folder / "regions.txt").write_text("9 10 8 8 40 40\n")
+    result = place.script("privacy.sh", "regions.txt", film, "out.mkv")
+    expect(result.status == 1 and "no frame has a region" in result.err, result.text)
+    (place.folder / "progress.py").write_text(f"""
+import sys
 sys.path.insert(0, {str(pipelines)!r})
-spec = importlib.util.spec_from_file_location("blur_faces", {str(pipelines / "blur-faces.py")!r})
-blur_faces = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(blur_faces)
-import frames, numpy
-
-class Alternating:
-    numbers = 0
-    def of_frame(self, gray, time):
-        # The picture tells the number of its frame.
-        assert gray.shape == (45, 61) and gray[44, 60] == self.numbers, (gray.shape, gray[44, 60], self.numbers)
-        self.numbers += 1
-        return [(32 * (self.numbers % 2), 0, 24, 40)]
-
-class Failing:
-    def of_frame(self, gray, time):
-        raise ValueError("no eyes")
-
-description = ("appsrc name=source caps=video/x-raw,format=GRAY8,width=61,height=45,framerate=25/1 format=time ! videoconvert ! video/x-raw,format=I420,colorimetry=1:3:5:1 ! queue "
-               "! cudagaussblur backend=cpu name=blur sigma=9 frames-in-flight=4 ! queue ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink sync=false")
-noise = numpy.random.default_rng(1).integers(0, 255, (45, 64)).astype("u1")
-
-def play(faces, count):
-    player = frames.Player(description)
-    blur_faces.follow(player["blur"], faces)
-    with player:
-        for number in range(count):
-            noise[44, 60] = number
-            buffer = frames.Gst.Buffer.new_wrapped(noise.tobytes())
-            buffer.pts = number * 40000000
-            player["source"].emit("push-buffer", buffer)
-        player["source"].emit("end-of-stream")
-        return [samples.astype(int) for _, samples in player.frames()]
-
-right = [abs(numpy.diff(one[4:36, 36:52])).mean() < 20 for one in play(Alternating(), 200)]
-print(len(right), right == [number % 2 == 0 for number in range(200)])
-
-class Detector:
-    answers = [[(40, 40, 20, 20), (100, 40, 20, 20)], [(104, 42, 20, 20)], [], [(40, 44, 20, 20)]]
-    def detectMultiScale(self, *_, **__):
-        return self.answers.pop(0)
-faces = blur_faces.Faces({str("/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml")!r}, 24, 50)
-faces.detector = Detector()
-print([faces.of_frame(None, time) for time in (0, 40, 80, 200)])
-play(Failing(), 3)
+import frames
+with frames.Player("videotestsrc num-buffers=50 ! video/x-raw,framerate=25/1 ! fakesink") as player:
+    player.to_the_end("Blurring")
 """)
-    result = place.run(python, "exact.py")
-    one, other, moved = "(35, 35, 30, 30)", "(95, 35, 30, 30)", "(99, 37, 30, 30)"
-    expect(result.out == f"200 True\n[[{one}, {other}], [{one}, {moved}], [{moved}], [(35, 39, 30, 30)]]\n", result.text)
-    expect(result.status == 1 and "No faces can be looked for: no eyes" in result.err, result.last())
+    text = on_terminal(place, python, "progress.py")
+    expect(re.search(r"\rBlurring: 2\.0 s", text), text)
+
+
+@test("pipelines/privacy.sh blurs as strongly as the widest region demands")
+def _(place):
+    for widest, strength in ((48, "sigma=12.00"), (508, "sigma=127.00"), (509, "method=mosaic block-size=64"), (2049, "method=solid")):
+        (place.folder / "regions.txt").write_text(f"# 0 0 0 0 9999 0\n0 9 8 8 {widest} 40 face\n0 1 9 9 7 7\n")
+        result = place.run("bash", "-c", f". {pipelines}/env.sh; strength_for regions.txt; printf %s \"${{strength[*]}}\"")
+        expect(result.out == strength, f"{widest}: {result.text}")
+    film = noise(place, "noise.mp4")
+    (place.folder / "regions.txt").write_text("0 9 8 8 16 16\n0 9 8 40 160 96\n")
+    contrasts = []
+    for sigma in ([], ["--sigma=0.5"]):
+        result = place.script("privacy.sh", "--shape=rectangle", "--feather=0", *sigma, "regions.txt", film, "out.mkv")
+        expect(result.status == 0, result.last())
+        contrasts.append(contrast(place, "out.mkv", (width, height))(20, 20, 52, 136, 72))
+    expect(contrasts[0] < 3 and contrasts[1] > 15, f"{contrasts}")

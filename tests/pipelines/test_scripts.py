@@ -67,7 +67,7 @@ def _(place):
             ("binarise.sh", [picture, "none/out.png"], "there is no folder none"),
             ("binarise.sh", [picture, picture], "this is the input itself"),
             ("binarise.sh", ["words.txt"], "this is not a picture or video"),
-            ("binarise.sh", [film, "out.png"], "let it end in .mkv or .webm"),
+            ("binarise.sh", [film, "out.png"], "let it end in .mkv or .mp4 or .webm"),
             ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
             ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
             ("blur.sh", [picture], "is a picture"),
@@ -98,7 +98,7 @@ def _(place):
             ("privacy.sh", ["words.txt"], "is missing"),
             ("privacy.sh", ["none.txt", film], "none.txt: there is no such file"),
             ("privacy.sh", ["words.txt", picture], "is not a video"),
-            ("privacy.sh", ["words.txt", film, "out.png"], "let it end in .mkv or .webm"),
+            ("privacy.sh", ["words.txt", film, "out.png"], "let it end in .mkv or .mp4 or .webm"),
             ("quickstart.sh", ["none.mp4"], "there is no such file or camera")):
         result = place.script(name, *arguments)
         expect(result.status in (1, 2) and words in result.err, f"{name} {arguments}: {result.text}")
@@ -117,11 +117,11 @@ def _(place):
 @test("files are what their names say")
 def _(place):
     picture, film = place.materials / "picture.png", place.materials / "film.mp4"
-    kinds = {"png": b"\x89PNG", "jpg": b"\xff\xd8\xff", "mkv": b"matroska", "webm": b"webm"}
+    kinds = {"png": b"\x89PNG", "jpg": b"\xff\xd8\xff", "mkv": b"matroska", "webm": b"webm", "mp4": b"ftyp"}
     for name, source, out in (("binarise.sh", picture, "a.jpg"), ("binarise.sh", picture, "b.png"),
                               ("binarise.sh", film, "c.webm"), ("file.sh", picture, "d.jpg"), ("file.sh", film, "e.mkv"),
                               ("blur.sh", film, "f.webm"), ("denoise.sh", film, "g.mkv"),
-                              ("clahe.sh", picture, "h.png"), ("clahe.sh", film, "i.mkv")):
+                              ("clahe.sh", picture, "h.png"), ("clahe.sh", film, "i.mkv"), ("blur.sh", film, "j.mp4")):
         result = place.script(name, *(["--search=3"] if name == "denoise.sh" else []), source, out)
         expect(result.status == 0 and f"Writing {out}\n" in result.out, f"{name} {out}: {result.last()}")
         head = (place.folder / out).read_bytes()[:64]

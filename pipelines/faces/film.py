@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A film with its sound, on its way into another film: decoders, encoders, and what the film says about itself."""
+import frames
+from gi.repository import Gst
+
+# Matroska and MP4 take sound in these formats as it is. Vorbis and FLAC have comments of their own in the sound.
+commented = ";audio/x-vorbis;audio/x-flac,framed=true"
+sound_formats = {
+    "mkv": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;"
+           "audio/x-eac3,framed=true;audio/x-opus;audio/x-raw",
+    "mp4": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw"}
+encoders = {"mkv": "vp8enc deadline=1 target-bitrate={bitrate} ! matroskamux",
+            # x264enc takes no odd sizes. h264parse would drop timestamps that occur twice, and mp4mux needs all.
+            "mp4": "videoscale ! video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2] "
+                   "! x264enc speed-preset=veryfast bitrate={kilobits} ! mp4mux"}
+# What a film may say about itself in any case. The rest may name people and places.
+harmless = "language-code", "language-name"
+
+
+def ending(name):
+    return name.rsplit(".", 1)[-1].lower()
+
+
+def film_of(name, container, keep_tags):
+    """The elements that deliver a decoded film, one of which, called film, has a pad for the frames and one for each
+    track of sound."""
+    formats = sound_formats[container] + (commented if keep_tags and container == "mkv" else "")
+    return frames.decoder_of(name, f'name=film caps="video/x-raw(ANY);{formats}"')
+
+
+def writer(name, bitrate):
+    """The elements that write the frames into a file, with a muxer called mux."""
+    encoder = encoders[ending(name)].format(bitrate=bitrate, kilobits=bitrate // 1000)
+    return f"{encoder} name=mux ! filesink location={frames.quoted(name)}"
+
+
+def keep_sound(film, mux):
+    """Takes the sound of film_of(), if there is any, to the muxer: as it is, or else decoded, and for MP4 as AAC."""
+    def link(_, pad):
+        kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
+        sink = mux.request_pad_simple("audio_%u") if kind.startswith("audio/") else None
+        if not sink:
+            return
+        encoder = " ! avenc_aac ! aacparse" if mux.get_factory().get_name() == "mp4mux" else ""
+        way = Gst.parse_bin_from_description(f"queue ! audioconvert ! audioresample{encoder}" if kind == "audio/x-raw" else "queue", True)
+        film.get_parent().add(way)
+        way.get_static_pad("src").link(sink)
+        way.sync_state_with_parent()
+        pad.link(way.get_static_pad("sink"))
+
+    # decodebin shows all of its pads before the first frame passes, so the muxer knows of the sound in time. The pads of
+    # RTSP come when they come; a muxer that has begun takes no more.
+    film.connect("pad-added", link)
+
+
+def allowed(tags, keep):
+    """The tags that may go into another film."""
+    copy = tags.copy()
+    for name in map(tags.nth_tag_name, range(tags.n_tags())):
+        # A muxer for Matroska gives these names to tracks without a title. Kept, they would become titles as well.
+        default = name == "title" and tags.get_scope() == Gst.TagScope.STREAM and tags.get_string(name)[1] in ("Audio", "Video")
+        if default or not (keep or name in harmless):
+            copy.remove_tag(name)
+    return copy
+
+
+def filter_tags(mux, keep):
+    """Keeps titles, comments, places, dates, chapters and devices out of a film that is written, unless `keep` is true."""
+    def probe(pad, info):
+        event = info.get_event()
+        if event.type == Gst.EventType.TOC:
+            return Gst.PadProbeReturn.OK if keep else Gst.PadProbeReturn.DROP
+        if event.type != Gst.EventType.TAG:
+            return Gst.PadProbeReturn.OK
+        tags = event.parse_tag()
+        rest = allowed(tags, keep)
+        if rest.n_tags() == tags.n_tags():
+            return Gst.PadProbeReturn.OK
+        if rest.n_tags():
+            # Python cannot exchange the event of a probe.
+            pad.send_event(Gst.Event.new_tag(rest))
+        return Gst.PadProbeReturn.DROP
+
+    def watch(_, pad):
+        if pad.get_direction() == Gst.PadDirection.SINK:
+            pad.add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, probe)
+
+    for pad in mux.sinkpads:
+        watch(mux, pad)
+    mux.connect("pad-added", watch)
