@@ -242,3 +242,23 @@ print(time.monotonic() - begin < 250, player.interrupted)
 """)
     result = place.run(python, "end.py", timeout=1000)
     expect(result.out == "True True\n", result.text)
+
+
+@test("pipelines/faces: MP4 takes films in which timestamps occur twice")
+def _(place):
+    (place.folder / "twice.py").write_text(f"""
+import sys
+sys.path.insert(0, {str(pipelines)!r})
+import frames
+from faces.film import writer
+frames.Gst.init(None)
+with frames.Player("appsrc name=source format=time caps=video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! " + writer("out.mp4", 2000000)) as player:
+    for number in (0, 1, 2, 2, 3, 4, 4):
+        buffer = frames.Gst.Buffer.new_wrapped(bytes(64 * 48 * 3 // 2))
+        buffer.pts, buffer.duration = number * 40000000, 40000000
+        player["source"].emit("push-buffer", buffer)
+    player["source"].emit("end-of-stream")
+    player.to_the_end()
+""")
+    result = place.run(python, "twice.py")
+    expect(result.status == 0 and not result.err, result.text)
