@@ -228,11 +228,6 @@ bool PairFigures::is_unequally_exposed() const noexcept {
   return brighter - darker >= unequal_difference && brighter >= unequal_ratio * darker;
 }
 
-struct PairInspector::Normalized {
-  const SamplePlane& picture;
-  int gain;
-};
-
 /// The best match of a block, in both directions.
 struct PairInspector::Match {
   Best best;
@@ -244,7 +239,7 @@ struct PairInspector::Match {
 PairInspector::PairInspector(const PlaneSize& size, const Config& config)
     : size_(size), minimum_(config.minimum), largest_(config.minimum + config.disparities - 1) {}
 
-void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) {
+void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& figures) {
   blocks_.clear();
   // The texture is that of squares of differences.
   const double gain = static_cast<double>(left.gain) / PatchReader::unit_gain;
@@ -282,12 +277,12 @@ void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) 
 
 /// Searches each block within the window around its place in the right picture, and what is found
 /// there around its place in the left one.
-std::vector<PairInspector::Match> PairInspector::match_blocks(const Normalized& left,
-                                                              const Normalized& right,
+std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPicture& left,
+                                                              const NormalizedPicture& right,
                                                               const Window& window) const {
   /// Returns the best match in `to` of the block at a place in `from`.
-  const auto search = [](const Normalized& from, const Place& place, const Normalized& to,
-                         const Window& within, Scratch& scratch) {
+  const auto search = [](const NormalizedPicture& from, const Place& place,
+                         const NormalizedPicture& to, const Window& within, Scratch& scratch) {
     const std::vector<Byte> block =
         scratch.reader.take(from.picture, from.gain, place.x, place.y, block_width, block_height)
             .values;
@@ -329,8 +324,8 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const Normalized& 
 }
 
 /// Searches the blocks in a larger range of disparities, but only in three rows.
-std::vector<PairInspector::Match> PairInspector::match_beyond_range(const Normalized& left,
-                                                                    const Normalized& right,
+std::vector<PairInspector::Match> PairInspector::match_beyond_range(const NormalizedPicture& left,
+                                                                    const NormalizedPicture& right,
                                                                     int row) const {
   const int count = largest_ - minimum_ + 1;
   const int more = std::max(count, 128), less = std::min(count, 128);
@@ -390,9 +385,10 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   PairFigures figures;
   figures.left = exposure_of(left_picture);
   figures.right = exposure_of(right_picture);
-  const Normalized left{left_picture, gain_for(figures.left, figures.right)};
-  const Normalized right{right_picture, gain_for(figures.right, figures.left)};
+  const NormalizedPicture left{left_picture, gain_for(figures.left, figures.right)};
+  const NormalizedPicture right{right_picture, gain_for(figures.right, figures.left)};
   measure_map(map, parameters, figures);
+  figures.repetition = repetition_of(left, right, map, parameters);
   choose_blocks(left, figures);
   figures.blocks = static_cast<int>(blocks_.size());
   if (blocks_.empty())

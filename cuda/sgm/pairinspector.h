@@ -7,6 +7,8 @@
 #include "cuda/core/view.h"
 #include "cuda/pixels/luminance.h"
 #include "cuda/sgm/exposure.h"
+#include "cuda/sgm/picturepatch.h"
+#include "cuda/sgm/repetition.h"
 #include "cuda/sgm/sgmstereo.h"
 
 /// Tells from a pair of pictures and its map whether the pair is what stereo matching needs:
@@ -26,8 +28,9 @@ struct PairFigures {
   Exposure left, right;  ///< of the pictures, estimated from a grid of places
 
   // These figures describe the map.
-  double known = 0;   ///< share of the pixels whose disparity is known
-  double at_end = 0;  ///< of these, the share within a pixel of the largest disparity searched
+  double known = 0;       ///< share of the pixels whose disparity is known
+  double at_end = 0;      ///< of these, the share within a pixel of the largest disparity searched
+  Repetition repetition;  ///< of the known pixels
 
   // These describe the blocks of the left picture that have texture in both directions.
   int places = 0;        ///< where such blocks were looked for; few if the picture is small
@@ -67,7 +70,7 @@ struct PairFigures {
 
 /// Takes the figures of pairs of one size. Only one thread may use it at a time, but it works on
 /// all cores: 2 to 7 ms of CPU time for a pair that can be matched and 5 to 25 ms for one that
-/// cannot (from 450×375 pixels and 64 disparities to 1920×1080 and 256, on two busy cores).
+/// cannot, besides repetition_of() (450×375 to 1920×1080, 64 to 256 disparities, two busy cores).
 class PairInspector {
  public:
   /// The pictures have this size and depth, and are matched with this range of disparities.
@@ -92,18 +95,16 @@ class PairInspector {
     int x, y;
   };
   struct Match;
-  /// A picture, and the factor in 1/256 that gives it the contrast of the other one.
-  struct Normalized;
   /// Differences of columns and rows, both ends included.
   struct Window {
     int first_x, last_x, first_y, last_y;
   };
 
-  void choose_blocks(const Normalized& left, PairFigures& figures);
-  std::vector<Match> match_blocks(const Normalized& left, const Normalized& right,
+  void choose_blocks(const NormalizedPicture& left, PairFigures& figures);
+  std::vector<Match> match_blocks(const NormalizedPicture& left, const NormalizedPicture& right,
                                   const Window& window) const;
-  std::vector<Match> match_beyond_range(const Normalized& left, const Normalized& right,
-                                        int row) const;
+  std::vector<Match> match_beyond_range(const NormalizedPicture& left,
+                                        const NormalizedPicture& right, int row) const;
   void measure_rows(const std::vector<Match>& matches, PairFigures& figures) const;
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 

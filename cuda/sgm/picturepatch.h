@@ -14,6 +14,12 @@ namespace cudavision::sgm {
 /// its edges.
 void read_levels(const SamplePlane& picture, int y, int first, int count, std::uint8_t* out);
 
+/// A picture in host memory, and the factor in 1/256 that gives it the contrast of the other one.
+struct NormalizedPicture {
+  const SamplePlane& picture;
+  int gain;
+};
+
 /// A part of a picture, minus the mean of the 7×7 pixels around each pixel. 40 stands for no
 /// difference from that mean, and all larger differences count as 40.
 struct Patch {

@@ -83,6 +83,9 @@
  *   of those that were found without doubt
  * * `vertical-offset`, `vertical-spread` (#gdouble): how many rows lower the matched blocks lie in
  *   the right picture, median and difference of the quartiles; absent if too few match
+ * * `repeating` (#gdouble): share of the known pixels in areas where a second disparity, a constant
+ *   period away, matches as well; `repeat-period` (#gint): that period in pixels, absent if nothing
+ *   repeats
  * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only if a
  *   source pad carries depth
  * * `rows-off`, `pitch`, `yaw`, `roll`, `zoom` (#gdouble), each with its standard error as

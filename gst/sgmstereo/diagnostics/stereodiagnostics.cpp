@@ -121,6 +121,9 @@ void StereoDiagnostics::post(const FrameTimes& times, const sgm::PairFigures& fi
   if (figures.vertical_known())
     gst_structure_set(structure, "vertical-offset", G_TYPE_DOUBLE, figures.vertical_offset,
                       "vertical-spread", G_TYPE_DOUBLE, figures.vertical_spread, nullptr);
+  gst_structure_set(structure, "repeating", G_TYPE_DOUBLE, figures.repetition.share, nullptr);
+  if (figures.repetition.period > 0)
+    gst_structure_set(structure, "repeat-period", G_TYPE_INT, figures.repetition.period, nullptr);
   if (saturated)
     gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, *saturated, nullptr);
   if (noise.measured)

@@ -25,6 +25,8 @@ namespace cudavision {
 ///   known, at-range-end (double): sgm::PairFigures::known and at_end,
 ///   blocks (guint), agreement, matched (double): those of PairFigures,
 ///   vertical-offset, vertical-spread (double): likewise, absent while too few blocks match,
+///   repeating (double), repeat-period (int, in pixels; absent if nothing repeats):
+///     PairFigures::repetition,
 ///   saturated (double; only if a source pad carries depth): share of the known pixels whose depth
 ///     exceeds 16 bits,
 ///   noise (double; only if it is measured): standard deviation of the noise of the left picture,

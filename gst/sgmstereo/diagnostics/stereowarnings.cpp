@@ -35,6 +35,9 @@ constexpr double max_contradiction = 0.02;
 /// Shares of the pixels. Pictures of dark and of bright scenes stay below: 0.52 of tsukuba at a
 /// third of its brightness are black.
 constexpr double max_black = 0.95, max_clipped = 0.4;
+/// Share of the known pixels in areas that repeat. OpenCV's photographs of chessboards have 0.07 to
+/// 0.27 unless the board is turned against the rows, natural scenes 0.02 at most.
+constexpr double max_repeating = 0.05;
 
 /// Returns the least multiple of 32 that is not below number, as num-disparities takes it.
 int disparity_count(int number) {
@@ -146,6 +149,26 @@ std::string untextured_text(const sgm::PairFigures& figures) {
          " % of the pixels, because the left picture has hardly any texture (in " +
          std::to_string(figures.blocks) + " of " + std::to_string(figures.places) +
          " places): focus the cameras, give the scene more light or project a pattern onto it.";
+}
+
+std::string repetition_text(const sgm::Repetition& repetition) {
+  const auto& [share, period] = repetition;
+  if (share <= max_repeating)
+    return {};
+  std::string text = number_text(100 * share, 0) +
+                     " % of the known pixels match as well at a second disparity, " +
+                     std::to_string(period) +
+                     " pixels away, because the scene repeats along the rows: whole areas may have "
+                     "the disparity of another period, with any confidence. ";
+  // Of disparities in a range no larger than the period, one matches.
+  if (const int fitting = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
+      fitting > 0)
+    text += "Narrow the range so that only one period fits, by num-disparities=" +
+            std::to_string(fitting) +
+            " or less and a min-disparity just below the disparities of the scene; or turn";
+  else
+    text += "Turn";
+  return text + " the pair of cameras against the pattern, or project texture onto it.";
 }
 
 /// Returns "left", "right" or "left and right", or an empty string.
@@ -315,6 +338,9 @@ StereoWarningTexts warnings_of(const InspectedPair& pair) {
     set(StereoWarning::unmatched, unmatched_text(figures, settings));
     set(StereoWarning::untextured, untextured_text(figures));
   }
+  // The rows of pictures that are exchanged or not rectified show different things.
+  if (!is_exchanged(figures) && !figures.is_unrectified())
+    set(StereoWarning::repetition, repetition_text(figures.repetition));
   set(StereoWarning::known_distance, pair.mounts.distance.problem);
   set(StereoWarning::exposure, exposure);
   set(StereoWarning::columns, columns_text(settings, pair.width));

@@ -23,13 +23,14 @@ enum class StereoWarning {
   range,
   unmatched,
   untextured,
+  repetition,
   columns,
   focal_length,
   baseline,
   calibrated_lengths,
   depth,
 };
-inline constexpr std::size_t stereo_warning_count = 14;
+inline constexpr std::size_t stereo_warning_count = 15;
 
 /// True if one inspection is enough to be sure. Others may be an accident, such as a blow to the
 /// cameras, so they count only if the next inspection finds the same.

@@ -153,14 +153,14 @@ inline std::string text_of(const PairFigures& figures) {
       text, sizeof text,
       "known %.3f, at the end %.4f; %d blocks, %.2f agree, %.2f matched, %.2f if swapped; "
       "vertical %.2f, spread %.2f; above %.2f, below %.2f, %d to %d%s%s%s; levels %.0f and %.0f, "
-      "contrasts %.2f and %.2f, saturated %.2f and %.2f, black %.2f and %.2f",
+      "contrasts %.2f and %.2f, saturated %.2f and %.2f, black %.2f and %.2f; repeating %.4f",
       figures.known, figures.at_end, figures.blocks, figures.agreement, figures.matched,
       figures.matched_if_swapped, figures.vertical_offset, figures.vertical_spread,
       figures.above_range, figures.below_range, figures.min_disparity, figures.largest_disparity,
       figures.is_swapped() ? "; swapped" : "", figures.is_unrectified() ? "; not rectified" : "",
       figures.exceeds_range() ? "; exceeds the range" : "", figures.left.mean, figures.right.mean,
       figures.left.contrast, figures.right.contrast, figures.left.saturated,
-      figures.right.saturated, figures.left.black, figures.right.black);
+      figures.right.saturated, figures.left.black, figures.right.black, figures.repetition.share);
   return text;
 }
 

@@ -52,6 +52,7 @@ TEST_P(RealPairs, AreGood) {
   const Gray left = picture("left"), right = picture("right");
   for (const int disparities : {GetParam().disparities, 2 * GetParam().disparities})
     expect_good(inspected("as it is", left, right, disparities));
+  EXPECT_LT(inspected("in a large range", left, right, 256).repetition.share, 0.02);
 }
 
 TEST_P(RealPairs, AreGoodIfUnequallyExposed) {
