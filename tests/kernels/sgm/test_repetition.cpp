@@ -186,16 +186,16 @@ TEST(Repetition, NoiseAndSlant) {
 
 // Samples of large pictures are farther apart than the pixels that are compared.
 TEST(Repetition, PeriodOfTheSamples) {
-  Gray left(960, 540), right(960, 540);  // a sample for each 15×15 pixels
+  Gray left(2000, 1200), right(2000, 1200);  // a sample for each 32×32 pixels
   for (int y = 0; y < left.height; ++y)
     for (int x = 0; x < left.width; ++x) {
-      left.at(x, y) = (x + 8) % 15 < 3 ? 190 : 60;
-      right.at(x, y) = (x + disparity + 8) % 15 < 3 ? 190 : 60;
+      left.at(x, y) = (x + 17) % 32 < 3 ? 190 : 60;
+      right.at(x, y) = (x + disparity + 17) % 32 < 3 ? 190 : 60;
     }
   const Repetition found =
       found_in({left, right, Map(left.levels.size(), 16 * disparity)}, searching(64));
   EXPECT_GT(found.share, 0.8);
-  EXPECT_EQ(found.period, 15);
+  EXPECT_EQ(found.period, 32);
 }
 
 // Two equal things are no pattern.
