@@ -38,6 +38,7 @@ Clahe::Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
   backend_->set(parameters);
   if (averages == Averages::kept) {
     const int max_tables = tiles.columns * tiles.rows * (layout.find(Role::luma) < 0 ? 3 : 1);
+    areas_.emplace(device, layout);
     average_.emplace(device, max_tables, layout.bits);
     hysteresis_.emplace(device, max_tables, layout.bits);
   }
@@ -64,7 +65,8 @@ void Clahe::run(const ConstFrame& in, const Frame& out,
   if (!average_)
     refuse(operation, "smoothing needs averages, which this operation was made without");
   histogramaverage::check_parameters(*smoothing);
-  const auto averages = average_->run(backend_->count(in), *smoothing);
+  areas_->run(in);
+  const auto averages = average_->run(backend_->count(in), *smoothing, areas_->change());
   const auto made = backend_->make_tables(averages, in, out);
   backend_->apply(in, out, hysteresis_->run(made, average_->status()));
 }

@@ -9,6 +9,7 @@
 #include "cuda/core/range.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histogramaverage/histogramaverage.h"
+#include "cuda/scenecut/scenecut.h"
 
 /// Contrast-limited adaptive histogram equalisation (K. Zuiderveld, "Contrast Limited Adaptive
 /// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, which is
@@ -108,6 +109,7 @@ class Clahe {
   FrameLayout layout_;
   Parameters parameters_;
   std::unique_ptr<Backend> backend_;
+  std::optional<scenecut::AreaMeans> areas_;
   std::optional<histogramaverage::HistogramAverage> average_;
   std::optional<histogramaverage::TableHysteresis> hysteresis_;
 };

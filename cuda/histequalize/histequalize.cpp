@@ -85,6 +85,7 @@ HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
       backend_(make_backend(device, layout)),
       counts_(device.allocate(sizeof(std::uint32_t) * max_tables(layout) << layout.bits)),
       made_(device.allocate(sizeof(std::uint16_t) * max_tables(layout) << layout.bits)),
+      areas_(device, layout),
       average_(device, max_tables(layout), layout.bits),
       hysteresis_(device, max_tables(layout), layout.bits) {
   backend_->set(parameters);
@@ -123,7 +124,10 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
     backend_->make_tables(counts, made);
     return backend_->look_up(in, out, made);
   }
-  backend_->make_tables(average_.run(counts, *smoothing), made);
+  if (!regions)
+    areas_.run(in);
+  backend_->make_tables(average_.run(counts, *smoothing, regions ? nullptr : areas_.change()),
+                        made);
   backend_->look_up(in, out, hysteresis_.run(made, average_.status()));
 }
 

@@ -9,6 +9,7 @@
 #include "cuda/core/frame.h"
 #include "cuda/core/range.h"
 #include "cuda/histogramaverage/histogramaverage.h"
+#include "cuda/scenecut/scenecut.h"
 
 /// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
 /// section 3.3), in the arithmetic of OpenCV's equalizeHist, which is the special case of one 8-bit
@@ -93,8 +94,9 @@ class HistogramEqualize {
   /// it has the frame's weight in the average and the threshold for scene cuts; without it, the
   /// frame is equalised by itself and the next one with it begins a new average. If regions is
   /// given, both the tables and this histogram come from the pixels that it counts instead of all
-  /// pixels; every pixel is equalised nevertheless. A change between these two begins a new
-  /// average. Throws invalid_argument. Only enqueues.
+  /// pixels, and scene cuts are found by their histogram alone; every pixel is equalised
+  /// nevertheless. A change between these two begins a new average. Throws invalid_argument. Only
+  /// enqueues.
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {},
            const std::optional<histogramaverage::Parameters>& smoothing = {},
            RegionHistogram* regions = nullptr);
@@ -113,8 +115,9 @@ class HistogramEqualize {
   FrameLayout layout_;
   Parameters parameters_;
   std::unique_ptr<Histogram::Backend> backend_;
-  Buffer counts_;  ///< of the frame whose tables are made in steps
-  Buffer made_;    ///< the tables made from them
+  Buffer counts_;              ///< of the frame whose tables are made in steps
+  Buffer made_;                ///< the tables made from them
+  scenecut::AreaMeans areas_;  ///< of frames with smoothing and without regions
   histogramaverage::HistogramAverage average_;
   histogramaverage::TableHysteresis hysteresis_;
   bool averages_regions_ = false;

@@ -44,9 +44,11 @@ CUDAVISION_HOST_DEVICE inline void add_bin(SceneSums& sums, std::uint64_t count,
 }
 
 /// Neither side overflows, because both sums are below 2^48.
-CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int threshold) {
+CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int threshold,
+                                                const std::uint32_t* area_change) {
   return threshold < 65536 &&
-         sums.difference << 15 > sums.counts * static_cast<std::uint64_t>(threshold);
+         (sums.difference << 15 > sums.counts * static_cast<std::uint64_t>(threshold) ||
+          (area_change && *area_change > static_cast<std::uint32_t>(threshold)));
 }
 
 /// Returns an entry of the table in use after that of the table made.

@@ -14,7 +14,8 @@ class HistogramAverage::Backend {
 
   /// With begins, the average begins with this frame.
   virtual View<const std::uint32_t> run(View<const std::uint32_t> counts,
-                                        const Parameters& parameters, bool begins) = 0;
+                                        const Parameters& parameters, bool begins,
+                                        const std::uint32_t* area_change) = 0;
   virtual const Status* status() const noexcept = 0;
 };
 

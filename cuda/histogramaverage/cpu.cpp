@@ -23,8 +23,9 @@ class HistogramAverageCpu final : public HistogramAverage::Backend {
         averages_(device.allocate(sizeof(std::uint32_t) * max_histograms << bits)) {}
 
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
-                                bool begins) override {
-    status_.is_cut = !begins && is_scene_cut(scene_sums(counts), parameters.cut_threshold);
+                                bool begins, const std::uint32_t* area_change) override {
+    status_.is_cut =
+        !begins && is_scene_cut(scene_sums(counts), parameters.cut_threshold, area_change);
     status_.begins_anew = begins || status_.is_cut;
     status_.cuts += status_.is_cut;
     ranges_.for_each([&](const Band& range) {

@@ -31,6 +31,7 @@ struct AverageArguments {
   int bits;
   int weight, cut_threshold;
   bool begins;
+  const std::uint32_t* area_change;  // may be null
   int slices;  // histograms whose bins neighbouring threads of sums_kernel add up: a power of two
   unsigned parts;
   SceneSums* sums;  // a part of the bins each
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(update_threads)
       sums.difference += a.sums[part].difference;
       sums.counts += a.sums[part].counts;
     }
-    cut = is_scene_cut(sums_of_block<update_threads>(sums), a.cut_threshold);
+    cut = is_scene_cut(sums_of_block<update_threads>(sums), a.cut_threshold, a.area_change);
   }
   const bool begins = a.begins || cut;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -145,13 +146,14 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
   }
 
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
-                                bool begins) override {
+                                bool begins, const std::uint32_t* area_change) override {
     AverageArguments a{};
     a.counts = counts;
     a.bits = bits_;
     a.weight = parameters.weight;
     a.cut_threshold = parameters.cut_threshold;
     a.begins = begins;
+    a.area_change = area_change;
     a.slices = 1;
     while (a.slices < max_slices && a.slices < counts.height)
       a.slices *= 2;

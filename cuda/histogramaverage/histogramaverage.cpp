@@ -66,10 +66,12 @@ HistogramAverage::HistogramAverage(Device& device, int max_histograms, int bits)
 HistogramAverage::~HistogramAverage() = default;
 
 View<const std::uint32_t> HistogramAverage::run(View<const std::uint32_t> counts,
-                                                const Parameters& parameters) {
+                                                const Parameters& parameters,
+                                                const std::uint32_t* area_change) {
   check_rows(counts, max_histograms_, bits_, sizeof(std::uint32_t), "the histograms");
   check_parameters(parameters);
-  const auto averages = backend_->run(counts, parameters, counts.height != histograms_);
+  const auto averages =
+      backend_->run(counts, parameters, counts.height != histograms_, area_change);
   histograms_ = counts.height;
   return averages;
 }

@@ -12,8 +12,8 @@
 /// equalisation does not let videos flicker. The average is exponential smoothing
 /// (Brown, "Smoothing, Forecasting and Prediction of Discrete Time Series", 1963) with weights that
 /// follow from the time between two frames. Scene cuts are found by comparing histograms (Zhang,
-/// Kankanhalli and Smoliar, "Automatic partitioning of full-motion video", 1993). Everything stays
-/// on the device.
+/// Kankanhalli and Smoliar, "Automatic partitioning of full-motion video", 1993), and areas of the
+/// frame (scenecut.h). Everything stays on the device.
 ///
 /// A video may have several histograms for each frame: one for its luminance, one for each of red,
 /// green and blue, or one for each tile. They are the rows of a view.
@@ -36,8 +36,8 @@ struct Parameters {
 
   /// The weight of the frame's counts in the average, in 65536ths.
   int weight = whole_weight;
-  /// The share of the pixels that must have moved to other bins for a scene cut, in 65536ths. At
-  /// 65536 there are no scene cuts.
+  /// The share of the pixels that must have moved to other bins, or the change of the areas, for a
+  /// scene cut, in 65536ths. At 65536 there are no scene cuts.
   int cut_threshold = whole_weight;
 };
 
@@ -58,7 +58,7 @@ struct Status {
 /// The first frame of an average sets S = H·2^16. So does a scene cut: with h the rounded average
 /// before the frame, and H and h added up over all histograms of the frame, bin by bin, a frame is
 /// one where
-///   Σ|H − h|·2^16 > 2·ΣH·cut_threshold     and     cut_threshold < 65536
+///   (Σ|H − h|·2^16 > 2·ΣH·cut_threshold or area_change > cut_threshold) and cut_threshold < 65536
 /// The result is h after the frame. Because each bin is rounded by itself, the sum of h may differ
 /// from the number of pixels, by less than two counts for each bin; it may even be 0.
 class HistogramAverage {
@@ -72,8 +72,10 @@ class HistogramAverage {
   /// counts is device memory with a row of 2^bits counts for each histogram; their sum is below
   /// 2^47. If there are not as many rows as in the last call, a new average begins. Returns h in as
   /// many rows, which lie next to each other. It is memory of this object that the next call
-  /// overwrites. Throws invalid_argument. Only enqueues.
-  View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters);
+  /// overwrites. If area_change is given, it is device memory: scenecut::AreaMeans::change() for
+  /// this frame and the one before. Throws invalid_argument. Only enqueues.
+  View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
+                                const std::uint32_t* area_change = nullptr);
 
   /// The next run() begins a new average.
   void restart() noexcept;

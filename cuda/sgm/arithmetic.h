@@ -175,12 +175,6 @@ CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t num
           static_cast<std::uint8_t>(stays ? last.age + 1 : present_age)};
 }
 
-/// Returns the place of a sample of the scene: the middle of the part that belongs to it when
-/// `size` pixels are divided into `samples` parts.
-CUDAVISION_HOST_DEVICE inline int scene_sample_place(int number, int samples, int size) {
-  return static_cast<int>((2 * static_cast<std::int64_t>(number) + 1) * size / (2 * samples));
-}
-
 CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t& b) {
   const std::uint16_t low = a < b ? a : b;
   b = a < b ? b : a;

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "cuda/pixels/luminance.h"
+#include "cuda/scenecut/scenecut.h"
 #include "cuda/sgm/noise.h"
 #include "cuda/sgm/sgmstereo.h"
 
@@ -94,18 +95,17 @@ struct TemporalFilter {
 /// weight = rint(256·temporal_alpha), in double; max_step = temporal_delta·per_pixel.
 TemporalFilter temporal_filter(const Parameters& parameters) noexcept;
 
-/// A scene is recognised by samples of the luminance: of up to this many rows and columns.
-constexpr int max_scene_samples = 64;
-/// Another scene begins where samples differ by more than this on average, in levels of 8 bits. In
-/// videos of opencv-doc, cuts give 30 to 40 and moving cameras up to 20.
-constexpr int scene_cut_difference = 24;
-
 /// The state that the filter over time keeps from one frame to the next.
 struct History {
-  std::uint16_t* numbers;       ///< the result of filter_over_time()
-  std::uint8_t* ages;           ///< frames since a number was measured, or 255
-  std::uint8_t* scene_samples;  ///< max_scene_samples² bytes
-  bool* is_new_scene;           ///< whether numbers and ages of the frame before count for nothing
+  std::uint16_t* numbers;            ///< the result of filter_over_time()
+  std::uint8_t* ages;                ///< frames since a number was measured, or 255
+  const std::uint32_t* area_change;  ///< scenecut::AreaMeans::change() of the left picture
+  bool first_frame = false;
+
+  /// Returns true if numbers and ages of the frame before count for nothing.
+  CUDAVISION_HOST_DEVICE bool begins() const {
+    return first_frame || *area_change > scenecut::usual_threshold;
+  }
 };
 
 /// Describes what filter_noise() gives as a picture, whose luminance in 8 bits is the filtered one,
@@ -368,16 +368,9 @@ class Stages {
                                 View<std::uint8_t> disparity, std::uint16_t* scratch,
                                 std::uint16_t* other_scratch) = 0;
 
-  /// Samples the left picture in columns·rows places, columns = min(width, 64), rows = min(height,
-  /// 64). Sample (i, j) is `luminance >> (bits − 8)` at x = (2i + 1)·width div 2columns, y =
-  /// (2j + 1)·height div 2rows, and goes to scene_samples[j·columns + i]. is_new_scene becomes true
-  /// if first_frame or `Σ |new sample − old sample| > 24·columns·rows`. In the first frame, the
-  /// history is not read.
-  virtual void find_scene_cut(const SamplePlane& picture, bool first_frame,
-                              const History& history) = 0;
-
   /// Smooths a map over time, and keeps numbers that became unknown. Let v be a number of the map,
-  /// and h and n number and age of the history, where h is unknown in a new scene. v is measured if
+  /// and h and n number and age of the history, where h is unknown if the history begins; then it
+  /// is not read. v is measured if
   /// it is known and, if measured is not null, the number there is known as well. The first that
   /// applies:
   ///  v not measured, h known, n < persistence: n = n + 1

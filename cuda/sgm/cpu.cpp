@@ -125,10 +125,6 @@ class StagesCpu final : public Stages {
                       View<std::uint8_t> out, std::uint16_t* to) override {
     refine_.keep_confident(map, confidence, threshold, out, to);
   }
-  void find_scene_cut(const SamplePlane& picture, bool first_frame,
-                      const History& history) override {
-    find_scene_cut_cpu(config_, picture, first_frame, history);
-  }
   void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
                         const TemporalFilter& filter, const History& history) override {
     filter_over_time_cpu(config_, map, measured, filter, history);

@@ -211,10 +211,6 @@ class StagesCuda final : public Stages {
                       View<std::uint8_t> out, std::uint16_t* to) override {
     refine_.keep_confident(map, confidence, threshold, out, to);
   }
-  void find_scene_cut(const SamplePlane& picture, bool first_frame,
-                      const History& history) override {
-    temporal_.find_scene_cut(picture, first_frame, history);
-  }
   void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
                         const TemporalFilter& filter, const History& history) override {
     temporal_.filter(map, measured, filter, history);

@@ -39,8 +39,6 @@ class Workspace {
                                    reserve(2 * pixels)};
     const std::size_t confidence_at = reserve(pixels);
     const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
-                      scene_samples_at = reserve(max_scene_samples * max_scene_samples),
-                      is_new_scene_at = reserve(sizeof(bool)),
                       noise_at = reserve(sizeof(NoiseState));
     memory_ = device.allocate(bytes_);
     for (int i = 0; i < 2; ++i)
@@ -49,8 +47,8 @@ class Workspace {
     other_right = at<std::uint16_t>(maps_at[3]);
     reset();
     confidence = at<std::uint8_t>(confidence_at);
-    history = {at<std::uint16_t>(history_numbers_at), at<std::uint8_t>(history_ages_at),
-               at<std::uint8_t>(scene_samples_at), at<bool>(is_new_scene_at)};
+    history.numbers = at<std::uint16_t>(history_numbers_at);
+    history.ages = at<std::uint8_t>(history_ages_at);
     noise = at<NoiseState>(noise_at);
   }
 
@@ -64,7 +62,7 @@ class Workspace {
   std::uint16_t *left, *right;              ///< maps
   std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
   std::uint8_t* confidence;
-  History history;
+  History history{};
   NoiseState* noise;
 
  private:
@@ -97,9 +95,11 @@ class SgmStereo::State {
         const Parameters& parameters, Wording word)
       : left_luminance_(device, left, operation),
         right_luminance_(device, right, operation),
+        areas_(device, left),
         config_(left, parameters, word),
         work_(device, config_),
         stages_(make_stages(device, config_)) {
+    work_.history.area_change = areas_.change();
     set(parameters);
   }
 
@@ -138,6 +138,8 @@ class SgmStereo::State {
       check_output(unfilled, 2, "unfilled disparities");
     pictures_ = {left_luminance_.of(left), right_luminance_.of(right)};
     work_.reset();
+    if (filter_.is_on())
+      areas_.run(left);
     stages_->begin_frame();
     const bool counts_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
     match(pictures_.left, pictures_.right, counts_confidence ? work_.confidence : nullptr);
@@ -298,7 +300,7 @@ class SgmStereo::State {
   // give for the same numbers changes a little from frame to frame.
   void write_over_time(const std::uint16_t* map, const std::uint16_t* measured,
                        const DisparityScale& scale, View<std::uint8_t> disparity) {
-    stages_->find_scene_cut(pictures_.left, std::exchange(first_frame_, false), work_.history);
+    work_.history.first_frame = std::exchange(first_frame_, false);
     stages_->filter_over_time(map, measured, filter_, work_.history);
     stages_->write(work_.history.numbers, scale, disparity);
   }
@@ -342,6 +344,7 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
+  scenecut::AreaMeans areas_;  ///< of the left picture, if the filter over time is on
   Pictures pictures_;
   StageConfig config_;
   Workspace work_;

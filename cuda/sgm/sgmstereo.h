@@ -19,7 +19,7 @@
 /// rectified. The stages run in this order: estimate_noise, filter_noise and census of both
 /// pictures, aggregate, select, median of both maps, refine of the right map, check,
 /// remove_speckles, write_confidence or keep_confident, sharpen, refine, fill_slopes,
-/// refine_filled, smooth, find_scene_cut, filter_over_time, write. Stages that the parameters
+/// refine_filled, smooth, filter_over_time, write. Stages that the parameters
 /// switch off are skipped. Without slanted_surfaces and in compatibility, the right map is not
 /// refined, and fill_holes and refine, in this order, stand for the stages from sharpen to smooth.
 /// backend.h defines what each stage computes.
@@ -188,7 +188,7 @@ class SgmStereo {
 
   /// Makes the next frame the first one of a sequence, for the filter over time and for the noise's
   /// estimate. That also happens if this filter has been switched on, and, for the filter alone, if
-  /// the left picture shows another scene.
+  /// the left picture shows another scene (scenecut::AreaMeans).
   void restart() noexcept;
 
   /// Marks pixels that show nothing of the scene, such as those of a rectified picture that its

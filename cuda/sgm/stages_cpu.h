@@ -119,9 +119,6 @@ class RefineCpu {
   std::vector<Buffer> scratch_;  // one per band
 };
 
-void find_scene_cut_cpu(const StageConfig& config, const SamplePlane& picture, bool first_frame,
-                        const History& history);
-
 void filter_over_time_cpu(const StageConfig& config, const std::uint16_t* map,
                           const std::uint16_t* measured, const TemporalFilter& filter,
                           const History& history);

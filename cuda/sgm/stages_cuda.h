@@ -352,11 +352,10 @@ class SmoothCuda {
   int tile_rows_[3];  ///< of each pass
 };
 
-/// The stages that compare a frame with those before it.
+/// The stage that compares a frame with those before it.
 class TemporalCuda {
  public:
   TemporalCuda(LaunchQueue& queue, const StageConfig& config);
-  void find_scene_cut(const SamplePlane& picture, bool first_frame, const History& history) const;
   void filter(const std::uint16_t* map, const std::uint16_t* measured, const TemporalFilter& filter,
               const History& history) const;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that compare a frame with those before it.
+// The stage that compares a frame with those before it.
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
@@ -27,34 +26,16 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
 
 }  // namespace
 
-void find_scene_cut_cpu(const StageConfig& config, const SamplePlane& picture, bool first_frame,
-                        const History& history) {
-  const int columns = std::min(config.width, max_scene_samples);
-  const int rows = std::min(config.height, max_scene_samples);
-  int difference = 0;
-  std::uint8_t* sample = history.scene_samples;
-  for (int j = 0; j < rows; ++j)
-    for (int i = 0; i < columns; ++i, ++sample) {
-      const auto level = static_cast<std::uint8_t>(
-          luminance_at(picture, scene_sample_place(i, columns, config.width),
-                       scene_sample_place(j, rows, config.height)) >>
-          (config.bits - 8));
-      if (!first_frame)
-        difference += std::abs(level - *sample);
-      *sample = level;
-    }
-  *history.is_new_scene = first_frame || difference > scene_cut_difference * columns * rows;
-}
-
 void filter_over_time_cpu(const StageConfig& config, const std::uint16_t* map,
                           const std::uint16_t* measured, const TemporalFilter& filter,
                           const History& history) {
   const int width = config.width;
   const std::uint16_t* const known = measured ? measured : map;
+  const bool begins = history.begins();
   Bands(config.height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;
-      if (*history.is_new_scene) {
+      if (begins) {
         std::fill_n(history.numbers + first, width, unknown);
         std::fill_n(history.ages + first, width, std::uint8_t{0});
       }

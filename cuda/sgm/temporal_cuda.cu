@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that compare a frame with those before it, on CUDA.
-
-#include <algorithm>
+// The stage that compares a frame with those before it, on CUDA.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/core/warp.cuh"
 #include "cuda/sgm/arithmetic.h"
-#include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
-
-struct SceneArguments {
-  Samples picture;
-  int shift;  // from samples to levels of 8 bits
-  int columns, rows;
-  bool first_frame;
-  std::uint8_t* scene_samples;
-  bool* is_new_scene;
-};
 
 struct TemporalArguments {
   const std::uint16_t *map, *measured;  // may be the same
@@ -30,43 +17,6 @@ struct TemporalArguments {
 };
 
 namespace {
-
-/* Scene cuts */
-
-constexpr int scene_threads = 1024;  // one block
-constexpr int samples_per_thread = max_scene_samples * max_scene_samples / scene_threads;
-
-__global__ void __launch_bounds__(scene_threads)
-    scene_kernel(const __grid_constant__ SceneArguments a) {
-  __shared__ int differences[scene_threads / 32];
-  launch_dependents();
-  grid_dependency_wait();
-  const int thread = static_cast<int>(threadIdx.x);
-  int difference = 0;
-#pragma unroll
-  for (int k = 0; k < samples_per_thread; ++k) {
-    const int sample = k * scene_threads + thread;
-    if (sample >= a.columns * a.rows)
-      break;
-    const int x = scene_sample_place(sample % a.columns, a.columns, a.picture.width);
-    const int y = scene_sample_place(sample / a.columns, a.rows, a.picture.height);
-    const int level = static_cast<int>(a.picture.at(x, y) >> a.shift);
-    if (!a.first_frame)
-      difference += abs(level - a.scene_samples[sample]);
-    a.scene_samples[sample] = static_cast<std::uint8_t>(level);
-  }
-  difference = sum_of_warp(difference);
-  if (thread % 32 == 0)
-    differences[thread / 32] = difference;
-  __syncthreads();
-  if (thread >= 32)
-    return;
-  difference = sum_of_warp(differences[thread]);
-  if (thread == 0)
-    *a.is_new_scene = a.first_frame || difference > scene_cut_difference * a.columns * a.rows;
-}
-
-/* The filter */
 
 constexpr int threads = 256;
 constexpr int vector_pixels = 8;
@@ -113,7 +63,7 @@ __global__ void __launch_bounds__(threads)
     filter_kernel(const __grid_constant__ TemporalArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const bool has_history = !*a.history.is_new_scene;
+  const bool has_history = !a.history.begins();
   const std::int64_t first =
       (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) * vector_pixels;
   if (a.vectors && first + vector_pixels <= a.pixels) {
@@ -129,19 +79,6 @@ __global__ void __launch_bounds__(threads)
 
 TemporalCuda::TemporalCuda(LaunchQueue& queue, const StageConfig& config)
     : config_(config), queue_(queue) {}
-
-void TemporalCuda::find_scene_cut(const SamplePlane& picture, bool first_frame,
-                                  const History& history) const {
-  SceneArguments a{};
-  a.picture = Samples(picture);
-  a.shift = picture.bits - 8;
-  a.columns = std::min(config_.width, max_scene_samples);
-  a.rows = std::min(config_.height, max_scene_samples);
-  a.first_frame = first_frame;
-  a.scene_samples = history.scene_samples;
-  a.is_new_scene = history.is_new_scene;
-  queue_.launch(scene_kernel, 1, scene_threads, 0, a);
-}
 
 void TemporalCuda::filter(const std::uint16_t* map, const std::uint16_t* measured,
                           const TemporalFilter& filter, const History& history) const {

@@ -340,8 +340,8 @@ void install_properties(GObjectClass* klass) {
            "in videos (0 = each frame by itself)"},
           &Settings::smoothing_time);
   all.add({"scene-cut-threshold", "Scene cut threshold",
-           "Share of the pixels whose levels must change for a scene cut, where the average begins "
-           "anew (1 = there are none)"},
+           "Share of the pixels whose levels must change, or change of the areas, for a scene cut, "
+           "where the average begins anew (1 = there are none)"},
           &Settings::scene_cut_threshold, {0, 1});
   all.add({"statistics-region", "Statistics region",
            "Pixels whose histogram makes the table and goes into messages: those of the frame, or "

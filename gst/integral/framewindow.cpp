@@ -30,7 +30,7 @@ void FrameWindow::remember(guint64 number, const ConstFrame& in) {
   for (int p = 0; p < layout_.plane_count; ++p)
     arrivals_.copy(in.planes[p], copy.planes[p]);
   // Kernels that search large frames leave no room for others, so this comes before them.
-  cuts_->count(in);
+  cuts_->compare(in);
   copied_->record();
   cuts_->read_back();
   to.frame = copy;

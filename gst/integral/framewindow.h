@@ -18,8 +18,8 @@ namespace cudavision {
 
 /// The frames around each frame, on the device: copies, as upstream may have few buffers. The host
 /// decides which frames are searched, and must know for that where scenes begin. So that the device
-/// does not run out of work meanwhile, frames are copied and counted on a queue of their own,
-/// `arrivals`, where no denoising of earlier frames is before them, and until the counts are there,
+/// does not run out of work meanwhile, frames are copied and compared on a queue of their own,
+/// `arrivals`, where no denoising of earlier frames is before them, and until the result is there,
 /// a frame is taken to continue the scene. (An H200 that searched three frames of 1920×1080 was
 /// idle for 80 of 1523 µs a frame while the host waited for the counts first, and now is for 2 of
 /// 1431.) All calls, the destructor included, are made in the session's context, except forget().

@@ -3,10 +3,13 @@
 
 #include <bit>
 #include <cstddef>
-#include <utility>
 
 namespace cudavision {
 namespace {
+
+// The whole weight makes each frame's histogram the average, which the next frame is compared with.
+constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight,
+                                                  scenecut::usual_threshold};
 
 // Histograms need a luma channel, or red, green and blue of 8 bits. Of samples of 16 bits, the
 // upper bytes are judged: noise alone would move most pixels of a picture of less than about
@@ -28,48 +31,36 @@ FrameLayout judged_channels(FrameLayout layout) {
   return layout;
 }
 
-// A pixel that has moved to another bin is two changes.
-std::uint64_t changes(const Buffer& last, const Buffer& current) {
-  const auto* const a = last.as<const std::uint32_t>();
-  const auto* const b = current.as<const std::uint32_t>();
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < last.size() / sizeof *a; ++i)
-    sum += a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
-  return sum;
-}
-
 }  // namespace
 
 SceneCuts::SceneCuts(Device& device, const FrameLayout& layout)
+    : SceneCuts(device, layout, judged_channels(layout)) {}
+
+SceneCuts::SceneCuts(Device& device, const FrameLayout& layout, const FrameLayout& judged)
     : device_(device),
-      layout_(judged_channels(layout)),
-      histogram_(device, layout_),
-      counts_(device.allocate(sizeof(std::uint32_t) << layout_.bits)) {
-  for (Buffer& counts : host_counts_)
-    counts = device.allocate_host(counts_.size());
-}
+      histogram_(device, judged),
+      counts_(device.allocate(sizeof(std::uint32_t) << judged.bits)),
+      areas_(device, layout),
+      average_(device, 1, judged.bits),
+      bins_(1 << judged.bits),
+      host_status_(device.allocate_host(sizeof(histogramaverage::Status))) {}
 
-std::uint64_t SceneCuts::pixels() const noexcept {
-  return static_cast<std::uint64_t>(layout_.width) * static_cast<std::uint64_t>(layout_.height);
-}
-
-void SceneCuts::count(const ConstFrame& frame) {
-  histogram_.run(frame, {counts_.as<std::uint32_t>(), 1 << layout_.bits, 1,
-                         static_cast<std::ptrdiff_t>(counts_.size())});
+void SceneCuts::compare(const ConstFrame& frame) {
+  const View<std::uint32_t> counts = {counts_.as<std::uint32_t>(), bins_, 1,
+                                      static_cast<std::ptrdiff_t>(counts_.size())};
+  histogram_.run(frame, counts);
+  areas_.run(frame);
+  average_.run(counts, comparison, areas_.change());
 }
 
 void SceneCuts::read_back() {
-  const int size = static_cast<int>(counts_.size());
-  device_.download({counts_.as<std::uint8_t>(), size, 1, size},
-                   {host_counts_[1].as<std::uint8_t>(), size, 1, size});
+  constexpr int size = sizeof(histogramaverage::Status);
+  device_.download({reinterpret_cast<const std::uint8_t*>(average_.status()), size, 1, size},
+                   {host_status_.as<std::uint8_t>(), size, 1, size});
 }
 
-bool SceneCuts::found_cut() {
-  const auto& [last, current] = host_counts_;
-  const bool is_first = !std::exchange(has_last_, true);
-  const bool is_cut = !is_first && 2 * changes(last, current) > pixels();
-  std::swap(host_counts_[0], host_counts_[1]);
-  return is_cut;
+bool SceneCuts::found_cut() const {
+  return host_status_.as<const histogramaverage::Status>()->is_cut != 0;
 }
 
 }  // namespace cudavision

@@ -200,16 +200,14 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
                      number(maps[1]));
     });
   }
-  const Buffer ages = device->allocate(pixels),
-               scene = device->allocate(sgm::max_scene_samples * sgm::max_scene_samples),
-               is_new_scene = device->allocate(sizeof(bool));
-  const sgm::History history{number(maps[0]), ages.as<std::uint8_t>(), scene.as<std::uint8_t>(),
-                             is_new_scene.as<bool>()};
+  const Buffer ages = device->allocate(pixels);
+  scenecut::AreaMeans areas(*device, frames.test.layout);
+  const sgm::History history{number(maps[0]), ages.as<std::uint8_t>(), areas.change()};
   add("keep_confident", 2 * map + pixels, [&] {
     stages->keep_confident(number(maps[2]), confidences.as<std::uint8_t>(), 20, {},
                            number(maps[1]));
   });
-  add("find_scene_cut", 4096, [&] { stages->find_scene_cut(left, false, history); });
+  add("area means", 0, [&] { areas.run(frames.left); });
   add("filter_over_time", 3 * map + 2 * pixels, [&] {
     stages->filter_over_time(number(maps[2]), nullptr, {102, 16, 4}, history);
   });

@@ -10,9 +10,9 @@ ELEMENT = ("gst/base/", "gst/flight/", "gst/memory/", "gst/core/", "cuda/")
 # operation or an element.
 ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/core/",),
            "cuda/regions": ("cuda/core/", "cuda/pixels/"),
-           "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/"),
-           "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/"),
-           "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/"),
+           "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/", "cuda/scenecut/"),
+           "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/", "cuda/scenecut/"),
+           "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/", "cuda/scenecut/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
 
 

@@ -386,6 +386,33 @@ TEST(test_cuts_before_a_flush_are_forgotten) {
   fail_unless((take_cuts(filter) == std::vector<bool>{false, false, true}));
 }
 
+// A mirror image has the same histogram, but other tiles. With a threshold of 1 it is no cut.
+TEST(test_cut_to_a_mirror_image, .times(4)) {
+  const bool cuts = index % 2 == 0;
+  const Equalization how = with_method(index / 2 == 1);
+  FilterHarness filter{how.tile_properties(), one_second, {"post-messages", "true"}};
+  filter.set("scene-cut-threshold", cuts ? "0.25" : "1");
+  filter.set(how.properties());
+  with_caps(filter);
+  SmoothedEqualization definition;
+  const auto ramp = [](bool mirrored) {
+    return picture_with(gray(), 64, 48, [&](int, int x, int y) {
+      const int from = mirrored ? 63 - x : x;
+      return 40 + 2 * from + from * y / 64;
+    });
+  };
+  for (guint i = 0; i < 6; ++i) {
+    const Picture picture = ramp(i >= 3);
+    const Picture expected = definition.next(picture, how, frame_time, 1e9, cuts ? 0.25 : 1);
+    if (cuts)
+      expect_picture(expected, equalized(picture, how), "a still scene");
+    filter.expect(at(i * 40 * GST_MSECOND, to_buffer(picture)), expected,
+                  "frame " + std::to_string(i));
+  }
+  filter.send_eos();
+  fail_unless((take_cuts(filter) == std::vector<bool>{false, false, false, cuts, false, false}));
+}
+
 // After a hard cut, frames look as if the scene had begun there.
 TEST(test_hard_cut_settles, .times(2)) {
   const Equalization how = with_method(index == 1);

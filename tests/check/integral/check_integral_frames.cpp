@@ -55,6 +55,32 @@ TEST(test_scene_cuts) {
   one.expect(pictures, 5, 6, 11);
 }
 
+// A picture and its mirror image have the same histogram, but are two scenes.
+TEST(test_cut_to_a_mirror_image, .times(3)) {
+  const char* const formats[] = {"I420", "BGRx", "GRAY16_LE"};
+  std::vector<Picture> pictures = film(formats[index], 6);
+  const int unit = pictures[0].format->bits == 16 ? 256 : 1;
+  for (std::size_t i = 0; i < 6; ++i) {
+    Picture& picture = pictures[i];
+    const Picture plain = picture;
+    const auto paint = [&](bool mirrored) {
+      picture =
+          picture_with(*plain.format, plain.width, plain.height, [&](int place, int x, int y) {
+            const int from = mirrored ? plain.width - 1 - x : x;
+            return plain.sample(place, from, y) + 4 * from * unit;
+          });
+    };
+    paint(i >= 3);
+  }
+  Film one(5);
+  one.filter.accept_caps(*pictures[0].format, 29, 18);
+  for (const Picture& picture : pictures)
+    one.push(picture);
+  one.filter.send_eos();
+  one.expect(pictures, 5, 0, 3);
+  one.expect(pictures, 5, 3, 6);
+}
+
 // RGB of more than 8 bits has no luminance, and scenes are judged by green.
 TEST(test_deep_colours) {
   auto pictures = film("GBR_10LE", 3);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/check/common/pictures/nativepicture.h"
+#include "tests/kernels/scenecut/scenecut_definition.h"
 
 namespace check {
 namespace {
@@ -55,7 +56,11 @@ bool begins_scene(const Picture& before, const Picture& frame) {
   int moved = 0;  // each pixel leaves one bin and enters another
   for (const auto& [value, difference] : change)
     moved += std::abs(difference);
-  return 2 * moved > frame.width * frame.height;
+  cudavision::test::DefinedAreas areas;
+  const Picture last = native(before), current = native(frame);
+  areas.change(layout_of(last), frame_of(last));
+  return areas.change(layout_of(current), frame_of(current)) > 65536 / 4 ||
+         2 * moved > frame.width * frame.height;
 }
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,

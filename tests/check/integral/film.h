@@ -19,9 +19,9 @@ inline constexpr Size film_size = {29, 18};
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// Returns true if a frame begins a new scene: if more than a quarter of the pixels have moved to
-/// other bins of the histogram of the luminance, or of green in RGB of more than 8 bits. Values of
-/// 16 bits count by the upper eight.
+/// Returns true if a frame begins a new scene: if its areas change by more than a quarter, or if
+/// more than a quarter of the pixels have moved to other bins of the histogram of the luminance, or
+/// of green in RGB of more than 8 bits. Values of 16 bits count by the upper eight.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 /// Returns the frames that are searched around frame number i, of those from `first` to before

@@ -257,8 +257,8 @@ void DefinedSmoothedClahe::next(const FrameLayout& layout, const clahe::Tiles& t
   const std::ptrdiff_t bins = std::ptrdiff_t{1} << layout.bits;
   auto entry =
       DefinedSmoothing::next(
-          counts, static_cast<int>(static_cast<std::ptrdiff_t>(counts.size()) / bins), smoothing,
-          parameters.low, parameters.high,
+          layout, in, counts, static_cast<int>(static_cast<std::ptrdiff_t>(counts.size()) / bins),
+          smoothing, parameters.low, parameters.high,
           [&](auto begin, auto end) { return table_of(Histogram(begin, end), parameters); })
           .begin();
   std::vector<std::vector<Table>> tables(planes.size());

@@ -129,8 +129,8 @@ void DefinedSmoothedEqualize::next(const FrameLayout& layout,
   for (const auto& histogram : histograms)
     counts.insert(counts.end(), histogram.begin(), histogram.end());
   auto entry =
-      DefinedSmoothing::next(counts, static_cast<int>(histograms.size()), smoothing, parameters.low,
-                             parameters.high,
+      DefinedSmoothing::next(layout, in, counts, static_cast<int>(histograms.size()), smoothing,
+                             parameters.low, parameters.high,
                              [&](auto begin, auto end) {
                                return defined_table({begin, end}, parameters.low, parameters.high);
                              })

@@ -109,10 +109,16 @@ class Frame {
         tables_(device, padded(step.tables, step.rows, 4 * step.padding)),
         averages_(device, std::vector<std::uint32_t>(step.counts.size(), 77)),
         in_use_(device, std::vector<std::uint16_t>(step.tables.size(), 77)),
+        area_change_(device,
+                     std::vector<std::uint32_t>(1, static_cast<std::uint32_t>(step.area_change))),
+        knows_areas_(step.area_change > 0 || step.padding == 0),
         status_(device, std::vector<Status>(1)) {}
 
   View<const std::uint32_t> counts() const { return view_of(counts_, bins_, rows_, padding_); }
   View<const std::uint16_t> tables() const { return view_of(tables_, bins_, rows_, 4 * padding_); }
+
+  /// Null if the areas are not known.
+  const std::uint32_t* area_change() const { return knows_areas_ ? area_change_.data() : nullptr; }
 
   void keep(View<const std::uint32_t> averages, View<const std::uint16_t> in_use,
             const Status* status) const {
@@ -136,6 +142,8 @@ class Frame {
   DeviceBlock<std::uint16_t> tables_;
   DeviceBlock<std::uint32_t> averages_;
   DeviceBlock<std::uint16_t> in_use_;
+  DeviceBlock<std::uint32_t> area_change_;
+  bool knows_areas_;
   DeviceBlock<Status> status_;
 };
 
@@ -154,7 +162,7 @@ std::string difference(const char* what, const std::vector<Element>& expected,
 }  // namespace
 
 HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int max_bins) {
-  Random random = random_of_case(seed, number);
+  Random random = random_of_case(seed, number), areas = random_of_case(seed ^ 0xa5ea5, number);
   HistogramSequence sequence;
   sequence.bits = 8 + number % 9;
   const std::size_t bins = std::size_t{1} << sequence.bits;
@@ -173,6 +181,7 @@ HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int ma
     }
     step.padding = random.one_in(2) ? 0 : random.between(1, 9);
     step.parameters = random_parameters(random);
+    step.area_change = areas.one_in(8) ? areas.between(0, 65536) : 0;
     sequence.steps.push_back(step);
   }
   return sequence;
@@ -184,7 +193,8 @@ std::string describe(const HistogramSequence& sequence) {
   for (const Step& step : sequence.steps)
     text += "\n  frame: " + std::to_string(step.rows) + " histograms, weight " +
             std::to_string(step.parameters.weight) + ", threshold " +
-            std::to_string(step.parameters.cut_threshold) + (step.restart ? ", restart" : "");
+            std::to_string(step.parameters.cut_threshold) + ", areas " +
+            std::to_string(step.area_change) + (step.restart ? ", restart" : "");
   return text;
 }
 
@@ -195,7 +205,7 @@ HistogramOutputs defined_outputs(const HistogramSequence& sequence) {
   for (const Step& step : sequence.steps) {
     if (step.restart)
       average.restart();
-    const auto averages = average.add(step.counts, step.rows, step.parameters);
+    const auto averages = average.add(step.counts, step.rows, step.parameters, step.area_change);
     outputs.push_back(
         {averages, hysteresis.follow(step.tables, step.rows, average.status()), average.status()});
   }
@@ -211,7 +221,8 @@ HistogramOutputs run_sequence(Device& device, const HistogramSequence& sequence)
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (sequence.steps[i].restart)
       average.restart();
-    const auto averages = average.run(frames[i]->counts(), sequence.steps[i].parameters);
+    const auto averages =
+        average.run(frames[i]->counts(), sequence.steps[i].parameters, frames[i]->area_change());
     const auto in_use = hysteresis.run(frames[i]->tables(), average.status());
     frames[i]->keep(averages, in_use, average.status());
   }

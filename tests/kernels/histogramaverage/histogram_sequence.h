@@ -19,6 +19,7 @@ struct HistogramSequence {
     std::vector<std::uint32_t> counts;
     std::vector<std::uint16_t> tables;
     histogramaverage::Parameters parameters;
+    int area_change = 0;   ///< in 65536ths
     bool restart = false;  ///< before this frame
   };
   int bits;

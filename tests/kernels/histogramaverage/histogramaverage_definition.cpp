@@ -45,9 +45,12 @@ bool DefinedAverage::is_cut(const std::vector<std::uint32_t>& counts, int histog
 
 std::vector<std::uint32_t> DefinedAverage::add(const std::vector<std::uint32_t>& counts,
                                                int histograms,
-                                               const histogramaverage::Parameters& parameters) {
+                                               const histogramaverage::Parameters& parameters,
+                                               int area_change) {
   const bool begins = states_.size() != counts.size();
-  const bool cut = !begins && is_cut(counts, histograms, parameters.cut_threshold);
+  const int threshold = parameters.cut_threshold;
+  const bool cut = !begins && (is_cut(counts, histograms, threshold) ||
+                               (area_change > threshold && threshold != 65536));
   status_.begins_anew = begins || cut ? 1 : 0;
   status_.is_cut = cut ? 1 : 0;
   status_.cuts += status_.is_cut;

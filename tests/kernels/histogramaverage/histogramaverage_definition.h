@@ -7,6 +7,7 @@
 
 #include "cuda/histogramaverage/histogramaverage.h"
 #include "tests/kernels/common/hash.h"
+#include "tests/kernels/scenecut/scenecut_definition.h"
 
 /// A second implementation of averages and hysteresis, which shares no code with the one under
 /// test. Histograms and tables follow one another in one vector.
@@ -16,7 +17,7 @@ class DefinedAverage {
  public:
   /// Returns the averages after a frame.
   std::vector<std::uint32_t> add(const std::vector<std::uint32_t>& counts, int histograms,
-                                 const histogramaverage::Parameters& parameters);
+                                 const histogramaverage::Parameters& parameters, int area_change);
 
   void restart() { states_.clear(); }
 
@@ -45,14 +46,16 @@ class DefinedSmoothing {
   /// Returns the tables in use after a frame, for an output range from low to high. make(begin,
   /// end) makes the table of an averaged histogram, which lies between two iterators.
   template <class MakeTable>
-  const std::vector<std::uint16_t>& next(const std::vector<std::uint32_t>& counts, int histograms,
+  const std::vector<std::uint16_t>& next(const FrameLayout& layout, const ConstFrame& in,
+                                         const std::vector<std::uint32_t>& counts, int histograms,
                                          const histogramaverage::Parameters& smoothing, int low,
                                          int high, const MakeTable& make) {
     if (low != low_ || high != high_)
       restart();
     low_ = low;
     high_ = high;
-    const std::vector<std::uint32_t> averages = average_.add(counts, histograms, smoothing);
+    const std::vector<std::uint32_t> averages =
+        average_.add(counts, histograms, smoothing, areas_.change(layout, in));
     const auto bins = static_cast<std::ptrdiff_t>(counts.size()) / histograms;
     std::vector<std::uint16_t> made;
     for (auto first = averages.begin(); first != averages.end(); first += bins)
@@ -67,6 +70,7 @@ class DefinedSmoothing {
   const histogramaverage::Status& status() const { return average_.status(); }
 
  private:
+  DefinedAreas areas_;
   DefinedAverage average_;
   DefinedHysteresis hysteresis_;
   int low_ = -1, high_ = -1;  ///< of the last frame

@@ -305,6 +305,8 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
 
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
                          DefinedHistory& history) {
+  history.is_new_scene = history.areas.change(test.layout, frame_in(test.layout, test.left,
+                                                                    input.left.data())) > 16384;
   const auto luminances = [](const FrameLayout& layout, const Placement& placement,
                              const std::vector<std::uint8_t>& block) {
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;

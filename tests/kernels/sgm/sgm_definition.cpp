@@ -159,24 +159,6 @@ Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& 
   return result;
 }
 
-bool defined_scene_cut(const StageConfig& config, const Luminances& picture,
-                       std::vector<int>& scene_samples) {
-  const int columns = std::min(config.width, 64), rows = std::min(config.height, 64);
-  std::vector<int> samples;
-  for (int j = 0; j < rows; ++j)
-    for (int i = 0; i < columns; ++i)
-      samples.push_back(picture[place(config, (2 * i + 1) * config.width / (2 * columns),
-                                      (2 * j + 1) * config.height / (2 * rows))] >>
-                        (config.bits - 8));
-  const std::vector<int> before = std::exchange(scene_samples, samples);
-  if (before.empty())
-    return true;
-  int sum = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    sum += std::abs(samples[i] - before[i]);
-  return sum > 24 * columns * rows;
-}
-
 Map defined_refinement(const StageConfig& config, const Luminances& picture, const Map& map) {
   Map result = map;
   const auto i = [&](int x, int y) { return picture[place(config, x, y)] >> (config.bits - 8); };
@@ -242,8 +224,8 @@ Map defined_filling(const StageConfig& config, const Map& map) {
 }
 
 Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
-                      bool is_new_scene, DefinedHistory& history) {
-  if (is_new_scene) {
+                      DefinedHistory& history) {
+  if (history.is_new_scene || history.ages.empty()) {
     history.numbers.assign(map.size(), unknown);
     history.ages.assign(map.size(), 0);
   }
@@ -353,8 +335,7 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& g
       map = defined_refinement(config, left, map);
   }
   if (parameters.temporal_alpha < 511.0 / 512 || parameters.temporal_persistence > 0)
-    map = defined_over_time(map, measured, defined_temporal_filter(parameters),
-                            defined_scene_cut(config, left, history.scene_samples), history);
+    map = defined_over_time(map, measured, defined_temporal_filter(parameters), history);
   result.disparities = defined_disparities(config, map, scale);
   return result;
 }

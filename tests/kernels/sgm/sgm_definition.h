@@ -6,6 +6,7 @@
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
+#include "tests/kernels/scenecut/scenecut_definition.h"
 
 /// A second implementation of Semi-Global Matching as cuda/sgm/backend.h defines it, which works
 /// pixel by pixel. It was written from that text alone. A picture holds its values from left to
@@ -73,14 +74,10 @@ std::vector<std::uint16_t> defined_sums_under_noise(const sgm::StageConfig& conf
 struct DefinedHistory {
   Map numbers;
   std::vector<int> ages;
-  std::vector<int> scene_samples;
+  DefinedAreas areas{};
+  bool is_new_scene = true;  ///< by the frame that is matched
   DefinedNoise noise{};
 };
-
-/// Returns whether the left picture shows another scene, and keeps its samples. Without samples of
-/// a frame before, it does.
-bool defined_scene_cut(const sgm::StageConfig& config, const Luminances& picture,
-                       std::vector<int>& scene_samples);
 
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
@@ -102,7 +99,7 @@ Map defined_smoothing(const sgm::StageConfig& config, const Luminances& picture,
 /// Returns the map after the filter over time, and keeps it in the history. Frames before a new
 /// scene do not count. `measured` is the map before it was filled.
 Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
-                      bool is_new_scene, DefinedHistory& history);
+                      DefinedHistory& history);
 
 /// Returns the map in SgmStereo's coding.
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,

@@ -117,15 +117,9 @@ void make_history(SgmStageCase& test, Random& random) {
     test.ages.push_back(static_cast<std::uint8_t>(
         test.history[i] == sgm::unknown ? 0 : random.between(is_old ? 250 : 0, is_old ? 255 : 9)));
   }
-  const Luminances picture =
-      DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
-          .values;
-  std::vector<int> samples;
-  defined_scene_cut(config, picture, samples);
-  const int change = random.between(0, 60);
-  for (const int sample : samples)
-    test.scene_samples.push_back(
-        static_cast<std::uint8_t>(std::clamp(sample + random.between(-change, change), 0, 255)));
+  // What is drawn after this has hashes in the proof, which hold for as many numbers before it.
+  for (int i = -1; i < std::min(config.width, 64) * std::min(config.height, 64); ++i)
+    random.between(0, 0);
 }
 
 /// Makes planes that slant, with some noise, and with holes of all widths: between pixels of one

@@ -214,19 +214,10 @@ SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t 
   outputs.push_back({"written confidence",
                      widened(placed(config, test.confidence_placement, confidence, poison))});
 
-  const Luminances picture = luminances_in(test, test.picture);
-  std::vector<int> samples;
-  if (!test.first_frame)
-    samples.assign(test.scene_samples.begin(), test.scene_samples.end());
-  const bool cut = defined_scene_cut(config, picture, samples);
-  outputs.push_back({"find_scene_cut", guarded(std::vector<std::uint8_t>{cut}, poison)});
-  outputs.push_back({"scene samples",
-                     guarded(std::vector<std::uint8_t>(samples.begin(), samples.end()), poison)});
-
   for (const bool filled : {false, true}) {
-    DefinedHistory history{test.history, {test.ages.begin(), test.ages.end()}, {}};
-    defined_over_time(test.left, filled ? test.measured : test.left, test.filter, test.is_new_scene,
-                      history);
+    DefinedHistory history{test.history, {test.ages.begin(), test.ages.end()}};
+    history.is_new_scene = test.first_frame || test.is_new_scene;
+    defined_over_time(test.left, filled ? test.measured : test.left, test.filter, history);
     outputs.push_back({"filter_over_time", guarded(history.numbers, word)});
     outputs.push_back(
         {"filter_over_time, ages",
@@ -255,29 +246,19 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
   }
   outputs.push_back({"written confidence", widened(block.values())});
 
-  const Output<std::uint8_t> scene(device, test.scene_samples, poison);
-  const Output<std::uint8_t> cut(device, 1, poison);
-  stages->find_scene_cut(plane_in(test, picture), test.first_frame,
-                         {nullptr, nullptr, scene.data(), reinterpret_cast<bool*>(cut.data())});
-  device.finish();
-  outputs.push_back({"find_scene_cut", cut.numbers()});
-  outputs.push_back({"scene samples", scene.numbers()});
-
   const Input<std::uint16_t> measured(device, test.measured);
-  const Input<std::uint8_t> is_new_scene(device, {test.is_new_scene});
+  const Input<std::uint32_t> area_change(device, {test.is_new_scene ? 16385u : 16384u});
   for (const std::uint16_t* known : {static_cast<const std::uint16_t*>(nullptr), measured.data()}) {
     const Output<std::uint16_t> numbers(device, test.history, poison);
     const Output<std::uint8_t> ages(device, test.ages, poison);
-    stages->filter_over_time(
-        map.data(), known, test.filter,
-        {numbers.data(), ages.data(), nullptr,
-         reinterpret_cast<bool*>(const_cast<std::uint8_t*>(is_new_scene.data()))});
+    stages->filter_over_time(map.data(), known, test.filter,
+                             {numbers.data(), ages.data(), area_change.data(), test.first_frame});
     device.finish();
     outputs.push_back({"filter_over_time", numbers.numbers()});
     outputs.push_back({"filter_over_time, ages", ages.numbers()});
   }
   measured.expect_unchanged();
-  is_new_scene.expect_unchanged();
+  area_change.expect_unchanged();
   map.expect_unchanged();
   confidence.expect_unchanged();
   picture.expect_unchanged();

@@ -101,12 +101,13 @@ Parameters plain() {
   return parameters;
 }
 
-/// A wall at a distance. Where `covered`, the right camera sees something else.
-SgmInput wall(const SgmCase& test, std::uint64_t seed, int disparity, bool covered) {
+/// A wall at a distance, in light that makes it `darker` times as dark. Where `covered`, the right
+/// camera sees something else.
+SgmInput wall(const SgmCase& test, std::uint64_t seed, int disparity, bool covered, int darker) {
   Random random(seed);
   std::vector<std::uint8_t> scene;
   for (int i = 0; i < width * height; ++i)
-    scene.push_back(static_cast<std::uint8_t>(random.between(0, 255)));
+    scene.push_back(static_cast<std::uint8_t>(random.between(0, 255) / darker));
   SgmInput input{scene, scene};
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
@@ -141,8 +142,8 @@ class Walls {
   sgm::SgmStereo& stereo() { return stereo_; }
 
   /// Returns the number of a pixel in the map, in sixteenths. covered() walls cover it.
-  int match(int disparity, bool covered = false, std::uint64_t seed = 1) {
-    match(stereo_, disparity, covered, seed);
+  int match(int disparity, bool covered = false, std::uint64_t seed = 1, int darker = 1) {
+    match(stereo_, disparity, covered, seed, darker);
     return number_at(place_ % width, place_ / width);
   }
 
@@ -157,8 +158,9 @@ class Walls {
   int confidence() const { return output_.confidence[static_cast<std::size_t>(place_)]; }
 
  private:
-  void match(sgm::SgmStereo& stereo, int disparity, bool covered, std::uint64_t seed) {
-    const SgmFrames frames(device_, test_, wall(test_, seed, disparity, covered));
+  void match(sgm::SgmStereo& stereo, int disparity, bool covered, std::uint64_t seed,
+             int darker = 1) {
+    const SgmFrames frames(device_, test_, wall(test_, seed, disparity, covered, darker));
     frames.run(stereo);
     device_.finish();
     output_ = frames.output();
@@ -208,6 +210,17 @@ TEST_P(SgmOverTime, UnknownPixelsKeepTheirDisparityForSomeFrames) {
     }
     walls.match(true_disparity, true);
     EXPECT_GT(walls.unknown(), 100);
+  });
+}
+
+TEST_P(SgmOverTime, AnotherLightKeepsDisparities) {
+  on_device([](Device& device) {
+    Parameters parameters = plain();
+    parameters.temporal_persistence = 2;
+    Walls walls(device, parameters);
+    walls.match(true_disparity);
+    walls.match(true_disparity, true, 1, 2);
+    EXPECT_EQ(walls.unknown(), 0);
   });
 }
 

@@ -271,12 +271,13 @@ TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
             constexpr std::uint8_t all_ages[] = {0, 1, 254};
             ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
           }
-        DefinedHistory defined{last, {ages.begin(), ages.end()}, {}};
+        DefinedHistory defined{last, {ages.begin(), ages.end()}};
+        defined.is_new_scene = false;
         const TemporalFilter filter{weight, max_step, persistence};
-        const Map expected = defined_over_time(map, measured, filter, false, defined);
-        bool is_new_scene = false;
+        const Map expected = defined_over_time(map, measured, filter, defined);
+        const std::uint32_t area_change = 0;
         picture.stages->filter_over_time(map.data(), measured.data(), filter,
-                                         {last.data(), ages.data(), nullptr, &is_new_scene});
+                                         {last.data(), ages.data(), &area_change});
         ASSERT_EQ(last, expected) << weight << "/256 within " << max_step << " for " << persistence;
         ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
       }

@@ -119,7 +119,8 @@ Picture SmoothedEqualization::next(const Picture& picture, const Equalization& h
     Bins counts;
     for (const Bins& histogram : histograms)
       counts.insert(counts.end(), histogram.begin(), histogram.end());
-    const Bins averages = average_.add(counts, count, smoothing);
+    const Bins averages =
+        average_.add(counts, count, smoothing, regions ? 0 : areas_.change(layout, frame_of(in)));
 
     std::vector<std::uint16_t> made;
     for (std::size_t start = 0; start < averages.size(); start += bins) {

@@ -50,6 +50,7 @@ class SmoothedEqualization {
   /// The method of the last frame. Another one begins a new average.
   bool was_adaptive_ = false;
   cudavision::test::DefinedSmoothedClahe adaptive_;
+  cudavision::test::DefinedAreas areas_;
   cudavision::test::DefinedAverage average_;
   cudavision::test::DefinedHysteresis hysteresis_;
 };

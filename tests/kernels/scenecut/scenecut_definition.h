@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <vector>
+
+#include "cuda/core/frame.h"
+
+namespace cudavision::test {
+
+/// A second implementation of scenecut::AreaMeans, which shares no code with the one under test.
+class DefinedAreas {
+ public:
+  /// Returns the change from the frame before, in 65536ths.
+  int change(const FrameLayout& layout, const ConstFrame& in);
+
+ private:
+  std::vector<long long> means_;  ///< of the frame before; none before the first one
+};
+
+}  // namespace cudavision::test
