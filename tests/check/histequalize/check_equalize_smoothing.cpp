@@ -390,7 +390,9 @@ TEST(test_cuts_before_a_flush_are_forgotten) {
 TEST(test_cut_to_a_mirror_image, .times(4)) {
   const bool cuts = index % 2 == 0;
   const Equalization how = with_method(index / 2 == 1);
-  FilterHarness filter{how.tile_properties(), one_second, {"post-messages", "true"}};
+  FilterHarness filter("cudahistequalize", how.tile_properties());
+  filter.set(one_second);
+  filter.set("post-messages", "true");
   filter.set("scene-cut-threshold", cuts ? "0.25" : "1");
   filter.set(how.properties());
   with_caps(filter);

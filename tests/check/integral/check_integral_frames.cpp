@@ -58,22 +58,19 @@ TEST(test_scene_cuts) {
 // A picture and its mirror image have the same histogram, but are two scenes.
 TEST(test_cut_to_a_mirror_image, .times(3)) {
   const char* const formats[] = {"I420", "BGRx", "GRAY16_LE"};
-  std::vector<Picture> pictures = film(formats[index], 6);
-  const int unit = pictures[0].format->bits == 16 ? 256 : 1;
-  for (std::size_t i = 0; i < 6; ++i) {
-    Picture& picture = pictures[i];
-    const Picture plain = picture;
-    const auto paint = [&](bool mirrored) {
-      picture =
-          picture_with(*plain.format, plain.width, plain.height, [&](int place, int x, int y) {
-            const int from = mirrored ? plain.width - 1 - x : x;
-            return plain.sample(place, from, y) + 4 * from * unit;
-          });
-    };
-    paint(i >= 3);
+  constexpr Size size = {58, 36};
+  std::vector<Picture> pictures = film(formats[index], 6, 40, 1, size);
+  const FormatSpec& format = *pictures[0].format;
+  const int step = format.bits == 16 ? 60 * 256 : 60;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const Picture plain = pictures[i];
+    pictures[i] = picture_with(format, size.width, size.height, [&](int place, int x, int y) {
+      const bool is_bright = (x >= size.width / 2) == (i < 3);
+      return plain.sample(place, x, y) + (is_bright ? step : 0);
+    });
   }
   Film one(5);
-  one.filter.accept_caps(*pictures[0].format, 29, 18);
+  one.filter.accept_caps(format, size.width, size.height);
   for (const Picture& picture : pictures)
     one.push(picture);
   one.filter.send_eos();
