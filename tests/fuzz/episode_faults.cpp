@@ -65,7 +65,8 @@ void Episode::ignore_filters() {
   settle();
 }
 
-// Which frames come out depends on the pools, but each that fails must fail with an error.
+// Which frames come out depends on the pools, but each that fails must fail with an error: its own,
+// or that of a frame that was in flight before it.
 void Episode::use_failing_pools() {
   if (!started_)
     return good_caps();
@@ -73,14 +74,22 @@ void Episode::use_failing_pools() {
   {
     const Owned<GstPad> source(gst_element_get_static_pad(filter_.element(), "src"));
     const FailingPools pools(source);
+    filter_.messages().clear();
     for (int i = below(6); i >= 0; --i) {
       gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
-      push(stamped(to_buffer(Picture(*format_, width_, height_), any_layout())), std::nullopt);
+      GstBuffer* buffer = to_buffer(Picture(*format_, width_, height_), any_layout());
+      if (filter_.push(tracked(stamped(buffer))) == GST_FLOW_ERROR)
+        fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
+                    "episode %u: a frame failed without an element error", seed());
     }
     drain();
-    judge_rest();
+    while (filter_.pull() != nullptr) {
+    }
+    ++interruptions_;
   }
   gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
+  // Otherwise the next frame gets the answer of those that an event has pushed.
+  filter_.flush();
   good_caps();
 }
 
@@ -93,6 +102,7 @@ void Episode::control_properties() {
     drain();
     judge_rest();
   }
+  filter_.flush();
   good_caps();
 }
 

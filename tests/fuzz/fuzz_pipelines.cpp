@@ -154,6 +154,11 @@ class Tee : private Random {
   }
   void restart() {
     set_state(one_of({GST_STATE_NULL, GST_STATE_READY}));
+    // GStreamer itself answers GST_FLOW_ERROR to an event that finds a source pad flushing, upon
+    // which a queue posts an error while it is stopped.
+    const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
+    gst_bus_set_flushing(bus, TRUE);
+    gst_bus_set_flushing(bus, FALSE);
     set_state(GST_STATE_PLAYING);
   }
 

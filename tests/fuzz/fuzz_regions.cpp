@@ -71,12 +71,13 @@ class Oracle {
       for (const Labelled& meta : metas)
         if (settings.accepts(meta.label))
           seen.push_back(meta.box);
-    const std::vector<Box>& known = settings.metas ? seen : boxes;
+    const std::vector<Box> known = settings.metas ? seen : boxes;
+    // Those outside of the frame, too: their feather may reach into it.
+    boxes.insert(boxes.end(), seen.begin(), seen.end());
     if (std::any_of(known.begin(), known.end(),
                     [&](const Box& box) { return in_frame(grown(box, settings.margin), box); })) {
       last_ = settings.persistence > 0 ? known : std::vector<Box>();
       age_ = 0;
-      boxes.insert(boxes.end(), seen.begin(), seen.end());
       return {false, parameters(settings, boxes)};
     }
     if (!last_.empty() && age_ <= settings.persistence) {
