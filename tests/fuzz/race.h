@@ -54,7 +54,6 @@ class Race : public Life {
   bool unlink_for_a_moment();
   bool relink_here();  ///< in the thread that pushes
   void change_property();
-  void control();
   void mend_properties();
   void read();
   void query();
