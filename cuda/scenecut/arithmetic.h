@@ -59,7 +59,7 @@ CUDAVISION_HOST_DEVICE inline Comparison compared(const AreaPair& means, const A
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t change_of(const Comparison& all, int areas) {
-  constexpr std::uint32_t min_difference = 6 * 16;  // levels
+  constexpr std::uint32_t min_difference = 10 * 16;  // levels
   if (all.difference <= min_difference * static_cast<std::uint32_t>(areas * areas))
     return 0;
   return static_cast<std::uint32_t>(std::uint64_t{2 * 65536} * all.difference /

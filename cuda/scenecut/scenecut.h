@@ -21,9 +21,9 @@
 ///   m = 16·S div (N·2^(bits − 8))
 /// With a the number of areas, E = a·m − Σm is the deviation of an area from the mean of all. With
 /// E' for the frame before, D = Σ|E − E'| and T = Σ(|E| + |E'|), the change is in 65536ths
-///   2^17·D div 3T     or 0 if D ≤ 96·a²
+///   2^17·D div 3T     or 0 if D ≤ 160·a²
 /// Therefore, an offset of the brightness changes nothing, and neither does noise: a change of less
-/// than 6 levels on average does not count. In films, the change is 0.36 or more at cuts and at
+/// than 10 levels on average does not count. In films, the change is 0.36 or more at cuts and at
 /// most 0.24 for motion. A change of the whole brightness by a factor of 2.2 is one of 0.25.
 /// docs/elements/cudahistequalize.md has the shares of cuts that are found.
 namespace cudavision::scenecut {

@@ -53,7 +53,7 @@ int DefinedAreas::change(const FrameLayout& layout, const ConstFrame& in) {
     difference += std::llabs(now[i] - then[i]);
     structure += std::llabs(now[i]) + std::llabs(then[i]);
   }
-  if (difference <= 6 * 16 * areas * areas)
+  if (difference <= 10 * 16 * areas * areas)
     return 0;
   return static_cast<int>(2 * difference * 65536 / (3 * structure));
 }
