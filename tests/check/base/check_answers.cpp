@@ -19,10 +19,6 @@ Picture picture() {
   return make_picture(format(), width, height, Content::natural, 1);
 }
 
-std::string caps_text() {
-  return caps_of(format(), width, height, colorimetry(format(), false));
-}
-
 void answer_caps(GstPad* pad, const std::string& caps) {
   answer_queries(pad, GST_QUERY_CAPS,
                  [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/filterharness.h"
 
+#include <dlfcn.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 #include "tests/check/common/anyelement.h"
@@ -160,13 +162,36 @@ void expect_either(const std::function<void(unsigned number)>& change,
   fail_unless(unexpected.empty(), "the output is neither of the two: %s", unexpected.c_str());
 }
 
-Owned<GstHarness> new_shared_harness(const std::string& launch) {
+namespace {
+
+Owned<GstHarness> new_harness(const std::string& launch,
+                              const std::function<void(GstElement* bin)>& prepare) {
   GError* problem = nullptr;
   const Owned<GstElement> bin(gst_parse_bin_from_description(launch.c_str(), TRUE, &problem));
   fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
   gst_object_ref_sink(bin);
-  share_cuda_context(bin);
+  prepare(bin);
   return Owned<GstHarness>(gst_harness_new_with_element(bin, "sink", "src"));
+}
+
+}  // namespace
+
+Owned<GstHarness> new_shared_harness(const std::string& launch) {
+  return new_harness(launch, share_cuda_context);
+}
+
+Owned<GstHarness> new_harness_in_own_context(const std::string& launch, guint gpu) {
+  return new_harness(launch, [=](GstElement* bin) {
+    void* const library = dlopen("libgstcuda-1.0.so.0", RTLD_NOW);
+    fail_unless(library != nullptr, "%s", dlerror());
+    const auto new_context =
+        reinterpret_cast<GstObject* (*)(guint)>(dlsym(library, "gst_cuda_context_new"));
+    const auto wrap = reinterpret_cast<GstContext* (*)(GstObject*)>(
+        dlsym(library, "gst_context_new_cuda_context"));
+    const Owned<GstObject> context(new_context(gpu));
+    fail_unless(context != nullptr, "no CUDA context");
+    gst_element_set_context(bin, Owned<GstContext>(wrap(context)).get());
+  });
 }
 
 Owned<GstElement> new_element(const char* factory) {

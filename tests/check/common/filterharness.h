@@ -80,6 +80,8 @@ Owned<GstElement> new_element(const char* factory);
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 /// Makes the elements of a launch line, with the shared context, between two pads of a harness.
 Owned<GstHarness> new_shared_harness(const std::string& launch);
+/// Returns one whose elements compute in a CUDA context that no others use. Requires a GPU.
+Owned<GstHarness> new_harness_in_own_context(const std::string& launch, guint gpu = 0);
 /// Makes tested() with the backend under test, `always` and further properties.
 Owned<GstElement> make_tested(const Properties& properties = {});
 

@@ -68,23 +68,6 @@ TEST(test_pumping_exposure) {
 
 namespace {
 
-/// Returns the film of a street in Debian's opencv-doc, or its first frames in H.264, for a GPU
-/// host that can decode nothing else.
-std::string street() {
-  const char* film = g_getenv("CUDAVISION_TEST_STREET");
-  return film != nullptr ? film : "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
-}
-
-std::string unless_street() {
-  if (!g_file_test(street().c_str(), G_FILE_TEST_IS_REGULAR))
-    return street() + " is missing (Debian: opencv-doc)";
-  if (g_getenv("CUDAVISION_TEST_STREET") == nullptr)
-    if (std::string reason = unless_elements({"avidemux", "avdec_msmpeg4"}); !reason.empty())
-      return reason;
-  return unless_elements(
-      {"filesrc", "decodebin", "videoconvert", "videocrop", "tee", "queue", "fakesink"});
-}
-
 /// Collects the means of a lawn that nobody walks on, in every frame that a pad gets.
 class Lawn {
  public:
@@ -132,7 +115,7 @@ TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
       {"smoothed", equalize + " smoothing-time=1000000000"},
       {"fixed", equalize + " smoothing-time=1000000000000000 scene-cut-threshold=1"},
   };
-  std::string pipeline = "filesrc location=" + street() +
+  std::string pipeline = "filesrc location=" + street_film() +
                          " ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! tee name=t";
   for (const Branch& branch : branches)
     pipeline += " t. ! queue" + branch.element + Lawn::crop + branch.name;

@@ -177,7 +177,7 @@ TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
   const auto new_uploader = [&] {
-    Owned<GstHarness> uploader(gst_harness_new_parse("cudagaussblur sigma=0 backend=cuda"));
+    Owned<GstHarness> uploader = new_harness_in_own_context("cudagaussblur sigma=0 backend=cuda");
     gst_harness_set_sink_caps_str(uploader, cuda_caps);
     gst_harness_set_src_caps_str(uploader, caps.c_str());
     return uploader;

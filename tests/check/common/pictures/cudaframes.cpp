@@ -11,11 +11,10 @@ std::string cuda_caps_of(const Picture& picture) {
       .replace(0, std::string("video/x-raw").size(), cuda_feature);
 }
 
-// Without share_cuda_context(), the element makes a context.
 CudaUploader::CudaUploader(int gpu)
-    : harness_(gst_harness_new_parse((tested_launch() + " backend=cuda cuda-device-id=" +
-                                      std::to_string(gpu) + " " + text_of(tested().idle))
-                                         .c_str())) {
+    : harness_(new_harness_in_own_context(tested_launch() + " backend=cuda cuda-device-id=" +
+                                              std::to_string(gpu) + " " + text_of(tested().idle),
+                                          static_cast<guint>(gpu))) {
   gst_harness_set_sink_caps_str(harness_, cuda_feature);
 }
 

@@ -53,6 +53,21 @@ std::string picture_file(const std::string& name) {
   return result;
 }
 
+std::string street_film() {
+  const char* film = g_getenv("CUDAVISION_TEST_STREET");
+  return film != nullptr ? film : "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+}
+
+std::string unless_street() {
+  if (!g_file_test(street_film().c_str(), G_FILE_TEST_IS_REGULAR))
+    return street_film() + " is missing (Debian: opencv-doc)";
+  if (g_getenv("CUDAVISION_TEST_STREET") == nullptr)
+    if (std::string reason = unless_elements({"avidemux", "avdec_msmpeg4"}); !reason.empty())
+      return reason;
+  return unless_elements(
+      {"filesrc", "decodebin", "videoconvert", "videocrop", "tee", "queue", "fakesink"});
+}
+
 std::string unless_pictures(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (const std::string file = picture_file(name);

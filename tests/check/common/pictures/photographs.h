@@ -22,6 +22,12 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
 /// opencv-doc. It must be in picturefiles.inc.
 std::string picture_file(const std::string& name);
 
+/// Returns the film of a street in Debian's opencv-doc, or its first frames in H.264, for a GPU
+/// host that can decode nothing else.
+std::string street_film();
+/// Why tests of this film cannot run; empty if they can.
+std::string unless_street();
+
 /// Why tests of these pictures, or of the photographs, cannot run; empty if they can.
 std::string unless_pictures(const std::vector<std::string>& names);
 std::string unless_photographs();
