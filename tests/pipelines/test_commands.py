@@ -98,7 +98,7 @@ def execute(place, command):
     # A camera's picture and a film in a window go on for long: a second of it is enough, and then Ctrl-C.
     if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)|explore\.py", command) and "archive.py" not in command and missing is None:
         # blur-faces.py first looks for faces in all of the film.
-        running.wait_until(lambda: plays(place, running.text()), timeout=3600 if "blur-faces.py" in command else 300)
+        running.wait_until(lambda: plays(place, running.text()))
         time.sleep(0.5)
         result = running.interrupt()
     else:
