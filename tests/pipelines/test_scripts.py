@@ -297,7 +297,7 @@ def _(place):
 def _(place):
     film = place.materials / "film.mp4"
     # The film has 50 frames in 2 s. The second region begins with frame 25, and the left edge cuts it off.
-    (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 -20 60 68 40\n")
+    (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 -20 60 168 40\n")
     result = place.script("privacy.sh", "--feather=0", "--shape=rectangle", "regions.txt", film, "out.mkv")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
     # Nothing that may be meant as a region is left out.
@@ -321,7 +321,7 @@ def _(place):
     changed = [0, 0]
     for n in range(50):
         first = n < 25
-        x0, y0, x1, y1 = (10, 8, 130, 136) if first else (0, 60, 48, 100)
+        x0, y0, x1, y1 = (10, 8, 130, 136) if first else (0, 60, 148, 100)
         for y in range(height):
             at = (n * height + y) * width
             for begin, end, inside in ((0, x0, False), (x0, x1, y0 <= y < y1), (x1, width, False)):
