@@ -11,9 +11,9 @@ namespace cudavision {
 
 /// Finds scene cuts, as cudahistequalize does by default: a frame begins a new scene if more than a
 /// quarter of its pixels have moved to other bins of the luminance histogram since the frame
-/// before, or its areas change by more than a quarter (scenecut.h). In the histogram, red, green and blue of more than
-/// 8 bits are judged by green, and 16 bits by the upper eight. The device decides. All calls, the
-/// destructor included, are made in the session's context.
+/// before, or its areas change by more than a quarter (scenecut.h). In the histogram, red, green
+/// and blue of more than 8 bits are judged by green, and 16 bits by the upper eight. The device
+/// decides. All calls, the destructor included, are made in the session's context.
 class SceneCuts {
  public:
   SceneCuts(Device& device, const FrameLayout& layout);
