@@ -154,7 +154,8 @@ TEST(test_discont_begins_anew) {
 TEST(test_another_scene_begins_anew) {
   Keeper keeper;
   expect_kept(keeper.match(Wall(true)), "the same scene");
-  expect_picture(keeper.match(Wall(true, 77)), first_map(77), "another scene");
+  // The areas of most pictures of noise differ by less than a scene cut needs.
+  expect_picture(keeper.match(Wall(true, 61)), first_map(61), "another scene");
 }
 
 // A frame that found no partner is not the end of a scene. Neither is a property that changes.
