@@ -11,7 +11,7 @@ import tempfile
 import threading
 
 import frames
-from explore.inputs import Unusable, hang
+from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
 max_cloud = 60000  # points; more than a window shows, and 1 MB
@@ -129,9 +129,9 @@ class Meter(Converter):
 
     def measured(self, sample):
         self(sample)
-        message = self.pipeline.get_bus().timed_pop_filtered(hang, Gst.MessageType.ELEMENT)
-        if not message:
-            raise Unusable("The luminance of the frame cannot be measured.")
+        while not (message := self.pipeline.get_bus().timed_pop_filtered(Gst.SECOND, Gst.MessageType.ELEMENT)):
+            if self.is_closed:  # which drops the messages
+                raise Unusable("The luminance of the frame is not measured any more.")
         structure = message.get_structure()
         bins = array.array("Q", structure.get_value("bins").get_data())
         return {"bins": [sum(bins[i:i + len(bins) // 256]) for i in range(0, len(bins), len(bins) // 256)],
