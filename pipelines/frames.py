@@ -18,6 +18,11 @@ except (ImportError, ValueError) as error:
              "  sudo apt-get install python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
+# PyGObject builds an enumeration on its first use, and a second thread may find it without its values. Streaming threads
+# use them, so all are built now.
+for name in dir(Gst):
+    getattr(Gst, name, None)
+
 examples = "/usr/share/doc/opencv-doc/examples/data/"
 
 

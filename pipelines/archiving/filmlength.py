@@ -12,6 +12,10 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst
 
+# As in frames.py, before streaming threads use them.
+for name in dir(Gst):
+    getattr(Gst, name, None)
+
 # The end of a film is looked for so long before the end that its header promises, and then in all of the film.
 last_part = 10 * Gst.SECOND
 # The header of a film may promise so much more than its streams hold.

@@ -16,7 +16,7 @@ pipelines = top / "pipelines"
 examples = pathlib.Path("/usr/share/doc/opencv-doc/examples/data")
 full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
 # The limit of each wait, in seconds. Only a hang reaches it, however busy the machine is.
-watchdog = 1800
+watchdog = 600
 tests = []
 
 # A shell lets background jobs ignore Ctrl-C, and the commands that are tested would inherit that.

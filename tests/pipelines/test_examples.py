@@ -41,6 +41,19 @@ pipeline.set_state(Gst.State.NULL)
     expect(result.status == 0 and "A buffer of 100 bytes is too small" in result.out, result.last())
 
 
+@test("the Python examples build GStreamer's enumerations before their streaming threads use them")
+def _(place):
+    for folder, module in ((pipelines, "frames"), (pipelines / "archiving", "filmlength")):
+        sources = "".join(path.read_text() for path in folder.rglob("*.py"))
+        used = sorted(set(re.findall(r"\bGst\.([A-Z]\w+)\.[A-Z_]+\b", sources)))
+        result = place.run(python, "-c", f"""
+import {module}
+from gi.repository import Gst
+print([name for name in {used} if name not in vars(getattr(Gst, "_introspection_module", Gst))])
+""", PYTHONPATH=folder)
+        expect(len(used) > 4 and result.status == 0 and result.out == "[]\n", f"{module}: {result.last()}")
+
+
 @test("examples check the names of files before they begin")
 def _(place):
     film, left, right = (place.materials / name for name in ("film.mp4", "left.png", "right.png"))
