@@ -102,12 +102,15 @@ Parameters plain() {
 }
 
 /// A wall at a distance, in light that makes it `darker` times as dark. Where `covered`, the right
-/// camera sees something else.
+/// camera sees something else. Scenes of even and odd seeds have their dark half on different
+/// sides.
 SgmInput wall(const SgmCase& test, std::uint64_t seed, int disparity, bool covered, int darker) {
   Random random(seed);
   std::vector<std::uint8_t> scene;
-  for (int i = 0; i < width * height; ++i)
-    scene.push_back(static_cast<std::uint8_t>(random.between(0, 255) / darker));
+  for (int i = 0; i < width * height; ++i) {
+    const bool dark_half = (i % width < width / 2) == (seed % 2 == 0);
+    scene.push_back(static_cast<std::uint8_t>(random.between(0, dark_half ? 127 : 255) / darker));
+  }
   SgmInput input{scene, scene};
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
