@@ -70,13 +70,13 @@ Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 constexpr std::uint16_t unknown = 0xFFFF;
 
 /// The maps that select() makes from the sums.
-struct Winners {
+struct WtaResult {
   std::uint16_t* left;       ///< may be unknown
   std::uint16_t* right;      ///< integers; unknown only in columns that no left pixel meets
   std::uint8_t* confidence;  ///< of the left map; may be null
 
   /// Returns the parts of the maps that begin at this pixel.
-  Winners from_pixel(std::int64_t pixel) const noexcept {
+  WtaResult from_pixel(std::int64_t pixel) const noexcept {
     return {left + pixel, right + pixel, confidence ? confidence + pixel : nullptr};
   }
 };
@@ -174,12 +174,12 @@ class Stages {
   /// With c1 = S(best) and c2 the smallest S(d) where |d − best| > 1, confidence is
   /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
-                      const Winners& winners) = 0;
+                      const WtaResult& winners) = 0;
 
   /// All of the above: census() of both pictures, aggregate() and select(). A backend need not
   /// compute features and sums in the form that those give.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-                     float uniqueness, Subpixel subpixel, const Winners& winners) = 0;
+                     float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
   // Matching under noise, with census_gradient only. I is `luminance >> (bits − 8)`, replicated
   // beyond the edges, and div truncates. Noise has a standard deviation e in sixteenths of a level
@@ -230,7 +230,7 @@ class Stages {
   /// select().
   virtual void match_under_noise(const SamplePlane& left, const SamplePlane& right,
                                  const NoiseSource& noise, const Penalties& penalties,
-                                 float uniqueness, Subpixel subpixel, const Winners& winners) = 0;
+                                 float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
   /// Takes the median of 3×3 numbers, in which unknown is the largest. The outermost pixels become
   /// unknown or, in compatibility, 0. from and to differ.

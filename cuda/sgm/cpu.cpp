@@ -34,11 +34,11 @@ class StagesCpu final : public Stages {
     aggregate_.run(picture, left, right, penalties, sums);
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
-              const Winners& winners) override {
+              const WtaResult& winners) override {
     select_.run(sums, uniqueness, subpixel, winners);
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-             float uniqueness, Subpixel subpixel, const Winners& winners) override {
+             float uniqueness, Subpixel subpixel, const WtaResult& winners) override {
     void* const left_features = features_.data();
     void* const right_features = features_.as<std::uint8_t>() + config_.feature_map_bytes();
     census(left, left_features);
@@ -65,7 +65,7 @@ class StagesCpu final : public Stages {
   }
   void match_under_noise(const SamplePlane& left, const SamplePlane& right,
                          const NoiseSource& noise, const Penalties& penalties, float uniqueness,
-                         Subpixel subpixel, const Winners& winners) override {
+                         Subpixel subpixel, const WtaResult& winners) override {
     void* const left_features = features_.data();
     void* const right_features = features_.as<std::uint8_t>() + config_.feature_map_bytes();
     auto* const filtered = filtered_.as<std::uint16_t>();

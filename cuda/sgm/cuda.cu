@@ -3,86 +3,21 @@
 // The CUDA backend of SgmStereo.
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
-#include "cuda/sgm/aggregate/aggregate_cuda.h"
-#include "cuda/sgm/bytesums/bytesums_cuda.h"
+#include "cuda/sgm/matching/bands_cuda.h"
+#include "cuda/sgm/matching/match8_cuda.h"
+#include "cuda/sgm/paths16/aggregate_cuda.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {
 
-/// The bytes that the sums of path costs may take on the current device.
-double sums_budget(const StageConfig& config) {
-  if (config.memory_budget > 1)
-    return config.memory_budget;
-  std::size_t free = 0, total = 0;
-  cuda_check(cudaMemGetInfo(&free, &total), "asking for the free memory");
-  return config.memory_budget * static_cast<double>(free);
-}
-
-/// Returns the rows of the fewest bands, all but the last one equally high and of whole units, with
-/// which `bytes_of(rows)` is within the budget.
-template <class BytesOf>
-int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
-  constexpr int fewest_rows = 16;
-  const auto rows_of = [&](int bands) {
-    const int rows = (config.height + bands - 1) / bands;
-    return bands == 1 ? rows : (rows + unit - 1) / unit * unit;
-  };
-  // More bands have smaller volumes, but more states between them.
-  std::size_t minimum = std::numeric_limits<std::size_t>::max();
-  for (int bands = 1;; ++bands) {
-    minimum = std::min(minimum, bytes_of(rows_of(bands)));
-    if (static_cast<double>(minimum) <= budget)
-      return rows_of(bands);
-    if (rows_of(bands) <= std::max(fewest_rows, unit))
-      throw Error(Error::Kind::out_of_memory,
-                  "SgmStereo: the sums of path costs of " + std::to_string(config.width) + "×" +
-                      std::to_string(config.height) + " pixels with " +
-                      std::to_string(config.disparities) + " disparities take at least " +
-                      std::to_string(minimum) + " bytes, but " + config.word("memory_budget") +
-                      " is " + std::to_string(static_cast<std::uint64_t>(budget)) +
-                      " bytes: raise it, or lower " + config.word("disparities"));
-  }
-}
-
-/// The rows of the bands of both ways of matching.
-struct BandPlan {
-  int byte_rows;  ///< of ByteSumsCuda, or 0 if it does not support the config
-  int word_rows;  ///< of sums of 16 bits
-};
-
-std::size_t word_bytes(const StageConfig& config, int rows) {
-  return sizeof(std::uint16_t) * static_cast<std::size_t>(config.width) *
-         static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
-}
-
-BandPlan bands_within_budget(const StageConfig& config) {
-  const double budget = sums_budget(config);
-  BandPlan bands{};
-  bands.word_rows =
-      band_rows_within(budget, config, AggregateCuda::row_unit(config), [&](int rows) {
-        return word_bytes(config, rows) + AggregateCuda::extra_bytes(config, rows);
-      });
-  if (ByteSumsCuda::supports(config))
-    bands.byte_rows = band_rows_within(budget, config, MatchExtent::row_unit, [&](int rows) {
-      return ByteSumsCuda::volume_bytes(config, rows) + ByteSumsCuda::state_bytes(config, rows);
-    });
-  return bands;
-}
-
-BandPlan bands_of(const StageConfig& config, int rows) {
-  const int whole_units = (rows + MatchExtent::row_unit - 1) / MatchExtent::row_unit;
-  return {ByteSumsCuda::supports(config) ? whole_units * MatchExtent::row_unit : 0, rows};
-}
-
 class StagesCuda final : public Stages {
  public:
   StagesCuda(Device& device, const StageConfig& config, const BandPlan& bands)
       : config_(config),
-        word_rows_(bands.word_rows),
+        rows16_(bands.rows16),
         queue_(device.stream()),
         scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         features_(device.allocate(2 * config.feature_map_bytes())),
@@ -93,7 +28,7 @@ class StagesCuda final : public Stages {
         noise_filter_(queue_, config),
         census_(queue_, config),
         filtered_census_(queue_, config),
-        aggregate_(device, queue_, config, scratch_.data(), bands.word_rows),
+        aggregate_(device, queue_, config, scratch_.data(), bands.rows16),
         select_(queue_, config),
         maps_(queue_, config),
         speckles_(device, queue_, config, scratch_.data()),
@@ -103,8 +38,8 @@ class StagesCuda final : public Stages {
         slopes_(queue_, config, scratch_.data()),
         smooth_(queue_, config),
         temporal_(queue_, config) {
-    if (bands.byte_rows > 0)
-      byte_sums_.emplace(device, queue_, config, bands.byte_rows, sums_.as<std::uint8_t>());
+    if (bands.rows8 > 0)
+      match8_.emplace(device, queue_, config, bands.rows8, sums_.as<std::uint8_t>());
   }
 
   void census(const SamplePlane& picture, void* features) override {
@@ -115,15 +50,15 @@ class StagesCuda final : public Stages {
     aggregate_under(picture, {}, left, right, penalties, sums);
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
-              const Winners& winners) override {
+              const WtaResult& winners) override {
     select_.run(sums, config_.height, uniqueness, subpixel, winners);
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-             float uniqueness, Subpixel subpixel, const Winners& winners) override {
-    if (byte_sums_ && byte_sums_->fits(penalties)) {
-      const ByteSumsCuda::Input to = byte_sums_->input(left.bits, penalties);
+             float uniqueness, Subpixel subpixel, const WtaResult& winners) override {
+    if (match8_ && match8_->fits(penalties)) {
+      const Match8Cuda::Input to = match8_->input(left.bits, penalties);
       census_.run(left, right, to.left, to.right, to.steps);
-      byte_sums_->run({penalties, {}}, uniqueness, subpixel, winners);
+      match8_->run({penalties, {}}, uniqueness, subpixel, winners);
       return;
     }
     census_.run(left, right, census_.dense(features_.data()), census_.dense(right_features_), {});
@@ -150,18 +85,18 @@ class StagesCuda final : public Stages {
   }
   void match_under_noise(const SamplePlane& left, const SamplePlane& right,
                          const NoiseSource& noise, const Penalties& given, float uniqueness,
-                         Subpixel subpixel, const Winners& winners) override {
+                         Subpixel subpixel, const WtaResult& winners) override {
     const Penalties penalties = penalties_under(noise.fixed, given);
     const SamplePlane* const pictures[] = {&left, &right};
     const std::int64_t pitch = filtered_pitch(config_);
     auto* const first = filtered_.as<std::uint16_t>();
     const FilteredPlane filtered[] = {{first, pitch}, {first + pitch / 2 * config_.height, pitch}};
     noise_filter_.run(pictures, filtered, 2, noise);
-    if (byte_sums_ && byte_sums_->fits(penalties)) {
-      const ByteSumsCuda::Input to = byte_sums_->input(filtered_bits, penalties);
+    if (match8_ && match8_->fits(penalties)) {
+      const Match8Cuda::Input to = match8_->input(filtered_bits, penalties);
       filtered_census_.run(filtered[0], filtered[1], noise, to.left, to.right, to.steps,
                            {penalties, noise});
-      byte_sums_->run({penalties, noise}, uniqueness, subpixel, winners);
+      match8_->run({penalties, noise}, uniqueness, subpixel, winners);
       return;
     }
     filtered_census_.run(filtered[0], filtered[1], noise, census_.dense(features_.data()),
@@ -261,7 +196,7 @@ class StagesCuda final : public Stages {
   }
   void match_features(const SamplePlane& picture, const NoiseSource& noise,
                       const Penalties& penalties, float uniqueness, Subpixel subpixel,
-                      const Winners& winners) const {
+                      const WtaResult& winners) const {
     aggregate_.begin(picture, features_.data(), right_features_, penalties, noise);
     for_each_band([&](const RowBand& band) {
       auto* const sums = sums_.as<std::uint16_t>();
@@ -286,22 +221,20 @@ class StagesCuda final : public Stages {
 
   template <class Work>
   void for_each_band(const Work& work) const {
-    for (int begin = 0; begin < config_.height; begin += word_rows_)
-      work(RowBand{begin, std::min(begin + word_rows_, config_.height)});
+    for (int begin = 0; begin < config_.height; begin += rows16_)
+      work(RowBand{begin, std::min(begin + rows16_, config_.height)});
   }
   std::int64_t pixels_before(const RowBand& band) const {
     return static_cast<std::int64_t>(band.begin) * config_.width;
   }
 
   static std::size_t sums_bytes(const StageConfig& config, const BandPlan& bands) {
-    const std::size_t words = word_bytes(config, bands.word_rows);
-    return bands.byte_rows > 0
-               ? std::max(words, ByteSumsCuda::volume_bytes(config, bands.byte_rows))
-               : words;
+    const std::size_t words = sums16_bytes(config, bands.rows16);
+    return bands.rows8 > 0 ? std::max(words, Match8Cuda::volume_bytes(config, bands.rows8)) : words;
   }
 
   StageConfig config_;
-  int word_rows_;  // of a band's sums of 16 bits
+  int rows16_;  // of a band's sums of 16 bits
   LaunchQueue queue_;
   Buffer scratch_;          // shared by the stages, which run one after the other
   Buffer features_, sums_;  // of match()
@@ -312,7 +245,7 @@ class StagesCuda final : public Stages {
   CensusCuda census_;
   FilteredCensusCuda filtered_census_;
   AggregateCuda aggregate_;
-  SelectCuda select_;
+  Select16Cuda select_;
   MapsCuda maps_;
   SpecklesCuda speckles_;
   HolesCuda holes_;
@@ -321,7 +254,7 @@ class StagesCuda final : public Stages {
   SlopesCuda slopes_;
   SmoothCuda smooth_;
   TemporalCuda temporal_;
-  std::optional<ByteSumsCuda> byte_sums_;
+  std::optional<Match8Cuda> match8_;
 };
 
 }  // namespace

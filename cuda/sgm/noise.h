@@ -78,7 +78,7 @@ inline std::uint32_t window_variance(std::uint32_t sum, std::uint32_t squares) {
 
 /// Returns the filtered sample: between the pixel's level and the mean, by the share of the noise
 /// in the variance. Both variances are in the unit of window_variance(). On CUDA,
-/// noisefilter_arithmetic.h gives the same.
+/// noise/filter_arithmetic.h gives the same.
 inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                      std::uint32_t noise) {
   const std::uint32_t kept = variance > noise ? (variance - noise) * 256 / variance : 0;

@@ -168,7 +168,7 @@ class SgmStereo::State {
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
     const auto uniqueness = static_cast<float>(parameters_.uniqueness);
     const Subpixel subpixel = subpixel_of(parameters_);
-    const Winners winners{work_.left, work_.right, confidence};
+    const WtaResult winners{work_.left, work_.right, confidence};
     if (measures_noise())
       stages_->estimate_noise(left, std::exchange(first_measured_, false), work_.noise);
     if (heeds_noise(parameters_))

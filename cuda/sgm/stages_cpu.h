@@ -76,7 +76,7 @@ class SelectCpu {
  public:
   SelectCpu(Device& device, const StageConfig& config);
   void run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
-           const Winners& winners) const;
+           const WtaResult& winners) const;
 
  private:
   StageConfig config_;

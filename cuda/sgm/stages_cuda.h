@@ -2,8 +2,8 @@
 #pragma once
 
 // For .cu files: the stages on CUDA; backend.h defines them. Each class is implemented beside its
-// kernels in a file of its own. The aggregation and the matching with sums in bytes have folders:
-// aggregate/cuda.h and bytesums/cuda.h.
+// kernels in a file of its own, which README.md names. The aggregation and match() have headers of
+// their own: paths16/aggregate_cuda.h and matching/match8_cuda.h.
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/launchqueue_cuda.h"
@@ -14,6 +14,7 @@ struct CensusArguments;
 struct FilteredCensusArguments;
 struct PathPenalty;
 struct Samples;
+struct SumVolumes;
 struct SelectArguments;
 struct MapArguments;
 struct SpecklesArguments;
@@ -22,7 +23,6 @@ struct RefineArguments;
 struct SharpenArguments;
 struct SlopesArguments;
 struct SmoothArguments;
-struct SceneArguments;
 struct TemporalArguments;
 
 /// Where numbers of a map go: to another map, or to disparities as DisparityScale says.
@@ -201,12 +201,13 @@ class FilteredCensusCuda {
   LaunchQueue& queue_;
 };
 
-class SelectCuda {
+/// select() from 16-bit sums.
+class Select16Cuda {
  public:
-  SelectCuda(LaunchQueue& queue, const StageConfig& config);
+  Select16Cuda(LaunchQueue& queue, const StageConfig& config);
   /// Makes `rows` rows of the maps. sums and winners point to the first of them.
   void run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
-           const Winners& winners) const;
+           const WtaResult& winners) const;
 
  private:
   /// A kernel and how it is launched. select_right() explains pairs and tasks.
@@ -222,6 +223,22 @@ class SelectCuda {
 
   StageConfig config_;
   LaunchQueue& queue_;
+};
+
+/// select() from 8-bit sums, which match() makes.
+class Select8Cuda {
+ public:
+  Select8Cuda(LaunchQueue& queue, const StageConfig& config);
+  /// True if the current GPU has enough shared memory for a row.
+  static bool supports(const StageConfig& config);
+  /// Selects the winners of the first `rows` rows of the volumes.
+  void run(const SumVolumes& sums, int rows, float uniqueness, Subpixel subpixel,
+           const WtaResult& winners) const;
+
+ private:
+  LaunchQueue& queue_;
+  StageConfig config_;
+  int resident_blocks_;  // that the card runs at once
 };
 
 /// The stages that visit each pixel of a map once.

@@ -105,13 +105,16 @@
 #include "gst/base/elementdescription.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/core/elementerror.h"
-#include "gst/sgmstereo/outputs/requestpads.h"
-#include "gst/sgmstereo/stereoaggregate.h"
-#include "gst/sgmstereo/stereocaps.h"
-#include "gst/sgmstereo/stereoevents.h"
-#include "gst/sgmstereo/stereonegotiation.h"
+#include "gst/sgmstereo/pads/padqueries.h"
+#include "gst/sgmstereo/pads/requestpads.h"
+#include "gst/sgmstereo/pads/sinkpadstate.h"
+#include "gst/sgmstereo/pads/stereocaps.h"
+#include "gst/sgmstereo/pipeline/branches.h"
+#include "gst/sgmstereo/pipeline/negotiation.h"
+#include "gst/sgmstereo/pipeline/stereoaggregate.h"
+#include "gst/sgmstereo/pipeline/streamevents.h"
+#include "gst/sgmstereo/pipeline/unlinkedreports.h"
 #include "gst/sgmstereo/stereoproperties.h"
-#include "gst/sgmstereo/stereostate.h"
 
 GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
@@ -121,7 +124,7 @@ using namespace cudavision;
 struct GstCudaSgmStereo {
   GstAggregator parent;
   StereoState* state;
-  StereoArrivals* arrivals;
+  SinkPadState* sinks;
   StereoStream* stream;
 };
 
@@ -153,18 +156,18 @@ struct InAggregatingThread<function> {
 };
 
 static GstFlowReturn chain(GstPad* pad, GstObject* self, GstBuffer* buffer) {
-  return stereo_chain(*element_of(self)->arrivals, pad, buffer);
+  return stereo_chain(*element_of(self)->sinks, pad, buffer);
 }
 
 static GstFlowReturn sink_event_pre_queue(GstAggregator* self, GstAggregatorPad* pad,
                                           GstEvent* event) {
-  return stereo_sink_event_pre_queue(*element_of(self)->arrivals, pad, event);
+  return stereo_sink_event_pre_queue(*element_of(self)->sinks, pad, event);
 }
 
 static gboolean sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
-    return stereo_sink_flush_event(*element_of(self)->arrivals, pad, event);
+    return stereo_sink_flush_event(*element_of(self)->sinks, pad, event);
   return stereo_sink_event(*element_of(self)->stream, pad, event);
 }
 
@@ -175,13 +178,13 @@ static gboolean sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
 }
 
 static gboolean start(GstAggregator* self) {
-  element_of(self)->arrivals->reset();
+  element_of(self)->sinks->reset();
   return stereo_start(*element_of(self)->stream);
 }
 
 static gboolean stop(GstAggregator* self) {
   const gboolean stopped = stereo_stop(*element_of(self)->stream);
-  element_of(self)->arrivals->reset();
+  element_of(self)->sinks->reset();
   return stopped;
 }
 
@@ -213,7 +216,7 @@ static GstAggregatorPad* add_sink_pad(GstElement* element, const char* name) {
 static void gst_cuda_sgm_stereo_finalize(GObject* object) {
   auto* self = element_of(object);
   delete self->stream;
-  delete self->arrivals;
+  delete self->sinks;
   delete self->state;
   G_OBJECT_CLASS(gst_cuda_sgm_stereo_parent_class)->finalize(object);
 }
@@ -265,15 +268,15 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
 
 static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   auto* element = GST_ELEMENT_CAST(self);
-  self->state = new StereoState(element);
+  self->state = new StereoState(element, warn_of_waiting, refuse_end);
   StereoState& state = *self->state;
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
   self->stream = new StereoStream(&self->parent, state);
-  self->arrivals = new StereoArrivals(&self->parent, state);
+  self->sinks = new SinkPadState(&self->parent, state);
   for (const StereoSinkPad* sink : {&state.left, &state.right}) {
     auto* pad = GST_PAD_CAST(sink->pad);
-    self->arrivals->chain_of_parent = GST_PAD_CHAINFUNC(pad);
+    self->sinks->chain_of_parent = GST_PAD_CHAINFUNC(pad);
     gst_pad_set_chain_function(pad, chain);
     explain_refused_caps(pad, state.session);
   }

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "gst/base/properties.h"
+#include "gst/sgmstereo/pads/stereostate.h"
 #include "gst/sgmstereo/stereoenums.h"
 #include "gst/sgmstereo/stereopresets.h"
-#include "gst/sgmstereo/stereostate.h"
 
 namespace cudavision {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "gst/sgmstereo/calibration/knowndistance.h"
 #include "gst/sgmstereo/outputs/colormaprange.h"
+#include "gst/sgmstereo/rig/knowndistance.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
 namespace cudavision {

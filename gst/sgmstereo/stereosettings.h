@@ -4,14 +4,12 @@
 #include <gst/video/video.h>
 
 #include <array>
+#include <cstring>
 #include <string>
 
-#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/picture/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/flight/flightlimit.h"
-#include "gst/sgmstereo/calibration/calibration.h"
-#include "gst/sgmstereo/calibration/calibrationdrift.h"
-#include "gst/sgmstereo/outputs/colormaps.h"
 
 /// The values of cudasgmstereo's properties, and their translation for its operations.
 namespace cudavision {
@@ -39,6 +37,25 @@ constexpr std::size_t index_of(SourcePad pad) noexcept {
 }
 template <class T>
 using PerSourcePad = std::array<T, source_pad_count>;
+
+/// Names of the files of a calibration; empty where there is none. The strings are interned, so
+/// that copying them allocates nothing.
+struct CalibrationFiles {
+  const char* stereo = "";  ///< OpenCV's; several names are separated by commas
+  const char* left = "";    ///< ROS's camera_info of the left camera
+  const char* right = "";
+
+  bool any() const noexcept { return *stereo || *left || *right; }
+  /// True if there is no file, and the cameras are to be calibrated by what they see. A file of
+  /// that name is ./auto.
+  bool automatic() const noexcept { return std::strcmp(stereo, "auto") == 0; }
+};
+
+/// What becomes of a right camera that has turned in its mount: nothing, a message and a warning,
+/// or another map for its pictures as well.
+enum class CalibrationDrift { off, warn, correct };
+
+enum class Colormap { turbo, jet, gray };
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {

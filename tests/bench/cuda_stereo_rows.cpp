@@ -3,8 +3,8 @@
 #include <stdexcept>
 
 #include "cuda/sgm/backend.h"
-#include "cuda/sgm/disparitypicture.h"
-#include "cuda/sgm/points.h"
+#include "cuda/sgm/picture/disparitypicture.h"
+#include "cuda/sgm/points/points.h"
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"
@@ -143,7 +143,7 @@ void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
     measure(device, work, bytes, how, row);
     report(row);
   };
-  const sgm::Winners winners{number(maps[0]), number(maps[1]), nullptr};
+  const sgm::WtaResult winners{number(maps[0]), number(maps[1]), nullptr};
   add("census of both", 2 * (frames.test.left.bytes + features), [&] {
     stages->census(left, left_features.data());
     stages->census(right, right_features.data());

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "cuda/sgm/bytesums/bytesums_cuda.h"
+#include "cuda/sgm/matching/match8_cuda.h"
 #include "tests/bench/winners_work.h"
 
 namespace cudavision::bench {
@@ -12,11 +12,11 @@ namespace {
 struct State {
   Buffer memory;
   sgm::LaunchQueue queue;
-  sgm::WinnersCuda winners;
+  sgm::Select8Cuda winners;
   sgm::SumVolumes sums{};
 
   State(Device& device, CudaStream stream, const sgm::StageConfig& config)
-      : memory(device.allocate(sgm::ByteSumsCuda::volume_bytes(config, config.height))),
+      : memory(device.allocate(sgm::Match8Cuda::volume_bytes(config, config.height))),
         queue(static_cast<cudaStream_t>(stream)),
         winners(queue, config) {
     const sgm::MatchExtent extent(config);
@@ -43,7 +43,7 @@ struct State {
 
 WinnersWork make_winners_work(Device& device, CudaStream stream, const sgm::StageConfig& config,
                               float uniqueness, sgm::Subpixel subpixel,
-                              const sgm::Winners& winners) {
+                              const sgm::WtaResult& winners) {
   const auto state = std::make_shared<State>(device, stream, config);
   return {[=] { state->winners.run(state->sums, config.height, uniqueness, subpixel, winners); },
           state->memory.size()};

@@ -18,6 +18,6 @@ struct WinnersWork {
 /// Makes the work for volumes with random sums. `winners` has room for the maps.
 WinnersWork make_winners_work(Device& device, CudaStream stream, const sgm::StageConfig& config,
                               float uniqueness, sgm::Subpixel subpixel,
-                              const sgm::Winners& winners);
+                              const sgm::WtaResult& winners);
 
 }  // namespace cudavision::bench

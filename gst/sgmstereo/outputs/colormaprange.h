@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/picture/disparitypicture.h"
 
 /// The property colormap-range, which says what values the grey levels and colours of pictures
 /// stand for. It is a list of ranges, separated by semicolons:

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "cuda/sgm/disparitypicture.h"
+#include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
-
-enum class Colormap { turbo, jet, gray };
 
 /// Returns colours from 1 (far) to 255 (near); 0 (unknown) is black.
 ///  turbo: the polynomials of degree 5 by Anton Mikhailov and Ruofei Du for Google's Turbo ("Turbo,

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gst/sgmstereo/calibration/calibration.h"
+#include "gst/sgmstereo/rectification/calibration.h"
 
 /// Two cameras whose calibration is known, and files of it. All of this uses OpenCV.
 namespace check {

@@ -6,13 +6,13 @@
 #include <sstream>
 
 #include "gst/base/patience.h"
-#include "gst/sgmstereo/pairing/silentcamera.h"
+#include "gst/sgmstereo/pairing/inputtimeout.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 
 using namespace check;
-using cudavision::SilentCamera;
+using cudavision::InputTimeout;
 
 namespace {
 
@@ -150,7 +150,7 @@ TEST(test_quiet_times) {
 }
 
 TEST(test_silence) {
-  SilentCamera camera;
+  InputTimeout camera;
   const auto second = static_cast<gint64>(GST_SECOND);
   fail_unless(camera.sends("sink_left").empty());
   fail_unless(camera.missed("sink_left", 5 * second).empty());

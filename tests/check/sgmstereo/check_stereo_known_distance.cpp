@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "gst/sgmstereo/calibration/mountcorrection.h"
+#include "gst/sgmstereo/rig/mountcorrection.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 #include "tests/check/sgmstereo/turnedcameras.h"
@@ -13,7 +13,7 @@ using namespace check;
 
 namespace {
 
-constexpr int wait = cudavision::MountCorrection::pairs_to_wait;
+constexpr int wait = cudavision::pairs_to_wait;
 constexpr double focal_length = MovingScene::width, baseline = 100;
 // A place on the wall, where the disk never comes.
 constexpr int place_x = 60, place_y = 40;

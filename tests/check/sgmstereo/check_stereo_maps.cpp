@@ -4,7 +4,7 @@
 #include <cmath>
 #include <opencv2/calib3d.hpp>  // before gstcheck.h, which defines fail
 
-#include "gst/sgmstereo/calibration/rectification.h"
+#include "gst/sgmstereo/rectification/rectification.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/testcase.h"
 #include "tests/check/sgmstereo/calibratedcameras.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gst/sgmstereo/calibration/mountcorrection.h"
+#include "gst/sgmstereo/rig/mountcorrection.h"
 #include "tests/check/sgmstereo/mountrig.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 
@@ -11,7 +11,7 @@ using namespace check;
 
 namespace {
 
-constexpr int wait = cudavision::MountCorrection::pairs_to_wait;
+constexpr int wait = cudavision::pairs_to_wait;
 
 /// Expects a number of the message to be true within its own error, and a little.
 void expect_found(const Said& said, const char* field, double truth, double slack) {

@@ -91,7 +91,7 @@ class StereoOverlap {
   }
 
   /// Returns the numbers of the pairs, and the names of the events, that have come out.
-  std::string arrivals() {
+  std::string sinks() {
     const std::lock_guard lock(mutex_);
     return arrivals_;
   }
@@ -179,7 +179,7 @@ class StereoOverlap {
   }
 
   bool ends_with(const std::string& what) {
-    const std::string all = arrivals();
+    const std::string all = sinks();
     return all.size() >= what.size() && all.substr(all.size() - what.size()) == what;
   }
 
@@ -202,8 +202,8 @@ TEST(test_pairs_overlap, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   overlap.stereo().accept_gray();
   overlap.feed_to_end(pair_count);
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks == numbers(0, pair_count) + " eos", "%s", sinks.c_str());
   fail_unless_equals_int(overlap.max_in_flight(), limits[index] - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
@@ -242,9 +242,9 @@ TEST(test_events_keep_their_place, .times(std::size(limits))) {
                ? gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("test"))
                : nullptr;
   });
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals == "0 1 2 3 4 custom-downstream custom-downstream 5 6 7 8 9 10 11 eos", "%s",
-              arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks == "0 1 2 3 4 custom-downstream custom-downstream 5 6 7 8 9 10 11 eos", "%s",
+              sinks.c_str());
 }
 
 // New caps and segments come after the pairs in flight, and those that follow overlap again.
@@ -263,8 +263,8 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
           caps_from(caps_of(format_named("GRAY8"), 32, 16, ", pixel-aspect-ratio=2/1")).get());
     return nullptr;
   });
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals == numbers(0, 20) + " eos", "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks == numbers(0, 20) + " eos", "%s", sinks.c_str());
   // At most seven pairs follow each other without an event.
   fail_unless_equals_int(overlap.max_in_flight(), std::min(limits[index], 7) - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
@@ -281,8 +281,8 @@ TEST(test_small_pool_of_downstream, .times(3)) {
   });
   overlap.feed_to_end(pair_count);
   consumer.join();
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks == numbers(0, pair_count) + " eos", "%s", sinks.c_str());
 }
 
 TEST(test_requested_pads, .times(std::size(limits))) {
@@ -323,9 +323,9 @@ TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
   overlap.answer(5, answer);
   overlap.feed(0, pair_count);
   wait_until([&] { return overlap.last_flow() == answer; }, "the answer upstream");
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals.substr(0, 11) == numbers(0, 6), "%s", arrivals.c_str());
-  fail_unless(arrivals.find(" 6") == std::string::npos, "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks.substr(0, 11) == numbers(0, 6), "%s", sinks.c_str());
+  fail_unless(sinks.find(" 6") == std::string::npos, "%s", sinks.c_str());
 }
 
 // A flush drops the pairs in flight.
@@ -343,7 +343,7 @@ TEST(test_flush, .times(std::size(limits))) {
     for (GstHarness* harness : overlap.stereo().harnesses())
       gst_harness_push_event(harness, gst_event_new_segment(&segment));
     overlap.feed(100, 3);
-    wait_until([&] { return overlap.arrivals() == "100 101 102"; },
+    wait_until([&] { return overlap.sinks() == "100 101 102"; },
                "the pairs after the flush alone");
   }
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
@@ -355,8 +355,8 @@ TEST(test_inspected_pairs, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index], 0, {{"diagnostics-interval", "120000000"}});
   overlap.stereo().accept_gray();
   overlap.feed_to_end(13);
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals == numbers(0, 13) + " eos", "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks == numbers(0, 13) + " eos", "%s", sinks.c_str());
   fail_unless_equals_int(overlap.stereo().messages().count(GST_MESSAGE_ELEMENT), 5);
 }
 
@@ -394,8 +394,8 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
     }
   });
   overlap.feed_to_end(pair_count);
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks == numbers(0, pair_count) + " eos", "%s", sinks.c_str());
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
@@ -411,8 +411,8 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   });
   overlap.stereo().accept_gray();
   overlap.feed_to_end(pair_count);
-  const std::string arrivals = overlap.arrivals();
-  fail_unless(arrivals.find(numbers(16, 8) + " eos") != std::string::npos, "%s", arrivals.c_str());
+  const std::string sinks = overlap.sinks();
+  fail_unless(sinks.find(numbers(16, 8) + " eos") != std::string::npos, "%s", sinks.c_str());
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
 
@@ -447,10 +447,10 @@ TEST(test_new_peer, .times(2 * std::size(limits))) {
       next.get(), nullptr);
   overlap.stereo().accept_gray();
   overlap.feed_to_end(count);
-  const std::string arrivals = overlap.arrivals();
+  const std::string sinks = overlap.sinks();
   const int first = 5 + limit;
   const std::string later = first < count ? " " + numbers(first, count - first) : "";
-  fail_unless(arrivals == numbers(0, 6) + later + " eos", "%s", arrivals.c_str());
+  fail_unless(sinks == numbers(0, 6) + later + " eos", "%s", sinks.c_str());
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }

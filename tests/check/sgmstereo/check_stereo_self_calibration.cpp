@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "gst/sgmstereo/calibration/selfcalibration.h"
+#include "gst/sgmstereo/rig/selfcalibration.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/sgmstereo/chessboards.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
@@ -249,7 +249,7 @@ TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
     fail_unless(rig.said()[static_cast<std::size_t>(first)].calibrations == 1 &&
                 rig.said()[static_cast<std::size_t>(first) - 1].calibrations == 0);
   }
-  fail_unless(first >= 1 + cudavision::SelfCalibration::pairs_to_wait);
+  fail_unless(first >= 1 + cudavision::pairs_to_wait);
 }
 
 // All pads go on when a calibration takes effect, and show what it rectifies.

@@ -35,17 +35,17 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
 # far enough from the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and
 # subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
 EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
-                  "cuda/sgm/census_cuda.cu": {"fma.rn.f16x2"},
-                  "cuda/sgm/census_filtered_cuda.cu": {"fma.rn.f16x2"},
-                  # The sign of a fused rest corrects the estimate; noisefilter_arithmetic.h says why it is exact.
-                  "cuda/sgm/noisefilter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
-                  "cuda/sgm/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
+                  "cuda/sgm/census/cuda.cu": {"fma.rn.f16x2"},
+                  "cuda/sgm/census/filtered_cuda.cu": {"fma.rn.f16x2"},
+                  # The sign of a fused rest corrects the estimate; noise/filter_arithmetic.h says why it is exact.
+                  "cuda/sgm/noise/filter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
+                  "cuda/sgm/maps/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
                   # Estimates: what they decide is far enough away or is corrected in integers.
                   "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
                                                   "sqrt.approx.ftz.f32"},
                   # Slopes and reciprocals: a rest in integers corrects the estimate.
                   "cuda/guided/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
-                  "cuda/sgm/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
+                  "cuda/sgm/surfaces/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
                                               "div.approx.ftz.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 # Constants of ELF for CUDA: the machine number, and the records of .nv.info sections that hold the size of

@@ -14,7 +14,7 @@
 #include <opencv2/calib3d.hpp>
 #include <opencv2/core.hpp>
 
-#include "cuda/sgm/points.h"
+#include "cuda/sgm/points/points.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda/sgm/backend.h"
-#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 /// A second implementation of Semi-Global Matching as cuda/sgm/backend.h defines it, which works

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_case.h"
 

@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include "cuda/sgm/points.h"
+#include "cuda/sgm/points/points.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_case.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Compares the functions that the kernels and the CPU backend share, in cuda/sgm/arithmetic.h and
-// cuda/sgm/surface_arithmetic.h, with plain forms.
+// cuda/sgm/surfaces/arithmetic.h, with plain forms.
 
 #include <algorithm>
 #include <cmath>
 
 #include "cuda/sgm/arithmetic.h"
-#include "cuda/sgm/bytesums/rowparts.h"
-#include "cuda/sgm/surface_arithmetic.h"
+#include "cuda/sgm/surfaces/arithmetic.h"
+#include "cuda/sgm/winners/row_parts.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "cuda/sgm/noise.h"
-#include "cuda/sgm/noisefilter_arithmetic.h"
+#include "cuda/sgm/noise/filter_arithmetic.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/stereo_pairs.h"
 

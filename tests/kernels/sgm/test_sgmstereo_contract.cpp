@@ -11,8 +11,8 @@
 #include <string>
 
 #include "cuda/sgm/backend.h"
-#include "cuda/sgm/disparitypicture.h"
-#include "cuda/sgm/points.h"
+#include "cuda/sgm/picture/disparitypicture.h"
+#include "cuda/sgm/points/points.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
 

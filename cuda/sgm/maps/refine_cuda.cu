@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The stages that look at the samples around each pixel, on CUDA: refine, refine_filled,
+// write_confidence and keep_confident. A block loads the map and the luminance of its tile and of
+// the pixels around it into shared memory. A thread works on two pixels at once, one in each half
+// of a word.
+//
+// refine computes with the arithmetic for pairs of 16-bit floats, which represent all weights and
+// their sums exactly. It finds medians by bisection, of which a step costs two instructions for
+// each sample. So it begins with the range of the numbers around a pixel, which mostly is small.
+// Numbers are below 2^14, so their bits are those of floats in the same order, and are compared as
+// floats. Unknown numbers are then no floats, of which no comparison is true.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/maps/pair_tile.cuh"
+#include "cuda/sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+
+struct RefineArguments {
+  int width, height;
+  int tiles;  // per row of tiles
+
+  // Only refine uses these.
+  PairSource source;
+  NumbersOut out;
+
+  // Only write_confidence and keep_confident use these.
+  const std::uint16_t* from;
+  const std::uint8_t* confidence;
+  std::uint8_t* confidence_out;  // or null
+  std::int64_t confidence_pitch;
+  int threshold;
+  std::uint16_t* to;  // or null
+  bool supported;     // without compatibility
+
+  // Only refine_filled uses it.
+  const std::uint16_t* map;  // before it was filled
+};
+
+namespace {
+
+constexpr unsigned whole_warp = 0xffffffffu;
+
+/* Refine */
+
+// Small blocks, so that little is left to do when the first multiprocessors have nothing more.
+constexpr int threads = 128, warps = threads / 32;
+using Tile = PairTile<32, 16, refine_radius, 4>;
+/// A warp works on cells of 16×4 pixels: their samples lie close together, and so do their numbers.
+constexpr int cell_width = 16, cell_height = 4;
+constexpr int row_cells = Tile::width / cell_width;
+constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< of a warp
+static_assert(warps % row_cells == 0);
+/// From a cell of a warp to the next one.
+constexpr int next_cell = warps / row_cells * cell_height;
+
+constexpr std::uint32_t ones = 0x00010001;  ///< 1 in both halves of a word
+
+/// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as floats.
+__device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
+  const __half2 differences = __hsub2_rn(floats_of(pixels), floats_of(samples));
+  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponents
+}
+
+/// The smallest and the largest known numbers of some words, in each half.
+struct NumberRange {
+  std::uint32_t smallest = 0xffffffff, largest = 0xffffffff;
+
+  __device__ void add(std::uint32_t one, std::uint32_t other) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    // To comparisons of integers with a sign, unknown is −1.
+    smallest = __vimin3_u16x2(smallest, one, other);
+    largest = __vimax3_s16x2(largest, one, other);
+#else
+    // Of a number and what is no float, these return the number.
+    smallest = bits_of(__hmin2(floats_of(smallest), __hmin2(floats_of(one), floats_of(other))));
+    largest = bits_of(__hmax2(floats_of(largest), __hmax2(floats_of(one), floats_of(other))));
+#endif
+  }
+};
+
+/// Returns the number of bits that the largest half of all words of a warp has.
+__device__ int bits_in_warp(std::uint32_t word) {
+  word |= word >> 16;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  word = __reduce_or_sync(whole_warp, word);
+#else
+  for (int distance = 16; distance > 0; distance /= 2)
+    word |= __shfl_xor_sync(whole_warp, word, distance);
+#endif
+  return 32 - __clz(static_cast<int>(word & 0xffff));
+}
+
+/// The samples of two pixels.
+class PairSamples {
+ public:
+  __device__ explicit PairSamples(const Pair* pixels) : known_(~halves_with_sign(pixels->numbers)) {
+    const std::uint32_t own_luminances = pixels->luminances;
+    const __half2 max_weights = twice(0x1c00);  // of the pixels themselves
+#pragma unroll
+    for (int i = 0; i < refine_samples; ++i) {
+      const Pair pair = pixels[Tile::place_of(i % refine_side * refine_step - refine_radius,
+                                              i / refine_side * refine_step - refine_radius)];
+      numbers_[i] = pair.numbers;
+      weights_[i] =
+          i == refine_samples / 2 ? max_weights : weights_of(own_luminances, pair.luminances);
+      half_total_ = __hfma2(weights_[i], twice(0x3800), half_total_);
+    }
+  }
+
+  /// Returns the weighted medians, or unknown for unknown pixels. All threads of a warp call this.
+  __device__ std::uint32_t medians() const {
+    NumberRange range;
+    range.add(numbers_[0], numbers_[0]);
+#pragma unroll
+    for (int i = 1; i < refine_samples; i += 2)
+      range.add(numbers_[i], numbers_[i + 1]);
+    const std::uint32_t smallest = range.smallest & known_;
+    const int bits = bits_in_warp((range.largest & known_) - smallest);
+    // What is compared must stay below an infinite float.
+    return search(__vminu2(smallest, (infinity - (1 << bits)) * ones), bits) | ~known_;
+  }
+
+ private:
+  /// Returns the medians, where they are from `first` on and below first + 2^bits.
+  __device__ std::uint32_t search(std::uint32_t first, int bits) const {
+    std::uint32_t medians = first;
+#pragma unroll 1
+    for (std::uint32_t step = ones << bits >> 1; step >= ones; step >>= 1) {
+      const __half2 bounds = floats_of(medians + step);
+      // Several sums, so that not every addition waits for the one before it.
+      constexpr int chains = 3;
+      __half2 below[chains] = {};
+#pragma unroll
+      for (int i = 0; i < refine_samples; ++i)
+        below[i % chains] =
+            __hfma2(__hlt2(floats_of(numbers_[i]), bounds), weights_[i], below[i % chains]);
+      const __half2 all_below = __hadd2_rn(__hadd2_rn(below[0], below[1]), below[2]);
+      medians += __hlt2_mask(all_below, half_total_) & step;
+    }
+    return medians;
+  }
+
+  std::uint32_t known_;  ///< 0xffff for each pixel that is known
+  std::uint32_t numbers_[refine_samples];
+  __half2 weights_[refine_samples], half_total_ = floats_of(0);
+};
+
+/// The pixels of a thread: a pair in each of the warp's cells.
+struct OwnPairs {
+  int x, y;  ///< of the first pair's first pixel
+
+  __device__ OwnPairs(int first_x, int first_y) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    x = first_x + warp % row_cells * cell_width + 2 * (lane % (cell_width / 2));
+    y = first_y + warp / row_cells * cell_height + lane / (cell_width / 2);
+  }
+};
+
+/// Two pixels' numbers in a map. Those outside the picture are 0.
+__device__ std::uint32_t pair_at(const RefineArguments& a, const std::uint16_t* map, int x, int y) {
+  const std::uint16_t* const row = map + static_cast<std::int64_t>(y) * a.width;
+  if (y >= a.height || x >= a.width)
+    return 0;
+  return row[x] | (x + 1 < a.width ? std::uint32_t{row[x + 1]} << 16 : 0);
+}
+
+/// kBytes are those of a sample of the picture. With kFilled, the kernel only refines the pixels
+/// that have been filled. Most tiles have none, and are copied.
+template <int kBytes, bool kFilled>
+__global__ void __launch_bounds__(threads, 6)
+    refine_kernel(const __grid_constant__ RefineArguments a) {
+  __shared__ __align__(16) Pair samples[Tile::size];
+  launch_dependents();
+  grid_dependency_wait();
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * Tile::width;
+  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * Tile::height;
+  const OwnPairs own(first_x, first_y);
+  unsigned holes = 0;  // two bits for each pair, of the pixels that have been filled
+  if constexpr (kFilled) {
+    std::uint32_t before[cells];
+#pragma unroll
+    for (int i = 0; i < cells; ++i) {
+      before[i] = pair_at(a, a.map, own.x, own.y + i * next_cell);
+      holes |= (before[i] >> 15 & 1 | before[i] >> 30 & 2) << 2 * i;
+    }
+    if (!__syncthreads_or(holes != 0)) {
+#pragma unroll
+      for (int i = 0; i < cells; ++i)
+        if (own.x < a.width && own.y + i * next_cell < a.height)
+          a.out.write_pair(own.x, own.y + i * next_cell, a.width, before[i]);
+      return;
+    }
+  }
+  Tile::load<threads, kBytes, unknown>(a.source, first_x, first_y, Tile::height, samples);
+
+#pragma unroll 1
+  for (int i = 0; i < cells; ++i) {
+    const int y = own.y + i * next_cell;
+    const Pair* const pixels =
+        samples + Tile::place_of(own.x - first_x + Tile::halo, y - first_y + Tile::halo);
+    std::uint32_t numbers = pixels->numbers;
+    const std::uint32_t refined = kFilled ? ((holes & 1) | (holes & 2) << 15) * 0xffff : 0xffffffff;
+    holes >>= 2;
+    if (__any_sync(whole_warp, (refined & ~halves_with_sign(numbers)) != 0))
+      numbers = (PairSamples(pixels).medians() & refined) | (numbers & ~refined);
+    if (own.x < a.width && y < a.height)
+      a.out.write_pair(own.x, y, a.width, numbers);
+  }
+}
+
+/* Confidence */
+
+constexpr int confidence_threads = 256;
+constexpr int tile_width = 32, tile_height = 32;
+constexpr int tile_pitch = tile_width + 2 * refine_radius;
+constexpr int pair_rows = tile_height / 2;  // The pixels of a pair are so far apart.
+constexpr int tile_pair_rows = pair_rows + 2 * refine_radius;
+constexpr int loaded_rows = confidence_threads / tile_pitch;  // at once
+static_assert(tile_pair_rows % loaded_rows == 0);
+
+__device__ constexpr int place_of_sample(int number) {
+  return (number / refine_side * refine_step - refine_radius) * tile_pitch +
+         number % refine_side * refine_step - refine_radius;
+}
+
+/// Returns how many of the samples around two pixels support these, in the halves of a word.
+/// Unknown numbers are far_away.
+__device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
+  std::uint32_t count = 0;
+#pragma unroll
+  for (int i = 0; i < refine_samples; ++i)
+    count += supports(pixels[place_of_sample(i)], *pixels);
+  return count;
+}
+
+__global__ void __launch_bounds__(confidence_threads)
+    confidence_kernel(const __grid_constant__ RefineArguments a) {
+  __shared__ std::uint32_t pairs[tile_pair_rows * tile_pitch];
+  launch_dependents();
+  grid_dependency_wait();
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
+  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height;
+  const auto number_at = [&](int x, int y) {
+    const bool inside = x >= 0 && x < a.width && y >= 0 && y < a.height;
+    const std::uint16_t number =
+        inside ? a.from[static_cast<std::uint32_t>(y) * a.width + x] : unknown;
+    return number == unknown ? far_away : number;
+  };
+  if (const int row = thread / tile_pitch; row < loaded_rows)
+#pragma unroll
+    for (int i = 0; i < tile_pair_rows; i += loaded_rows) {
+      const int x = first_x - refine_radius + thread % tile_pitch;
+      const int y = first_y - refine_radius + row + i;
+      pairs[thread + i * tile_pitch] = number_at(x, y) | number_at(x, y + pair_rows) << 16;
+    }
+  __syncthreads();
+
+  const int x = first_x + thread % tile_width;
+  if (x >= a.width)
+    return;
+#pragma unroll
+  for (int i = thread / tile_width; i < pair_rows; i += confidence_threads / tile_width) {
+    const std::uint32_t* const pixels =
+        pairs + (i + refine_radius) * tile_pitch + thread % tile_width + refine_radius;
+    const std::uint32_t support = a.supported ? supports_of(pixels) : 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int y = first_y + i + half * pair_rows;
+      if (y >= a.height)
+        break;
+      const std::int64_t pixel = static_cast<std::int64_t>(y) * a.width + x;
+      int confidence = a.confidence[pixel];
+      if (a.supported)
+        confidence =
+            supported_confidence(confidence, static_cast<int>(support >> 16 * half & 0xffff));
+      const auto number = static_cast<std::uint16_t>(*pixels >> 16 * half);
+      const bool kept = number != far_away && confidence >= a.threshold;
+      if (a.confidence_out)
+        a.confidence_out[a.confidence_pitch * y + x] =
+            static_cast<std::uint8_t>(kept ? confidence : 0);
+      if (a.to)
+        a.to[pixel] = kept ? number : unknown;
+    }
+  }
+}
+
+}  // namespace
+
+RefineCuda::RefineCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue) {}
+
+RefineArguments RefineCuda::arguments() const {
+  RefineArguments a{};
+  a.width = config_.width;
+  a.height = config_.height;
+  return a;
+}
+
+void RefineCuda::launch(Kernel<RefineArguments> kernel, int width, int height, unsigned threads,
+                        RefineArguments& a) const {
+  a.tiles = (a.width + width - 1) / width;
+  const int tile_rows = (a.height + height - 1) / height;
+  queue_.launch(kernel, static_cast<unsigned>(a.tiles) * static_cast<unsigned>(tile_rows), threads,
+                0, a);
+}
+
+void RefineCuda::launch_refinement(Kernel<RefineArguments> kernel, const SamplePlane& picture,
+                                   const std::uint16_t* from, const std::uint16_t* map,
+                                   const NumbersOut& out) const {
+  RefineArguments a = arguments();
+  a.source = {config_, picture, from};
+  a.out = out;
+  a.map = map;
+  launch(kernel, Tile::width, Tile::height, threads, a);
+}
+
+void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
+                     const NumbersOut& out) const {
+  launch_refinement(picture.bits == 8 ? refine_kernel<1, false> : refine_kernel<2, false>, picture,
+                    from, nullptr, out);
+}
+
+void RefineCuda::run_filled(const SamplePlane& picture, const std::uint16_t* map,
+                            const std::uint16_t* filled, std::uint16_t* to) const {
+  launch_refinement(picture.bits == 8 ? refine_kernel<1, true> : refine_kernel<2, true>, picture,
+                    filled, map, {config_, to});
+}
+
+void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                                  View<std::uint8_t> out) const {
+  keep_confident(map, confidence, 0, out, nullptr);
+}
+
+void RefineCuda::keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
+                                int threshold, View<std::uint8_t> out, std::uint16_t* to) const {
+  RefineArguments a = arguments();
+  a.from = map;
+  a.confidence = confidence;
+  a.confidence_out = out.data;
+  a.confidence_pitch = out.pitch;
+  a.threshold = threshold;
+  a.to = to;
+  a.supported = !config_.libsgm();
+  launch(confidence_kernel, tile_width, tile_height, confidence_threads, a);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The noise of a picture, and the picture filtered to its noise. Sums over windows are made of sums
+// over their columns, all of which are computed for a whole row at once, so that the compiler
+// vectorises them.
+
+#include <algorithm>
+
+#include "cuda/noise/cpu_rows.h"
+#include "cuda/sgm/stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+constexpr int radius = 2, side = 2 * radius + 1;  // of the filter's window
+constexpr int estimate_radius = noise_spacing(noise_spacings - 1);
+
+/// The scratch memory of a band: rows of levels with room at both ends, sums per column, and
+/// histograms of the blocks.
+class NoiseRows {
+ public:
+  static std::size_t bytes(int width) {
+    return sizeof(Bins) + pitch(width) * (rows + 2 * sizeof(std::uint32_t) +
+                                          noise_spacings * sizeof(std::uint16_t));
+  }
+
+  NoiseRows(const SamplePlane& picture, std::uint8_t* memory)
+      : bins(*reinterpret_cast<Bins*>(memory)), picture_(picture) {
+    const std::size_t columns = pitch(picture.width);
+    squares = reinterpret_cast<std::uint32_t*>(memory + sizeof(Bins)) + estimate_radius;
+    extremes = squares + columns;
+    sums[0] =
+        reinterpret_cast<std::uint16_t*>(extremes - estimate_radius + columns) + estimate_radius;
+    for (int i = 1; i < noise_spacings; ++i)
+      sums[i] = sums[i - 1] + columns;
+    levels_ = reinterpret_cast<std::uint8_t*>(sums[0] - estimate_radius + noise_spacings * columns);
+  }
+
+  /// Loads row y, or the nearest one in the picture, in place of the row that is `rows` above it.
+  void load(int y) {
+    const int width = picture_.width;
+    std::uint8_t* const to = slot(y);
+    read_eight_bits(picture_, std::clamp(y, 0, picture_.height() - 1), to);
+    for (int i = 1; i <= estimate_radius; ++i) {
+      to[-i] = to[0];
+      to[width - 1 + i] = to[width - 1];
+    }
+  }
+  const std::uint8_t* row(int y) const { return slot(y); }
+
+  using Bins = std::uint32_t[noise_spacings][noise_bins];
+  Bins& bins;
+  std::uint32_t *squares, *extremes;  ///< of columns
+  std::uint16_t* sums[noise_spacings];
+
+ private:
+  static constexpr int rows = 2 * estimate_radius + 1;
+  static std::size_t pitch(int width) {
+    return static_cast<std::size_t>(width) + 2 * estimate_radius;
+  }
+  std::uint8_t* slot(int y) const {
+    return levels_ + static_cast<std::size_t>((y + rows) % rows) * pitch(picture_.width) +
+           estimate_radius;
+  }
+
+  SamplePlane picture_;
+  std::uint8_t* levels_;
+};
+
+/// Counts the blocks in rows of blocks from begin to before end, of which every row_step-th pair
+/// counts.
+void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_step) {
+  const int width = columns * noise_block;
+  for (auto& bins : memory.bins)
+    std::fill_n(bins, noise_bins, 0u);
+  for (int row_of_blocks = begin; row_of_blocks < end; ++row_of_blocks) {
+    if (row_of_blocks / 2 % row_step != 0)
+      continue;
+    const int top = row_of_blocks * noise_block;
+    std::fill_n(memory.extremes, width, 0u);
+    for (std::uint16_t* sums : memory.sums)
+      std::fill_n(sums, width, std::uint16_t{0});
+    for (int y = top - estimate_radius; y < top + estimate_radius; ++y)
+      memory.load(y);
+    for (int y = top; y < top + noise_block; ++y) {
+      memory.load(y + estimate_radius);
+      const std::uint8_t* const row = memory.row(y);
+      for (int i = 0; i < noise_spacings; ++i) {
+        const int spacing = noise_spacing(i);
+        noise::add_second_differences(memory.row(y - spacing), row, memory.row(y + spacing),
+                                      spacing, width, memory.sums[i]);
+      }
+      noise::count_extremes(row, width, memory.extremes);
+    }
+    for (int x = 0; x < width; x += noise_block)
+      if (noise::sum_of_block(memory.extremes + x) <= max_extreme_pixels)
+        for (int i = 0; i < noise_spacings; ++i)
+          ++memory.bins[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void sum_columns(const std::uint8_t* const (&rows)[side], int width, std::uint16_t* __restrict sums,
+                 std::uint32_t* __restrict squares) {
+  for (int x = -radius; x < width + radius; ++x) {
+    std::uint32_t sum = 0, square = 0;
+    for (const std::uint8_t* row : rows) {
+      sum += row[x];
+      square += static_cast<std::uint32_t>(row[x] * row[x]);
+    }
+    sums[x] = static_cast<std::uint16_t>(sum);
+    squares[x] = square;
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void filter_row(const std::uint8_t* row, const std::uint16_t* sums, const std::uint32_t* squares,
+                std::uint32_t noise, int width, std::uint16_t* __restrict filtered) {
+  for (int x = 0; x < width; ++x) {
+    std::uint32_t sum = 0, square = 0;
+    for (int i = -radius; i <= radius; ++i) {
+      sum += sums[x + i];
+      square += squares[x + i];
+    }
+    filtered[x] = filtered_sample(row[x], sum, window_variance(sum, square), noise);
+  }
+}
+
+}  // namespace
+
+NoiseCpu::NoiseCpu(Device& device, const StageConfig& config)
+    : config_(config), bands_(config.height) {
+  for (int band = 0; band < bands_.count(); ++band)
+    scratch_.push_back(device.allocate(NoiseRows::bytes(config.width)));
+}
+
+void NoiseCpu::estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const {
+  if (first_frame)
+    *state = {};
+  const int rows = config_.height / noise_block;
+  bands_.for_each([&](const Band& band) {
+    NoiseRows memory(picture, scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+    count_blocks(memory, bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
+                 config_.width / noise_block, noise_row_step(config_.pixels()));
+  });
+  std::uint32_t variance = 0;
+  for (int i = 0; i < noise_spacings; ++i) {
+    const auto blocks_in = [&](int bin) {
+      std::uint32_t count = 0;
+      for (const Buffer& memory : scratch_)
+        count += (*memory.as<NoiseRows::Bins>())[i][bin];
+      return count;
+    };
+    std::uint32_t all = 0, up_to = 0;
+    for (int bin = 0; bin < noise_bins; ++bin)
+      all += blocks_in(bin);
+    if (all < min_noise_blocks)
+      return;
+    int bin = 0;
+    while ((up_to += blocks_in(bin)) <= all / noise_quantile)
+      ++bin;
+    variance = std::max(variance, noise_variance_of(i, bin));
+  }
+  state->take(variance);
+}
+
+void NoiseCpu::filter(const SamplePlane& picture, const NoiseLevel& noise,
+                      std::uint16_t* filtered) const {
+  const int width = config_.width;
+  bands_.for_each([&](const Band& band) {
+    NoiseRows memory(picture, scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+    for (int y = band.begin - radius; y < band.begin + radius; ++y)
+      memory.load(y);
+    for (int y = band.begin; y < band.end; ++y) {
+      memory.load(y + radius);
+      const std::uint8_t* const rows[side] = {memory.row(y - 2), memory.row(y - 1), memory.row(y),
+                                              memory.row(y + 1), memory.row(y + 2)};
+      sum_columns(rows, width, memory.sums[0], memory.squares);
+      filter_row(memory.row(y), memory.sums[0], memory.squares, noise_in_window(noise), width,
+                 filtered + std::int64_t{y} * width);
+    }
+  });
+}
+
+}  // namespace cudavision::sgm

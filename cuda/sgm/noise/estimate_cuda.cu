@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The noise of a picture on CUDA.
+
+#include <algorithm>
+
+#include "cuda/core/warp.cuh"
+#include "cuda/sgm/census/tile.cuh"
+#include "cuda/sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+
+struct NoiseArguments {
+  CensusArguments census;  // pictures and tiles
+  NoiseCounts* counts;
+  NoiseState* state;
+  bool first_frame;
+  int row_step;  // every so many rows of tiles count
+};
+
+namespace {
+
+/* A block counts the blocks of pixels in a tile of the census of census_gradient: a
+ * thread has four neighbouring pixels of a row, and those eight rows below, which are in another
+ * row of blocks. The last block to finish evaluates the histograms, and clears them for the next
+ * frame. */
+
+using gradient::pair_rows;
+using gradient::pixels;
+using gradient::Row;
+using gradient::threads;
+using gradient::tile_height;
+using gradient::tile_pitch;
+using gradient::tile_width;
+
+static_assert(pair_rows == noise_block && noise_block == 2 * pixels);
+constexpr int tile_blocks = tile_width / noise_block;  // in a row
+
+/// The sums of the blocks of a tile: [upper or lower][block].
+struct BlockSums {
+  std::uint32_t sums[noise_spacings][2][tile_blocks];
+  std::uint32_t extremes[2][tile_blocks];
+};
+
+/// Returns Σ |N| of a thread's pixels in both rows. own points to the first one in the tile.
+template <int kSpacing>
+__device__ uint2 second_differences(const std::uint32_t* own) {
+  Row above, here, below;
+  above.load<4, 4>(own - kSpacing * tile_pitch);
+  here.load<4, 4>(own);
+  below.load<4, 4>(own + kSpacing * tile_pitch);
+  // Modulo 2^32. Each half is 512 above the second difference of a column.
+  const auto column = [&](int x) {
+    return above.word(x) + below.word(x) - 2 * here.word(x) + 512 * gradient::ones;
+  };
+  uint2 sums{};
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    const std::uint32_t raised =
+        column(i - kSpacing) + column(i + kSpacing) - 2 * column(i) + 2048 * gradient::ones;
+    sums.x += static_cast<std::uint32_t>(abs(static_cast<int>(raised & 0xffff) - 2048));
+    sums.y += static_cast<std::uint32_t>(abs(static_cast<int>(raised >> 16) - 2048));
+  }
+  return sums;
+}
+
+/// Adds the numbers of two neighbouring lanes, which share blocks, to those of the tile.
+__device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blocks]) {
+  numbers.x += __shfl_xor_sync(~0u, numbers.x, 1);
+  numbers.y += __shfl_xor_sync(~0u, numbers.y, 1);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  atomicAdd(&blocks[lane % 2][lane / 2], lane % 2 == 0 ? numbers.x : numbers.y);
+}
+
+/// Adds 1 to a bin. Lanes of the same bin do so together: in a picture without noise all of them
+/// have the same.
+__device__ void add_to_bin(std::uint32_t* bins, int bin) {
+  const unsigned active = __activemask(), same = __match_any_sync(active, bin);
+  if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
+    atomicAdd(bins + bin, static_cast<std::uint32_t>(__popc(same)));
+}
+
+/// Returns the bin of the quantile of a histogram, or −1 if it has too few blocks. Clears it. All
+/// threads of the block take part.
+__device__ int quantile_bin(std::uint32_t* bins) {
+  constexpr int own_bins = noise_bins / threads;
+  __shared__ std::uint32_t warps[threads / 32];
+  __shared__ int found;
+  const int thread = static_cast<int>(threadIdx.x);
+  auto* const own = reinterpret_cast<uint4*>(bins) + thread;
+  static_assert(own_bins == 4);
+  const uint4 counts = __ldcg(own);
+  *own = {};
+  if (thread == 0)
+    found = -1;
+  const std::uint32_t sum = counts.x + counts.y + counts.z + counts.w;
+  const std::uint32_t scanned = inclusive_scan(sum);
+  if (thread % 32 == 31)
+    warps[thread / 32] = scanned;
+  __syncthreads();
+  std::uint32_t before = scanned - sum, all = 0;
+  for (int i = 0; i < threads / 32; ++i) {
+    before += i < thread / 32 ? warps[i] : 0;
+    all += warps[i];
+  }
+  const std::uint32_t needed = all / noise_quantile;
+  if (all >= min_noise_blocks && before <= needed && before + sum > needed) {
+    const std::uint32_t up_to[] = {before + counts.x, before + counts.x + counts.y,
+                                   before + counts.x + counts.y + counts.z};
+    found = own_bins * thread + (up_to[0] <= needed) + (up_to[1] <= needed) + (up_to[2] <= needed);
+  }
+  __syncthreads();
+  const int bin = found;
+  __syncthreads();
+  return bin;
+}
+
+__global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ NoiseArguments a) {
+  __shared__ __align__(16) std::uint32_t tile[gradient::tile_rows * tile_pitch];
+  __shared__ BlockSums blocks;
+  __shared__ bool is_last;
+  launch_dependents();
+  grid_dependency_wait();
+  const CensusBlock at(a.census, tile_width, a.row_step * tile_height);
+  const Samples& picture = a.census.pictures[0];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  for (int i = thread; i < static_cast<int>(sizeof blocks / sizeof(std::uint32_t)); i += threads)
+    reinterpret_cast<std::uint32_t*>(&blocks)[i] = 0;
+  gradient::load_tile(a.census, at, tile);
+
+  const std::uint32_t* const own =
+      tile + (thread / 32 + gradient_radius_y) * tile_pitch + pixels * lane + gradient::halo;
+  uint2 extremes{};
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    extremes.x += is_extreme(static_cast<int>(own[i] & 0xff));
+    extremes.y += is_extreme(static_cast<int>(own[i] >> 16 & 0xff));
+  }
+  add_to_blocks(second_differences<noise_spacing(0)>(own), blocks.sums[0]);
+  add_to_blocks(second_differences<noise_spacing(1)>(own), blocks.sums[1]);
+  add_to_blocks(extremes, blocks.extremes);
+  __syncthreads();
+
+  if (thread < 2 * tile_blocks) {
+    const int lower = thread / tile_blocks, block = thread % tile_blocks;
+    if (at.x + (block + 1) * noise_block <= picture.width &&
+        at.y + (lower + 1) * noise_block <= picture.height &&
+        blocks.extremes[lower][block] <= max_extreme_pixels)
+      for (int i = 0; i < noise_spacings; ++i)
+        add_to_bin(a.counts->bins[i], noise_bin(blocks.sums[i][lower][block]));
+    __threadfence();
+  }
+  __syncthreads();
+  if (thread == 0)
+    is_last = atomicAdd(&a.counts->finished, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last)
+    return;
+  __threadfence();
+  const int first = quantile_bin(a.counts->bins[0]), second = quantile_bin(a.counts->bins[1]);
+  if (thread != 0)
+    return;
+  a.counts->finished = 0;
+  NoiseState state;
+  if (!a.first_frame)
+    state = *a.state;
+  if (first >= 0)
+    state.take(max(noise_variance_of(0, first), noise_variance_of(1, second)));
+  *a.state = state;
+}
+
+}  // namespace
+
+NoiseCuda::NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue), counts_(device.allocate(sizeof(NoiseCounts))) {
+  constexpr int bytes = sizeof(NoiseCounts);
+  device.fill({counts_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+}
+
+void NoiseCuda::estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const {
+  NoiseArguments a{};
+  a.census.pictures[0] = Samples(picture);
+  lay_out(a.census, config_, tile_height, 1);
+  a.counts = counts_.as<NoiseCounts>();
+  a.state = state;
+  a.first_frame = first_frame;
+  a.row_step = noise_row_step(config_.pixels());
+  const int rows_of_tiles = a.census.blocks / a.census.tiles;
+  const int counted = (rows_of_tiles + a.row_step - 1) / a.row_step;
+  queue_.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0, a);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Path aggregation. The horizontal paths of a row depend on no other row, so rows run in parallel;
+// these paths write the sums, and all others add to them. The other paths come from the previous
+// row, so columns run in parallel: a thread follows the downward paths of its columns in row y and
+// then the upward paths in row height − 1 − y. Diagonal paths cross into neighbouring columns,
+// which takes a barrier after each row.
+//
+// Each of the three passes computes the matching costs again, because that takes less time than
+// storing them.
+
+#include <algorithm>
+
+#include "cuda/pixels/sample_math.h"
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/paths16/matching_costs_cpu.h"
+#include "cuda/sgm/paths16/path_costs_cpu.h"
+#include "cuda/sgm/stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+/// The arguments of AggregateCpu::run().
+struct Job {
+  SamplePlane picture;
+  bool eight_bit;  ///< see StageConfig
+  const void *left, *right;
+  const Penalties* penalties;
+  std::uint16_t* sums;
+};
+
+/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary if
+/// (x + dx, y + dy) lies outside the picture, because paths begin there and do not use it.
+template <class Value>
+void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
+  const SamplePlane& picture = job.picture;
+  const auto value = [&](const std::uint8_t* row, int x) -> int {
+    if constexpr (sizeof(Value) == 1)
+      return row[x];
+    else
+      return static_cast<int>(sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift,
+                                           (1u << picture.bits) - 1));
+  };
+  const std::uint8_t* const row = picture.rows.row(y);
+  const std::uint8_t* const other = picture.rows.row(std::clamp(y + dy, 0, picture.height() - 1));
+  const int shift = job.eight_bit ? picture.bits - 8 : 0, step_shift = picture.bits - 8 - shift;
+  for (int x = begin; x < end; ++x) {
+    const int step = (value(row, x) >> shift) -
+                     (value(other, std::clamp(x + dx, 0, picture.width - 1)) >> shift);
+    p2[x] = job.penalties->p2[static_cast<std::size_t>(std::abs(step) >> step_shift)];
+  }
+}
+
+void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
+  if (job.picture.bits == 8)
+    find_penalties<std::uint8_t>(job, y, begin, end, dx, dy, p2);
+  else
+    find_penalties<std::uint16_t>(job, y, begin, end, dx, dy, p2);
+}
+
+/// Calls work(planes, Feature()) with the number of bytes in a feature of the census and with its
+/// type.
+template <class Work>
+void with_features(Config::Census census, const Work& work) {
+  switch ((census_bits(census) + 7) / 8) {
+    case 3:
+      return work(std::integral_constant<int, 3>(), std::uint32_t());
+    case 4:
+      return work(std::integral_constant<int, 4>(), std::uint32_t());
+    default:
+      return work(std::integral_constant<int, 8>(), std::uint64_t());
+  }
+}
+
+template <class Feature>
+const Feature* row_of(const void* features, int y, int width) {
+  return static_cast<const Feature*>(features) + std::int64_t{y} * width;
+}
+
+/// Splits a buffer into pieces aligned to 64 bytes. Without memory, it only counts the bytes.
+class Pieces {
+ public:
+  explicit Pieces(std::uint8_t* memory = nullptr) : memory_(memory) {}
+
+  std::uint8_t* take(std::size_t bytes) {
+    std::uint8_t* const piece = memory_ ? memory_ + taken_ : nullptr;
+    taken_ += (bytes + 63) / 64 * 64;
+    return piece;
+  }
+  std::size_t taken() const { return taken_; }
+
+ private:
+  std::uint8_t* memory_;
+  std::size_t taken_ = 0;
+};
+
+/// The scratch memory of one thread for the horizontal paths of a row.
+struct RowMemory {
+  RowMemory(const StageConfig& config, std::uint8_t* memory) {
+    Pieces pieces(memory);
+    const int width = config.width, disparities = config.disparities;
+    planes = pieces.take(FeaturePlanes<8>::bytes(width, disparities));
+    matching = pieces.take(static_cast<std::size_t>(width) * static_cast<std::size_t>(disparities));
+    p2_right = pieces.take(static_cast<std::size_t>(width));
+    p2_left = pieces.take(static_cast<std::size_t>(width));
+    costs = pieces.take(PathCosts::bytes(4, disparities));
+    bytes = pieces.taken();
+  }
+
+  std::uint8_t *planes, *matching, *p2_right, *p2_left, *costs;
+  std::size_t bytes;
+};
+
+/// Follows both paths of a row at once. Each step of a path depends on the one before; the two
+/// paths are independent, so their instructions overlap. sums are those of the row.
+CUDAVISION_TARGET_CLONES
+void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_value,
+                    std::uint16_t* sums) {
+  const PathCosts costs(memory.costs, 4, disparities);
+  const auto p1 = static_cast<std::uint8_t>(p1_value);
+  const auto at = [&](int x) { return static_cast<std::size_t>(x) * disparities; };
+  PathStep right{costs.of(0), costs.of(1), 0, 0}, left{costs.of(2), costs.of(3), 0, 0};
+  const auto step = [&](int x, auto first) __attribute__((always_inline)) {
+    const int opposite = width - 1 - x;
+    right.p2 = memory.p2_right[x];
+    left.p2 = memory.p2_left[opposite];
+    advance<first.value>(memory.matching + at(x), disparities, p1, right, sums + at(x));
+    // In the middle of a row of odd width, the other path has already written the sums.
+    if (x == opposite)
+      advance<false>(memory.matching + at(x), disparities, p1, left, sums + at(x));
+    else
+      advance<first.value>(memory.matching + at(opposite), disparities, p1, left,
+                           sums + at(opposite));
+    right = {right.costs, const_cast<std::uint8_t*>(right.before), right.minimum, 0};
+    left = {left.costs, const_cast<std::uint8_t*>(left.before), left.minimum, 0};
+  };
+  const int half = (width + 1) / 2;
+  for (int x = 0; x < half; ++x)
+    step(x, std::true_type());
+  for (int x = half; x < width; ++x)
+    step(x, std::false_type());
+}
+
+template <int planes, class Feature>
+CUDAVISION_TARGET_CLONES void match_row(const StageConfig& config, const Feature* left,
+                                        const Feature* right, const RowMemory& memory) {
+  FeaturePlanes<planes> features(config, memory.planes);
+  features.load(left, right, 0, config.width);
+  for (int x = 0; x < config.width; ++x)
+    features.template costs<Feature>(
+        x, memory.matching + static_cast<std::size_t>(x) * config.disparities);
+}
+
+}  // namespace
+
+class HorizontalPathsCpu {
+ public:
+  HorizontalPathsCpu(Device& device, const StageConfig& config)
+      : config_(config), bands_(config.height) {
+    const std::size_t bytes = RowMemory(config, nullptr).bytes;
+    for (int band = 0; band < bands_.count(); ++band)
+      scratch_.push_back(device.allocate(bytes));
+  }
+
+  void run(const Job& job) const {
+    bands_.for_each([&](const Band& band) {
+      const RowMemory memory(config_,
+                             scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+      for (int y = band.begin; y < band.end; ++y)
+        run_row(job, y, memory);
+    });
+  }
+
+ private:
+  void run_row(const Job& job, int y, const RowMemory& memory) const {
+    const int width = config_.width;
+    with_features(config_.census, [&](auto planes, auto feature) {
+      using Feature = decltype(feature);
+      match_row<decltype(planes)::value>(config_, row_of<Feature>(job.left, y, width),
+                                         row_of<Feature>(job.right, y, width), memory);
+    });
+    find_penalties(job, y, 0, width, -1, 0, memory.p2_right);
+    find_penalties(job, y, 0, width, 1, 0, memory.p2_left);
+    add_horizontal(memory, width, config_.disparities, job.penalties->p1,
+                   job.sums + std::int64_t{y} * width * config_.disparities);
+  }
+
+  StageConfig config_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;
+};
+
+namespace {
+
+/// The costs that the downward or the upward paths have reached in a row. Path p comes from column
+/// x + dx[p] of the previous row. Columns −1 and width stand for the outside of the picture.
+struct PathRow {
+  static constexpr int max_paths = 3;
+  static constexpr int dx[max_paths] = {0, -1, 1};
+
+  PathCosts costs[max_paths];
+  std::uint8_t* minimum[max_paths];  ///< of the costs
+
+  const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
+};
+
+/// The scratch memory of one thread for its columns of a row.
+struct ColumnMemory {
+  ColumnMemory(const StageConfig& config, std::uint8_t* memory) {
+    Pieces pieces(memory);
+    planes = pieces.take(FeaturePlanes<8>::bytes(config.width, config.disparities));
+    matching = pieces.take(static_cast<std::size_t>(config.disparities));
+    for (std::uint8_t*& row : p2)
+      row = pieces.take(static_cast<std::size_t>(config.width));
+    bytes = pieces.taken();
+  }
+
+  std::uint8_t *planes, *matching, *p2[PathRow::max_paths];
+  std::size_t bytes;
+};
+
+template <int planes, int paths, class Feature>
+CUDAVISION_TARGET_CLONES void add_columns(const StageConfig& config, const Feature* left,
+                                          const Feature* right, const ColumnMemory& memory,
+                                          int begin, int end, int p1_value, const PathRow& before,
+                                          const PathRow& row, std::uint16_t* sums) {
+  const auto p1 = static_cast<std::uint8_t>(p1_value);
+  const int disparities = config.disparities;
+  FeaturePlanes<planes> features(config, memory.planes);
+  features.load(left, right, begin, end);
+  for (int x = begin; x < end; ++x) {
+    features.template costs<Feature>(x, memory.matching);
+    PathStep steps[paths];
+    for (int p = 0; p < paths; ++p) {
+      const int from = x + PathRow::dx[p];
+      steps[p] = {before.costs_of(p, from), row.costs[p].of(x + 1), before.minimum[p][from + 1],
+                  memory.p2[p][x]};
+    }
+    std::uint16_t* const to = sums + static_cast<std::size_t>(x) * disparities;
+    if constexpr (paths == 1)
+      advance<false>(memory.matching, disparities, p1, steps[0], to);
+    else
+      advance(memory.matching, disparities, p1, steps, to);
+    for (int p = 0; p < paths; ++p)
+      row.minimum[p][x + 1] = steps[p].minimum;
+  }
+}
+
+}  // namespace
+
+/// The vertical paths, and the diagonal ones where there are 8.
+class VerticalPathsCpu {
+ public:
+  VerticalPathsCpu(Device& device, const StageConfig& config)
+      : config_(config),
+        paths_(config.paths == 8 ? 3 : 1),
+        chunks_((config.width + min_columns - 1) / min_columns) {
+    for (auto& direction : rows_)
+      for (PathRow& row : direction)
+        allocate(device, row);
+    const std::size_t bytes = ColumnMemory(config, nullptr).bytes;
+    for (int chunk = 0; chunk < chunks_.count(); ++chunk)
+      scratch_.push_back(device.allocate(bytes));
+  }
+
+  void run(const Job& job) const {
+    start();
+    const auto both = [&](const Band& columns, int step) {
+      run_row(job, columns, step, 1, rows_[0]);
+      run_row(job, columns, config_.height - 1 - step, -1, rows_[1]);
+    };
+    if (paths_ == 1) {
+      chunks_.for_each([&](const Band& chunk) {
+        for (int step = 0; step < config_.height; ++step)
+          both(columns_of(chunk), step);
+      });
+      return;
+    }
+    for (int step = 0; step < config_.height; ++step)
+      chunks_.for_each([&](const Band& chunk) { both(columns_of(chunk), step); });
+  }
+
+ private:
+  static constexpr int min_columns = 32;  // per chunk: fewer are not worth a task
+
+  using Rows = PathRow[2];  ///< row y is number y % 2, the previous row the other one
+
+  void allocate(Device& device, PathRow& row) {
+    const int columns = config_.width + 2;
+    for (int p = 0; p < paths_; ++p) {
+      memory_.push_back(device.allocate(PathCosts::bytes(columns, config_.disparities)));
+      row.costs[p] = PathCosts(memory_.back().as<std::uint8_t>(), columns, config_.disparities);
+      memory_.push_back(device.allocate(static_cast<std::size_t>(columns)));
+      row.minimum[p] = memory_.back().as<std::uint8_t>();
+      std::memset(row.minimum[p], 0, static_cast<std::size_t>(columns));
+    }
+  }
+
+  /// Resets the rows that the first step of each direction uses as the previous row, because a path
+  /// that comes from outside the picture has no costs yet.
+  void start() const {
+    for (int p = 0; p < paths_; ++p)
+      for (const int end : {0, 1}) {
+        const PathRow& before = rows_[end][end == 0 ? 1 : (config_.height) % 2];
+        for (int pixel = 0; pixel < before.costs[p].pixels(); ++pixel)
+          before.costs[p].start(pixel);
+        std::memset(before.minimum[p], 0, static_cast<std::size_t>(before.costs[p].pixels()));
+      }
+  }
+
+  Band columns_of(const Band& chunk) const {
+    return {chunk.number, chunk.begin * min_columns,
+            std::min(chunk.end * min_columns, config_.width)};
+  }
+
+  /// direction is 1 for the downward paths, −1 for the upward ones.
+  void run_row(const Job& job, const Band& columns, int y, int direction, const Rows& rows) const {
+    const ColumnMemory memory(
+        config_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());
+    for (int p = 0; p < paths_; ++p)
+      find_penalties(job, y, columns.begin, columns.end, PathRow::dx[p], -direction, memory.p2[p]);
+    const int width = config_.width;
+    with_features(config_.census, [&](auto planes, auto feature) {
+      using Feature = decltype(feature);
+      constexpr int count = decltype(planes)::value;
+      const auto add_for = paths_ == 1 ? add_columns<count, 1, Feature>
+                                       : add_columns<count, PathRow::max_paths, Feature>;
+      add_for(config_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
+              memory, columns.begin, columns.end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
+              job.sums + std::int64_t{y} * width * config_.disparities);
+    });
+  }
+
+  StageConfig config_;
+  int paths_;
+  Bands chunks_;  ///< in units of min_columns columns
+  std::vector<Buffer> memory_;
+  Rows rows_[2];  ///< of the downward and of the upward paths
+  std::vector<Buffer> scratch_;
+};
+
+AggregateCpu::AggregateCpu(Device& device, const StageConfig& config)
+    : eight_bit_(config.eight_bit()),
+      horizontal_(std::make_unique<HorizontalPathsCpu>(device, config)),
+      vertical_(std::make_unique<VerticalPathsCpu>(device, config)) {}
+
+AggregateCpu::~AggregateCpu() = default;
+
+void AggregateCpu::run(const SamplePlane& picture, const void* left, const void* right,
+                       const Penalties& penalties, std::uint16_t* sums) const {
+  const Job job{picture, eight_bit_, left, right, &penalties, sums};
+  horizontal_->run(job);
+  vertical_->run(job);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Path aggregation on CUDA: launches the horizontal paths.
+
+#include "cuda/sgm/paths16/aggregate_cuda.h"
+#include "cuda/sgm/paths16/horizontal.cuh"
+
+namespace cudavision::sgm {
+namespace {
+
+template <int kWords, int kUnits>
+Kernel<HorizontalArguments> kernel_of(int feature_bytes, bool second) {
+  if (feature_bytes == 8)
+    return second ? horizontal_kernel<kWords, kUnits, std::uint64_t, true>
+                  : horizontal_kernel<kWords, kUnits, std::uint64_t, false>;
+  return second ? horizontal_kernel<kWords, kUnits, std::uint32_t, true>
+                : horizontal_kernel<kWords, kUnits, std::uint32_t, false>;
+}
+
+/// If second is true, the kernel is for the half of the rows from the middle on.
+Kernel<HorizontalArguments> kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
+  switch (plan.words) {
+    case 2:
+      return plan.units == 4   ? kernel_of<2, 4>(feature_bytes, second)
+             : plan.units == 2 ? kernel_of<2, 2>(feature_bytes, second)
+                               : kernel_of<2, 1>(feature_bytes, second);
+    case 4:
+      return kernel_of<4, 1>(feature_bytes, second);
+    case 8:
+      return kernel_of<8, 1>(feature_bytes, second);
+    default:
+      return kernel_of<16, 1>(feature_bytes, second);
+  }
+}
+
+}  // namespace
+
+HorizontalPathsCuda::HorizontalPathsCuda(LaunchQueue& queue, const StageConfig& config,
+                                         void* states)
+    : config_(config), plan_(horizontal_plan(config.disparities)), states_(states), queue_(queue) {}
+
+std::size_t HorizontalPathsCuda::state_bytes(const StageConfig& config, int rows) {
+  return 2 * static_cast<std::size_t>(rows) * static_cast<std::size_t>(config.disparities);
+}
+
+void HorizontalPathsCuda::run(const PathInput& input, int rows, std::uint16_t* sums) const {
+  HorizontalArguments a{};
+  a.left = input.left;
+  a.right = input.right;
+  a.p2[0] = input.p2[0];
+  a.p2[1] = input.p2[1];
+  a.sums = sums;
+  a.states = static_cast<uint4*>(states_);
+  a.width = config_.width;
+  a.height = rows;
+  a.disparities = config_.disparities;
+  a.minimum = config_.minimum;
+  a.replicates = config_.replicates_features();
+  a.penalty = input.penalty;
+  a.lanes = plan_.lanes;
+  const int feature_bytes = config_.feature_bytes();
+  const int warps = 2 * ((rows + plan_.units - 1) / plan_.units);
+  for (const bool second : {false, true})
+    queue_.launch(kernel_for(plan_, feature_bytes, second), static_cast<unsigned>(warps),
+                  horizontal_threads,
+                  horizontal_shared_bytes(plan_, config_.disparities, feature_bytes), a);
+}
+
+}  // namespace cudavision::sgm

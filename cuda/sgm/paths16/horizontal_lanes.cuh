@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: the costs of a horizontal path, spread over the lanes of a warp.
+//
+// Each step of a path depends on the one before, so a row uses as many lanes as possible with few
+// words each. Steps are then short, and there are many warps. Words are those of path_lanes.cuh,
+// but a path to the left counts its disparities from the largest one down. The feature that is new
+// at the next pixel then belongs to the first disparity in either direction, and the same code
+// serves both. Only results in memory are put back into the usual order.
+
+#include "cuda/sgm/paths16/path_lanes.cuh"
+
+namespace cudavision::sgm {
+
+/// Describes how the disparities of a row are spread over a warp.
+struct HorizontalPlan {
+  int words = 2;   ///< per lane: K
+  int lanes = 32;  ///< per row: D/2K
+  int units = 1;   ///< rows per warp: 1, 2 or 4
+};
+
+/// With 32 or 64 disparities, a warp follows several rows. With one row and one word per lane, most
+/// of the work would be that which does not depend on the number of words.
+inline HorizontalPlan horizontal_plan(int disparities) {
+  HorizontalPlan plan;
+  while (disparities / (2 * plan.words) > 32)
+    plan.words *= 2;
+  plan.lanes = disparities / (2 * plan.words);
+  plan.units = 32 / plan.lanes;
+  return plan;
+}
+
+/// kCount numbers, aligned so that they are loaded and stored at once or in vectors of 16 bytes.
+template <class Number, int kCount>
+struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
+  Number at[kCount];
+};
+
+/// The place of the calling thread in its warp. A row's surplus lanes repeat its last lane, stores
+/// included, so that no step needs to test for them.
+template <int kUnits>
+struct HorizontalLanes : NeighbouringLanes {
+  static constexpr int threads = 32 / kUnits;  // per row
+
+  int unit;    ///< the number of the row in the warp
+  int thread;  ///< the number of the thread in the row
+  int lane;
+
+  __device__ explicit HorizontalLanes(int lanes) {
+    const int number = static_cast<int>(threadIdx.x);
+    unit = number / threads;
+    thread = number % threads;
+    lane = thread < lanes ? thread : lanes - 1;
+    set(lane, lanes, unit * threads + (lane == 0 ? lanes - 1 : lane - 1),
+        unit * threads + (lane == lanes - 1 ? 0 : lane + 1));
+  }
+
+  /// Returns the smallest cost of a path, in both halves. minimum holds the smallest costs of the
+  /// lane.
+  __device__ std::uint32_t min_cost(std::uint32_t minimum) const {
+    // With equal halves, words compare like their halves.
+    minimum = __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (kUnits == 1)
+      return __reduce_min_sync(whole_warp, minimum);
+    else
+#endif
+#pragma unroll
+      for (int apart = 1; apart < threads; apart *= 2)
+        minimum = min(minimum, __shfl_xor_sync(whole_warp, minimum, apart));
+    return minimum;
+  }
+};
+
+/// Takes one step of the path, as advance() in path_lanes.cuh does. bound is m + P2 − P1 in both
+/// halves, which do not borrow from each other because P1 < P2.
+template <int kWords, int kUnits>
+__device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
+                        std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,
+                        std::uint32_t (&path)[kWords]) {
+  std::uint32_t before = lanes.word_before(path[kWords - 1]);
+  const std::uint32_t end = lanes.word_after(path[0]);
+#pragma unroll
+  for (int k = 0; k < kWords; ++k) {
+    const std::uint32_t after = k + 1 < kWords ? path[k + 1] : end;
+    const std::uint32_t reached =
+        __viaddmin_u16x2(__vimin3_u16x2(before, after, bound), p1, path[k]);
+    before = path[k];
+    path[k] = reached + costs[k] - minimum;
+  }
+}
+
+/// The order of a lane's costs in memory for either direction. In a path to the left, words are in
+/// reverse order and have their halves exchanged.
+template <int kWords>
+struct HorizontalOrder {
+  using Bytes = Pack<std::uint32_t, kWords / 2>;
+  using Sums = Bytes;  ///< half of the lane's sums
+
+  bool forward;
+  unsigned to_bytes, front, back;  // selectors of __byte_perm
+  unsigned to_low, to_high;
+
+  __device__ explicit HorizontalOrder(bool to_the_right)
+      : forward(to_the_right),
+        to_bytes(forward ? 0x6420 : 0x0246),
+        front(forward ? 0x4140 : 0x4243),
+        back(forward ? 0x4342 : 0x4041),
+        to_low(forward ? 0x5410 : 0x3276),
+        to_high(forward ? 0x7632 : 0x1054) {}
+
+  /// Packs costs into bytes. A word of bytes combines a word from the front with its counterpart
+  /// from the back, so that both directions have the same words.
+  __device__ Bytes bytes(const std::uint32_t (&words)[kWords]) const {
+    Bytes bytes;
+#pragma unroll
+    for (int i = 0; i < kWords / 2; ++i)
+      bytes.at[i] = __byte_perm(words[i], words[kWords - 1 - i], to_bytes);
+    return bytes;
+  }
+  __device__ std::uint32_t word(const Bytes& bytes, int k) const {
+    return k < kWords / 2 ? __byte_perm(bytes.at[k], 0, front)
+                          : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
+  }
+
+  /// Returns sums in the order of disparities: those of the lower or of the upper half of all
+  /// disparities.
+  __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
+    Sums sums;
+#pragma unroll
+    for (int i = 0; i < kWords / 2; ++i) {
+      const int j = kWords / 2 - 1 - i;
+      const unsigned take = upper ? to_high : to_low;
+      const std::uint32_t ascending = __byte_perm(words[2 * i], words[2 * i + 1], take);
+      const std::uint32_t descending = __byte_perm(words[2 * j], words[2 * j + 1], take);
+      sums.at[i] = forward ? ascending : descending;
+    }
+    return sums;
+  }
+};
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Path aggregation on CUDA: launches the sweeps, and cuts the picture into tiles for them.
+
+#include <algorithm>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/sgm/paths16/aggregate_cuda.h"
+#include "cuda/sgm/paths16/sweep.cuh"
+
+namespace cudavision::sgm {
+namespace {
+
+template <int kWords, int kSteps, bool kSums>
+Kernel<SweepArguments> kernel_of(int feature_bytes, bool diagonal) {
+  if (feature_bytes == 8)
+    return diagonal ? sweep_kernel<kWords, kSteps, std::uint64_t, true, kSums>
+                    : sweep_kernel<kWords, kSteps, std::uint64_t, false, kSums>;
+  return diagonal ? sweep_kernel<kWords, kSteps, std::uint32_t, true, kSums>
+                  : sweep_kernel<kWords, kSteps, std::uint32_t, false, kSums>;
+}
+
+template <bool kSums>
+Kernel<SweepArguments> kernel_for(const PathPlan& plan, int feature_bytes, bool diagonal) {
+  if (plan.words == 8)
+    return plan.steps == 1   ? kernel_of<8, 1, kSums>(feature_bytes, diagonal)
+           : plan.steps == 2 ? kernel_of<8, 2, kSums>(feature_bytes, diagonal)
+                             : kernel_of<8, 3, kSums>(feature_bytes, diagonal);
+  return plan.steps == 3   ? kernel_of<16, 3, kSums>(feature_bytes, diagonal)
+         : plan.steps == 4 ? kernel_of<16, 4, kSums>(feature_bytes, diagonal)
+                           : kernel_of<16, 5, kSums>(feature_bytes, diagonal);
+}
+
+int rounded_up(int value, int step) {
+  return (value + step - 1) / step * step;
+}
+
+int count_bands(const StageConfig& config, int band_rows) {
+  return (config.height + band_rows - 1) / band_rows;
+}
+
+}  // namespace
+
+// The memory for states has a place for each border of a band, the edges of the picture included,
+// from top to bottom: first for the upward state there and, once the band above is done, for the
+// downward state. The places above and below a band are thus what the two sweeps of the band start
+// from. Two places of scratch memory follow. All places are of border_bytes().
+
+SweepsCuda::SweepsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
+                       void* states)
+    : device_(device),
+      config_(config),
+      band_rows_(band_rows),
+      bands_(count_bands(config, band_rows)),
+      states_(states),
+      plan_(config, true),
+      queue_(queue) {
+  if (bands_ > 1)
+    upward_plan_.emplace(config, false);
+}
+
+std::size_t SweepsCuda::border_bytes(const StageConfig& config) {
+  const std::size_t paths = config.paths == 8 ? 3 : 1;
+  return paths * static_cast<std::size_t>(config.width) *
+         static_cast<std::size_t>(config.disparities);
+}
+
+std::size_t SweepsCuda::scratch_begin(const StageConfig& config, int band_rows) {
+  return static_cast<std::size_t>(count_bands(config, band_rows) + 1) * border_bytes(config);
+}
+
+std::size_t SweepsCuda::state_bytes(const StageConfig& config, int band_rows) {
+  return scratch_begin(config, band_rows) + 2 * border_bytes(config);
+}
+
+uint4* SweepsCuda::states_at(int border) const {
+  return static_cast<uint4*>(states_) +
+         static_cast<std::size_t>(border) * (border_bytes(config_) / sizeof(uint4));
+}
+
+View<std::uint8_t> SweepsCuda::bytes_of(const uint4* states) const {
+  const auto bytes = static_cast<int>(border_bytes(config_));
+  return {reinterpret_cast<std::uint8_t*>(const_cast<uint4*>(states)), bytes, 1, bytes};
+}
+
+SweepArguments SweepsCuda::arguments(const SweepPlan& plan, const PathInput& input) const {
+  SweepArguments a = plan.arguments();
+  a.left = input.left;
+  a.right = input.right;
+  a.p2[0] = input.p2[0];
+  a.p2[1] = input.p2[1];
+  a.penalty = input.penalty;
+  return a;
+}
+
+void SweepsCuda::begin(const PathInput& input) const {
+  if (bands_ == 1)
+    return;
+  queue_.end_frame();  // Bands need fills and copies.
+  // Paths begin with 0 at the edges of the picture.
+  for (const int edge : {0, bands_})
+    device_.fill(bytes_of(states_at(edge)), 0);
+  SweepArguments a = arguments(*upward_plan_, input);
+  a.height = config_.height;
+  int turn = 0;  // of the two places of scratch memory
+  for (int border = bands_ - 1; border > 0; --border) {
+    const int end = config_.height - border * band_rows_;
+    for (int from = std::max(0, end - band_rows_); from < end; from += a.rows) {
+      a.begin = from;
+      a.rows = std::min(upward_plan_->strip_rows(), end - from);
+      const int place = from + a.rows == end ? border : bands_ + 1 + turn++ % 2;
+      // A launch takes this place for that of the downward sweep, which does not run.
+      a.to = states_at(place - 1);
+      upward_plan_->launch(queue_, a, 1, 1);
+      a.from = a.to;
+    }
+  }
+}
+
+void SweepsCuda::run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const {
+  // One of several bands is like a picture with one more row above and below it, which the sweeps
+  // have done already.
+  const int done = bands_ > 1 ? 1 : 0;
+  const int rows = band.rows(), half = rows / 2;
+  const int number = band.begin / band_rows_;
+  SweepArguments a = arguments(plan_, input.from_row(config_, band.begin - done));
+  a.sums = sums - static_cast<std::ptrdiff_t>(done) * config_.width * config_.disparities;
+  a.height = rows + 2 * done;
+  a.from = states_at(number);
+  a.to = states_at(bands_ + 1);
+  // Both sweeps advance at the same time, strip by strip, until they meet in the middle. In a
+  // middle row, one sweep works after the other. Then each goes on where the other has been.
+  strips(a, done, done + half);
+  if (rows % 2 != 0)
+    strips(a, done + half, done + half + 1);
+  strips(a, done + rows - half, done + rows);
+  if (band.end < config_.height)
+    device_.copy(bytes_of(a.from), bytes_of(states_at(number + 1)));
+}
+
+void SweepsCuda::strips(SweepArguments& a, int begin, int end) const {
+  const bool shared_row = end - begin == 1 && begin == a.height - 1 - begin;
+  for (int from = begin; from < end; from += plan_.strip_rows()) {
+    a.begin = from;
+    a.rows = std::min(plan_.strip_rows(), end - from);
+    if (shared_row) {
+      plan_.launch(queue_, a, 0, 1);
+      plan_.launch(queue_, a, 1, 1);
+    } else {
+      plan_.launch(queue_, a, 0, 2);
+    }
+    // The next strip reads the states that this one has written.
+    uint4* const written = a.to;
+    a.to = const_cast<uint4*>(a.from);
+    a.from = written;
+  }
+}
+
+SweepPlan::SweepPlan(const StageConfig& config, bool with_sums)
+    : config_(config),
+      plan_(path_plan(config.disparities)),
+      diagonal_(config.paths == 8),
+      sweeps_(with_sums ? 2 : 1),
+      kernel_(with_sums ? kernel_for<true>(plan_, config.feature_bytes(), diagonal_)
+                        : kernel_for<false>(plan_, config.feature_bytes(), diagonal_)) {
+  arguments_.width = config.width;
+  arguments_.disparities = config.disparities;
+  arguments_.minimum = config.minimum;
+  arguments_.replicates = config.replicates_features();
+  arguments_.lanes = plan_.lanes;
+  arguments_.units = plan_.units;
+  choose_tile();
+}
+
+void SweepPlan::launch(LaunchQueue& queue, SweepArguments a, int first_sweep, int sweeps) const {
+  a.first_sweep = first_sweep;
+  queue.launch(kernel_, static_cast<unsigned>(sweeps * a.tiles), a.tile.threads(),
+               (a.twice ? 2 : 1) * shared_bytes(), a);
+}
+
+template <int kWords>
+std::size_t SweepPlan::shared_bytes_of() const {
+  const int vectors = config_.feature_bytes() == 8
+                          ? SweepShared<kWords, std::uint64_t>::size(arguments_, diagonal_)
+                          : SweepShared<kWords, std::uint32_t>::size(arguments_, diagonal_);
+  return sizeof(uint4) * static_cast<std::size_t>(vectors);
+}
+
+std::size_t SweepPlan::shared_bytes() const {
+  return plan_.words == 8 ? shared_bytes_of<8>() : shared_bytes_of<16>();
+}
+
+/// Chooses the tile with the smallest estimated time among all that fit shared memory.
+void SweepPlan::choose_tile() {
+  const int max_shared_bytes =
+      device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
+  const int multiprocessors = multiprocessor_count();
+  const int max_warps = sweep_threads(plan_.words, config_.feature_bytes()) / 32;
+  SweepTile best;
+  double lowest = 0;
+  for (int halo_warps = diagonal_ ? 1 : 0; halo_warps <= (diagonal_ ? 4 : 0); ++halo_warps)
+    for (int main_warps = 1; main_warps + 2 * halo_warps <= max_warps; ++main_warps) {
+      lay_out({main_warps, halo_warps, halo_warps * plan_.units, main_warps * plan_.units});
+      const double clocks = clocks_per_row(multiprocessors);
+      if (shared_bytes() <= static_cast<std::size_t>(max_shared_bytes) &&
+          (lowest == 0 || clocks < lowest)) {
+        lowest = clocks;
+        best = arguments_.tile;
+      }
+    }
+  lay_out(best);
+  arguments_.twice = 2 * shared_bytes() <= static_cast<std::size_t>(max_shared_bytes);
+  cuda_check(
+      cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes),
+      "setting up a kernel on the GPU");
+}
+
+void SweepPlan::lay_out(const SweepTile& tile) {
+  SweepArguments& a = arguments_;
+  a.tile = tile;
+  a.tiles = (config_.width + tile.columns - 1) / tile.columns;
+  // Vectors of neighbouring pixels and lanes lie in different banks of shared memory.
+  const int apart = plan_.units >= 4 ? 4 : plan_.units == 2 ? 2 : 1;
+  a.cell_slots = rounded_up(tile.slots() - apart, 8) + apart;
+  const int vector = 16 / config_.feature_bytes();
+  const int copy = (tile.slots() - 1 + config_.disparities + 2 * (vector - 1)) / vector;
+  a.copy_length = (rounded_up(copy - 1, 8) + 1) * vector;
+  strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
+}
+
+/// Roughly estimates the clocks per row with the current layout, for a GPU of compute capability
+/// 9.0.
+double SweepPlan::clocks_per_row(int multiprocessors) const {
+  // These are for a warp with eight words per lane, on one of four schedulers.
+  constexpr double one_path = 220, three_paths = 400;
+  constexpr double lowest = 700;  // latency from row to row
+  constexpr double launch = 4000;
+  const SweepTile& tile = arguments_.tile;
+  double halo_rows = 0;  // rows of a strip in which the halo's warps work, summed over the warps
+  for (int warp = 0; warp < tile.halo_warps; ++warp)
+    halo_rows += 2 * (tile.halo - 1 - warp * plan_.units);
+  const double work =
+      (diagonal_ ? three_paths : one_path) * tile.main_warps + one_path * halo_rows / strip_rows_;
+  const int rounds = (sweeps_ * arguments_.tiles + multiprocessors - 1) / multiprocessors;
+  return rounds * std::max(lowest, work * plan_.words / 8 / 4) + launch / strip_rows_;
+}
+
+}  // namespace cudavision::sgm

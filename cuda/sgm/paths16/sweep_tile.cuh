@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: the tile of a block of a sweep, and its layout in shared memory.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/path_penalty.cuh"
+#include "cuda/sgm/paths16/path_lanes.cuh"
+
+namespace cudavision::sgm {
+
+/// A block's columns and warps. Slots number the columns, including those of the halo.
+struct SweepTile {
+  int main_warps = 8;  ///< for the columns of the tile
+  int halo_warps = 2;  ///< on each side; 0 without diagonal paths
+  int halo = 8;        ///< columns on each side, and at most as many rows in a launch
+  int columns = 32;    ///< of the tile
+
+  CUDAVISION_HOST_DEVICE int slots() const { return columns + 2 * halo; }
+  CUDAVISION_HOST_DEVICE int threads() const { return 32 * (main_warps + 2 * halo_warps); }
+};
+
+struct SweepArguments {
+  const void* left;  // features
+  const void* right;
+  const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
+  std::uint16_t* sums;
+  // [sweep][path][column][lane], as bytes, the smallest cost subtracted; not read if begin is 0
+  const uint4* from;
+  uint4* to;
+  int width, height, disparities, minimum;
+  bool replicates;  // see StageConfig::replicates_features()
+  PathPenalty penalty;
+  int lanes, units;
+  SweepTile tile;
+  int tiles;        // per sweep
+  int first_sweep;  // of this launch
+  int begin, rows;  // of the strip, in the order of the sweep
+  int copy_length;  // features per copy, a multiple of those in a vector
+  int cell_slots;   // at least tile.slots()
+  bool twice;       // shared memory holds two rows: one barrier per row instead of two
+};
+
+/// The layout of a row's data in shared memory. The right picture's features come first, from right
+/// to left. There are several copies, each shifted by one more than the previous one, so that every
+/// window begins at a whole vector in one of them. The two diagonal paths follow, as vectors of
+/// [path][number][lane][slot], and then their smallest costs.
+template <int kWords, class Feature>
+struct SweepShared {
+  static constexpr int copies = 16 / sizeof(Feature);
+  static constexpr int path_vectors = kWords / 4;
+
+  /// All sizes and places are in vectors.
+  CUDAVISION_HOST_DEVICE static int cells_begin(const SweepArguments& a) { return a.copy_length; }
+  CUDAVISION_HOST_DEVICE static int cells(const SweepArguments& a) {
+    return path_vectors * a.lanes * a.cell_slots;  // per path
+  }
+  CUDAVISION_HOST_DEVICE static int min_begin(const SweepArguments& a) {
+    return cells_begin(a) + 2 * cells(a);
+  }
+  CUDAVISION_HOST_DEVICE static int size(const SweepArguments& a, bool diagonal) {
+    return diagonal ? min_begin(a) + (2 * a.cell_slots + 3) / 4 : cells_begin(a);
+  }
+
+  /// Returns the place of a lane's window of features.
+  __device__ static int window(const SweepArguments& a, int lane, int slot) {
+    // Feature e of the row is e columns left of the one that the last slot compares at the first
+    // disparity.
+    const int first = a.tile.slots() - 1 - slot;
+    const int copy = -first & (copies - 1);
+    return (copy * a.copy_length + first + copy + lane * kWords) / copies;
+  }
+  __device__ static int cell(const SweepArguments& a, int path, int lane, int slot) {
+    return cells_begin(a) + path * cells(a) + lane * a.cell_slots + slot;
+  }
+};
+
+template <int kWords>
+__device__ void load_words(const uint4* from, int stride, std::uint32_t (&words)[kWords]) {
+#pragma unroll
+  for (int i = 0; i < kWords / 4; ++i) {
+    const uint4 vector = from[i * stride];
+    words[4 * i] = vector.x;
+    words[4 * i + 1] = vector.y;
+    words[4 * i + 2] = vector.z;
+    words[4 * i + 3] = vector.w;
+  }
+}
+
+template <int kWords>
+__device__ void store_words(const std::uint32_t (&words)[kWords], uint4* to, int stride) {
+#pragma unroll
+  for (int i = 0; i < kWords / 4; ++i)
+    to[i * stride] = {words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
+}
+
+__device__ inline void split(const uint4& vector, std::uint32_t (&to)[4]) {
+  to[0] = vector.x;
+  to[1] = vector.y;
+  to[2] = vector.z;
+  to[3] = vector.w;
+}
+__device__ inline void split(const uint4& vector, std::uint64_t (&to)[2]) {
+  to[0] = vector.x | static_cast<std::uint64_t>(vector.y) << 32;
+  to[1] = vector.z | static_cast<std::uint64_t>(vector.w) << 32;
+}
+
+/// Computes the matching costs of a pixel. window points to the features of the words' lower
+/// halves, and higher is the distance to those of the upper halves. A mask of 0 makes all costs 0.
+template <int kWords, class Feature>
+__device__ void matching_costs(const uint4* window, int higher, Feature left, std::uint32_t mask,
+                               std::uint32_t (&costs)[kWords]) {
+  constexpr int copies = 16 / sizeof(Feature);
+#pragma unroll
+  for (int i = 0; i < kWords / copies; ++i) {
+    Feature low[copies], high[copies];
+    split(window[i], low);
+    split(window[higher + i], high);
+#pragma unroll
+    for (int c = 0; c < copies; ++c)
+      costs[i * copies + c] =
+          in_halves(differing_bits(left, low[c], mask), differing_bits(left, high[c], mask));
+  }
+}
+
+/// Stages the features of the next row: loads them at the beginning of a row and puts them into
+/// shared memory at its end. kCarried is the number of features per thread that are held in
+/// registers meanwhile; any others are loaded at the end of the row.
+template <class Feature, int kCarried>
+class FeatureStage {
+ public:
+  /// row is the number of the first row's first pixel.
+  __device__ FeatureStage(const SweepArguments& a, int first_x, std::int64_t row)
+      : width_(a.width),
+        replicates_(a.replicates),
+        copy_length_(a.copy_length),
+        left_over_(a.tile.slots() - 1 + a.disparities - static_cast<int>(threadIdx.x)),
+        x_(first_x + a.tile.slots() - 1 - a.minimum - static_cast<int>(threadIdx.x)),
+        right_(static_cast<const Feature*>(a.right) + row) {}
+
+  __device__ void load(int step) {
+    right_ += step;
+#pragma unroll
+    for (int i = 0; i < kCarried; ++i)
+      values_[i] = feature(i * static_cast<int>(blockDim.x));
+  }
+  __device__ void put(uint4* shared) const {
+    auto* const to = reinterpret_cast<Feature*>(shared) + threadIdx.x;
+    const int step = static_cast<int>(blockDim.x);
+#pragma unroll
+    for (int i = 0; i < kCarried; ++i)
+      if (i * step < left_over_)
+        put(values_[i], to + i * step);
+    for (int number = kCarried * step; number < left_over_; number += step)
+      put(feature(number), to + number);
+  }
+
+ private:
+  static constexpr int copies = 16 / sizeof(Feature);
+
+  __device__ Feature feature(int number) const {
+    return right_feature_at(right_, x_ - number, width_, replicates_);
+  }
+  __device__ void put(Feature value, Feature* to) const {
+#pragma unroll
+    for (int c = 0; c < copies; ++c)
+      to[c * (copy_length_ + 1)] = value;
+  }
+
+  int width_;
+  bool replicates_;
+  int copy_length_;
+  int left_over_;  // features from this thread's first one on
+  int x_;          // column of this thread's first one
+  const Feature* right_;
+  Feature values_[kCarried > 0 ? kCarried : 1]{};
+};
+
+/// A lane's part of a pixel's sums: those of the words' lower halves, and of the upper halves.
+template <int kWords>
+struct SweepSums {
+  static constexpr int vectors = kWords / 8;
+  uint4 low[vectors], high[vectors];
+
+  __device__ void load(const uint4* from, int higher) {
+#pragma unroll
+    for (int i = 0; i < vectors; ++i) {
+      low[i] = from[i];
+      high[i] = from[higher + i];
+    }
+  }
+  __device__ void add_and_store(const std::uint32_t (&costs)[kWords], uint4* to, int higher) const {
+    uint4 more[2 * vectors];
+    in_order(costs, more);
+#pragma unroll
+    for (int i = 0; i < vectors; ++i) {
+      to[i] = sum(low[i], more[i]);
+      to[higher + i] = sum(high[i], more[vectors + i]);
+    }
+  }
+
+ private:
+  __device__ static uint4 sum(const uint4& a, const uint4& b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+  }
+};
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/sgm/picture/disparitypicture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cuda/core/dispatch.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/sgm/picture/backend.h"
+
+namespace cudavision::sgm {
+namespace {
+
+using Kind = PictureParameters::Kind;
+using Quantity = PictureParameters::Quantity;
+using Range = PictureParameters::Range;
+
+constexpr char operation[] = "pictures of disparities";
+
+void check_one_channel(const FrameLayout& out, int bits) {
+  if (out.plane_count != 1 || out.channel_count != 1 || out.channels[0].step != 1 ||
+      out.bits != bits || out.shift != 0 || out.channels[0].width != out.width ||
+      out.channels[0].height != out.height)
+    refuse(operation, "the output must be one channel of " + std::to_string(bits) + " bits");
+}
+
+void check_colors(const FrameLayout& out) {
+  const int red = out.find(Role::red);
+  if (out.plane_count != 1 || out.bits != 8 || red < 0)
+    refuse(operation, "the output must be one plane of packed red, green and blue of 8 bits");
+  for (const Role role : rgb_roles) {
+    const int found = out.find(role);
+    if (found < 0 || out.channels[found].step != out.channels[red].step ||
+        out.channels[found].width != out.width || out.channels[found].height != out.height)
+      refuse(operation, "every pixel of the output must have red, green and blue");
+  }
+  if (out.planes[0].row_bytes < std::int64_t{out.channels[red].step} * out.width)
+    refuse(operation, "the rows of the output must hold whole pixels");
+}
+
+void check_output_layout(const FrameLayout& out, Kind kind) {
+  check_layout(operation, out);
+  if (kind == Kind::color)
+    check_colors(out);
+  else
+    check_one_channel(out, kind == Kind::depth ? 16 : 8);
+}
+
+void check_parameters(const PictureParameters& picture) {
+  const auto check = [](double value, bool positive, const char* name) {
+    if (!std::isfinite(value) || value < 0 || (positive && value == 0))
+      refuse(operation,
+             std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
+  };
+  check(picture.focal_length, false, "focal_length");
+  check(picture.baseline, false, "baseline");
+  check(picture.unit, true, "unit");
+  if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
+    refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
+                          std::to_string(picture.maximum) +
+                          "; the second number must be the larger one");
+}
+
+std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
+                                                        Kind kind, Quantity quantity) {
+  PictureConfig config;
+  config.width = out.width;
+  config.height = out.height;
+  config.kind = kind;
+  config.reads_bytes = quantity == Quantity::confidence;
+  if (kind == Kind::color)
+    config.pixel = PackedPixel(out);
+  return dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
+}
+
+RangeBins bins_of(const Parameters& parameters, Quantity quantity) {
+  if (quantity == Quantity::confidence)
+    return {1, 255, 1};
+  const int scale = disparity_scale(parameters).per_pixel;
+  const int first = scale * parameters.minimum;
+  const int last = first + scale * (parameters.disparities - 1);
+  if (quantity == Quantity::disparity)
+    return {first, last, scale};
+  // Without positive disparities, nothing has a depth.
+  return {std::max(1, first), std::max(1, last), scale};
+}
+
+LevelRange full_range(const Parameters& parameters, Quantity quantity) {
+  if (quantity == Quantity::depth)
+    return {1, 65535};
+  const RangeBins bins = bins_of(parameters, quantity);
+  return {bins.first, bins.last};
+}
+
+/// scale: values per unit of the ends.
+LevelRange fixed_range(const PictureParameters& picture, int scale) {
+  // Beyond these lies no value, and products with 254 fit 32 bits.
+  constexpr double limit = 1 << 20;
+  const auto value = [&](double number) {
+    return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
+  };
+  const int low = value(picture.minimum);
+  return {low, std::max(low + 1, value(picture.maximum))};
+}
+
+DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {
+  const DisparityScale scale = disparity_scale(parameters);
+  // Beyond this K even the largest disparity has a depth of more than 65535.
+  constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
+  DisparityNumbers numbers;
+  numbers.quantity = picture.quantity;
+  numbers.invalid = scale.invalid;
+  numbers.depth = std::llround(
+      std::min(enough, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
+  numbers.automatic = picture.range == Range::automatic;
+  numbers.range =
+      picture.range == Range::fixed
+          ? fixed_range(picture, picture.quantity == Quantity::disparity ? scale.per_pixel : 1)
+          : full_range(parameters, picture.quantity);
+  numbers.bins = bins_of(parameters, picture.quantity);
+  return numbers;
+}
+
+/// Returns the weight of a frame in an automatic range.
+int weight_after(double seconds) {
+  return seconds > 0 ? static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-seconds)))) : 0;
+}
+
+}  // namespace
+
+PackedPixel::PackedPixel(const FrameLayout& layout) {
+  const auto offset = [&](Role role) { return layout.channels[layout.find(role)].offset; };
+  bytes = layout.channels[layout.find(Role::red)].step;
+  red = offset(Role::red);
+  green = offset(Role::green);
+  blue = offset(Role::blue);
+}
+
+DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
+                                   const Parameters& parameters, Kind kind, Quantity quantity)
+    : layout_(out), kind_(kind), quantity_(quantity) {
+  check_output_layout(out, kind);
+  if (kind == Kind::depth && quantity == Quantity::confidence)
+    refuse(operation, "depth does not follow from confidence");
+  backend_ = make_backend(device, out, kind, quantity);
+  PictureParameters picture;
+  picture.kind = kind;
+  picture.quantity = quantity;
+  set_parameters(parameters, picture);
+  ColorTable grays;
+  for (std::size_t level = 0; level < grays.size(); ++level)
+    grays[level].fill(static_cast<std::uint8_t>(level));
+  set_colors(grays);
+}
+
+DisparityPicture::~DisparityPicture() = default;
+
+void DisparityPicture::set_parameters(const Parameters& parameters,
+                                      const PictureParameters& picture) {
+  if (const std::string error = validation_error(parameters); !error.empty())
+    refuse(operation, error);
+  if (picture.kind != kind_ || picture.quantity != quantity_)
+    refuse(operation, "the kind of picture is fixed; construct another object for another kind");
+  check_parameters(picture);
+  backend_->set(numbers_of(parameters, picture));
+}
+
+void DisparityPicture::set_colors(const ColorTable& table) {
+  if (kind_ == Kind::color)
+    backend_->set_colors(table);
+}
+
+void DisparityPicture::restart() noexcept {
+  backend_->restart();
+}
+
+void DisparityPicture::run(View<const std::uint8_t> values, const Frame& out, double seconds) {
+  check_frame(operation, layout_, out, "output");
+  const int row_bytes = (quantity_ == Quantity::confidence ? 1 : 2) * layout_.width;
+  if (!values || values.width != row_bytes || values.height != layout_.height)
+    refuse(operation,
+           std::string(quantity_ == Quantity::confidence ? "confidence" : "the disparities") +
+               " must be " + std::to_string(layout_.height) + " rows of " +
+               std::to_string(row_bytes) + " bytes");
+  View<std::uint8_t> plane = out.planes[0];
+  plane.height = layout_.height;
+  backend_->run(values, plane, weight_after(seconds));
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Smooths planes on CUDA. A block loads a tile and the pixels around it into shared memory. A
+// thread works on two neighbouring pixels at once, one in each half of a word, with the arithmetic
+// for pairs of 16-bit floats. Every operation on floats is exact, apart from two whose rounding is
+// part of a division.
+
+#include <algorithm>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/maps/pair_tile.cuh"
+#include "cuda/sgm/stages_cuda.h"
+#include "cuda/sgm/surfaces/arithmetic.h"
+
+namespace cudavision::sgm {
+
+struct SmoothArguments {
+  PairSource source;
+  int tiles;      // per row of tiles
+  int tile_rows;  // of pixels, at most the tile's height
+  const std::uint8_t* confidence;
+  NumbersOut out;
+};
+
+namespace {
+
+constexpr int threads = 256, warps = threads / 32;
+template <int kStep>
+using SmoothingTile = PairTile<64, 64, 2 * kStep>;
+static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of the tile.
+
+/// The constants for a confidence. The unit of reach and bend is 2^-24, the smallest float, so that
+/// integers of 16 bits are floats without a conversion.
+struct alignas(8) Cut {
+  std::uint16_t reach;   ///< 2·cut + 1
+  std::uint16_t bias;    ///< a float
+  std::uint32_t factor;  ///< likewise, 2^15 / 2cut
+};
+
+/// With W = 64 >> …, a pair weighs w = W·room div 2cut, and a rounded quotient has to be w. So the
+/// bias lowers W·room by a quarter less than half of 2cut, and the factor is the float after the
+/// nearest one. With these, the rounding of bias + W·room and of the factor does no harm, for all
+/// cuts from 8 to 18 and all W and rooms.
+__device__ Cut cut_for(int confidence) {
+  const int cut = smoothing_cut(confidence);
+  const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
+  constexpr float unit = 1.0f / (1 << 17);  // a quarter of that of W·room below
+  return {static_cast<std::uint16_t>(2 * cut + 1), bits(-unit * static_cast<float>(4 * cut - 1)),
+          bits(__fdiv_rn(1 << 14, static_cast<float>(cut))) + 1u};
+}
+
+/// The sums of two pixels.
+class PairSums {
+ public:
+  __device__ PairSums(const Pair& pixels, const Cut& first, const Cut& second)
+      : luminances_(floats_of(pixels.luminances)),
+        base_(0x80008000 - 2 * pixels.numbers),
+        reach_(once(static_cast<std::uint32_t>(second.reach) << 16 | first.reach)),
+        offset_(once(reach_ | 0x80008000)),
+        bias_(floats_of(once(static_cast<std::uint32_t>(second.bias) << 16 | first.bias))),
+        factor_(floats_of(second.factor << 16 | first.factor)) {}
+
+  __device__ void add(const Pair& q, const Pair& r) {
+    // Numbers have 14 bits, so each half of the sum is a bend + 2^15, and has no carry. Those out
+    // of reach become ± reach, which has no room.
+    const __half2 reach = floats_of(reach_);
+    const __half2 bend = __hsub2_rn(
+        floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * reach_)),
+        reach);
+    const __half2 room = __hsub2_rn(reach, __habs2(bend));
+    const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
+                                        __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
+    // 2^9·W, except that W is a half instead of 0, with which w is 0 as well. Then room·2^9·W has
+    // the unit 2^-15.
+    const __half2 weight =
+        floats_of((nearness_of(differences) << 10) + (23u * 0x04000400 - (bits_of_128 << 10)));
+    // Floats from 1024 to 2048 are integers, so the addition rounds the quotient.
+    const __half2 before = half_t_;
+    half_t_ = __hfma2(__hfma2(weight, room, bias_), factor_, before);
+    s_ = __hfma2(__hsub2_rn(half_t_, before), bend, s_);
+  }
+
+  /// Floats are exact up to 2048, which the bends of three pairs do not reach.
+  static constexpr int pairs_at_once = 3;
+  __device__ void flush() {
+    first_s_ += __low2float(s_);
+    second_s_ += __high2float(s_);
+    s_ = floats_of(0);
+  }
+
+  /// Returns the numbers after the pass. Those of unknown pixels are 0 and do not change.
+  __device__ std::uint32_t smoothed(std::uint32_t numbers) const {
+    // Neither half becomes negative, so neither borrows from the other.
+    return numbers + static_cast<std::uint32_t>(change(first_s_, __low2float(half_t_))) +
+           (static_cast<std::uint32_t>(change(second_s_, __high2float(half_t_))) << 16);
+  }
+
+ private:
+  /// Keeps the compiler from making a word again for each pair.
+  static __device__ std::uint32_t once(std::uint32_t word) {
+    asm("" : "+r"(word));
+    return word;
+  }
+
+  /// (2S + T) / 2T, rounded down. The half keeps the quotient at least 1/3400 away from integers,
+  /// of which it reaches at most ±19. The division is wrong by at most 2 units in the last place
+  /// (PTX ISA, div.approx), which is less than 1/250000 there. half_t has 1024 more, and S another
+  /// unit; the sums are exact.
+  static __device__ int change(float s, float half_t) {
+    const float dividend = __fmaf_rn(s, 1 << 24, half_t - 1023.5f);
+    const float divisor = __fmaf_rn(half_t, 2, -2048);
+    float quotient;
+    asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(quotient) : "f"(dividend), "f"(divisor));
+    return __float2int_rd(quotient);
+  }
+
+  __half2 luminances_;
+  std::uint32_t base_, reach_, offset_;
+  __half2 bias_, factor_;
+  __half2 s_ = floats_of(0), half_t_ = twice(0x6420);  // 1024 + 32; T/2 is at most 848
+  float first_s_ = 0, second_s_ = 0;
+};
+
+/// The distance between the pixels of a pair and the one between them, in steps.
+struct PairOffset {
+  int i, j;
+};
+__device__ constexpr PairOffset pair_offset(int number) {
+  return number < 2 ? PairOffset{number + 1, 0}
+                    : PairOffset{(number - 2) % 5 - 2, (number - 2) / 5 + 1};
+}
+
+template <int kBytes, int kStep>  // per sample of the picture, between samples of the map
+__global__ void __launch_bounds__(threads, 4)
+    smooth_kernel(const __grid_constant__ SmoothArguments a) {
+  using Tile = SmoothingTile<kStep>;
+  __shared__ __align__(16) Pair samples[Tile::size];
+  __shared__ Cut cuts[256];
+  static_assert(threads == 256);
+  const int thread = static_cast<int>(threadIdx.x);
+  cuts[thread] = cut_for(thread);
+  launch_dependents();
+  grid_dependency_wait();
+
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * Tile::width;
+  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * a.tile_rows;
+  Tile::template load<threads, kBytes, 0>(a.source, first_x, first_y, a.tile_rows, samples);
+
+  const int width = a.source.width, x = first_x + 2 * (thread % 32);
+  if (x >= width)
+    return;
+  const int end = min(a.tile_rows, a.source.height - first_y);
+  // Those of a row are loaded while the row before it is worked on.
+  const auto confidences_at = [&](int row) {
+    const std::uint8_t* const from =
+        a.confidence + static_cast<std::int64_t>(first_y + row) * width + x;
+    return row >= end ? uchar2{} : uchar2{from[0], x + 1 < width ? from[1] : from[0]};
+  };
+  uchar2 next = confidences_at(thread / 32);
+#pragma unroll 1
+  for (int row = thread / 32; row < end; row += warps) {
+    const int y = first_y + row;
+    const uchar2 confidences = next;
+    next = confidences_at(row + warps);
+    const Pair* const pixels = samples + Tile::place_of(Tile::halo + x - first_x, Tile::halo + row);
+    PairSums sums(*pixels, cuts[confidences.x], cuts[confidences.y]);
+#pragma unroll
+    for (int i = 0; i < smoothing_pairs; i += PairSums::pairs_at_once) {
+#pragma unroll
+      for (int k = i; k < i + PairSums::pairs_at_once; ++k) {
+        const int place = Tile::place_of(kStep * pair_offset(k).i, kStep * pair_offset(k).j);
+        sums.add(pixels[place], pixels[-place]);
+      }
+      sums.flush();
+    }
+    // Luminances are below 4. Only infinite ones, those of unknown pixels, have both of these bits.
+    const std::uint32_t is_unknown =
+        halves_with_sign(pixels->luminances << 1 & pixels->luminances << 2);
+    a.out.write_pair(x, y, width, sums.smoothed(pixels->numbers) | is_unknown);
+  }
+}
+
+template <int kBytes>
+Kernel<SmoothArguments> kernel_with(int pass) {
+  static_assert(smoothing_passes == 3);
+  constexpr Kernel<SmoothArguments> kernels[] = {smooth_kernel<kBytes, smoothing_step(0)>,
+                                                 smooth_kernel<kBytes, smoothing_step(1)>,
+                                                 smooth_kernel<kBytes, smoothing_step(2)>};
+  return kernels[pass];
+}
+
+Kernel<SmoothArguments> kernel_for(const StageConfig& config, int pass) {
+  return config.bits == 8 ? kernel_with<1>(pass) : kernel_with<2>(pass);
+}
+
+int tiles_per_row(const StageConfig& config) {
+  constexpr int width = SmoothingTile<smoothing_step(0)>::width;
+  return (config.width + width - 1) / width;
+}
+
+/// Returns how many rows a tile should have, so that the blocks take the fewest turns on the
+/// multiprocessors, and each turn as little time as possible.
+int rows_of_tiles(const StageConfig& config, int pass) {
+  int resident = 0;  // blocks on a multiprocessor
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_for(config, pass),
+                                                           threads, 0),
+             "asking how many blocks share a multiprocessor");
+  const int blocks = std::max(1, resident) * multiprocessor_count(), tiles = tiles_per_row(config);
+  for (int turns = (tiles + blocks - 1) / blocks;; ++turns) {
+    const int bands = turns * blocks / tiles;
+    const int rows = (config.height + bands - 1) / bands;
+    if (rows <= SmoothingTile<smoothing_step(0)>::height)
+      return (rows + warps - 1) / warps * warps;
+  }
+}
+
+}  // namespace
+
+SmoothCuda::SmoothCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue) {
+  static_assert(sizeof tile_rows_ == smoothing_passes * sizeof tile_rows_[0]);
+  for (int pass = 0; pass < smoothing_passes; ++pass)
+    tile_rows_[pass] = rows_of_tiles(config, pass);
+}
+
+void SmoothCuda::run(const SamplePlane& picture, const std::uint8_t* confidence,
+                     const std::uint16_t* from, const NumbersOut& out, std::uint16_t* scratch,
+                     std::uint16_t* other_scratch) const {
+  SmoothArguments a{};
+  a.tiles = tiles_per_row(config_);
+  a.confidence = confidence;
+  const std::uint16_t* const maps[] = {from, scratch, other_scratch};
+  const NumbersOut outs[] = {{config_, scratch}, {config_, other_scratch}, out};
+  for (int pass = 0; pass < smoothing_passes; ++pass) {
+    a.source = {config_, picture, maps[pass]};
+    a.tile_rows = tile_rows_[pass];
+    a.out = outs[pass];
+    const int bands = (config_.height + a.tile_rows - 1) / a.tile_rows;
+    queue_.launch(kernel_for(config_, pass),
+                  static_cast<unsigned>(a.tiles) * static_cast<unsigned>(bands), threads, 0, a);
+  }
+}
+
+}  // namespace cudavision::sgm

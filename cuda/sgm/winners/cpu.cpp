@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Winner takes all: both maps in one pass over the sums. Pixel p of the right picture owns the sums
+// (p + d, d), one of each left pixel x = p + d. So as x advances along the row, its sums are
+// compared with the best so far of every p = x − d. These bests are stored from right to left,
+// which puts them in the order of the sums of x and lets the loop be vectorised.
+
+#include <algorithm>
+#include <array>
+
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+constexpr int max_disparities = 1024;
+constexpr std::uint16_t no_sum = 0xFFFF;
+
+constexpr std::array<std::uint16_t, max_disparities> count_up() {
+  std::array<std::uint16_t, max_disparities> numbers{};
+  for (int i = 0; i < max_disparities; ++i)
+    numbers[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(i);
+  return numbers;
+}
+constexpr auto numbers = count_up();
+
+/// The smallest sum so far of each pixel of the right map, and its disparity.
+struct RightBest {
+  std::uint16_t* sums;
+  std::uint16_t* disparities;
+};
+
+/// Returns the smallest of a pixel's sums, and updates the right map's bests with all of them.
+/// count is a multiple of 32.
+[[gnu::always_inline]] inline std::uint16_t min_sum(const std::uint16_t* sums, int count,
+                                                    std::uint16_t* __restrict right_sums,
+                                                    std::uint16_t* __restrict right_disparities) {
+  std::uint16_t minimum = no_sum;
+  for (int d = 0; d < count; ++d) {
+    const std::uint16_t sum = sums[d], right = right_sums[d];
+    const auto better = mask_of<std::uint16_t>(sum < right);
+    right_disparities[d] = static_cast<std::uint16_t>(
+        (numbers[static_cast<std::size_t>(d)] & better) | (right_disparities[d] & ~better));
+    right_sums[d] = std::min(sum, right);
+    minimum = std::min(minimum, sum);
+  }
+  return minimum;
+}
+
+/// Returns the lowest disparity that has this sum.
+[[gnu::always_inline]] inline std::uint16_t first_with(const std::uint16_t* sums, int count,
+                                                       std::uint16_t sum) {
+  std::uint16_t first = no_sum;
+  for (int d = 0; d < count; ++d)
+    first = std::min<std::uint16_t>(
+        first, numbers[static_cast<std::size_t>(d)] | mask_of<std::uint16_t>(sums[d] != sum));
+  return first;
+}
+
+/// Returns the smallest sum among the disparities that are more than one away from the best.
+[[gnu::always_inline]] inline std::uint16_t second_sum(const std::uint16_t* sums, int count,
+                                                       std::uint16_t best) {
+  const auto before = static_cast<std::uint16_t>(best - 1);
+  std::uint16_t minimum = no_sum;
+  for (int d = 0; d < count; ++d) {
+    const auto distance = static_cast<std::uint16_t>(numbers[static_cast<std::size_t>(d)] - before);
+    minimum = std::min<std::uint16_t>(minimum, sums[d] | mask_of<std::uint16_t>(distance <= 2));
+  }
+  return minimum;
+}
+
+struct Rules {
+  int disparities;
+  float uniqueness;
+  Subpixel subpixel;
+  bool whole;  // numbers are whole disparities
+};
+
+std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules) {
+  if (rules.whole)
+    return static_cast<std::uint16_t>(best);
+  int number = 16 * best;
+  if (best > 0 && best < rules.disparities - 1)
+    number += offset_of(rules.subpixel, sums[best - 1], sums[best], sums[best + 1]);
+  return static_cast<std::uint16_t>(number);
+}
+
+/// winners points to the beginning of the row in the left map and the confidence. The right map is
+/// not used.
+CUDAVISION_TARGET_CLONES
+void select_row(const std::uint16_t* sums, int width, const Rules& rules, const RightBest& right,
+                const WtaResult& winners) {
+  const int count = rules.disparities & ~31;  // lets the compiler drop the loops' remainders
+  for (int x = 0; x < width; ++x, sums += rules.disparities) {
+    const int last = width - 1 - x;
+    const std::uint16_t minimum = min_sum(sums, count, right.sums + last, right.disparities + last);
+    const std::uint16_t best = first_with(sums, count, minimum);
+    const std::uint16_t second = second_sum(sums, count, best);
+    const bool known = is_unique(minimum, second, rules.uniqueness);
+    winners.left[x] = known ? number_of(sums, best, rules) : unknown;
+    if (winners.confidence)
+      winners.confidence[x] = known ? confidence_of(minimum, second) : 0;
+  }
+}
+
+/// Writes a row of the right map. found holds the disparities of the columns p = width − 1 to
+/// −disparities + 1, in this order; column r of the map is p = r + shift.
+void write_right(const std::uint16_t* found, int width, int disparities, int shift,
+                 std::uint16_t* right) {
+  const int begin = std::clamp(-disparities + 1 - shift, 0, width);
+  const int end = std::clamp(width - shift, begin, width);
+  std::fill(right, right + begin, unknown);
+  for (int r = begin; r < end; ++r)
+    right[r] = found[width - 1 - r - shift];
+  std::fill(right + end, right + width, unknown);
+}
+
+}  // namespace
+
+SelectCpu::SelectCpu(Device& device, const StageConfig& config)
+    : config_(config), bands_(config.height) {
+  for (int band = 0; band < bands_.count(); ++band)
+    scratch_.push_back(device.allocate(
+        2 * sizeof(std::uint16_t) *
+        (static_cast<std::size_t>(config.width) + static_cast<std::size_t>(config.disparities))));
+}
+
+void SelectCpu::run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
+                    const WtaResult& winners) const {
+  const int width = config_.width, disparities = config_.disparities;
+  const Rules rules{disparities, uniqueness, subpixel,
+                    config_.libsgm() && subpixel == Subpixel::none};
+  const int shift = config_.right_shift();
+  bands_.for_each([&](const Band& band) {
+    auto* const memory = scratch_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
+    // Columns p < 0 have entries as well. They belong to the map if the minimum is negative.
+    const RightBest right{memory, memory + width + disparities};
+    for (int y = band.begin; y < band.end; ++y) {
+      const std::int64_t first = std::int64_t{y} * width;
+      std::fill_n(right.sums, width + disparities, no_sum);
+      select_row(sums + first * disparities, width, rules, right,
+                 {winners.left + first, nullptr,
+                  winners.confidence ? winners.confidence + first : nullptr});
+      write_right(right.disparities, width, disparities, shift, winners.right + first);
+    }
+  });
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pads/requestpads.h"
+
+#include <cstring>
+
+#include "gst/core/text.h"
+#include "gst/sgmstereo/pads/sourcecaps.h"
+#include "gst/sgmstereo/pads/stereocaps.h"
+
+namespace cudavision {
+namespace {
+
+struct Kind {
+  const char* name;  ///< of the pad and its template
+  SourcePad id;
+  StereoOutput output;
+};
+constexpr Kind kinds[] = {
+    {"depth", SourcePad::depth, StereoOutput::depth},
+    {"confidence", SourcePad::confidence, StereoOutput::confidence},
+    {"rectified", SourcePad::rectified, StereoOutput::rectified},
+    {"points", SourcePad::points, StereoOutput::points},
+};
+
+// Returns nullptr if the name is not that of a request pad.
+const Kind* kind_named(const char* name) {
+  for (const Kind& kind : kinds)
+    if (std::strcmp(kind.name, name) == 0)
+      return &kind;
+  return nullptr;
+}
+
+const Kind& kind_of(GstPad* pad) {
+  return *kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(GST_PAD_PAD_TEMPLATE(pad))));
+}
+
+/* Queries and upstream events */
+
+gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  auto* self = GST_AGGREGATOR_CAST(parent);
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CAPS:
+      return stereo_answer_src_caps(self, kind_of(pad).output, query);
+    case GST_QUERY_ACCEPT_CAPS:
+      return gst_pad_query_default(pad, parent, query);
+    default:
+      return GST_AGGREGATOR_GET_CLASS(self)->src_query(self, query);
+  }
+}
+
+gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_QOS:
+    case GST_EVENT_RECONFIGURE:  // GstPad has taken note of it
+      gst_event_unref(event);
+      return TRUE;
+    default:
+      return gst_pad_send_event(GST_AGGREGATOR_SRC_PAD(parent), event);
+  }
+}
+
+/* Requesting and releasing */
+
+std::shared_ptr<StereoRequestPad> new_pad(GstPadTemplate* pad_template, const Kind& kind) {
+  GstPad* pad = gst_pad_new_from_template(pad_template, kind.name);
+  gst_pad_set_query_function(pad, handle_query);
+  gst_pad_set_event_function(pad, handle_event);
+  return std::make_shared<StereoRequestPad>(pad, kind.id, kind.output);
+}
+
+/// Returns false if another pad has the place.
+bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
+  const auto shared = stereo_state(self).shared.lock();
+  std::shared_ptr<StereoRequestPad>& place = shared->request_pads[index_of(pad->id)];
+  if (place)
+    return false;
+  place = pad;
+  return true;
+}
+
+std::shared_ptr<StereoRequestPad> request_pad_of(gpointer self, GstPad* pad) {
+  const auto shared = stereo_state(self).shared.lock();
+  for (const std::shared_ptr<StereoRequestPad>& request_pad : shared->request_pads)
+    if (request_pad && request_pad->pad.get() == pad)
+      return request_pad;
+  return nullptr;
+}
+
+}  // namespace
+
+void add_request_pad_templates(GstElementClass* klass) {
+  for (const Kind& kind : kinds) {
+    const Caps caps = stereo_src_caps(kind.output, true);
+    gst_element_class_add_pad_template(
+        klass, gst_pad_template_new(kind.name, GST_PAD_SRC, GST_PAD_REQUEST, caps.get()));
+  }
+}
+
+GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template, const gchar*,
+                               const GstCaps*) {
+  const Kind* kind = kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template)));
+  if (!kind)
+    return nullptr;
+  const std::shared_ptr<StereoRequestPad> request_pad = new_pad(pad_template, *kind);
+  if (!take_place(element, request_pad)) {
+    GST_WARNING_OBJECT(element, "There is a pad %s already.", kind->name);
+    return nullptr;
+  }
+  GstPad* pad = request_pad->pad.get();
+  gst_pad_set_active(pad, TRUE);
+  if (gst_element_add_pad(element, pad))
+    return pad;
+  stereo_pad_removed(element, pad, nullptr);
+  return nullptr;
+}
+
+void stereo_release_pad(GstElement* element, GstPad* pad) {
+  const std::shared_ptr<StereoRequestPad> request_pad = request_pad_of(element, pad);
+  // Two threads may release a pad at the same time.
+  if (!request_pad || request_pad->released.exchange(true))
+    return;
+  gst_pad_set_active(pad, FALSE);
+  gst_element_remove_pad(element, pad);
+}
+
+void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer) {
+  const std::shared_ptr<StereoRequestPad> request_pad = request_pad_of(element, pad);
+  if (!request_pad)
+    return;
+  request_pad->released = true;
+  stereo_state(element).shared.lock()->request_pads[index_of(request_pad->id)].reset();
+}
+
+}  // namespace cudavision

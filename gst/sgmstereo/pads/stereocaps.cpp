@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pads/stereocaps.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "cuda/sgm/points/points.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/core/tensors.h"
+#include "gst/core/text.h"
+
+namespace cudavision {
+namespace {
+
+// Returns the formats of an output that the format of the frames has no influence on.
+Formats output_formats(StereoOutput output) {
+  if (output == StereoOutput::confidence)
+    return {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA,
+            GST_VIDEO_FORMAT_BGRx};
+  return {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_RGB,
+          GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
+}
+
+// Each format has a structure of its own, so that an intersection keeps their order.
+Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cuda) {
+  Caps caps(gst_caps_new_empty());
+  for (GstVideoFormat format : output_formats(output))
+    append_with_memories(caps.get(), frame, {format}, cuda);
+  return caps;
+}
+
+// Returns the caps of points for pictures of one size, or of any size if the frame has none.
+Caps tensor_caps(const GstStructure* frame, bool cuda) {
+  Structure tensor(tensor_structure({"float32"}));
+  int width = 0, height = 0;
+  if (gst_structure_get_int(frame, "width", &width) &&
+      gst_structure_get_int(frame, "height", &height))
+    gst_structure_set(tensor.get(), "dimensions", G_TYPE_STRING,
+                      ("3:" + std::to_string(width) + ":" + std::to_string(height) + ":1").c_str(),
+                      nullptr);
+  if (const GValue* framerate = gst_structure_get_value(frame, "framerate"))
+    gst_structure_set_value(tensor.get(), "framerate", framerate);
+  Caps caps(gst_caps_new_empty());
+  append_with_memories(caps.get(), std::move(tensor), cuda);
+  return caps;
+}
+
+// Returns the caps of the left pictures: in the format of the frames, which have these caps, unless
+// a packed frame cannot be split so, and in GRAY8. picture has their size and all other fields.
+Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
+                    bool cuda) {
+  const FrameFormat frames = frame_format_from_caps(left);
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&frames.info);
+  Caps caps(gst_caps_new_empty());
+  if (halves_have_chroma(packing, frames.layout))
+    append_with_memories(caps.get(), picture, {format}, cuda);
+  if (format == GST_VIDEO_FORMAT_GRAY8)
+    return caps;
+  const Structure gray(gst_structure_copy(picture));
+  gst_structure_remove_fields(gray.get(), "colorimetry", "chroma-site", nullptr);
+  // Without colorimetry, gray has the full range.
+  if (is_limited_range(frames.info)) {
+    const std::string colorimetry =
+        taken_text(gst_video_colorimetry_to_string(&frames.info.colorimetry));
+    if (!colorimetry.empty())
+      gst_structure_set(gray.get(), "colorimetry", G_TYPE_STRING, colorimetry.c_str(), nullptr);
+  }
+  append_with_memories(caps.get(), gray.get(), {GST_VIDEO_FORMAT_GRAY8}, cuda);
+  return caps;
+}
+
+// Pixels of half-aspect frames are twice as wide or as high as their caps say.
+void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
+  if (!packing.packed() || !packing.half_aspect)
+    return;
+  int n = 1, d = 1;
+  gst_structure_get_fraction(picture, "pixel-aspect-ratio", &n, &d);
+  const bool side_by_side = packing.packing == Packing::side_by_side;
+  int product_n = n, product_d = d;
+  if (gst_util_fraction_multiply(n, d, side_by_side ? 2 : 1, side_by_side ? 1 : 2, &product_n,
+                                 &product_d))
+    gst_structure_set(picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, product_n, product_d,
+                      nullptr);
+}
+
+// Reduces a field of the structure to the values that another structure allows too. Returns false
+// if there are none.
+bool intersect_field(GstStructure* structure, const GstStructure* other, const char* field) {
+  const GValue* value = gst_structure_get_value(other, field);
+  if (!value)
+    return true;
+  GValue common = G_VALUE_INIT;
+  if (!gst_value_intersect(&common, gst_structure_get_value(structure, field), value))
+    return false;
+  gst_structure_take_value(structure, field, &common);
+  return true;
+}
+
+// Reduces the formats to those whose depth another structure allows too. Returns false if there are
+// none.
+bool intersect_depths(GstStructure* structure, const GstStructure* other) {
+  const Formats theirs = formats_of(other);
+  if (theirs.empty())
+    return true;
+  Formats formats = formats_of(structure);
+  const auto unlike_theirs = [&](GstVideoFormat format) {
+    return std::none_of(theirs.begin(), theirs.end(), [&](GstVideoFormat their_format) {
+      return depth_of(their_format) == depth_of(format);
+    });
+  };
+  formats.erase(std::remove_if(formats.begin(), formats.end(), unlike_theirs), formats.end());
+  if (formats.empty())
+    return false;
+  set_formats(structure, formats);
+  return true;
+}
+
+}  // namespace
+
+Caps stereo_src_template() {
+  Caps caps(gst_caps_new_empty());
+  append_with_memories(caps.get(), any_frame().get(), output_formats(StereoOutput::disparity),
+                       true);
+  return caps;
+}
+
+Caps stereo_src_caps(StereoOutput output, bool cuda) {
+  switch (output) {
+    case StereoOutput::points:
+      return tensor_caps(any_frame().get(), cuda);
+    case StereoOutput::rectified:
+      return stereo_sink_caps(cuda);
+    default:
+      return with_output_formats(any_frame().get(), output, cuda);
+  }
+}
+
+Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
+                         bool cuda) {
+  const Structure picture(gst_structure_copy(gst_caps_get_structure(left, 0)));
+  int width = 0, height = 0;
+  gst_structure_get_int(picture.get(), "width", &width);
+  gst_structure_get_int(picture.get(), "height", &height);
+  const PictureSize size = picture_size(packing, width, height);
+  gst_structure_set(picture.get(), "width", G_TYPE_INT, size.width, "height", G_TYPE_INT,
+                    size.height, nullptr);
+  correct_half_aspect(picture.get(), packing);
+  // The output is a single view even if the frames are packed.
+  if (gst_structure_has_field(picture.get(), "multiview-mode"))
+    gst_structure_set(picture.get(), "multiview-mode", G_TYPE_STRING, "mono", nullptr);
+  gst_structure_remove_fields(picture.get(), "multiview-flags", "views", nullptr);
+  if (output == StereoOutput::rectified)
+    return rectified_caps(left, packing, picture.get(), cuda);
+  // The colorimetry of the frames does not apply to maps.
+  gst_structure_remove_fields(picture.get(), "colorimetry", "chroma-site", nullptr);
+  return output == StereoOutput::points ? tensor_caps(picture.get(), cuda)
+                                        : with_output_formats(picture.get(), output, cuda);
+}
+
+FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {
+  if (output != StereoOutput::points)
+    return frame_format_from_caps(caps);
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+  const char* dimensions = text_of(gst_structure_get_string(structure, "dimensions"));
+  if (std::sscanf(dimensions, "3:%9d:%9d:1", &width, &height) != 2)
+    refuse_stream("These caps do not describe points: " + caps_text(caps));
+  return tensor_format(caps, gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(width),
+                       height, "cloud of " + size_text(width, height) + " points",
+                       "scale the frames down before the element");
+}
+
+Caps stereo_sink_caps(bool cuda) {
+  const Caps all(video_template_caps());
+  Caps caps(gst_caps_new_empty());
+  for (guint i = 0; i < gst_caps_get_size(all.get()); ++i)
+    if (cuda || !has_cuda_feature(all.get(), i))
+      gst_caps_append(caps.get(), gst_caps_copy_nth(all.get(), i));
+  return caps;
+}
+
+Caps stereo_sink_caps_for(const GstCaps* other, bool cuda) {
+  const Caps all = stereo_sink_caps(cuda);
+  Caps caps(gst_caps_new_empty());
+  for (guint i = 0; i < gst_caps_get_size(other); ++i) {
+    const GstStructure* theirs = gst_caps_get_structure(other, i);
+    if (!gst_structure_has_name(theirs, "video/x-raw"))
+      continue;
+    for (guint k = 0; k < gst_caps_get_size(all.get()); ++k) {
+      Structure ours(gst_structure_copy(gst_caps_get_structure(all.get(), k)));
+      if (!intersect_field(ours.get(), theirs, "width") ||
+          !intersect_field(ours.get(), theirs, "height") || !intersect_depths(ours.get(), theirs))
+        continue;
+      GstCapsFeatures* features = gst_caps_features_copy(gst_caps_get_features(all.get(), k));
+      caps.reset(gst_caps_merge_structure_full(caps.release(), ours.release(), features));
+    }
+  }
+  return caps;
+}
+
+bool leaves_choice(const GstCaps* caps) {
+  if (gst_caps_is_empty(caps))
+    return false;
+  const GstStructure* first = gst_caps_get_structure(caps, 0);
+  const int depth = depth_of(formats_of(first).front());
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(caps, i);
+    for (const char* field : {"width", "height"}) {
+      const GValue* value = gst_structure_get_value(structure, field);
+      if (!G_VALUE_HOLDS_INT(value) ||
+          gst_value_compare(value, gst_structure_get_value(first, field)) != GST_VALUE_EQUAL)
+        return true;
+    }
+    for (GstVideoFormat format : formats_of(structure))
+      if (depth_of(format) != depth)
+        return true;
+  }
+  return false;
+}
+
+std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
+  const FrameLayout& l = left.layout;
+  const FrameLayout& r = right.layout;
+  const bool same_size = l.width == r.width && l.height == r.height;
+  // Every pair comes here, so text is only made where there is an error.
+  if (same_size && l.bits == r.bits)
+    return {};
+  const auto text = [](const FrameFormat& format) {
+    return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
+  };
+  const std::string frames =
+      "The left frames are " + text(left) + ", the right ones " + text(right) + ", but ";
+  if (!same_size)
+    return frames +
+           "the two pictures of a pair must have the same size: put \"videoscale ! "
+           "video/x-raw,width=" +
+           std::to_string(l.width) + ",height=" + std::to_string(l.height) +
+           "\" before sink_right, or the like before sink_left.";
+  return frames +
+         "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
+         "video/x-raw,format=" +
+         format_text(GST_VIDEO_INFO_FORMAT(&left.info)) +
+         "\" before sink_right, or the like before sink_left.";
+}
+
+}  // namespace cudavision

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/base/gstaggregator.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "gst/base/devicesession.h"
+#include "gst/base/qosstate.h"
+#include "gst/core/scoped.h"
+#include "gst/core/videoformat.h"
+#include "gst/flight/completionwait.h"
+#include "gst/sgmstereo/pads/capsarrival.h"
+#include "gst/sgmstereo/pads/unlinkedpad.h"
+#include "gst/sgmstereo/stereosettings.h"
+
+GST_DEBUG_CATEGORY_EXTERN(cuda_sgm_stereo_debug);
+#define GST_CAT_DEFAULT cuda_sgm_stereo_debug
+
+namespace cudavision {
+
+struct StereoStream;
+
+/// One of the element's sink pads.
+struct StereoSinkPad {
+  GstAggregatorPad* pad = nullptr;
+  std::atomic<bool> flushed{false};  ///< the frame that is held is to be discarded
+
+  bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
+  bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
+};
+
+/// A source pad as the aggregating thread knows it.
+struct SourceBranch {
+  std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
+  bool pad_discont;                   ///< the pad's next buffer does not continue its last one
+  bool ended = false;                 ///< its branch has answered a frame with EOS
+};
+
+/// A source pad on request. requestpads.h describes these pads.
+class StereoRequestPad {
+ public:
+  /// Sinks the floating reference of a new pad.
+  StereoRequestPad(GstPad* new_pad, SourcePad source_pad, StereoOutput what)
+      : pad(static_cast<GstPad*>(gst_object_ref_sink(new_pad))), id(source_pad), output(what) {}
+  ~StereoRequestPad() { forget_negotiation(); }
+
+  const ObjectPtr<GstPad> pad;
+  const SourcePad id;
+  const StereoOutput output;
+  std::atomic<bool> released{false};
+
+  struct Branch : SourceBranch {
+    ObjectPtr<GstBufferPool> pool;
+  };
+  /// Only the aggregating thread has a StereoStream.
+  Branch& branch(const StereoStream&) noexcept { return branch_; }
+  void forget_negotiation(const StereoStream&) { forget_negotiation(); }
+
+ private:
+  void forget_negotiation() {
+    if (branch_.pool)
+      gst_buffer_pool_set_active(branch_.pool.get(), FALSE);
+    branch_.pool.reset();
+    branch_.format.reset();
+  }
+
+  Branch branch_{{std::nullopt, true}, nullptr};
+};
+
+/// By source pad; nullptr for src, and where nobody has requested the pad.
+using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
+
+/// The part of the state that the threads share under the object lock.
+///
+/// No buffer, caps or event may be freed under that lock, because an application may be told when
+/// they are, and may then call the element.
+struct StereoShared {
+  StereoSettings settings;
+  std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
+  QosState qos;
+  RequestPads request_pads;  ///< also those that are being released
+
+  /// By sink pad, the left one first.
+  struct Side {
+    Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
+    guint64 dropped = 0;  ///< frames without a partner, or an equal one, since the start
+  };
+  std::array<Side, 2> sides;
+};
+
+/// The part of a cudasgmstereo element that all threads may use. The aggregating thread has a
+/// StereoStream besides, and the streaming threads of the sink pads have SinkPadState.
+struct StereoState {
+  /// The callbacks report that a pad is still unlinked, see UnlinkedPadAlarm.
+  StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
+      : session(element),
+        shared(element),
+        alarm(UnlinkedPadAlarm::Kind::waiting, waiting),
+        end_alarm(UnlinkedPadAlarm::Kind::ended, ended) {}
+
+  bool is_left(const GstAggregatorPad* pad) const { return pad == left.pad; }
+  StereoSinkPad& sink(const GstAggregatorPad* pad) { return is_left(pad) ? left : right; }
+  StereoSinkPad& other_sink(const GstAggregatorPad* pad) { return is_left(pad) ? right : left; }
+  std::size_t side_of(const GstAggregatorPad* pad) const { return is_left(pad) ? 0 : 1; }
+
+  DeviceSession session;
+  StereoSinkPad left, right;
+  ObjectLocked<StereoShared> shared;
+
+  // These have locks of their own.
+  UnlinkedPadAlarm alarm, end_alarm;
+  CapsArrival arrival;
+  CompletionWait frames_arrival;  ///< in the queues of the sink pads
+
+  std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
+  std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
+  std::atomic<bool> downstream_ended{false};  ///< all branches have answered a frame with EOS
+};
+
+/// Returns the state of an element.
+StereoState& stereo_state(gpointer self);
+
+/// Returns the class to chain up to.
+inline GstAggregatorClass* stereo_parent_class() {
+  return static_cast<GstAggregatorClass*>(g_type_class_peek(GST_TYPE_AGGREGATOR));
+}
+
+/// Returns the current settings, except that those which need a restart are as they were at the
+/// start.
+StereoSettings stereo_settings(gpointer self);
+
+/// Returns the last caps that have arrived on a sink pad, or none.
+Caps stereo_arrived_caps(gpointer self, const GstAggregatorPad* pad);
+/// Forgets them, because what comes next may have another size.
+void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pad);
+
+/// Returns the pads that have not been released.
+RequestPads stereo_request_pads(gpointer self);
+
+// Virtual functions of GstElement.
+GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition);
+void stereo_set_context(GstElement* element, GstContext* context);
+
+}  // namespace cudavision

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <mutex>
+
+namespace cudavision {
+
+/// The stream of a sink pad that nothing is linked to. GstAggregator waits for data or EOS on each
+/// of its pads, so the element itself sends events to a pad that is not needed. All calls except
+/// reset() come from the streaming thread of the other sink pad, whose events they follow.
+class UnlinkedStream {
+ public:
+  explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
+
+  /// Forgets the pad's stream. Call this when the element starts or stops.
+  void reset() noexcept;
+  /// Makes sure that the pad has a stream and is at EOS. segment is the other pad's SEGMENT event,
+  /// whose seqnum the EOS takes, or nullptr if there was none.
+  void end(GstEvent* segment);
+  /// Call this when the pad is needed again. Starts a new stream if the pad is at EOS.
+  void resume();
+  /// Repeats a FLUSH_START or FLUSH_STOP of the other pad; GstAggregator waits for both pads.
+  void flush(GstEvent* event);
+
+ private:
+  void start();
+
+  GstPad* const pad_;
+  bool started_ = false;
+  bool ended_ = false;
+};
+
+/// Calls a function that reports it if a pad is still unlinked 5 s after the alarm was set.
+class UnlinkedPadAlarm {
+ public:
+  enum class Kind {
+    waiting,  ///< frames wait for partners: a warning, the only one until cancel()
+    ended,    ///< the other camera has ended, and its frames still wait: an error
+  };
+
+  /// report gets the pad.
+  UnlinkedPadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
+  ~UnlinkedPadAlarm() { cancel(); }
+  /// Sets the alarm. While it is set already, this puts off an error, but not a warning.
+  void set(GstPad* pad);
+  void cancel();
+
+ private:
+  void forget();
+
+  const Kind kind_;
+  const GstClockCallback report_;
+  std::mutex mutex_;
+  GstClockID id_ = nullptr;
+};
+
+/// Throws ElementError if the pad is linked although the frames of sink_left hold both pictures.
+void require_unlinked(GstPad* sink_right);
+
+}  // namespace cudavision

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pairing/pairingtimeout.h"
+
+#include <algorithm>
+
+#include "gst/core/numbertext.h"
+#include "gst/sgmstereo/pairing/framepairing.h"
+
+namespace cudavision {
+namespace {
+
+std::string milliseconds(GstClockTime time) {
+  return number_text(static_cast<double>(time) / GST_MSECOND, 1) + " ms";
+}
+
+}  // namespace
+
+void PairingTimeout::end() {
+  last_ = {};
+  counts_ = {};
+  nearest_ = GST_CLOCK_TIME_NONE;
+  unpaired_.restart();
+}
+
+std::string PairingTimeout::add(Side side, std::int64_t time, std::optional<std::int64_t> other,
+                                GstClockTime max_skew) {
+  ++counts_[side];
+  last_[side] = time;
+  unpaired_.add(time);
+  // In live pipelines a frame is dropped before a late partner arrives.
+  for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
+    if (partner)
+      nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));
+  if (std::min(counts_[left], counts_[right]) < patience::min_unpaired_frames ||
+      nearest_ <= max_skew || !unpaired_.must_warn(patience::unpaired_frames))
+    return {};
+  const GstClockTime enough = (nearest_ / GST_MSECOND + 1) * GST_MSECOND;
+  return "No pair has formed for 2 s, because the frames of the two cameras are at least " +
+         milliseconds(nearest_) + " apart, and max-skew allows " + milliseconds(max_skew) +
+         ": set max-skew=" + std::to_string(enough) +
+         " (ns) or more, or let the cameras take their pictures at the same time.";
+}
+
+}  // namespace cudavision

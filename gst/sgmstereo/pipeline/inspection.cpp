@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pipeline/inspection.h"
+
+#include <cmath>
+
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
+
+namespace cudavision {
+namespace {
+
+constexpr double degrees = 180 / G_PI;
+
+enum Unknown { pitch, yaw, roll, zoom };
+
+void add_noise_fields(GstStructure* structure, const PairSnapshot& pair,
+                      const StereoSettings& settings) {
+  constexpr double unit = sgm::NoiseLevel::per_level;
+  double used = sgm::heeds_noise(settings) ? settings.noise : 0;
+  if (const auto state = pair.noise()) {
+    gst_structure_set(structure, "noise", G_TYPE_DOUBLE, std::sqrt(state->measured) / unit,
+                      nullptr);
+    used = std::sqrt(state->used.variance) / unit;
+  }
+  gst_structure_set(structure, "noise-used", G_TYPE_DOUBLE, used, nullptr);
+}
+
+void add_mount_fields(GstStructure* structure, const MountReport& report) {
+  if (report.calibrations)
+    gst_structure_set(structure, "calibrations", G_TYPE_UINT, *report.calibrations, nullptr);
+  if (report.mode == CalibrationDrift::off)
+    return;
+  const auto add = [&](const char* name, double value) {
+    gst_structure_set(structure, name, G_TYPE_DOUBLE, value, nullptr);
+  };
+  if (const ExtrinsicEstimate& estimate = report.estimate; estimate.known) {
+    const rig::MountFit& fit = estimate.fit;
+    add("rows-off", estimate.rows_off);
+    add("rows-off-error", estimate.rows_error);
+    add("pitch", degrees * fit.turn.pitch);
+    add("pitch-error", degrees * fit.error(pitch));
+    add("yaw", degrees * estimate.yaw);
+    add("yaw-error", degrees * estimate.yaw_error);
+    add("roll", degrees * fit.turn.roll);
+    add("roll-error", degrees * fit.error(roll));
+    add("zoom", fit.turn.zoom);
+    add("zoom-error", fit.error(zoom));
+  }
+  if (report.mode != CalibrationDrift::correct)
+    return;
+  add("corrected-pitch", degrees * report.corrected.pitch);
+  add("corrected-yaw", degrees * report.corrected.yaw);
+  add("corrected-roll", degrees * report.corrected.roll);
+  add("corrected-zoom", report.corrected.zoom);
+  if (report.distance.offset)
+    add("known-distance-offset", *report.distance.offset);
+  gst_structure_set(structure, "corrections", G_TYPE_UINT, report.corrections, nullptr);
+}
+
+Structure message_of(const RigReport& report, const PairSnapshot& pair, const FrameTimes& times,
+                     const StereoSettings& settings) {
+  Structure message = structure_with_times("cudasgmstereo", times);
+  GstStructure* structure = message.get();
+  const rig::PairFigures& figures = report.figures;
+  gst_structure_set(structure, "known", G_TYPE_DOUBLE, figures.known, "at-range-end", G_TYPE_DOUBLE,
+                    figures.at_end, "blocks", G_TYPE_UINT, static_cast<guint>(figures.blocks),
+                    "agreement", G_TYPE_DOUBLE, figures.agreement, "matched", G_TYPE_DOUBLE,
+                    figures.matched, nullptr);
+  if (figures.vertical_known())
+    gst_structure_set(structure, "vertical-offset", G_TYPE_DOUBLE, figures.vertical_offset,
+                      "vertical-spread", G_TYPE_DOUBLE, figures.vertical_spread, nullptr);
+  gst_structure_set(structure, "repeating", G_TYPE_DOUBLE, figures.repetition.share, nullptr);
+  if (figures.repetition.period > 0)
+    gst_structure_set(structure, "repeat-period", G_TYPE_INT, figures.repetition.period, nullptr);
+  if (report.saturated)
+    gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, *report.saturated, nullptr);
+  add_noise_fields(structure, pair, settings);
+  add_mount_fields(structure, report.mounts);
+  return message;
+}
+
+void post_warnings(GstElement* element, const std::vector<RigWarning>& warnings) {
+  for (const RigWarning& warning : warnings)
+    if (warning.concerns_settings)
+      post_warning(element, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, warning.text);
+    else
+      post_warning(element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, warning.text);
+}
+
+}  // namespace
+
+bool InspectionInterval::selects(const FrameTimes& times, GstClockTime interval) {
+  if (interval == 0)
+    return false;
+  if (GST_CLOCK_TIME_IS_VALID(times.running_time)) {
+    if (!interval_.selects(times.running_time, interval))
+      return false;
+  } else {
+    if (++untimed_ < untimed_pairs)
+      return false;
+    interval_.reset();
+  }
+  untimed_ = 0;
+  return true;
+}
+
+// A handler of the messages may stop the element, which frees the pair and the rig.
+void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times) {
+  GstElement* element = GST_ELEMENT_CAST(stream.self);
+  const StereoSettings settings = stream.processor->settings().with_calibrated_lengths();
+  const PairSnapshot& pair = stream.processor->snapshot();
+  const RigReport report = stream.camera_rig().inspect(
+      {pair.left(), pair.right(), pair.size(), pair.map(), settings,
+       stream.processor->right_camera(), stream.processor->measures_depth()});
+  gst_element_post_message(
+      element, gst_message_new_element(GST_OBJECT_CAST(element),
+                                       message_of(report, pair, times, settings).release()));
+  post_warnings(element, report.warnings);
+  if (!report.correction.empty())
+    post_information(element, report.correction);
+}
+
+void stereo_end_inspections(StereoStream& stream) {
+  stream.inspections.reset();
+  if (stream.rig)
+    post_warnings(GST_ELEMENT_CAST(stream.self), stream.rig->end());
+}
+
+}  // namespace cudavision

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pipeline/negotiation.h"
+
+#include "gst/base/allocationquery.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/pads/padqueries.h"
+#include "gst/sgmstereo/pads/sourcecaps.h"
+#include "gst/sgmstereo/pads/stereocaps.h"
+#include "gst/sgmstereo/pipeline/stereoaggregate.h"
+#include "gst/sgmstereo/pipeline/stereopush.h"
+
+namespace cudavision {
+namespace {
+
+// Returns the caps that src can have for the left frames or, before their caps apply, for any.
+Caps possible_src_caps(const StereoStream& stream, StereoOutput output) {
+  const bool cuda = stream.state.session.takes_cuda();
+  return stream.left.format
+             ? stereo_src_caps_for(stream.left.caps.get(), stream.packing, output, cuda)
+             : stereo_src_caps(output, cuda);
+}
+
+}  // namespace
+
+void stereo_apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps) {
+  StereoInput& input = stream.input(pad);
+  if (input.caps && gst_caps_is_equal(input.caps.get(), caps))
+    return;
+  stereo_release_processor(stream);
+  // A held frame has the old caps.
+  stereo_drop_held(stream, input);
+  input.format.reset();
+  input.caps.reset(gst_caps_ref(caps));
+  const FramePacking packing = stereo_check_caps(stream.self, pad, caps);
+  if (stream.state.is_left(pad))
+    stream.packing = packing;
+  // If this refuses the left caps, they have no format, and the right caps need no second error.
+  if (stream.packing.packed() && (stream.state.is_left(pad) || stream.left.format))
+    require_unlinked(GST_PAD_CAST(stream.right.pad()));
+  input.format = frame_format_from_caps(caps, repack::UnpackedForm::luminance);
+  if (stream.state.is_left(pad))
+    stream.clock.emplace(input.format->info);
+  stereo_update_latency(stream);
+  gst_pad_mark_reconfigure(stream.self->srcpad);
+}
+
+gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad,
+                                      GstQuery* query) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    stereo_finish_pairs(stream);
+    return stereo_sink_query(stream.self, pad, query);
+  });
+}
+
+// If src and its peer have no caps in common, GstAggregator only stops. The frame that a camera
+// pushes next would tell that, but a photograph has none, and the pipeline would wait for ever.
+gboolean stereo_negotiate(StereoStream& stream) {
+  GstAggregator* self = stream.self;
+  if (stereo_parent_class()->negotiate(self))
+    return TRUE;
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    const StereoOutput output = stereo_settings(self).output;
+    if (!GST_PAD_IS_FLUSHING(self->srcpad))
+      stereo_common_caps(self, self->srcpad, output, possible_src_caps(stream, output).get());
+    return FALSE;
+  });
+}
+
+GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
+  return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
+    // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
+    if (stereo_peer_refuses_current_caps(stream.self->srcpad))
+      for (PairInFlight& pair : stream.in_flight)
+        pair.outputs().drops_src = true;
+    stereo_finish_pairs(stream);
+    stream.renegotiate = stream.eos_sent;
+    if (stream.eos_sent || !stream.left.format)
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    // While the pictures differ there is no output. The next caps on a sink pad negotiate again.
+    if (!stream.packing.packed() &&
+        (!stream.right.format || !pair_error(*stream.left.format, *stream.right.format).empty()))
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    const Caps possible = possible_src_caps(stream, stereo_settings(stream.self).output);
+    *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
+    return GST_FLOW_OK;
+  });
+}
+
+gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    if (stream.processor) {
+      const ReleaseScope scope(stream.state.session.context());
+      stream.processor->forget(SourcePad::always);
+    }
+    stream.src.format = frame_format_from_caps(caps);
+    stream.src.ended = false;
+    return TRUE;
+  });
+}
+
+gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    decide_pool(query, stream.state.session, *stream.src.format);
+    return TRUE;
+  });
+}
+
+}  // namespace cudavision

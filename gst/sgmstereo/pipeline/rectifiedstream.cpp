@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pipeline/rectifiedstream.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "gst/core/elementerror.h"
+
+namespace cudavision {
+namespace {
+
+// Returns the rectification of the frames by the calibration. Its focal length and baseline take
+// the place of those that are not set.
+Rectification calibrated(StereoStream& stream, const PictureSize& size, double alpha) {
+  const Rectification rectification =
+      make_rectification(*stream.calibration, size.width, size.height, alpha);
+  GST_INFO_OBJECT(stream.self, "rectified by %s: focal length %g pixels, baseline %g mm",
+                  stream.calibration->files.c_str(), rectification.focal_length,
+                  rectification.baseline);
+  {
+    const auto shared = stream.state.shared.lock();
+    shared->settings.calibrated_focal_length = rectification.focal_length;
+    shared->settings.calibrated_baseline = rectification.baseline;
+  }
+  for (const char* property : {"focal-length", "baseline"})
+    g_object_notify(G_OBJECT(stream.self), property);
+  return rectification;
+}
+
+// A focal length of the width is an angle of view of 53°.
+double focal_length_of_cameras(const StereoSettings& settings, int width) {
+  return settings.focal_length > 0 ? settings.focal_length : width;
+}
+
+// Returns the rectification by what the cameras have seen so far, if that is enough yet. Another
+// focal length than that of the start scales lengths, but is no reason to calibrate anew.
+std::optional<Rectification> calibrated_by_sight(StereoStream& stream, const PictureSize& size,
+                                                 const StereoSettings& settings) {
+  const double given = stream.state.shared.lock()->started->focal_length;
+  const double focal_length = given > 0 ? given : size.width;
+  // Nobody has chosen another part of the pictures, so they show all that both cameras see.
+  const SelfCalibrated* found = stream.camera_rig().begin_calibration(
+      {size.width, size.height, focal_length, std::max(settings.alpha, 0.0)});
+  {
+    const auto shared = stream.state.shared.lock();
+    shared->settings.assumed_focal_length = focal_length;
+    shared->settings.calibrated_focal_length =
+        found ? found->rectification.focal_length : focal_length;
+  }
+  g_object_notify(G_OBJECT(stream.self), "focal-length");
+  if (!found)
+    return {};
+  return found->rectification;
+}
+
+RectifiedOptics optics_of(const std::optional<Rectification>& rectification,
+                          const PictureSize& size, const StereoSettings& settings) {
+  const bool calibrated = rectification && rectification->focal_length > 0;
+  RectifiedOptics optics;
+  optics.width = size.width;
+  optics.height = size.height;
+  optics.focal_is_known = calibrated || settings.focal_length > 0;
+  optics.focal_length =
+      calibrated ? rectification->focal_length : focal_length_of_cameras(settings, size.width);
+  optics.center_x = calibrated ? rectification->center_x : (size.width - 1) / 2.0;
+  optics.center_y = calibrated ? rectification->center_y : (size.height - 1) / 2.0;
+  return optics;
+}
+
+}  // namespace
+
+std::optional<Rectification> stereo_rectification(StereoStream& stream) {
+  const StereoSettings settings = stereo_settings(stream.self);
+  const FrameLayout& frames = stream.left.format->layout;
+  const PictureSize size = picture_size(stream.packing, frames.width, frames.height);
+  std::optional<Rectification> rectification;
+  if (settings.calibration.automatic())
+    rectification = calibrated_by_sight(stream, size, settings);
+  else if (stream.calibration)
+    rectification = calibrated(stream, size, settings.alpha);
+  stream.optics = optics_of(rectification, size, settings);
+  const rig::RigRotation turn =
+      stream.rig ? stream.rig->begin_work(stream.optics) : rig::RigRotation();
+  if (settings.drift() != CalibrationDrift::correct)
+    return rectification;
+  if (!rectification)
+    rectification = make_identity(size.width, size.height, stream.optics.focal_length);
+  if (turn != rig::RigRotation())
+    rectification->right =
+        make_plane_map(turned(rectification->right_camera, turn), size.width, size.height, 1, 1);
+  return rectification;
+}
+
+GstFlowReturn stereo_apply_calibration(StereoStream& stream) {
+  const std::string text = stream.rig->take_calibration();
+  if (text.empty())
+    return GST_FLOW_OK;
+  stereo_release_processor(stream);
+  post_information(GST_ELEMENT_CAST(stream.self), text);
+  // A handler of the message may have stopped the element.
+  return GST_PAD_IS_FLUSHING(stream.self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_OK;
+}
+
+void stereo_apply_correction(StereoStream& stream) {
+  const std::optional<RectifyingMap> map = stream.rig->take_correction();
+  if (!map)
+    return;
+  const DeviceScope scope(stream.state.session);
+  stream.processor->set_right_map(*map);
+}
+
+void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
+                                    bool lengths) {
+  if (!lengths || !settings.calibration.automatic() ||
+      std::exchange(stream.warned_of_unknown_lengths, true))
+    return;
+  const std::string focal_length =
+      settings.focal_length > 0 ? "focal-length" : "a focal length that is guessed from the width";
+  post_warning(
+      GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+      "Depth and points are no measures with calibration=auto: they follow from baseline "
+      "and " +
+          focal_length +
+          ", and the yaw of the cameras, which changes all distances, "
+          "is hardly known. Set known-distance, or calibrate the cameras for true lengths, for "
+          "example with pipelines/calibrate.py of the package gst-cudavision-tools.");
+}
+
+}  // namespace cudavision

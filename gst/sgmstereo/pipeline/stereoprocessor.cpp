@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pipeline/stereoprocessor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gst/sgmstereo/outputs/colormaps.h"
+
+namespace cudavision {
+namespace {
+
+FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frames) {
+  return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
+}
+
+bool rectifies_left(const std::optional<Rectification>& rectification) {
+  return rectification && !rectification->left.places.empty();
+}
+
+std::optional<Rectifier> make_left_rectifier(Device& device, const FrameLayout& camera,
+                                             const std::optional<Rectification>& rectification) {
+  if (!rectifies_left(rectification))
+    return std::nullopt;
+  return std::optional<Rectifier>(std::in_place, device, camera, rectification->left);
+}
+
+std::unique_ptr<Rectifier> make_right_rectifier(Device& device, const FrameLayout& camera,
+                                                const std::optional<Rectification>& rectification) {
+  return rectification ? std::make_unique<Rectifier>(device, camera, rectification->right)
+                       : nullptr;
+}
+
+// Returns the kind of picture into which the map or confidence is turned for an output in these
+// frames; nullopt if it is no such picture.
+std::optional<PictureKind> picture_kind(StereoOutput output, const FrameFormat& format) {
+  using Kind = sgm::PictureParameters::Kind;
+  using Quantity = sgm::PictureParameters::Quantity;
+  const FrameLayout& layout = format.layout;
+  const Kind levels = layout.channel_count > 1 ? Kind::color : Kind::gray;
+  switch (output) {
+    case StereoOutput::disparity:
+      if (layout.bits > 8)
+        return std::nullopt;
+      return PictureKind{levels, Quantity::disparity};
+    case StereoOutput::depth:
+      return PictureKind{layout.bits > 8 ? Kind::depth : levels, Quantity::depth};
+    case StereoOutput::confidence:
+      if (levels == Kind::gray)
+        return std::nullopt;
+      return PictureKind{levels, Quantity::confidence};
+    case StereoOutput::rectified:
+    case StereoOutput::points:
+      break;
+  }
+  return std::nullopt;
+}
+
+// Returns dense rows in memory, which is allocated when it is needed first.
+View<std::uint8_t> own_plane(Device& device, Buffer& memory, int row_bytes, int rows) {
+  if (!memory.data())
+    memory = device.allocate(static_cast<std::size_t>(row_bytes) * static_cast<std::size_t>(rows));
+  return {memory.as<std::uint8_t>(), row_bytes, rows, row_bytes};
+}
+
+}  // namespace
+
+StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat& left,
+                                 const FrameFormat& right, const FramePacking& packing,
+                                 const StereoSettings& settings,
+                                 const std::optional<Rectification>& rectification,
+                                 std::size_t max_in_flight)
+    : device_(session.device()),
+      packing_(packing),
+      settings_(settings),
+      lanes_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
+      right_layout_(picture_layout(packing, packing.packed() ? left : right)),
+      left_rectifier_(make_left_rectifier(device_, picture_layout(packing, left), rectification)),
+      right_rectifier_(make_right_rectifier(device_, right_layout_, rectification)),
+      stereo_(device_, left_rectifier_ ? left_rectifier_->layout() : picture_layout(packing, left),
+              right_rectifier_ ? right_rectifier_->layout() : right_layout_, settings,
+              property_word) {
+  if (left_rectifier_) {
+    center_ = {rectification->center_x, rectification->center_y};
+    left_camera_ = rectification->left_camera;
+  }
+  if (rectification) {
+    right_camera_ = rectification->right_camera;
+    mask_unseen();
+  }
+  lanes_.set_input(0, left);
+  if (!packing.packed())
+    lanes_.set_input(1, right);
+}
+
+void StereoProcessor::mask_unseen() {
+  stereo_.set_masks(left_rectifier_ ? left_rectifier_->unseen() : View<const std::uint32_t>(),
+                    right_rectifier_->unseen());
+}
+
+void StereoProcessor::set_right_map(const RectifyingMap& map) {
+  finish();  // the device must be done with the old map
+  std::unique_ptr<Rectifier> rectifier = std::make_unique<Rectifier>(device_, right_layout_, map);
+  std::swap(right_rectifier_, rectifier);
+  mask_unseen();
+}
+
+FrameLayout StereoProcessor::picture() const {
+  return picture_layout(packing_, left_format());
+}
+
+void StereoProcessor::restart() noexcept {
+  stereo_.restart();
+  for (std::optional<Output>& output : outputs_)
+    if (output && output->picture)
+      output->picture->restart();
+}
+
+sgm::Reprojection StereoProcessor::reprojection(const StereoSettings& given) const {
+  const StereoSettings settings = given.with_calibrated_lengths();
+  const FrameLayout layout = picture();
+  sgm::Reprojection q =
+      sgm::reprojection_of(settings.focal_length, settings.baseline, layout.width, layout.height);
+  if (center_) {
+    q[0][3] = -(*center_)[0];
+    q[1][3] = -(*center_)[1];
+  }
+  return q;
+}
+
+void StereoProcessor::apply(const StereoSettings& settings) {
+  const sgm::Parameters& sgm = settings;
+  const bool sgm_changes = sgm != settings_;
+  if (sgm_changes)
+    stereo_.set_parameters(sgm);
+  for (std::optional<Output>& output : outputs_) {
+    if (output && output->picture) {
+      const auto kind = *picture_kind(output->kind, output->format);
+      const sgm::PictureParameters picture = picture_parameters(kind, settings);
+      if (sgm_changes || picture != picture_parameters(kind, settings_))
+        output->picture->set_parameters(sgm, picture);
+      if (settings.colormap != settings_.colormap)
+        output->picture->set_colors(color_table(settings.colormap));
+    }
+    if (output && output->points &&
+        (sgm_changes || reprojection(settings) != reprojection(settings_)))
+      output->points->set(sgm, reprojection(settings));
+  }
+  settings_ = settings;
+}
+
+void StereoProcessor::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
+  lanes_.set_output(index_of(pad), format);
+  Output& output = outputs_[index_of(pad)].emplace(kind, format);
+  if (kind == StereoOutput::points) {
+    const FrameLayout layout = picture();
+    output.points = std::make_unique<sgm::Points>(device_, layout.width, layout.height, settings_,
+                                                  reprojection(settings_));
+  } else if (kind == StereoOutput::rectified) {
+    output.rectified = std::make_unique<RectifiedPicture>(device_, packing_, left_format(), format,
+                                                          left_camera_ ? &*left_camera_ : nullptr);
+  } else if (const auto picture = picture_kind(kind, format)) {
+    output.picture = std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_,
+                                                             picture->kind, picture->quantity);
+    output.picture->set_parameters(settings_, picture_parameters(*picture, settings_));
+    output.picture->set_colors(color_table(settings_.colormap));
+  }
+}
+
+void StereoProcessor::forget(SourcePad pad) {
+  outputs_[index_of(pad)].reset();
+  lanes_.clear_output(index_of(pad));
+}
+
+bool StereoProcessor::measures_depth() const noexcept {
+  return std::any_of(outputs_.begin(), outputs_.end(), [](const std::optional<Output>& output) {
+    return output && output->kind == StereoOutput::depth && output->format.layout.bits > 8;
+  });
+}
+
+// Returns where the matching can write this kind of output itself: the frame of the first pad that
+// takes it as it is. Returns an empty view if there is none.
+View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const Frames& out) const {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i] && outputs_[i]->kind == kind && outputs_[i]->is_direct())
+      return out[i]->planes[0];
+  return {};
+}
+
+View<std::uint8_t> StereoProcessor::own_map() {
+  const FrameLayout layout = picture();
+  return own_plane(device_, map_memory_, 2 * layout.width, layout.height);
+}
+
+View<std::uint8_t> StereoProcessor::own_confidence() {
+  const FrameLayout layout = picture();
+  return own_plane(device_, confidence_memory_, layout.width, layout.height);
+}
+
+bool StereoProcessor::shows_confidence(const Frames& out) const {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i] && outputs_[i]->kind == StereoOutput::confidence)
+      return true;
+  return false;
+}
+
+void StereoProcessor::match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence,
+                            bool inspect) {
+  // Without these, the map itself tells which disparities are known.
+  const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
+  const View<std::uint8_t> unfilled =
+      inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
+  stereo_.run(left_rectifier_ ? left_rectifier_->run(in.left) : in.left,
+              right_rectifier_ ? right_rectifier_->run(in.right) : in.right, map, confidence,
+              unfilled);
+  if (inspect)
+    snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
+}
+
+void StereoProcessor::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {
+  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
+  if (!map)
+    map = own_map();
+  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+  if (!confidence && shows_confidence(out))
+    confidence = own_confidence();
+  match(in, map, confidence, inspect);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!out[i])
+      continue;
+    Output& output = *outputs_[i];
+    const Frame& frame = *out[i];
+    const bool of_confidence = output.kind == StereoOutput::confidence;
+    if (output.picture)
+      output.picture->run(of_confidence ? confidence : map, frame, seconds);
+    else if (output.points)
+      output.points->run(map, frame.planes[0]);
+    else if (output.rectified)
+      output.rectified->run(in.left_stored, stereo_.pictures().left, frame);
+    else if (of_confidence && frame.planes[0].data != confidence.data)
+      device_.copy(confidence, frame.planes[0]);
+  }
+}
+
+DeviceWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
+                                  double seconds, bool inspect) {
+  if (inspect && !snapshot_) {
+    const FrameLayout layout = picture();
+    snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
+  }
+  MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out);
+  Frames frames;
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    frames[i] = mapped.output(i);
+
+  const FrameLayout& whole = left_format().layout;
+  const ConstFrame& left_frame = mapped.input(0);
+  if (packing_.packed())
+    compute({half_of(packing_, whole, left_frame, false),
+             half_of(packing_, whole, left_frame, true), mapped.stored_input(0)},
+            frames, seconds, inspect);
+  else
+    compute({left_frame, mapped.input(1), mapped.stored_input(0)}, frames, seconds, inspect);
+  return std::move(mapped).end(inspect);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "cuda/sgm/picture/disparitypicture.h"
+#include "cuda/sgm/points/points.h"
+#include "cuda/sgm/sgmstereo.h"
+#include "gst/base/devicesession.h"
+#include "gst/flight/framelanes.h"
+#include "gst/sgmstereo/outputs/rectifiedpicture.h"
+#include "gst/sgmstereo/pairing/packedframes.h"
+#include "gst/sgmstereo/pipeline/pairsnapshot.h"
+#include "gst/sgmstereo/rectification/rectifier.h"
+#include "gst/sgmstereo/stereosettings.h"
+
+namespace cudavision {
+
+/// The operations behind cudasgmstereo for frames of known formats: maps the buffers of a pair and
+/// of its outputs, matches the pair once, and computes every output from that. All calls, the
+/// destructor included, are made in the session's context.
+class StereoProcessor {
+ public:
+  /// right is ignored if frames are packed. Without a rectification, frames count as rectified. Up
+  /// to max_in_flight pairs may be in flight.
+  StereoProcessor(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
+                  const FramePacking& packing, const StereoSettings& settings,
+                  const std::optional<Rectification>& rectification, std::size_t max_in_flight);
+
+  /// Applies settings without a validation_error(). Never allocates.
+  void apply(const StereoSettings& settings);
+
+  /// The next pair does not continue those before; see sgm::SgmStereo::restart() and
+  /// sgm::DisparityPicture::restart().
+  void restart() noexcept;
+
+  /// Prepares what a source pad puts out, in frames of this format.
+  void prepare(SourcePad pad, StereoOutput output, const FrameFormat& format);
+  bool is_prepared(SourcePad pad) const noexcept { return outputs_[index_of(pad)].has_value(); }
+  /// Frees what was prepared for the pad. No pair may be in flight.
+  void forget(SourcePad pad);
+
+  /// A buffer for each source pad that is to get one, and nullptr for all others. These cost
+  /// nothing.
+  using Buffers = OutputFrames;
+  static_assert(source_pad_count == max_outputs);
+
+  /// Enqueues the work on a pair, see FrameLanes::map(). right is nullptr if frames are packed. The
+  /// pads of all buffers must be prepared. seconds is the time since the pair before. If the pair
+  /// is to be inspected, snapshot() is complete when the pair is.
+  DeviceWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
+                   bool inspect);
+  /// See FrameLanes::finish().
+  void finish() { lanes_.finish(); }
+
+  /// The right camera, as the rectification at the construction had it before any correction.
+  const RectifiedCamera& right_camera() const noexcept { return right_camera_; }
+  /// Rectifies the right camera's pictures by another map from now on. There must have been a
+  /// rectification. No pair may be in flight.
+  void set_right_map(const RectifyingMap& map);
+
+  /// Returns the last pair that was to be inspected, once that is complete; there must have been
+  /// one.
+  PairSnapshot& snapshot() { return *snapshot_; }
+  /// Returns true if depth in 16 bits is prepared for a source pad.
+  bool measures_depth() const noexcept;
+  /// Returns how many pairs may be in flight.
+  std::size_t max_in_flight() const noexcept { return lanes_.count(); }
+  /// Returns the settings in force.
+  const StereoSettings& settings() const { return settings_; }
+
+ private:
+  /// The operation that makes the output of one source pad, and the form of that output.
+  struct Output {
+    Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
+
+    /// True if the matching itself writes the output.
+    bool is_direct() const noexcept { return !picture && !rectified && !points; }
+
+    StereoOutput kind;
+    FrameFormat format;
+    // At most one of these, which makes the output: the first two from the map or from confidence.
+    std::unique_ptr<sgm::DisparityPicture> picture;
+    std::unique_ptr<sgm::Points> points;
+    std::unique_ptr<RectifiedPicture> rectified;
+  };
+  /// On the device; nullptr where there is no output.
+  using Frames = PerSourcePad<const Frame*>;
+
+  /// The frames of a pair on the device. left and right are the pictures' luma or RGB.
+  struct Inputs {
+    ConstFrame left, right;
+    ConstFrame left_stored;  ///< the left frame as it lies in buffers, with all channels
+  };
+
+  void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
+  void match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence, bool inspect);
+  View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
+  View<std::uint8_t> own_map();
+  View<std::uint8_t> own_confidence();
+  bool shows_confidence(const Frames& out) const;
+  void mask_unseen();
+  const FrameFormat& left_format() const { return lanes_.input_format(0); }
+  FrameLayout picture() const;
+  sgm::Reprojection reprojection(const StereoSettings& settings) const;
+
+  Device& device_;
+  const FramePacking packing_;
+  StereoSettings settings_;
+
+  FrameLanes lanes_;
+  const FrameLayout right_layout_;               ///< of the right camera's pictures
+  std::optional<Rectifier> left_rectifier_;      ///< none if left pictures are matched as they are
+  std::unique_ptr<Rectifier> right_rectifier_;   ///< none without a rectification
+  std::optional<std::array<double, 2>> center_;  ///< the calibration's, x and y
+  std::optional<RectifiedCamera> left_camera_;   ///< likewise
+  RectifiedCamera right_camera_;
+  sgm::SgmStereo stereo_;
+  PerSourcePad<std::optional<Output>> outputs_;
+  // For pairs that no output takes these of as they are.
+  Buffer map_memory_, confidence_memory_;
+  std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
+};
+
+}  // namespace cudavision

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pipeline/stereopush.h"
+
+#include <utility>
+
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/pads/sourcecaps.h"
+#include "gst/sgmstereo/pipeline/branches.h"
+
+namespace cudavision {
+namespace {
+
+// Gives an event the seqnum of the one that caused it, if that has arrived.
+GstEvent* with_seqnum(GstEvent* event, guint32 seqnum) {
+  if (seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum(event, seqnum);
+  return event;
+}
+
+// GstAggregator sends the segment with the first buffer on src only, so all else needs this.
+void send_segment(StereoStream& stream) {
+  if (stream.segment_sent)
+    return;
+  GstSegment segment = current_segment(stream.left.pad());
+  // GstAggregator sends this one if upstream has sent none.
+  if (segment.format == GST_FORMAT_UNDEFINED)
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(stream.self->srcpad,
+                     with_seqnum(gst_event_new_segment(&segment), stream.segment_seqnum));
+  stream.segment_sent = true;
+}
+
+// True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
+bool stops_all(GstFlowReturn flow) {
+  return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
+}
+
+// Combines the answers of all source pads as GstFlowCombiner does, which has no place for pads that
+// come and go while it is in use.
+GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
+  bool linked = false, open = false;
+  for (GstFlowReturn flow : flows) {
+    if (stops_all(flow))
+      return flow;
+    linked |= flow != GST_FLOW_NOT_LINKED;
+    open |= flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS;
+  }
+  return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
+}
+
+// Drops the buffer if it was in flight when src got a peer that does not take its caps.
+GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
+  if (!buffer || (gst_pad_needs_reconfigure(stream.self->srcpad) &&
+                  stereo_peer_refuses_current_caps(stream.self->srcpad))) {
+    stream.src.pad_discont = true;
+    return GST_FLOW_OK;
+  }
+  stream.segment_sent = true;
+  const GstFlowReturn flow = gst_aggregator_finish_buffer(stream.self, buffer.release());
+  stream.src.ended = flow == GST_FLOW_EOS;
+  return flow;
+}
+
+// Pushes on src first, whose sticky events the request pads follow. A branch may have ended while
+// the pair was in flight.
+GstFlowReturn push_outputs(StereoStream& stream, const OpenPads& pads, OutputBuffers& out) {
+  PerSourcePad<GstFlowReturn> flows;
+  flows.fill(GST_FLOW_NOT_LINKED);
+  for (const auto& pad : stereo_request_pads(stream.self))
+    if (pad && pad->branch(stream).ended)
+      flows[index_of(pad->id)] = GST_FLOW_EOS;
+  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
+  if (pads.src && !stream.src.ended) {
+    src_flow = push_on_src(stream, std::move(out[index_of(SourcePad::always)]));
+  } else {
+    send_segment(stream);
+    if (stream.src.ended)
+      src_flow = GST_FLOW_EOS;
+  }
+  for (const auto& pad : pads.requested) {
+    if (stops_all(combined(flows)))
+      break;
+    if (pad && !pad->branch(stream).ended)
+      flows[index_of(pad->id)] =
+          stereo_push_on_request_pad(stream, *pad, std::move(out[index_of(pad->id)]));
+  }
+  return combined(flows);
+}
+
+GstFlowReturn push_oldest(StereoStream& stream) {
+  std::deque<PairInFlight>& in_flight = stream.in_flight;
+  PairInFlight oldest = std::move(in_flight.front());
+  in_flight.pop_front();
+  PairOutputs outputs = std::move(oldest).complete();
+  if (outputs.drops_src)
+    outputs.buffers[index_of(SourcePad::always)].reset();
+  return push_outputs(stream, outputs.pads, outputs.buffers);
+}
+
+}  // namespace
+
+GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left) {
+  GstFlowReturn flow = GST_FLOW_OK;
+  try {
+    while (flow == GST_FLOW_OK && stream.in_flight.size() > left)
+      flow = push_oldest(stream);
+  } catch (...) {
+    stream.in_flight.clear();
+    throw;
+  }
+  if (flow != GST_FLOW_OK)
+    stream.in_flight.clear();
+  return flow;
+}
+
+void stereo_finish_pairs(StereoStream& stream) {
+  if (stream.in_flight.empty())
+    return;
+  stream.late_flow = GST_FLOW_ERROR;  // if this throws
+  stream.late_flow = stereo_push_pairs(stream, 0);
+  // The next pair finds out whether anything is linked by then.
+  if (stream.late_flow == GST_FLOW_NOT_LINKED)
+    stream.late_flow = GST_FLOW_OK;
+}
+
+void stereo_push_gap(StereoStream& stream, GstBuffer* left) {
+  stereo_finish_pairs(stream);
+  if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(stream.self->srcpad))
+    return;
+  send_segment(stream);
+  const OwnedEvent gap(gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
+  gst_pad_push_event(stream.self->srcpad, gst_event_ref(gap.get()));
+  stereo_push_gap_on_request_pads(stream, gap.get());
+}
+
+void stereo_push_eos(StereoStream& stream) {
+  if (gst_pad_has_current_caps(stream.self->srcpad))
+    send_segment(stream);
+  else
+    gst_aggregator_set_src_caps(stream.self,
+                                nullptr);  // sends STREAM_START and what else precedes caps
+  GST_DEBUG_OBJECT(stream.self, "no further pair can form: EOS");
+  gst_pad_push_event(stream.self->srcpad, with_seqnum(gst_event_new_eos(), stream.eos_seqnum));
+  stream.eos_sent = true;
+}
+
+void stereo_restart_output(StereoStream& stream) {
+  GST_DEBUG_OBJECT(stream.self, "a new stream after the end of the last one");
+  gchar* id = g_strdup_printf("cudasgmstereo-%08x", g_random_int());
+  gst_pad_push_event(stream.self->srcpad, gst_event_new_stream_start(id));
+  g_free(id);
+  if (const Caps caps{gst_pad_get_current_caps(stream.self->srcpad)})
+    gst_pad_push_event(stream.self->srcpad, gst_event_new_caps(caps.get()));
+  stream.eos_sent = false;
+  stream.outputs_discont = true;
+  if (stream.renegotiate)
+    gst_pad_mark_reconfigure(stream.self->srcpad);
+  stereo_apply_segment(stream);
+}
+
+void stereo_apply_segment(StereoStream& stream) {
+  const GstSegment segment = current_segment(stream.left.pad());
+  if (segment.format == GST_FORMAT_UNDEFINED)
+    return;
+  gst_aggregator_update_segment(stream.self, &segment);
+  stream.segment_sent = false;
+}
+
+}  // namespace cudavision

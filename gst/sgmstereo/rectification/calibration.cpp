@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/rectification/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/core.hpp>
+
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/rectification/calibrationtext.h"
+
+namespace cudavision {
+namespace {
+
+/* Values */
+
+Matrix3x3 camera_matrix_in(const CalibrationEntry& entry) {
+  const Matrix3x3 m = array_in<9>(entry);
+  if (!(m[0] > 0 && m[4] > 0) || m[6] != 0 || m[7] != 0 || m[8] != 1)
+    entry.refuse(
+        "is no camera matrix, which has two positive focal lengths and the last row 0 0 1: "
+        "calibrate the camera.");
+  return m;
+}
+
+Matrix3x3 rotation_in(const CalibrationEntry& entry) {
+  const Matrix3x3 r = array_in<9>(entry);
+  const auto dot = [&](int i, int j) {
+    return r[3 * i] * r[3 * j] + r[3 * i + 1] * r[3 * j + 1] + r[3 * i + 2] * r[3 * j + 2];
+  };
+  double error = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      error = std::max(error, std::abs(dot(i, j) - (i == j)));
+  const double determinant = r[0] * (r[4] * r[8] - r[5] * r[7]) -
+                             r[1] * (r[3] * r[8] - r[5] * r[6]) +
+                             r[2] * (r[3] * r[7] - r[4] * r[6]);
+  if (error > 1e-3 || determinant < 0)
+    entry.refuse(
+        "is no rotation: write the matrix that the calibration has given, with all digits.");
+  return r;
+}
+
+Matrix3x4 projection_in(const CalibrationEntry& entry) {
+  const Matrix3x4 p = array_in<12>(entry);
+  if (!(p[0] > 0 && p[5] > 0) || p[8] != 0 || p[9] != 0 || p[10] != 1 || p[11] != 0)
+    entry.refuse(
+        "is no projection of a rectified camera, which has two positive focal lengths and the last "
+        "row 0 0 1 0: rectify the pair again.");
+  return p;
+}
+
+CameraModel model_in(const CalibrationEntry& entry) {
+  const std::string name = string_in(entry);
+  for (const char* known : {"pinhole", "plumb_bob", "rational_polynomial"})
+    if (name == known)
+      return CameraModel::pinhole;
+  for (const char* known : {"fisheye", "equidistant"})
+    if (name == known)
+      return CameraModel::fisheye;
+  entry.refuse("\"" + name +
+               "\" is unknown: calibrate with pinhole, plumb_bob, rational_polynomial, fisheye or "
+               "equidistant.");
+}
+
+std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel model) {
+  const std::vector<double> numbers = numbers_in(entry);
+  const std::size_t count = numbers.size();
+  if (model == CameraModel::fisheye
+          ? count == 4
+          : count == 0 || count == 4 || count == 5 || count == 8 || count == 12 || count == 14)
+    return numbers;
+  entry.refuse("holds " + std::to_string(count) + " numbers: " +
+               (model == CameraModel::fisheye ? "the fisheye model has 4."
+                                              : "the pinhole model has 4, 5, 8, 12 or 14; for a "
+                                                "fisheye, write distortion_model: fisheye."));
+}
+
+/* Both cameras */
+
+/// The distance between cameras, in any unit, is larger than this. What a calibration of one camera
+/// as two gives is smaller: it is a rounding error, and not always 0.
+constexpr double min_distance = 1e-6;
+
+/// position: of the right camera, as the left one sees it.
+void check_position(const CalibrationEntry& entry, double x, double y) {
+  if (std::hypot(x, y) < min_distance)
+    entry.refuse("puts both cameras at the same place: calibrate them as a stereo pair.");
+  if (std::abs(y) > std::abs(x))
+    entry.refuse(
+        "puts one camera above the other, and disparities are found along rows: turn the frames of "
+        "both by 90 degrees, for example with videoflip, and calibrate them so.");
+  if (x < 0)
+    entry.refuse(
+        "puts the right camera to the left of the left one: exchange the two cameras, and "
+        "calibrate them so.");
+}
+
+void check_rectified_pair(const CalibrationEntry& left, const CalibrationEntry& right,
+                          const Matrix3x4& p1, const Matrix3x4& p2) {
+  const auto near = [&](int i) { return std::abs(p1[i] - p2[i]) <= 1e-3 * p1[0]; };
+  if (std::abs(p1[3]) > 1e-6 * p1[0] || std::abs(p1[7]) > 1e-6 * p1[5])
+    left.refuse(
+        "belongs to the second camera of a pair, because its fourth column is not 0: exchange the "
+        "calibrations of the left and the right camera.");
+  if (!near(0) || !near(5) || !near(6))
+    right.refuse("and " + left.key + " of " + left.file +
+                 " differ in focal length or in the row of the centre: write those of one "
+                 "rectification.");
+  check_position(right, -p2[3] / p2[0], -p2[7] / p2[5]);
+}
+
+CameraPose pose_in(const CalibrationEntry& rotation, const CalibrationEntry& translation) {
+  const CameraPose pose{rotation_in(rotation), array_in<3>(translation)};
+  const Matrix3x3& r = pose.rotation;
+  const auto& t = pose.translation;
+  check_position(translation, -(r[0] * t[0] + r[3] * t[1] + r[6] * t[2]),
+                 -(r[1] * t[0] + r[4] * t[1] + r[7] * t[2]));
+  return pose;
+}
+
+/// Returns the pose that follows from a rectification.
+CameraPose pose_of(const CameraRectification& left, const CameraRectification& right) {
+  const Matrix3x3 &r1 = left.rotation, &r2 = right.rotation;
+  const double t = right.projection[3] / right.projection[0];
+  CameraPose pose;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j)
+      pose.rotation[3 * i + j] = r2[i] * r1[j] + r2[3 + i] * r1[3 + j] + r2[6 + i] * r1[6 + j];
+    pose.translation[i] = r2[i] * t;
+  }
+  return pose;
+}
+
+void scale_lengths(StereoCalibration& calibration, double factor) {
+  for (double& length : calibration.pose.translation)
+    length *= factor;
+  if (calibration.right.rectification)
+    for (int row = 0; row < 3; ++row)
+      calibration.right.rectification->projection[4 * row + 3] *= factor;
+}
+
+/* OpenCV's files */
+
+constexpr char run_stereo_calibration[] =
+    "write the results of cv::stereoCalibrate(), as OpenCV's example stereo_calib does, or use "
+    "pipelines/calibrate.py of the package gst-cudavision-tools. If they are in two files, name "
+    "both, separated by a comma.";
+
+void read_size(const CalibrationText& text, StereoCalibration& calibration) {
+  if (const auto size = text.find({"image_size", "imageSize"})) {
+    if (!size->node.isSeq() || size->node.size() != 2)
+      size->refuse("is not a pair of numbers: write [ width, height ].");
+    calibration.width = size_in(*size, size->node[0]);
+    calibration.height = size_in(*size, size->node[1]);
+    return;
+  }
+  const auto width = text.find({"image_width"}), height = text.find({"image_height"});
+  if (!width && !height)
+    return;
+  if (!width || !height)
+    refuse_calibration(text.names(),
+                       std::string(width ? "image_height" : "image_width") +
+                           " is missing: write both sizes of the pictures of the calibration.");
+  calibration.width = size_in(*width, width->node);
+  calibration.height = size_in(*height, height->node);
+}
+
+CameraModel read_model(const CalibrationText& text) {
+  if (const auto model = text.find({"distortion_model"}))
+    return model_in(*model);
+  const auto fisheye = text.find({"fisheye"});
+  if (!fisheye)
+    return CameraModel::pinhole;
+  if (!fisheye->node.isInt())
+    fisheye->refuse("is neither 0 nor 1: write 1 for fisheye lenses.");
+  return fisheye->node.real() != 0 ? CameraModel::fisheye : CameraModel::pinhole;
+}
+
+double read_unit(const CalibrationText& text, const StereoCalibration& calibration) {
+  if (const auto unit = text.find({"unit"})) {
+    const std::string name = string_in(*unit);
+    for (const auto& [known, factor] :
+         {std::pair{"mm", 1.0}, std::pair{"cm", 10.0}, std::pair{"m", 1000.0}})
+      if (name == known)
+        return factor;
+    unit->refuse("\"" + name + "\" is unknown: write \"mm\", \"cm\" or \"m\".");
+  }
+  const auto& t = calibration.pose.translation;
+  return std::hypot(t[0], t[1], t[2]) < 1.5 ? 1000 : 1;
+}
+
+double read_error(const CalibrationText& text) {
+  const auto error = text.find({"reprojection_error"});
+  return error && (error->node.isReal() || error->node.isInt()) ? error->node.real() : 0;
+}
+
+void read_rectifications(const CalibrationText& text, StereoCalibration& calibration) {
+  const auto r1 = text.find({"R1"}), r2 = text.find({"R2"});
+  const auto p1 = text.find({"P1"}), p2 = text.find({"P2"});
+  if (!r1 && !r2 && !p1 && !p2)
+    return;
+  for (const auto& [entry, key] :
+       {std::pair{&r1, "R1"}, std::pair{&r2, "R2"}, std::pair{&p1, "P1"}, std::pair{&p2, "P2"}})
+    if (!*entry)
+      refuse_calibration(text.names(),
+                         std::string(key) +
+                             " is missing: write R1, R2, P1 and P2, or none of them, and R "
+                             "and T.");
+  calibration.left.rectification = {rotation_in(*r1), projection_in(*p1)};
+  calibration.right.rectification = {rotation_in(*r2), projection_in(*p2)};
+  check_rectified_pair(*p1, *p2, calibration.left.rectification->projection,
+                       calibration.right.rectification->projection);
+}
+
+StereoCalibration read_opencv(const std::vector<std::string>& names) {
+  const CalibrationText text(names);
+  if (text.find({"projection_matrix"}))
+    refuse_calibration(text.names(),
+                       "this is the camera_info of one camera, by ROS: set calibration-left and "
+                       "calibration-right instead of calibration.");
+  StereoCalibration calibration;
+  calibration.files = text.names();
+  read_size(text, calibration);
+  calibration.model = read_model(text);
+  const auto need = [&](std::initializer_list<const char*> keys) {
+    return text.require(keys, run_stereo_calibration);
+  };
+  calibration.left.matrix = camera_matrix_in(need({"M1", "K1", "cameraMatrix1"}));
+  calibration.right.matrix = camera_matrix_in(need({"M2", "K2", "cameraMatrix2"}));
+  calibration.left.distortion = distortion_in(need({"D1", "distCoeffs1"}), calibration.model);
+  calibration.right.distortion = distortion_in(need({"D2", "distCoeffs2"}), calibration.model);
+  read_rectifications(text, calibration);
+  if (calibration.left.rectification && !text.find({"R", "T"})) {
+    calibration.pose = pose_of(*calibration.left.rectification, *calibration.right.rectification);
+  } else {
+    const CalibrationEntry rotation = need({"R"}), translation = need({"T"});
+    calibration.pose = pose_in(rotation, translation);
+  }
+  scale_lengths(calibration, read_unit(text, calibration));
+  calibration.reprojection_error = read_error(text);
+  return calibration;
+}
+
+/* ROS's files */
+
+constexpr char run_ros_calibration[] =
+    "write the camera_info of a stereo pair, as ROS's camera_calibration does.";
+
+struct CameraInfo {
+  CameraModel model;
+  int width, height;
+  CameraCalibration camera;
+  CalibrationEntry projection;
+};
+
+CameraInfo read_camera_info(const char* name) {
+  const CalibrationText text({name});
+  if (text.find({"M1", "K1", "cameraMatrix1"}))
+    refuse_calibration(text.names(),
+                       "this is a calibration of both cameras: set calibration instead of "
+                       "calibration-left and calibration-right.");
+  const auto need = [&](const char* key) { return text.require({key}, run_ros_calibration); };
+  const CalibrationEntry width = need("image_width"), height = need("image_height");
+  CameraInfo info{model_in(need("distortion_model")),
+                  size_in(width, width.node),
+                  size_in(height, height.node),
+                  {},
+                  need("projection_matrix")};
+  info.camera.matrix = camera_matrix_in(need("camera_matrix"));
+  info.camera.distortion = distortion_in(need("distortion_coefficients"), info.model);
+  info.camera.rectification = {rotation_in(need("rectification_matrix")),
+                               projection_in(info.projection)};
+  return info;
+}
+
+StereoCalibration read_ros(const char* left_name, const char* right_name) {
+  const CameraInfo left = read_camera_info(left_name), right = read_camera_info(right_name);
+  const auto sizes = [](const CameraInfo& info) {
+    return std::to_string(info.width) + "x" + std::to_string(info.height);
+  };
+  if (sizes(left) != sizes(right))
+    refuse_calibration(right_name, "the pictures of this calibration are " + sizes(right) +
+                                       " pixels large, but those of " + left_name + " " +
+                                       sizes(left) + ": calibrate both cameras at one size.");
+  if (left.model != right.model)
+    refuse_calibration(right_name, std::string("distortion_model is not that of ") + left_name +
+                                       ": calibrate both cameras with one model.");
+  check_rectified_pair(left.projection, right.projection, left.camera.rectification->projection,
+                       right.camera.rectification->projection);
+  StereoCalibration calibration;
+  calibration.model = left.model;
+  calibration.left = left.camera;
+  calibration.right = right.camera;
+  calibration.pose = pose_of(*left.camera.rectification, *right.camera.rectification);
+  calibration.width = left.width;
+  calibration.height = left.height;
+  calibration.files = std::string(left_name) + " and " + right_name;
+  scale_lengths(calibration, 1000);
+  return calibration;
+}
+
+/// Returns the names in a list. A file whose own name has a comma is one name.
+std::vector<std::string> split_names(const std::string& list) {
+  if (g_file_test(list.c_str(), G_FILE_TEST_EXISTS))
+    return {list};
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin)
+      names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  // A list of nothing but commas is no file either, and the error names it.
+  return names.empty() ? std::vector{list} : names;
+}
+
+}  // namespace
+
+void require_one_form(const CalibrationFiles& files) {
+  const auto refuse = [](const char* what) {
+    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, what);
+  };
+  if (*files.stereo && (*files.left || *files.right))
+    refuse(
+        "calibration holds both cameras, and calibration-left and calibration-right one each: set "
+        "either calibration or the other two.");
+  if (!*files.stereo && !(*files.left && *files.right))
+    refuse(*files.left ? "calibration-left needs the file of the right camera as well: set "
+                         "calibration-right."
+                       : "calibration-right needs the file of the left camera as well: set "
+                         "calibration-left.");
+}
+
+StereoCalibration read_calibration(const CalibrationFiles& files) {
+  require_one_form(files);
+  try {
+    return *files.stereo ? read_opencv(split_names(files.stereo))
+                         : read_ros(files.left, files.right);
+  } catch (const cv::Exception& e) {
+    refuse_calibration(
+        *files.stereo ? files.stereo : std::string(files.left) + " and " + files.right,
+        "OpenCV cannot read this (" + e.err +
+            "): write it with cv::FileStorage or pipelines/calibrate.py.");
+  }
+}
+
+}  // namespace cudavision

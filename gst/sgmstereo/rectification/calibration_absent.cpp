@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The functions of calibration.h and rectification.h in a build without OpenCV. No calibration is
+// ever read, so no rectification is ever made.
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/rectification/rectification.h"
+
+namespace cudavision {
+namespace {
+
+constexpr char remedy[] =
+    "build it again with -Dopencv=enabled and OpenCV's development files (Debian: libopencv-dev), "
+    "or "
+    "rectify the frames before they get here.";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, what + remedy);
+}
+
+[[noreturn]] void refuse() {
+  refuse("This gst-cudavision was built without OpenCV, which calibrations need: ");
+}
+
+}  // namespace
+
+void require_one_form(const CalibrationFiles&) {}
+
+StereoCalibration read_calibration(const CalibrationFiles&) {
+  refuse();
+}
+
+Rectification make_rectification(const StereoCalibration&, int, int, double) {
+  refuse();
+}
+
+RectifiedCamera identity_camera(int, int, double) {
+  return {};
+}
+
+Rectification make_identity(int, int, double) {
+  refuse();
+}
+
+void require_opencv(const std::string& what) {
+  refuse("This gst-cudavision was built without OpenCV, which " + what + " needs: ");
+}
+
+std::vector<std::array<double, 2>> camera_places(const RectifiedCamera&,
+                                                 const std::vector<std::array<double, 2>>&) {
+  refuse();
+}
+
+RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {
+  refuse();
+}
+
+}  // namespace cudavision

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/rectification/calibrationfile.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "gst/core/elementerror.h"
+
+namespace cudavision {
+namespace {
+
+/// Calibrations take a few kilobytes, and some hundred if they come with the corners of all
+/// chessboards.
+constexpr std::size_t max_bytes = std::size_t{4} << 20;
+/// Calibrations have at most five levels. With OpenCV 4.6 on x86-64, a stack of 8 MB holds 20 000
+/// levels of YAML but not 40 000, so that these take less than 160 kB.
+constexpr std::size_t max_nesting = 400;
+
+constexpr char name_a_calibration[] =
+    "name a file with a stereo calibration, such as pipelines/calibrate.py of the package "
+    "gst-cudavision-tools writes.";
+
+[[noreturn]] void refuse_file(int code, const std::string& name, const std::string& what) {
+  throw ElementError(GST_RESOURCE_ERROR, code, name + ": " + what + name_a_calibration);
+}
+
+[[noreturn]] void refuse_errno(const std::string& name, int error) {
+  refuse_file(error == ENOENT ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ, name,
+              std::string(g_strerror(error)) + ": ");
+}
+
+/// Returns how many levels OpenCV's parser can be in, brackets aside, after a line of YAML:
+/// indented lines nest in lines that are indented less, and "- - key: key:" nests in one line. A
+/// bracket where a value is expected ends this.
+std::size_t block_nesting(std::string_view line) {
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  std::size_t levels = indent + 1;
+  char before = ':';
+  for (const char c : line.substr(indent)) {
+    if (c == '\n' || ((c == '[' || c == '{') && (before == ':' || before == '-')))
+      break;
+    levels += c == ':' || c == '-';
+    before = c == ' ' ? before : c;
+  }
+  return levels;
+}
+
+/// Returns a number of levels that OpenCV's parser cannot exceed in a text of YAML, XML or JSON.
+/// What opens a level always counts. What closes one counts until a string, a comment or an escape
+/// may hide it from the parser, whose idea of these differs between versions of OpenCV.
+std::size_t nesting_of(std::string_view text) {
+  const bool xml = text.substr(0, 5) == "<?xml", json = text.substr(0, 1) == "{";
+  std::size_t now = 0, most = 0, blocks = 0;
+  bool certain = true, in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\n';
+    if (!xml && !json && (i == 0 || text[i - 1] == '\n') && std::strchr("\r\n#", c) == nullptr) {
+      const std::string_view rest = text.substr(i);
+      blocks = std::max(blocks, block_nesting(rest.substr(0, rest.find('\n'))));
+      if (c != ' ') {  // a line that begins at its first column is in no brackets
+        now = 0;
+        certain = true;
+      }
+    }
+    if (json && c == '"')
+      in_string = !in_string;
+    // The parser ignores the rest of a line after a carriage return.
+    if ((c == '\r' && next != '\n') || (xml && c == '<' && next == '!') ||
+        (json && (c == '\\' || (c == '/' && !in_string))) ||
+        (!xml && !json && (c == '{' || (now > 0 && std::strchr("\"'#!", c) != nullptr))))
+      certain = false;
+    if (in_string && certain)
+      continue;
+    const bool opens = xml ? c == '<' && next != '/' && next != '!' : c == '[' || c == '{';
+    const bool closes =
+        xml ? (c == '<' && next == '/') || (c == '/' && next == '>') : c == ']' || c == '}';
+    if (opens)
+      most = std::max(most, ++now);
+    else if (closes && certain && now > 0)
+      --now;
+  }
+  return blocks + most;
+}
+
+class OpenFile {
+ public:
+  /// Without O_NONBLOCK, opening a pipe would wait for a writer.
+  explicit OpenFile(const std::string& name)
+      : name_(name), file_(open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
+    if (file_ < 0)
+      refuse_errno(name, errno);
+  }
+  ~OpenFile() { close(file_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  bool is_regular() const {
+    struct stat status;
+    if (fstat(file_, &status) != 0)
+      refuse_errno(name_, errno);
+    return S_ISREG(status.st_mode);
+  }
+
+  /// Appends what comes next; returns false at the end of the file.
+  bool read_on(std::string& text) const {
+    char bytes[1 << 14];
+    ssize_t count = 0;
+    do
+      count = read(file_, bytes, sizeof bytes);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+      refuse_errno(name_, errno);
+    text.append(bytes, static_cast<std::size_t>(count));
+    return count > 0;
+  }
+
+ private:
+  const std::string& name_;
+  const int file_;
+};
+
+}  // namespace
+
+std::string calibration_file_text(const std::string& name) {
+  const OpenFile file(name);
+  if (!file.is_regular())
+    refuse_file(GST_RESOURCE_ERROR_OPEN_READ, name, "this is not a regular file: ");
+  // The size counts that is read, because a file may grow, and those of /proc have none.
+  std::string text;
+  while (file.read_on(text))
+    if (text.size() > max_bytes)
+      refuse_file(GST_RESOURCE_ERROR_READ, name,
+                  "this is larger than the " + std::to_string(max_bytes >> 20) +
+                      " MiB that a calibration may have: ");
+  if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
+    text.erase(0, 3);
+  // OpenCV 4.6 reads past the end of texts that hold such bytes.
+  if (text.find('\0') != std::string::npos)
+    refuse_file(GST_RESOURCE_ERROR_READ, name,
+                "this is no text, because it has bytes of value 0: ");
+  if (const std::size_t nesting = nesting_of(text); nesting > max_nesting)
+    refuse_file(GST_RESOURCE_ERROR_READ, name,
+                "the brackets, elements or indented lines in this are nested up to " +
+                    std::to_string(nesting) + " levels deep, and at most " +
+                    std::to_string(max_nesting) + " are read: ");
+  return text;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/rectification/rectification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/calib3d.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "gst/core/elementerror.h"
+
+namespace cudavision {
+namespace {
+
+[[noreturn]] void refuse(const StereoCalibration& calibration, const std::string& what) {
+  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     calibration.files + ": " + what);
+}
+
+std::string size_text(int width, int height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+template <std::size_t count>
+cv::Mat mat(const std::array<double, count>& array, int rows) {
+  return cv::Mat(rows, static_cast<int>(count) / rows, CV_64F, const_cast<double*>(array.data()))
+      .clone();
+}
+
+template <std::size_t count>
+std::array<double, count> array_of(const cv::Mat& matrix) {
+  std::array<double, count> array;
+  std::copy(matrix.begin<double>(), matrix.end<double>(), array.begin());
+  return array;
+}
+
+cv::Mat distortion_of(const CameraCalibration& camera) {
+  return camera.distortion.empty() ? cv::Mat() : cv::Mat(camera.distortion, true);
+}
+
+/* The size of the frames */
+
+/// columns: of the matrix. The centre of a pixel is half a pixel from its edges, and it is edges
+/// that stay where they are when a picture is scaled.
+template <class Matrix>
+void scale_pixels(Matrix& matrix, int columns, double x, double y) {
+  for (int column = 0; column < columns; ++column) {
+    matrix[column] *= x;
+    matrix[columns + column] *= y;
+  }
+  matrix[2] += (x - 1) / 2;
+  matrix[columns + 2] += (y - 1) / 2;
+}
+
+/// Without a size in the files, the pictures may have been of another size than the frames. The
+/// principal point would tell, because it lies near the centre.
+void check_center(const StereoCalibration& calibration, int width, int height) {
+  for (const CameraCalibration* camera : {&calibration.left, &calibration.right}) {
+    const double x = camera->matrix[2], y = camera->matrix[5];
+    if (x < 0.35 * width || x > 0.65 * width || y < 0.35 * height || y > 0.65 * height)
+      refuse(calibration,
+             "this calibration does not say how large its pictures were, and not that "
+             "of frames of " +
+                 size_text(width, height) + ", because the principal point (" +
+                 std::to_string(std::lround(x)) + ", " + std::to_string(std::lround(y)) +
+                 ") is far from their centre: add image_width and image_height to the "
+                 "file.");
+  }
+}
+
+/// Returns the calibration of frames of width×height.
+StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
+  if (calibration.width == 0) {
+    check_center(calibration, width, height);
+    return calibration;
+  }
+  const double x = static_cast<double>(width) / calibration.width;
+  const double y = static_cast<double>(height) / calibration.height;
+  if (std::abs(height - calibration.height * x) >= 1 &&
+      std::abs(width - calibration.width * y) >= 1)
+    refuse(calibration,
+           "this calibration is one of pictures of " +
+               size_text(calibration.width, calibration.height) + ", but the frames are " +
+               size_text(width, height) +
+               ", which is another aspect ratio: let the cameras send frames of the first size, or "
+               "calibrate them again with the second.");
+  for (CameraCalibration* camera : {&calibration.left, &calibration.right}) {
+    scale_pixels(camera->matrix, 3, x, y);
+    if (camera->rectification)
+      scale_pixels(camera->rectification->projection, 4, x, y);
+  }
+  return calibration;
+}
+
+/* Rectification */
+
+struct RectifiedPair {
+  CameraRectification left, right;
+};
+
+RectifiedPair new_rectification(const StereoCalibration& calibration, const cv::Size& size,
+                                double alpha) {
+  const cv::Mat m1 = mat(calibration.left.matrix, 3), m2 = mat(calibration.right.matrix, 3);
+  const cv::Mat d1 = distortion_of(calibration.left), d2 = distortion_of(calibration.right);
+  const cv::Mat r = mat(calibration.pose.rotation, 3), t = mat(calibration.pose.translation, 3);
+  cv::Mat r1, r2, p1, p2, q;
+  if (calibration.model == CameraModel::fisheye)
+    cv::fisheye::stereoRectify(m1, d1, m2, d2, size, r, t, r1, r2, p1, p2, q,
+                               cv::CALIB_ZERO_DISPARITY, size, std::max(alpha, 0.0));
+  else
+    cv::stereoRectify(m1, d1, m2, d2, size, r, t, r1, r2, p1, p2, q, cv::CALIB_ZERO_DISPARITY,
+                      alpha);
+  return {{array_of<9>(r1), array_of<12>(p1)}, {array_of<9>(r2), array_of<12>(p2)}};
+}
+
+RectifiedPair rectification_for(const StereoCalibration& calibration, const cv::Size& size,
+                                double alpha) {
+  if (alpha < 0 && calibration.left.rectification)
+    return {*calibration.left.rectification, *calibration.right.rectification};
+  return new_rectification(calibration, size, alpha);
+}
+
+bool is_sound(const RectifiedPair& pair) {
+  const auto finite = [](double number) { return std::isfinite(number); };
+  const Matrix3x4 &p1 = pair.left.projection, &p2 = pair.right.projection;
+  return std::all_of(p1.begin(), p1.end(), finite) && std::all_of(p2.begin(), p2.end(), finite) &&
+         p1[0] > 0 && p2[0] > 0 && p2[3] < 0;
+}
+
+/* Maps */
+
+/// OpenCV's fixed-point maps drop the high bits of places that are far away, which may then lie in
+/// the picture. Its floating-point maps tell which these are.
+void remove_distant(const cv::Mat& exact, cv::Mat& places, cv::Mat& fractions) {
+  constexpr float distant = 32000;
+  for (int y = 0; y < exact.rows; ++y)
+    for (int x = 0; x < exact.cols; ++x) {
+      const auto& place = exact.at<cv::Vec2f>(y, x);
+      if (std::abs(place[0]) < distant && std::abs(place[1]) < distant)
+        continue;
+      places.at<cv::Vec2s>(y, x) = {-1, -1};
+      fractions.at<ushort>(y, x) = 0;
+    }
+}
+
+RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
+  const CameraCalibration& camera = rectified.camera;
+  const CameraRectification& rectification = rectified.rectification;
+  const cv::Mat m = mat(camera.matrix, 3), d = distortion_of(camera);
+  const cv::Mat r = mat(rectification.rotation, 3), p = mat(rectification.projection, 3);
+  const auto make = [&](int type, cv::Mat& first, cv::Mat& second) {
+    if (rectified.model == CameraModel::fisheye)
+      cv::fisheye::initUndistortRectifyMap(m, d, r, p, size, type, first, second);
+    else
+      cv::initUndistortRectifyMap(m, d, r, p, size, type, first, second);
+  };
+  cv::Mat places, fractions, x, y, exact;
+  make(CV_16SC2, places, fractions);
+  make(CV_32FC1, x, y);
+  cv::merge(std::vector<cv::Mat>{x, y}, exact);
+  remove_distant(exact, places, fractions);
+  return {{places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
+          {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
+}
+
+}  // namespace
+
+Rectification make_rectification(const StereoCalibration& given, int width, int height,
+                                 double alpha) {
+  const StereoCalibration calibration = scaled(given, width, height);
+  try {
+    const cv::Size size(width, height);
+    RectifiedPair pair = rectification_for(calibration, size, alpha);
+    if (!is_sound(pair))
+      refuse(calibration,
+             "these cameras cannot be rectified: calibrate them again, with pictures "
+             "of the chessboard in all parts of the frame.");
+    pair.right.projection[2] = pair.left.projection[2];
+    const Matrix3x4 &left = pair.left.projection, &right = pair.right.projection;
+    Rectification result;
+    result.width = width;
+    result.height = height;
+    result.left_camera = {calibration.model, calibration.left, pair.left};
+    result.left = map_of(result.left_camera, size);
+    result.right_camera = {calibration.model, calibration.right, pair.right};
+    result.right = map_of(result.right_camera, size);
+    result.focal_length = left[0];
+    result.baseline = -right[3] / right[0];
+    result.center_x = left[2];
+    result.center_y = left[6];
+    return result;
+  } catch (const cv::Exception& e) {
+    refuse(calibration,
+           "OpenCV cannot rectify these cameras (" + e.err + "): calibrate them again.");
+  }
+}
+
+RectifiedCamera identity_camera(int width, int height, double focal_length) {
+  const double x = (width - 1) / 2.0, y = (height - 1) / 2.0;
+  RectifiedCamera camera;
+  camera.camera.matrix = {focal_length, 0, x, 0, focal_length, y, 0, 0, 1};
+  camera.rectification.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  camera.rectification.projection = {focal_length, 0, x, 0, 0, focal_length, y, 0, 0, 0, 1, 0};
+  return camera;
+}
+
+Rectification make_identity(int width, int height, double focal_length) {
+  Rectification result;
+  result.width = width;
+  result.height = height;
+  result.center_x = (width - 1) / 2.0;
+  result.center_y = (height - 1) / 2.0;
+  const RectifiedCamera camera = identity_camera(width, height, focal_length);
+  result.left_camera = result.right_camera = camera;
+  result.right = make_plane_map(camera, width, height, 1, 1);
+  return result;
+}
+
+void require_opencv(const std::string&) {}
+
+std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
+                                                 const std::vector<std::array<double, 2>>& places) {
+  if (places.empty())
+    return {};
+  const cv::Mat p = mat(camera.rectification.projection, 3).colRange(0, 3);
+  const cv::Mat back = (p * mat(camera.rectification.rotation, 3)).inv();
+  std::vector<cv::Point3d> directions;
+  for (const auto& [x, y] : places) {
+    const cv::Mat direction = back * cv::Vec3d(x, y, 1);
+    const double z = direction.at<double>(2);
+    directions.emplace_back(direction.at<double>(0) / z, direction.at<double>(1) / z, 1);
+  }
+  const cv::Vec3d none(0, 0, 0);
+  const cv::Mat m = mat(camera.camera.matrix, 3), d = distortion_of(camera.camera);
+  std::vector<cv::Point2d> seen;
+  if (camera.model == CameraModel::fisheye)
+    cv::fisheye::projectPoints(directions, seen, none, none, m, d);
+  else
+    cv::projectPoints(directions, none, none, m, d, seen);
+  std::vector<std::array<double, 2>> result;
+  for (const cv::Point2d& place : seen)
+    result.push_back({place.x, place.y});
+  return result;
+}
+
+RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
+                             int subsampling_x, int subsampling_y) {
+  RectifiedCamera scaled = camera;
+  scale_pixels(scaled.camera.matrix, 3, 1.0 / subsampling_x, 1.0 / subsampling_y);
+  scale_pixels(scaled.rectification.projection, 4, 1.0 / subsampling_x, 1.0 / subsampling_y);
+  try {
+    return map_of(scaled, cv::Size(width, height));
+  } catch (const cv::Exception& e) {
+    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED,
+                       "OpenCV cannot make the map of a rectified picture (" + e.err +
+                           "): calibrate the cameras again.");
+  }
+}
+
+}  // namespace cudavision

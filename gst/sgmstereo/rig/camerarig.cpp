@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/rig/camerarig.h"
+
+#include <cstring>
+#include <utility>
+
+#include "gst/sgmstereo/rig/mounttexts.h"
+
+namespace cudavision {
+namespace {
+
+DepthFit depth_fit(View<const std::uint8_t> map, const StereoSettings& settings) {
+  const sgm::DisparityScale scale = sgm::disparity_scale(settings);
+  const double millimetres = settings.focal_length * settings.baseline * scale.per_pixel;
+  std::vector<std::size_t> counts(1 << 15);
+  std::size_t known = 0;
+  for (int y = 0; y < map.height; ++y)
+    for (int x = 0; x < map.width / 2; ++x) {
+      std::uint16_t sample;
+      std::memcpy(&sample, map.row(y) + 2 * static_cast<std::ptrdiff_t>(x), sizeof sample);
+      const auto value = static_cast<std::int16_t>(sample);
+      if (sample == scale.invalid || value <= 0)
+        continue;
+      ++counts[static_cast<std::size_t>(value)];
+      ++known;
+    }
+  DepthFit fit{0, 0};
+  std::size_t saturated = 0, farther = 0;
+  for (std::size_t value = 1; value < counts.size() && known > 0; ++value) {
+    const double depth = millimetres / static_cast<double>(value);
+    if (depth > G_MAXUINT16 * settings.depth_unit)
+      saturated += counts[value];
+    farther += counts[value];
+    if (fit.farthest == 0 && 100 * farther > known)
+      fit.farthest = depth;
+  }
+  if (known > 0)
+    fit.saturated = static_cast<double>(saturated) / static_cast<double>(known);
+  return fit;
+}
+
+}  // namespace
+
+std::string CameraRig::take_calibration() {
+  if (!calibration_.take())
+    return {};
+  mounts_.forget();
+  offsets_.begin_anew();
+  return calibration_text(calibration_.current());
+}
+
+std::optional<RectifyingMap> CameraRig::take_correction() {
+  if (!mounts_.correction().is_pending())
+    return {};
+  offsets_.begin_anew();
+  return mounts_.correction().take();
+}
+
+// With calibration=auto, turns are followed once a calibration is there from which they count.
+MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures) {
+  const StereoSettings& settings = pair.settings;
+  const bool simultaneous = !offsets_.vary();
+  const DistanceScene scene{pair.map,
+                            sgm::disparity_scale(settings),
+                            settings.minimum,
+                            settings.minimum + settings.disparities - 1,
+                            settings.focal_length,
+                            settings.baseline};
+  const auto inspect = [&](const char* known_distance, bool may_correct) {
+    return mounts_.inspect(figures, settings.drift(), pair.right_camera, known_distance, scene,
+                           may_correct);
+  };
+  if (!settings.calibration.automatic())
+    return inspect(settings.known_distance, simultaneous);
+  calibration_.add(figures, mounts_.correction().current());
+  const bool settled = calibration_.is_settled();
+  MountReport report = inspect(settled ? settings.known_distance : "", settled && simultaneous);
+  report.calibrations = calibration_.count();
+  report.calibrating = calibration_.is_patient();
+  if (report.estimate.moved)
+    calibration_.forget_before_last(ExtrinsicDrift::pairs_to_forget);
+  if (report.begins && report.distance.yaw)  // which another calibration would not know
+    calibration_.stop();
+  return report;
+}
+
+RigReport CameraRig::inspect(const InspectedPair& pair) {
+  const StereoSettings& settings = pair.settings;
+  RigReport report;
+  report.figures =
+      rig::PairInspector(pair.size, settings).inspect(pair.left, pair.right, pair.map, settings);
+  report.mounts = inspect_mounts(pair, report.figures);
+  // Rows of cameras that are not rectified are as far apart as what they see is near or far.
+  if (!report.mounts.calibrating)
+    offsets_.add(report.figures);
+  std::optional<DepthFit> depth;
+  if (pair.measures_depth) {
+    depth = depth_fit(pair.map, settings);
+    report.saturated = depth->saturated;
+  }
+  const StereoWarningTexts now =
+      warnings_of({report.figures, settings, pair.size.width, depth, offsets_, report.mounts});
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const auto warning = static_cast<StereoWarning>(i);
+    const bool confirmed =
+        !found_[i].empty() && (warning != StereoWarning::unrectified || offsets_.is_steady());
+    if (!now[i].empty() && (is_certain(warning) || confirmed))
+      warn(warning, now[i], report.warnings);
+  }
+  found_ = now;
+  ++inspections_;
+  if (report.mounts.begins)
+    report.correction = correction_text(report.mounts);
+  return report;
+}
+
+std::vector<RigWarning> CameraRig::end() {
+  std::vector<RigWarning> warnings;
+  for (std::size_t i = 0; i < found_.size() && inspections_ == 1; ++i)
+    if (!found_[i].empty())
+      warn(static_cast<StereoWarning>(i), found_[i], warnings);
+  found_ = {};
+  offsets_.reset();
+  inspections_ = 0;
+  return warnings;
+}
+
+void CameraRig::warn(StereoWarning warning, const std::string& text,
+                     std::vector<RigWarning>& warnings) {
+  if (!std::exchange(warned_[static_cast<std::size_t>(warning)], true))
+    warnings.push_back({text, concerns_settings(warning)});
+}
+
+}  // namespace cudavision

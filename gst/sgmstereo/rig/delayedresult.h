@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <future>
+#include <system_error>
+
+namespace cudavision {
+
+inline constexpr int pairs_to_wait = 8;
+
+/// What a thread of its own computes, because that takes longer than a frame lasts. It takes effect
+/// a fixed number of pairs later, however long the thread needs, so that the same frames give the
+/// same result. The destructor waits for the thread.
+template <class Result>
+class DelayedResult {
+ public:
+  template <class Function>
+  void begin(const Function& compute) {
+    try {
+      result_ = std::async(std::launch::async, compute);
+    } catch (const std::system_error&) {  // there is no thread to be had
+      result_ = std::async(std::launch::deferred, compute);
+    }
+    pairs_ = pairs_to_wait;
+  }
+
+  bool is_pending() const noexcept { return result_.valid(); }
+  /// Call this before each pair.
+  bool is_due() noexcept { return is_pending() && --pairs_ <= 0; }
+  /// Waits for the thread, and throws what it has thrown.
+  Result take() { return result_.get(); }
+
+ private:
+  std::future<Result> result_;
+  int pairs_ = 0;  ///< still to come before it takes effect
+};
+
+}  // namespace cudavision

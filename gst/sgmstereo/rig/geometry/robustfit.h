@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+/// Fits a few unknowns to many measurements of which some are wrong. Runs on the CPU.
+namespace cudavision::rig {
+
+template <std::size_t count>
+struct RobustFit {
+  std::array<double, count> unknowns{};
+  /// Row by row; 0 for unknowns that are known exactly.
+  std::array<double, count * count> covariance{};
+  double noise = 0;    ///< standard deviation of the residuals that fit
+  double fitting = 0;  ///< share of the measurements that fit, where each counts by its weight
+};
+
+/// A model at some unknowns and beside them, which gives residuals and their derivatives. Model is
+/// constructed from unknowns, and its residual(point) is the residual of a measurement.
+template <std::size_t count, class Model>
+class Residuals {
+ public:
+  using Unknowns = std::array<double, count>;
+
+  explicit Residuals(const Unknowns& at) : here_(at), beside_(neighbours(at)) {}
+
+  template <class Point>
+  double at(const Point& point) const {
+    return here_.residual(point);
+  }
+  template <class Point>
+  Unknowns slopes(const Point& point) const {
+    Unknowns result;
+    for (std::size_t i = 0; i < count; ++i)
+      result[i] =
+          (beside_[2 * i].residual(point) - beside_[2 * i + 1].residual(point)) / (2 * probe);
+    return result;
+  }
+
+ private:
+  /// Small against anything that matters, and large against rounding.
+  static constexpr double probe = 1e-6;
+
+  static std::vector<Model> neighbours(const Unknowns& at) {
+    std::vector<Model> all;
+    all.reserve(2 * count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (const double step : {probe, -probe}) {
+        Unknowns moved = at;
+        moved[i] += step;
+        all.emplace_back(moved);
+      }
+    return all;
+  }
+
+  Model here_;
+  std::vector<Model> beside_;  ///< on both sides of each unknown
+};
+
+namespace robust {
+
+/// σ and the weights depend on each other, and may chase each other for ever. So σ stays from the
+/// iteration `noise_iterations` on.
+inline constexpr int max_iterations = 100, noise_iterations = 40;
+/// Steps below this change no row of any picture.
+inline constexpr double smallest_step = 1e-9;
+/// With this factor, Tukey's biweight needs 5 % more measurements than least squares if all errors
+/// are Gaussian.
+inline constexpr double biweight_reach = 4.685;
+inline constexpr double deviations_per_median = 1.4826;
+
+inline double biweight(double ratio) {
+  const double part = 1 - ratio * ratio / (biweight_reach * biweight_reach);
+  return part > 0 ? part * part : 0;
+}
+
+/// values must not be empty.
+inline double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Returns the inverse of a symmetric, positive definite matrix, by Gauss and Jordan's elimination.
+template <std::size_t count, class Matrix>
+Matrix inverse_of(Matrix a) {
+  Matrix inverse{};
+  for (std::size_t i = 0; i < count; ++i)
+    inverse[count * i + i] = 1;
+  for (std::size_t pivot = 0; pivot < count; ++pivot) {
+    const double scale = 1 / a[count * pivot + pivot];
+    for (std::size_t j = 0; j < count; ++j) {
+      a[count * pivot + j] *= scale;
+      inverse[count * pivot + j] *= scale;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const double factor = a[count * i + pivot];
+      for (std::size_t j = 0; j < count && i != pivot; ++j) {
+        a[count * i + j] -= factor * a[count * pivot + j];
+        inverse[count * i + j] -= factor * inverse[count * pivot + j];
+      }
+    }
+  }
+  return inverse;
+}
+
+/// The linear equations of a step, in units of the noise.
+template <std::size_t count>
+struct Equations {
+  using Unknowns = std::array<double, count>;
+
+  std::array<double, count * count> normal{};
+  Unknowns right{};
+  double weights = 0;
+
+  void add(double weight, const Unknowns& slope, double residual) {
+    weights += weight;
+    for (std::size_t j = 0; j < count; ++j) {
+      right[j] -= weight * slope[j] * residual;
+      for (std::size_t k = 0; k < count; ++k)
+        normal[count * j + k] += weight * slope[j] * slope[k];
+    }
+  }
+
+  /// Adds what was known before, and takes what is known exactly out of the equations.
+  void add_known(const Unknowns& likely, const Unknowns& deviations, const Unknowns& at) {
+    for (std::size_t j = 0; j < count; ++j) {
+      const double deviation = deviations[j];
+      if (deviation > 0) {
+        normal[count * j + j] += 1 / (deviation * deviation);
+        right[j] += (likely[j] - at[j]) / (deviation * deviation);
+        continue;
+      }
+      for (std::size_t k = 0; k < count; ++k)
+        normal[count * j + k] = normal[count * k + j] = 0;
+      normal[count * j + j] = 1;
+      right[j] = 0;
+    }
+  }
+};
+
+}  // namespace robust
+
+/// Minimizes Σ w·(r / σ)² + Σ ((u − likely) / deviation)² over the unknowns u, by Gauss and
+/// Newton's method from `start` on. A deviation of 0 stands for an unknown that is known
+/// exactly. r are the residuals of the points; w is Tukey's biweight (1 − (r / 4.685 σ)²)² up
+/// to 4.685 σ and 0 from there on, so that wrong measurements do not count; and σ is 1.4826 times
+/// the median of |r|, but at least min_noise. A function of the points and their order alone: the
+/// same ones give the same bits.
+template <class Model, std::size_t count, class Point>
+RobustFit<count> fit_robustly(const std::vector<Point>& points,
+                              const std::array<double, count>& start,
+                              const std::array<double, count>& likely,
+                              const std::array<double, count>& deviations, double min_noise) {
+  RobustFit<count> fit;
+  fit.unknowns = start;
+  fit.noise = min_noise;
+  std::vector<double> residuals(points.size()), sizes(points.size());
+  for (int iteration = 0; iteration < robust::max_iterations; ++iteration) {
+    const Residuals<count, Model> model(fit.unknowns);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      residuals[i] = model.at(points[i]);
+      sizes[i] = std::abs(residuals[i]);
+    }
+    if (!points.empty() && iteration < robust::noise_iterations)
+      fit.noise = std::max(robust::deviations_per_median * robust::median_of(sizes), min_noise);
+    robust::Equations<count> equations;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double weight = robust::biweight(residuals[i] / fit.noise);
+      if (weight == 0)
+        continue;
+      std::array<double, count> slopes = model.slopes(points[i]);
+      for (double& slope : slopes)
+        slope /= fit.noise;
+      equations.add(weight, slopes, residuals[i] / fit.noise);
+    }
+    fit.fitting = points.empty() ? 0 : equations.weights / static_cast<double>(points.size());
+    equations.add_known(likely, deviations, fit.unknowns);
+    fit.covariance = robust::inverse_of<count>(equations.normal);
+    double largest = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+      double step = 0;
+      for (std::size_t k = 0; k < count; ++k)
+        step += fit.covariance[count * j + k] * equations.right[k];
+      fit.unknowns[j] += step;
+      largest = std::max(largest, std::abs(step));
+    }
+    if (largest < robust::smallest_step)
+      break;
+  }
+  for (std::size_t j = 0; j < count; ++j)
+    if (deviations[j] == 0)
+      fit.covariance[count * j + j] = 0;
+  return fit;
+}
+
+/// How far apart the rows of both pictures lie: root mean squares over places in them.
+struct RowsApart {
+  double rows = 0;   ///< in focal lengths
+  double error = 0;  ///< standard error of that
+};
+
+/// Returns the root mean square of the residuals that places have by a fit.
+template <class Model, std::size_t count, class Point>
+RowsApart residuals_at(const RobustFit<count>& fit, const std::vector<Point>& places) {
+  const Residuals<count, Model> model(fit.unknowns);
+  double squares = 0, variances = 0;
+  for (const Point& place : places) {
+    const double apart = model.at(place);
+    squares += apart * apart;
+    const std::array<double, count> slopes = model.slopes(place);
+    for (std::size_t k = 0; k < count; ++k)
+      for (std::size_t l = 0; l < count; ++l)
+        variances += slopes[k] * slopes[l] * fit.covariance[count * k + l];
+  }
+  const auto all = static_cast<double>(places.size());
+  return {std::sqrt(squares / all), std::sqrt(std::max(variances, 0.0) / all)};
+}
+
+}  // namespace cudavision::rig

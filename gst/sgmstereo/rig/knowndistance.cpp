@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/rig/knowndistance.h"
+
+#include <glib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace cudavision {
+namespace {
+
+/// The disparity of a place is the median of the known ones within this distance of it. At least
+/// this share must be known, and their middle half must agree to a pixel, so that it is one
+/// surface.
+constexpr int radius = 3;
+constexpr double min_known = 0.5, max_spread = 1;
+/// Two measurements agree if they differ by no more than this, in pixels.
+constexpr double agreement = 0.25;
+/// After so many inspected pairs without a measurement, something is wrong with the place.
+constexpr int patience = 10;
+
+std::optional<KnownDistance> distance_in(const char* text) {
+  double numbers[3];
+  for (int i = 0; i < 3; ++i) {
+    gchar* end = nullptr;
+    numbers[i] = g_ascii_strtod(text, &end);
+    const bool last = i == 2;
+    if (end == text || !std::isfinite(numbers[i]) || *end != (last ? '\0' : ','))
+      return {};
+    text = end + 1;
+  }
+  const KnownDistance distance{numbers[0], numbers[1], numbers[2]};
+  if (distance.x < 0 || distance.y < 0 || distance.millimetres <= 0)
+    return {};
+  return distance;
+}
+
+/// Returns the disparity around a place, if one surface is there.
+std::optional<double> disparity_at(const DistanceScene& scene, int x, int y) {
+  std::vector<double> known;
+  int places = 0;
+  for (int j = std::max(y - radius, 0); j <= std::min(y + radius, scene.map.height - 1); ++j)
+    for (int i = std::max(x - radius, 0); i <= std::min(x + radius, scene.map.width / 2 - 1); ++i) {
+      std::uint16_t sample;
+      std::memcpy(&sample, scene.map.row(j) + 2 * static_cast<std::ptrdiff_t>(i), sizeof sample);
+      ++places;
+      if (sample != scene.scale.invalid)
+        known.push_back(static_cast<double>(static_cast<std::int16_t>(sample)) /
+                        scene.scale.per_pixel);
+    }
+  if (known.empty() || static_cast<double>(known.size()) < min_known * places)
+    return {};
+  std::sort(known.begin(), known.end());
+  if (known[known.size() * 3 / 4] - known[known.size() / 4] > max_spread)
+    return {};
+  return known[known.size() / 2];
+}
+
+/// Rounds the number, which may be too large for any integer.
+std::string pixels(double number) {
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_ascii_formatd(text, sizeof text, "%.10g", std::round(number));
+}
+
+/// Returns why the place cannot be measured in any picture of the scene.
+std::string problem_of(const KnownDistance& distance, const DistanceScene& scene) {
+  if (scene.focal_length <= 0 || scene.baseline <= 0)
+    return "known-distance needs the focal length and the distance of the cameras: set "
+           "focal-length and baseline, or calibration.";
+  const int width = scene.map.width / 2;
+  if (std::round(distance.x) >= width || std::round(distance.y) >= scene.map.height)
+    return "known-distance names pixel (" + pixels(distance.x) + ", " + pixels(distance.y) +
+           "), which lies outside of the pictures of " + std::to_string(width) + "x" +
+           std::to_string(scene.map.height) + ": name a pixel of the map.";
+  const double expected = scene.focal_length * scene.baseline / distance.millimetres;
+  if (expected < scene.first_disparity || expected > scene.last_disparity)
+    return "known-distance names a distance of " + pixels(distance.millimetres) +
+           " mm, whose disparity of " + pixels(expected) +
+           " pixels is not searched: check that it is in millimetres, or set min-disparity and "
+           "num-disparities.";
+  return {};
+}
+
+}  // namespace
+
+std::string known_distance_error(const char* text) {
+  if (!*text || distance_in(text))
+    return {};
+  return std::string("known-distance=\"") + text +
+         "\" is no place and distance: write the column and the row of a pixel and its distance in "
+         "mm, as in known-distance=320,240,1500, or nothing.";
+}
+
+DistanceEstimate DistanceMeasurement::add(const char* text, const DistanceScene& scene,
+                                          const RectifiedOptics& optics,
+                                          const rig::RigRotation& corrected) {
+  if (text != text_) {
+    *this = DistanceMeasurement();
+    text_ = text;
+  }
+  DistanceEstimate estimate;
+  const std::optional<KnownDistance> distance = distance_in(text);
+  if (!distance)
+    return estimate;
+  estimate.problem = problem_of(*distance, scene);
+  if (!estimate.problem.empty())
+    return estimate;
+  ++pairs_;
+  const int x = static_cast<int>(std::lround(distance->x));
+  const int y = static_cast<int>(std::lround(distance->y));
+  const std::optional<double> found = disparity_at(scene, x, y);
+  if (!found) {
+    if (!done_ && pairs_ >= patience)
+      estimate.problem = "known-distance: the disparity around pixel (" + std::to_string(x) + ", " +
+                         std::to_string(y) +
+                         ") is unknown, or differs: name a pixel in the middle of something with "
+                         "texture that faces the cameras.";
+    return estimate;
+  }
+  const double expected = scene.focal_length * scene.baseline / distance->millimetres;
+  estimate.offset = *found - expected;
+  if (done_)
+    return estimate;
+  const double f = optics.focal_length;
+  const auto [seen_x, seen_y] =
+      rig::turned_place(corrected, (x - *found - optics.center_x) / f, (y - optics.center_y) / f);
+  const double yaw =
+      rig::yaw_for_column(corrected, seen_x, seen_y, (x - expected - optics.center_x) / f);
+  if (last_yaw_ && std::abs(yaw - *last_yaw_) * f <= agreement) {
+    estimate.yaw = (yaw + *last_yaw_) / 2;
+    done_ = true;
+  }
+  last_yaw_ = yaw;
+  return estimate;
+}
+
+}  // namespace cudavision

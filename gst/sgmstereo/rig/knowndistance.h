@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cuda/core/view.h"
+#include "cuda/sgm/sgmstereo.h"
+#include "gst/sgmstereo/rig/extrinsicdrift.h"
+#include "gst/sgmstereo/rig/geometry/mountfit.h"
+
+namespace cudavision {
+
+/// The property known-distance, "x,y,mm": what pixel (x, y) of the left picture shows is so far
+/// away from the plane of the cameras.
+struct KnownDistance {
+  double x, y;
+  double millimetres;
+};
+
+/// Returns an empty string if the text is empty or such a distance, else what is wrong and how to
+/// mend it.
+std::string known_distance_error(const char* text);
+
+/// What a pair has shown of the distance.
+struct DistanceEstimate {
+  /// The disparity there, minus the one that the distance should have, in pixels.
+  std::optional<double> offset;
+  /// The yaw of the right camera that explains it, if this pair confirms one before it.
+  std::optional<double> yaw;
+  std::string problem;  ///< why nothing can be found, and the remedy; empty: all is well
+};
+
+/// What the distance is measured in.
+struct DistanceScene {
+  View<const std::uint8_t> map;  ///< in host memory, as sgm::SgmStereo writes it
+  sgm::DisparityScale scale;
+  int first_disparity, last_disparity;  ///< of those that are searched
+  double focal_length, baseline;        ///< in pixels and mm; 0: unknown
+};
+
+/// Finds the yaw by which the right camera has turned, which rows do not show, from a distance that
+/// is known. Two inspected pairs must agree on it. Then it is known, and the distance counts no
+/// more until the property is set to another one: what moves in front of the place later does no
+/// harm.
+class DistanceMeasurement {
+ public:
+  /// text is interned and has no error. The pair was matched while the right camera was corrected
+  /// by a turn.
+  DistanceEstimate add(const char* text, const DistanceScene& scene, const RectifiedOptics& optics,
+                       const rig::RigRotation& corrected);
+
+ private:
+  const char* text_ = nullptr;  ///< the last one
+  bool done_ = false;
+  int pairs_ = 0;  ///< since the text was set
+  std::optional<double> last_yaw_;
+};
+
+}  // namespace cudavision

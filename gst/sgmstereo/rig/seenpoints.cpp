@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/rig/seenpoints.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cudavision {
+
+void SeenPoints::add(const std::vector<rig::MatchedPoint>& points, double focal_length) {
+  const auto is_near = [&](double a, double b, double pixels) {
+    return std::abs(a - b) * focal_length < pixels;
+  };
+  std::erase_if(seen_, [&](const Seen& old) {
+    return std::any_of(points.begin(), points.end(), [&](const rig::MatchedPoint& its) {
+      return is_near(its.left_x, old.point.left_x, 0.5) &&
+             is_near(its.left_y, old.point.left_y, 0.5) &&
+             is_near(its.right_x, old.point.right_x, 1.5) &&
+             is_near(its.right_y, old.point.right_y, 1.5);
+    });
+  });
+  for (const rig::MatchedPoint& point : points)
+    seen_.push_back({point, pairs_});
+  ++pairs_;
+}
+
+void SeenPoints::forget_before(int pair) {
+  std::erase_if(seen_, [&](const Seen& seen) { return seen.pair < pair; });
+}
+
+void SeenPoints::keep_last(std::size_t count) {
+  if (seen_.size() > count)
+    seen_.erase(seen_.begin(), seen_.end() - static_cast<std::ptrdiff_t>(count));
+}
+
+std::vector<rig::MatchedPoint> SeenPoints::points() const {
+  std::vector<rig::MatchedPoint> all;
+  for (const Seen& seen : seen_)
+    all.push_back(seen.point);
+  return all;
+}
+
+}  // namespace cudavision
