@@ -108,7 +108,7 @@ class Tree:
     def of_plugin(self, elements):
         """The digest of the part of the plug-in that is there for these elements."""
         of_element = {element: room_of(name) for name in self._sources() if name.startswith("gst/") and name.endswith(".cpp")
-                      for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\w+, "(\w+)"', (TOP / name).read_text(encoding="utf-8"), re.M)}
+                      for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\s*\w+, "(\w+)"', (TOP / name).read_text(encoding="utf-8"), re.M)}
         others = {room for element, room in of_element.items() if element not in elements}
         objects, more = self._plugin_parts()
         headers = {}

@@ -10,8 +10,8 @@ usage: tests/run.sh [--sanitize | --full | --suite SUITE...] [--changed] [-D MES
 
 Builds in folders below build-tests/ and runs everything that this machine can run, with or without
 a GPU:
-  (no option)  the tests for every change: the plug-in (with the CUDA kernels if nvcc is found), the
-               kernel tests, the element tests, short fuzzing, the guards and the scripts
+  (no option)  the tests for every change: the plug-in, the kernel tests, the element tests, short
+               fuzzing, the guards and the scripts
   --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
                between threads under ThreadSanitizer, and the plug-in with link-time optimisation,
                which detects types that have two definitions; without the largest frames
@@ -34,8 +34,8 @@ reasons. Exits with 1 if anything failed.
                (meson_options.txt lists the project's own options)
   -h, --help   print this text
 
-Without an NVIDIA GPU, the kernels are compiled for one architecture (-Dcuda-archs=90) unless you
-pass another value.
+Without an NVIDIA GPU, the CUDA kernels are compiled only with --full or -Dcuda=enabled, and for one
+architecture (-Dcuda-archs=90) unless you pass another value.
 Missing Debian packages are installed if this runs as root or if sudo needs no password; otherwise
 the command to install them is printed. If everything is installed, no network is needed.
 Ray, which one of the scripts needs, is installed from PyPI into build-tests/ray. Without it, the
@@ -211,11 +211,17 @@ install_ray() {
     complain "Ray could not be installed; the reason is in $folder.log"
 }
 
+# A machine without a GPU compiles the kernels only with --full or if it is asked to.
+choose_kernels() {
+  nvidia_usable && return
+  [[ $mode == full || "${options[*]}" == *-Dcuda=* ]] || options+=(-Dcuda=disabled)
+  [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
+}
+
 run_default() {
   local benchmarks=disabled
   [[ $mode != full ]] || benchmarks=enabled
-  # A machine without a GPU compiles the kernels only to check that they compile.
-  nvidia_usable || [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
+  choose_kernels
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
   # The scripts mostly wait for pipelines that play in real time, so other tests run beside them.
@@ -233,7 +239,7 @@ run_default() {
 
 # The chosen suites of what run_default runs.
 run_chosen() {
-  nvidia_usable || [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
+  choose_kernels
   local suite names=()
   for suite in "${chosen[@]}"; do names+=(--suite "$suite"); done
   targets=(gst/libgstcudavision.so) suites=("${chosen[@]}")

@@ -54,7 +54,7 @@ class Tree:
     def elements(self):
         """The elements that the sources register, each with its source."""
         return {element: name for name, text in self.sources.items()
-                for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\w+, "(\w+)"', text, re.M)}
+                for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\s*\w+, "(\w+)"', text, re.M)}
 
     @functools.cached_property
     def version(self):

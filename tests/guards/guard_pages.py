@@ -112,9 +112,9 @@ def quoted_messages(tree):
 
 @guard("docs/troubleshooting.md lists the debug categories", alone=True)
 def debug_categories(tree):
-    # An element's own category has its name.
+    # An element's own category has its name; FilterElement takes it from the description.
     made = {category for name, text in tree.sources.items() if name.startswith("gst/")
-            for category in re.findall(r'GST_DEBUG_CATEGORY_INIT\(\s*\w+,\s*"(\w+)"', text)}
+            for category in re.findall(r'(?:GST_DEBUG_CATEGORY_INIT\(\s*\w+,|FilterDescription description = \{\s*"\w+",)\s*"(\w+)"', text)}
     table = re.search(r"^\| debug category \|.*\n.*\n((?:\|.*\n)+)", tree.pages["docs/troubleshooting.md"], re.M)
     named = {name for row in (table[1].splitlines() if table else ()) for name in re.findall(r"`(\w+)`", row.split("|")[1])}
     others = made - tree.elements.keys()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Guards of the sources: includes, forbidden calls, versions and the blocks that document elements."""
+import graphlib
+import posixpath
 import re
 
 from guard import guard
@@ -15,17 +17,61 @@ ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/
            "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/", "cuda/scenecut/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
 
+# The same inside gst/sgmstereo, besides what is outside of it. All of its folders may include the headers that are in no
+# folder, which include none.
+STEREO = "gst/sgmstereo/"
+STEREO_ALLOWED = {"pairing": (), "rectification": (), "rig/geometry": (), "outputs": ("pairing", "rectification"),
+                  "rig": ("rectification", "rig/geometry"), "pads": ("pairing",),
+                  "pipeline": ("pads", "pairing", "outputs", "rectification", "rig")}
+
+
+def stereo_stranger(name, other):
+    """True if a file of gst/sgmstereo includes a header there that it may not include."""
+    if not (name.startswith(STEREO) and other.startswith(STEREO)):
+        return False
+    folder, included = (path.removeprefix(STEREO).rpartition("/")[0] for path in (name, other))
+    if not folder:
+        return bool(included) and name.endswith(".h")
+    return included not in ("", folder, *STEREO_ALLOWED.get(folder, ()))
+
+
+def includes(tree):
+    """Yields each source with each header that it includes."""
+    for name, text in tree.sources.items():
+        for other in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
+            yield name, other
+
 
 @guard("includes point in the allowed direction", alone=True)
 def directions(tree):
     strangers, edges = [], 0
-    for name, text in tree.sources.items():
+    for name, other in includes(tree):
         room = "/".join(name.split("/")[:2])
         allowed = (room + "/", *ALLOWED.get(room, OPERATION if room.startswith("cuda") else ELEMENT))
-        included = re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M)
-        strangers += [f"{name} includes {other}" for other in included if not other.startswith(allowed)]
-        edges += len(included)
+        if not other.startswith(allowed) or stereo_stranger(name, other):
+            strangers.append(f"{name} includes {other}")
+        edges += 1
     return ", ".join(strangers) if edges else "no includes were found"
+
+
+@guard("includes between the folders of an operation point one way", alone=True)
+def inner_directions(tree):
+    """Headers outside of these folders are below them, so they include none of them."""
+    faults, graph = [], graphlib.TopologicalSorter()
+    for name, other in includes(tree):
+        folder, included = posixpath.dirname(name), posixpath.dirname(other)
+        operation = "/".join(name.split("/")[:2])
+        if included == folder or not included.startswith(operation + "/") or not name.startswith("cuda/"):
+            continue
+        if folder != operation:
+            graph.add(folder, included)
+        elif name.endswith((".h", ".cuh")):
+            faults.append(f"{name} includes {other}")
+    try:
+        graph.prepare()
+    except graphlib.CycleError as error:
+        faults.append(" → ".join(reversed(error.args[1])))
+    return ", ".join(faults)
 
 
 def having(tree, room, pattern):
@@ -35,9 +81,16 @@ def having(tree, room, pattern):
     return ", ".join(found) if sources else f"{room} has no sources"
 
 
-@guard("cuda/ includes no GLib or GStreamer header", alone=True)
+@guard("cuda/ and the geometry of camera rigs include no GLib or GStreamer header", alone=True)
 def no_glib(tree):
-    return having(tree, "cuda/", r'#include *[<"](gst/|glib|gio/|gobject/)')
+    return having(tree, ("cuda/", "gst/sgmstereo/rig/geometry/"),
+                  r'#include *[<"](gst/(?!sgmstereo/rig/geometry/)|glib|gio/|gobject/)')
+
+
+@guard("in gst/sgmstereo, only pipeline/ pushes buffers and posts messages", alone=True)
+def stereo_pushes(tree):
+    return ", ".join(name for name, text in tree.sources.items() if name.startswith(STEREO) and not name.startswith(STEREO + "pipeline/")
+                     and re.search(r"\b(post_warning|post_information|gst_element_post_message|gst_pad_push|gst_aggregator_finish_buffer)\(", text))
 
 
 @guard("gst/ includes no CUDA header of its own", alone=True)
