@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/gst.h>
 
+GST_ELEMENT_REGISTER_DECLARE(cudadenoise)
 GST_ELEMENT_REGISTER_DECLARE(cudagaussblur)
+GST_ELEMENT_REGISTER_DECLARE(cudaguidedfilter)
 GST_ELEMENT_REGISTER_DECLARE(cudahistequalize)
 GST_ELEMENT_REGISTER_DECLARE(cudaintegral)
+GST_ELEMENT_REGISTER_DECLARE(cudapixelate)
 GST_ELEMENT_REGISTER_DECLARE(cudasgmstereo)
+GST_ELEMENT_REGISTER_DECLARE(cudathreshold)
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = FALSE;
+  registered |= GST_ELEMENT_REGISTER(cudadenoise, plugin);
   registered |= GST_ELEMENT_REGISTER(cudagaussblur, plugin);
+  registered |= GST_ELEMENT_REGISTER(cudaguidedfilter, plugin);
   registered |= GST_ELEMENT_REGISTER(cudahistequalize, plugin);
   registered |= GST_ELEMENT_REGISTER(cudaintegral, plugin);
+  registered |= GST_ELEMENT_REGISTER(cudapixelate, plugin);
   registered |= GST_ELEMENT_REGISTER(cudasgmstereo, plugin);
+  registered |= GST_ELEMENT_REGISTER(cudathreshold, plugin);
   return registered;
 }
 

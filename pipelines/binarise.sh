@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Makes a photographed page, or one in front of a camera, black and white, however uneven the light:
-# cudaintegral compares each pixel with its surroundings.
+# cudathreshold compares each pixel with its surroundings.
 #
 #   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN|URI [OUT]]
 #
@@ -25,7 +25,7 @@ input=${arguments[0]:-$examples/sudoku.png}
 look_at "$input"
 source_of "$input"
 
-binarise=(! cudaintegral output=threshold "radius=${option[--radius]}" "threshold-method=${option[--method]}")
+binarise=(! cudathreshold "radius=${option[--radius]}" "method=${option[--method]}")
 if [[ $kind == photograph ]]; then
   write_picture "${arguments[1]:-binarised.png}" png jpg jpeg
   play_photograph "${source[@]}" "${binarise[@]}" "${sink[@]}"

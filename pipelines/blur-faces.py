@@ -19,6 +19,8 @@ from gi.repository import Gst, GstVideo
 
 # A rectangle without pixels: the detector has looked, and there is no face.
 nobody = "0,0,0,0"
+# Settings with which an element changes no frame.
+idle = {"regions": nobody, "regions-missing": "pass", "region-invert": False, "region-persistence": 0}
 # A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 8 blocks in its width.
 sigma_share, blocks = 1 / 4, 8
 largest_sigma, largest_block = 127, 256
@@ -27,12 +29,29 @@ unknown_share = 1 / 3
 
 
 def strength(width, method="gaussian", sigma=0, block_size=0):
-    """The properties of cudagaussblur that hide a face of this width. Where a method ends, the next one follows."""
+    """The name of the element that hides a face of this width, and its properties. Where a method ends, the next one follows."""
     if method == "gaussian" and width * sigma_share <= largest_sigma:
-        return {"method": method, "sigma": max(sigma, width * sigma_share)}
+        return "blur", {"sigma": max(sigma, width * sigma_share)}
     if method != "solid" and width <= largest_block * blocks:
-        return {"method": "mosaic", "block-size": max(block_size, math.ceil(width / blocks))}
-    return {"method": "solid"}
+        return "pixelate", {"method": "mosaic", "block-size": max(block_size, math.ceil(width / blocks))}
+    return "pixelate", {"method": "solid"}
+
+
+def hiding(properties):
+    """The elements that hide faces, and the method to begin with: gaussian, mosaic or solid. Each element gets those of the
+    properties, NAME=VALUE, that it has."""
+    frames.find_elements()
+    values = dict(one.partition("=")[::2] for one in properties)
+    method = values.pop("method", "gaussian")
+    blur, pixelate = (Gst.ElementFactory.make(factory) for factory in ("cudagaussblur", "cudapixelate"))
+    of_pixelate = {name: value for name, value in values.items() if pixelate.find_property(name)}
+    # GStreamer reports a property that neither has.
+    of_blur = {name: value for name, value in values.items() if blur.find_property(name) or name not in of_pixelate}
+    # With one frame in flight, cudagaussblur hands a frame on before it takes the next one, so that one probe sets both.
+    of_blur["frames-in-flight"] = 1
+    description = " ! ".join(f"{element} " + " ".join(f"{name}={value}" for name, value in own.items())
+                             for element, own in (("cudagaussblur name=blur", of_blur), ("cudapixelate name=pixelate", of_pixelate)))
+    return description, method
 
 
 def luminance(buffer, caps):
@@ -93,12 +112,13 @@ class Faces:
         raise ValueError("the film has other frames than when it was first read")
 
 
-def follow(blur, hidden, missing, widest):
-    """Sets the regions and the strength for each frame in the thread that brings it, before the element takes it. The
-    element reads its properties when it takes a frame, so no other frame gets these, however many are in flight or wait
-    in queues. A probe in Python cannot add metas to the frame: PyGObject holds the buffer as well, and a buffer with two
+def follow(player, method, hidden, missing, widest):
+    """Sets the regions and the strength for each frame in the thread that brings it, before the first element takes it. An
+    element reads its properties when it takes a frame, so no other frame gets these, however many wait in queues. A probe in Python cannot add metas to the frame: PyGObject holds the buffer as well, and a buffer with two
     owners is not writable (buffer_add_video_region_of_interest_meta() then crashes)."""
-    method, sigma, block_size = blur.get_property("method").value_nick, blur.get_property("sigma"), blur.get_property("block-size")
+    elements = {name: player[name] for name in ("blur", "pixelate")}
+    least = elements["blur"].get_property("sigma"), elements["pixelate"].get_property("block-size")
+    active = {name: {key: element.get_property(key) for key in idle} for name, element in elements.items()}
 
     def set_properties(buffer, caps):
         what = hidden(buffer, caps)
@@ -108,11 +128,13 @@ def follow(blur, hidden, missing, widest):
             size = caps.get_structure(0)
             regions = ""
             width = max(width, widest(), unknown_share * min(size.get_int("width").value, size.get_int("height").value))
-        for name, value in strength(width, method, sigma, block_size).items():
-            Gst.util_set_object_arg(blur, name, f"{value}")
-        blur.set_property("regions", regions)
+        chosen, properties = strength(width, method, *least)
+        for name, element in elements.items():
+            settings = {**active[name], "regions": regions, **properties} if name == chosen else idle
+            for key, value in settings.items():
+                element.set_property(key, value)
 
-    each_frame(blur, set_properties)
+    each_frame(elements["blur"], set_properties)
 
 
 def parse_arguments():
@@ -135,8 +157,9 @@ def parse_arguments():
                         help="keep titles, comments, places and all else that the film says about itself; without this, only the "
                              "languages of its sound stay")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
-                        help="a property of cudagaussblur, such as method=mosaic; sigma and block-size are the least ones, because they "
-                             "grow to a quarter and an eighth of the width of a frame's largest face: less can be undone")
+                        help="a property of cudagaussblur or cudapixelate, or of both; sigma and block-size are the least ones, because they "
+                             "grow to a quarter and an eighth of the width of a frame's largest face: less can be undone. "
+                             "method=mosaic and method=solid hide all faces by cudapixelate")
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
@@ -165,9 +188,9 @@ def main():
         if player.interrupted:
             sys.exit("Interrupted; nothing is written.")
     sink = f"videoconvert ! {writer(out, 2000000)}" if out else "videoconvert ! autovideosink"
-    player = frames.Player(f"{upright} ! cudagaussblur name=blur regions={nobody} regions-missing={arguments.missing} "
-                           f"{' '.join(arguments.property)} ! queue ! {sink}")
-    follow(player["blur"], hidden, arguments.missing, lambda: faces.tracks.widest)
+    elements, method = hiding([f"regions-missing={arguments.missing}", *arguments.property])
+    player = frames.Player(f"{upright} ! {elements} ! queue ! {sink}")
+    follow(player, method, hidden, arguments.missing, lambda: faces.tracks.widest)
     if out:
         filter_tags(player["mux"], arguments.keep_tags)
         keep_sound(player["film"], player["mux"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows a noisy video and, beside it, the same video denoised by the non-local means of cudaintegral.
+# Shows a noisy video and, beside it, the same video denoised by the non-local means of cudadenoise.
 #
 #   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN|URI [OUT]]
 #
@@ -40,6 +40,6 @@ if [[ ${#arguments[@]} -eq 0 ]]; then
 fi
 play "${frames[@]}" ! tee name=both \
   both. ! queue ! mixer.sink_0 \
-  both. ! queue ! cudaintegral output=denoise "denoise-strength=${option[--strength]}" "search-size=${option[--search]}" \
+  both. ! queue ! cudadenoise "strength=${option[--strength]}" "search-size=${option[--search]}" \
   ! mixer.sink_1 \
   compositor name=mixer sink_1::xpos=384 "${sink[@]}"

@@ -350,14 +350,14 @@ write_picture() {
   esac
 }
 
-# strength_for REGIONS: sets the array strength to the properties with which cudagaussblur hides the widest region of a file.
+# hiding REGIONS: sets the array hide to the element, with properties, that hides the widest region of a file.
 # A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 8 blocks in its
-# width. Where a method ends, the next one follows.
-strength_for() {
-  read -ra strength < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
-    if (width <= 4 * 127) printf "sigma=%.2f\n", width / 4
-    else if (width <= 8 * 256) printf "method=mosaic block-size=%d\n", (width + 7) / 8
-    else print "method=solid" }' "$1")
+# width. Where one ends, the next one follows.
+hiding() {
+  read -ra hide < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
+    if (width <= 4 * 127) printf "cudagaussblur sigma=%.2f\n", width / 4
+    else if (width <= 8 * 256) printf "cudapixelate block-size=%d\n", (width + 7) / 8
+    else print "cudapixelate method=solid" }' "$1")
 }
 
 # --- Playing ----------------------------------------------------------------------------------------

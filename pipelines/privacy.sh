@@ -57,9 +57,9 @@ look_into "$input" "$container" "$formats"
 persistence=$(awk -v seconds="${option[--persistence]}" 'BEGIN { printf "%.0f", 1e9 * seconds }')
 
 if [[ -n ${option[--sigma]} ]]; then
-  strength=("sigma=${option[--sigma]}")
+  hide=(cudagaussblur "sigma=${option[--sigma]}")
 else
-  strength_for "$regions"
+  hiding "$regions"
 fi
 
 # mark-regions takes a pipeline as gst-launch-1.0 does, and gives the frames that pass "mark" the metas that a
@@ -68,6 +68,6 @@ player=("$mark")
 [[ ${option[--keep-tags]} == no ]] || player+=(--keep-tags)
 player+=("$regions")
 play "${film[@]}" film. ! 'video/x-raw(ANY)' ! videoconvert ! queue ! videoflip video-direction=auto ! identity name=mark ! \
-  cudagaussblur "${strength[@]}" use-roi-meta=true "regions-missing=${option[--missing]}" \
+  "${hide[@]}" use-roi-meta=true "regions-missing=${option[--missing]}" \
   "region-persistence=$persistence" "region-margin=${option[--margin]}" "region-shape=${option[--shape]}" \
   "region-feather=${option[--feather]}" "${sink[@]}" "${sound[@]}"

@@ -8,7 +8,7 @@
 #
 # Installs missing packages (as root or if sudo needs no password; otherwise it prints the command) and builds the
 # plug-in in build-quickstart/. Then it equalises INPUT with cudahistequalize, blurs it with cudagaussblur and makes
-# it black and white with the adaptive threshold of cudaintegral. INPUT is one of these:
+# it black and white with cudathreshold. INPUT is one of these:
 #
 #   a file        a picture or a video
 #   /dev/videoN   a camera
@@ -91,7 +91,7 @@ say_backend() {
 
 equalise=(! cudahistequalize)
 blur=(! cudagaussblur sigma=6)
-binarise=(! cudaintegral output=threshold radius=20)
+binarise=(! cudathreshold radius=20)
 
 # branch KIND [! ELEMENT...]: for pictures_of, adds a branch that writes pictures of that kind.
 branch() {
@@ -133,7 +133,7 @@ show() {
     say "  the window was closed, or the display refused it; see $log"
 }
 
-say "" "Equalising with cudahistequalize, blurring with cudagaussblur, binarising with cudaintegral"
+say "" "Equalising with cudahistequalize, blurring with cudagaussblur, binarising with cudathreshold"
 for input in "${inputs[@]}"; do
   source_of "$input"
   name=$(basename "${input%%\?*}")

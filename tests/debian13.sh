@@ -74,6 +74,7 @@ if [[ $toolkit == yes ]]; then
   }
   # Without a card, tests/run.sh builds for one target unless it is told others.
   [[ ${arguments[*]-} == *cuda-archs=* ]] || arguments+=("-Dcuda-archs=75-real,80-real,86-real,89-real,90")
+  [[ ${arguments[*]-} == *--sanitize* ]] || arguments+=(-Dcuda=enabled)
 fi
 copy_sources "$root"
 in_chroot "$root" tests/run.sh "${arguments[@]}"

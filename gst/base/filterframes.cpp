@@ -23,13 +23,13 @@ bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
 
 FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session,
                            const FrameFormat& in, const FrameFormat& out, bool same_caps,
-                           std::size_t max_in_flight, bool remembers)
+                           std::size_t max_in_flight, bool keeps_references)
     : self_(self),
       device_(session.device()),
       same_caps_(same_caps),
       lanes_(session.queues(max_in_flight), session.context(), session.page_locks(),
              max_in_flight) {
-  if (remembers)
+  if (keeps_references)
     arrivals_.emplace(FrameQueues(session.arrivals()), session.context(), session.page_locks(), 1);
   input_lanes().set_input(0, in);
   lanes_.set_output(0, out);
@@ -56,9 +56,9 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
     device_.copy(in.planes[p], out.planes[p]);
 }
 
-void FilterFrames::remember(GstBuffer* in, guint64 number) {
+void FilterFrames::store_reference(GstBuffer* in, guint64 number) {
   MappedFrames frames = arrivals_->map({in}, {});
-  class_of(self_)->remember(self_, number, frames.input(0));
+  class_of(self_)->store_reference(self_, number, frames.input(0));
   arrival_ = std::move(frames).end(true);
 }
 
@@ -66,21 +66,21 @@ bool FilterFrames::complete_arrival() {
   if (!arrival_)
     return false;
   std::move(arrival_).complete();
-  return class_of(self_)->arrived(self_);
+  return class_of(self_)->reference_ready(self_);
 }
 
-DeviceWork FilterFrames::start_remembered(guint64 number, GstBuffer* out, FrameWork work,
-                                          const FrameInfo& info) {
+DeviceWork FilterFrames::start_reference(guint64 number, GstBuffer* out, FrameWork work,
+                                         const FrameInfo& info) {
   // A message is not made twice.
   if (arrival_.done() || needs_frame_done())
     complete_arrival();
   MappedFrames frames = lanes_.map({}, {out});
-  const auto work_on_remembered = [&] {
-    work_on(class_of(self_)->remembered(self_, number), frames.output(0), work, info);
+  const auto work_on_reference = [&] {
+    work_on(class_of(self_)->reference(self_, number), frames.output(0), work, info);
   };
-  work_on_remembered();
+  work_on_reference();
   if (complete_arrival())
-    work_on_remembered();
+    work_on_reference();
   return std::move(frames).end(needs_frame_done());
 }
 

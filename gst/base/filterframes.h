@@ -13,9 +13,10 @@ namespace cudavision {
 class FilterFrames {
  public:
   /// Up to max_in_flight frames may be in flight. All calls, this one and the destructor included,
-  /// are made in the session's context. `remembers` lets the element remember frames.
+  /// are made in the session's context. `keeps_references`: store_reference() may be called.
   FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session, const FrameFormat& in,
-               const FrameFormat& out, bool same_caps, std::size_t max_in_flight, bool remembers);
+               const FrameFormat& out, bool same_caps, std::size_t max_in_flight,
+               bool keeps_references);
 
   const FrameFormat& in() const noexcept { return input_lanes().input_format(0); }
   const FrameFormat& out() const noexcept { return lanes_.output_format(0); }
@@ -33,16 +34,15 @@ class FilterFrames {
   /// process() inspects it, or it is only inspected if out is the same buffer. See
   /// FrameLanes::map().
   DeviceWork start(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info);
-  /// Lets the element remember a frame under a number, which is enqueued. complete_arrival() must
+  /// Enqueues storing a frame as a reference under a number. complete_arrival() must
   /// come before the next one.
-  void remember(GstBuffer* in, guint64 number);
+  void store_reference(GstBuffer* in, guint64 number);
   /// Waits until the device has done so, whether or not earlier frames are still in flight. Returns
   /// true if that changes what has been made of an earlier frame since. Throws Error.
   bool complete_arrival();
   /// Enqueues the work on the frame of that number, which then makes the output frame, and
   /// completes the arrival of the last one.
-  DeviceWork start_remembered(guint64 number, GstBuffer* out, FrameWork work,
-                              const FrameInfo& info);
+  DeviceWork start_reference(guint64 number, GstBuffer* out, FrameWork work, const FrameInfo& info);
   /// See FrameLanes::finish().
   void finish() { lanes_.finish(); }
 
@@ -59,7 +59,7 @@ class FilterFrames {
   const bool same_caps_;
   bool padding_allowed_ = false;
   FrameLanes lanes_;
-  std::optional<FrameLanes> arrivals_;  ///< for inputs, if they are remembered
+  std::optional<FrameLanes> arrivals_;  ///< for inputs, if they become references
   DeviceWork arrival_;                  ///< of the last one, if it may not have ended
 };
 

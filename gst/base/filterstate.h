@@ -43,7 +43,7 @@ struct FilterState {
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
   std::atomic<bool> frame_failed{false};  ///< the work on a frame in flight has failed
-  std::atomic<guint64> handed_on{0};      ///< frames since the start or the last flush
+  std::atomic<guint64> pushed{0};         ///< frames since the start or the last flush
 
   /// Not started if each frame goes downstream before the next starts.
   const std::shared_ptr<FramePusher> pusher;
@@ -54,7 +54,7 @@ struct FilterState {
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FilterFrames> frames;   ///< set while the caps are known
   bool overlaps = false;                ///< the current frame will be in flight beside others
-  DeviceWork started;                   ///< what transform() has enqueued then, for hand_on()
+  DeviceWork started;                   ///< what transform() has enqueued then, for push_frame()
   /// Why the last caps were refused, if they were; upstream may send them again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device
@@ -114,7 +114,7 @@ void rebuild_filter(gpointer self, Change&& change) {
 void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing);
 /// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
 /// started.
-GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out);
+GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out);
 /// Posts a LATENCY message if the delay has changed. No context may be current.
 void post_latency(gpointer self);
 

@@ -24,7 +24,7 @@ bool wait_for_frames(gpointer self) {
 
 void drain_filter(gpointer self) {
   FilterState& state = state_of(self);
-  hand_on_delayed(self);
+  push_delayed(self);
   wait_for_frames(self);
   if (state.frames)
     state.frames->finish();
@@ -109,8 +109,8 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
 
 // Builds everything for another number of frames to search, if the properties ask for it.
 void follow_properties(GstBaseTransform* trans) {
-  const auto is_outdated = class_of(trans)->is_outdated;
-  if (state_of(trans).frames && is_outdated && is_outdated(filter(trans)))
+  const auto needs_reconfigure = class_of(trans)->needs_reconfigure;
+  if (state_of(trans).frames && needs_reconfigure && needs_reconfigure(filter(trans)))
     rebuild_filter(trans, [] {});
 }
 
@@ -186,13 +186,13 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     DeviceWork started;
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
-      started = waited ? state.frames->start_remembered(state.number, out, state.work, state.info)
+      started = waited ? state.frames->start_reference(state.number, out, state.work, state.info)
                        : state.frames->start(in, out, state.work, state.info);
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
     }
     if (state.overlaps) {
-      state.started = std::move(started);  // for hand_on()
+      state.started = std::move(started);  // for push_frame()
     } else {
       std::move(started).complete();
       report_frame_done(trans);
@@ -239,7 +239,7 @@ GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
     return delay_frame(trans, OwnedBuffer(std::exchange(trans->queued_buf, nullptr)));
   const GstFlowReturn flow = of_parent(trans, out);
   if (flow == GST_FLOW_OK && *out)
-    return hand_on(trans, OwnedBuffer(std::exchange(*out, nullptr)));
+    return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
   state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
   return flow;
 }
@@ -250,13 +250,13 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
 
 }  // namespace
 
-GstFlowReturn hand_on(GstBaseTransform* trans, OwnedBuffer out) {
+GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
   // GstBaseTransform does this for the frames that it pushes, and answers POSITION queries with it.
   const GstClockTime end = end_of(state.info);
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  ++state.handed_on;
+  ++state.pushed;
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
   if (!state.overlaps)  // transform() has completed the work
     return gst_pad_push(src, out.release());
@@ -284,7 +284,7 @@ void forget_frames(gpointer self) {
   state.forget_refusal();
   state.pusher->take_flow();
   state.skipped = false;
-  state.handed_on = 0;
+  state.pushed = 0;
   drop_delayed(self);
   state.delay.flow = GST_FLOW_OK;
   discard_messages(self);
@@ -302,7 +302,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
     if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
       // Frames that wait come before the event, except those of which a flush makes nothing.
       if (GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP)
-        hand_on_delayed(trans);
+        push_delayed(trans);
       wait_for_frames(trans);
     }
     switch (GST_EVENT_TYPE(event)) {

@@ -22,7 +22,7 @@ OwnedBuffer without_memory(GstBuffer* frame) {
 }
 
 // Processes the oldest frame as GstBaseTransform does one that does not wait.
-GstFlowReturn hand_on_oldest(GstBaseTransform* trans) {
+GstFlowReturn push_oldest(GstBaseTransform* trans) {
   FilterState& state = state_of(trans);
   FrameDelay& delay = state.delay;
   state.number = delay.oldest();
@@ -44,11 +44,11 @@ GstFlowReturn hand_on_oldest(GstBaseTransform* trans) {
   OwnedBuffer owned(out == in ? gst_buffer_ref(out) : out);
   if (flow == GST_FLOW_OK)
     flow = klass->transform(trans, in, out);
-  return flow == GST_FLOW_OK ? hand_on(trans, std::move(owned)) : flow;
+  return flow == GST_FLOW_OK ? push_frame(trans, std::move(owned)) : flow;
 }
 
-// Lets a frame wait. If the element cannot remember it, the frames before it go downstream first;
-// if one of these fails as well, its error is the only one.
+// Lets a frame wait. If the element cannot store it as a reference, the frames before it go
+// downstream first; if one of these fails as well, its error is the only one.
 bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
   return post_first_exception(trans, false, [&] {
     FilterState& state = state_of(trans);
@@ -61,9 +61,9 @@ bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
     if (!missing) {
       try {
         const DeviceScope scope(state.session);
-        state.frames->remember(frame, delay.arrived);
+        state.frames->store_reference(frame, delay.arrived);
       } catch (...) {
-        hand_on_delayed(trans);
+        push_delayed(trans);
         if (delay.flow == GST_FLOW_ERROR)
           return false;
         throw;
@@ -75,8 +75,8 @@ bool let_wait(GstBaseTransform* trans, GstBuffer* frame) {
   });
 }
 
-// Waits until the element has remembered the last frame, unless that was known before a frame was
-// processed. Upstream then has its buffer back.
+// Waits until the element has stored the last frame as a reference, unless that was known before a
+// frame was processed. Upstream then has its buffer back.
 bool complete_arrival(GstBaseTransform* trans) {
   return post_first_exception(trans, false, [&] {
     FilterState& state = state_of(trans);
@@ -93,7 +93,7 @@ bool complete_arrival(GstBaseTransform* trans) {
 GstFlowReturn delay_frame(GstBaseTransform* trans, OwnedBuffer in) {
   FrameDelay& delay = state_of(trans).delay;
   if (delay.interrupted)
-    hand_on_delayed(trans);
+    push_delayed(trans);
   // Downstream may have been linked since; else the next frame that is pushed tells.
   const GstFlowReturn flow = std::exchange(delay.flow, GST_FLOW_OK);
   if (flow != GST_FLOW_OK && flow != GST_FLOW_NOT_LINKED)
@@ -102,22 +102,22 @@ GstFlowReturn delay_frame(GstBaseTransform* trans, OwnedBuffer in) {
     return GST_FLOW_ERROR;
   in.reset();
   const GstFlowReturn pushed =
-      delay.waiting.size() > delay.ahead ? hand_on_oldest(trans) : GST_FLOW_OK;
+      delay.waiting.size() > delay.ahead ? push_oldest(trans) : GST_FLOW_OK;
   return complete_arrival(trans) ? pushed : GST_FLOW_ERROR;
 }
 
-void hand_on_delayed(gpointer self) {
+void push_delayed(gpointer self) {
   FrameDelay& delay = state_of(self).delay;
   while (!delay.waiting.empty() && delay.flow == GST_FLOW_OK)
-    delay.flow = hand_on_oldest(GST_BASE_TRANSFORM_CAST(self));
+    delay.flow = push_oldest(GST_BASE_TRANSFORM_CAST(self));
   drop_delayed(self);
 }
 
 void drop_delayed(gpointer self) {
   state_of(self).delay.waiting.clear();
   state_of(self).delay.interrupted = false;
-  if (class_of(self)->forget_remembered)
-    class_of(self)->forget_remembered(filter(self));
+  if (class_of(self)->clear_references)
+    class_of(self)->clear_references(filter(self));
 }
 
 }  // namespace cudavision

@@ -10,7 +10,7 @@
 namespace cudavision {
 
 /// Frames of a filter that wait for later ones, because its operation searches these, too. The
-/// element remembers the pixels of the frames, on the device (see GstCudaVisionFilterClass), so
+/// element stores the pixels of the frames on the device (see GstCudaVisionFilterClass), so
 /// that upstream gets its buffers back at once, however few it has. Here wait their times, flags
 /// and metas, and the buffers that stand for missing frames. It belongs to the streaming thread.
 struct FrameDelay {
@@ -32,7 +32,7 @@ struct FrameDelay {
 /// Takes a frame of upstream, and hands on the oldest one if as many as it waits for have come.
 GstFlowReturn delay_frame(GstBaseTransform* trans, OwnedBuffer in);
 /// Hands on all that wait, which search the frames that there are. The next frame begins anew.
-void hand_on_delayed(gpointer self);
+void push_delayed(gpointer self);
 /// Drops all that wait.
 void drop_delayed(gpointer self);
 

@@ -171,7 +171,7 @@ gboolean start(GstBaseTransform* trans) {
     state.forget_refusal();
     state.skipped = false;
     state.reports = false;
-    state.handed_on = 0;
+    state.pushed = 0;
     state.delay.flow = GST_FLOW_OK;
     state.regions.start();
     state.requested_in_flight = requested_frames_in_flight(trans);
@@ -229,7 +229,7 @@ gboolean post_message(GstElement* element, GstMessage* message) {
     GstFormat format = GST_FORMAT_UNDEFINED;
     guint64 processed = 0, dropped = 0;
     gst_message_parse_qos_stats(message, &format, &processed, &dropped);
-    gst_message_set_qos_stats(message, format, processed + state.handed_on, dropped);
+    gst_message_set_qos_stats(message, format, processed + state.pushed, dropped);
   }
   return GST_ELEMENT_CLASS(parent_class)->post_message(element, message);
 }
@@ -365,7 +365,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
       if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
         return FALSE;
       if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
-        hand_on_delayed(trans);
+        push_delayed(trans);
       wait_for_frames(trans);
     }
     if (state_of(trans).session.handle_context_query(query))
@@ -442,7 +442,7 @@ RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self) {
   return self->state->regions;
 }
 
-Device* gst_cuda_vision_filter_arrivals(GstCudaVisionFilter* self) {
+Device* gst_cuda_vision_filter_upload_queue(GstCudaVisionFilter* self) {
   return is_pulled(self) ? nullptr : &self->state->session.arrivals();
 }
 

@@ -75,19 +75,20 @@ struct GstCudaVisionFilterClass {
   std::size_t (*frames_ahead)(GstCudaVisionFilter* self);
   /// Enqueues what keeps the pixels of a frame, as long as frames up to frames_ahead() numbers
   /// before and after it are processed. Numbers of missing frames are left out. This work is
-  /// enqueued on gst_cuda_vision_filter_arrivals().
-  void (*remember)(GstCudaVisionFilter* self, guint64 number, const cudavision::ConstFrame& in);
+  /// enqueued on gst_cuda_vision_filter_upload_queue().
+  void (*store_reference)(GstCudaVisionFilter* self, guint64 number,
+                          const cudavision::ConstFrame& in);
   /// Called when the device has finished that. process() may have been called in between, so that
   /// the device did not run out of work. If this returns true, what the device has found in the
-  /// frame changes that result: remembered() and process() are then called once more.
-  bool (*arrived)(GstCudaVisionFilter* self);
+  /// frame changes that result: reference() and process() are then called once more.
+  bool (*reference_ready)(GstCudaVisionFilter* self);
   /// Returns the frame of that number. process() is then called for it.
-  cudavision::ConstFrame (*remembered)(GstCudaVisionFilter* self, guint64 number);
+  cudavision::ConstFrame (*reference)(GstCudaVisionFilter* self, guint64 number);
   /// The next frame does not continue the ones before.
-  void (*forget_remembered)(GstCudaVisionFilter* self);
+  void (*clear_references)(GstCudaVisionFilter* self);
   /// True if the properties ask for another number of frames_ahead(). Then all frames that wait go
   /// downstream, and configure() is called again.
-  bool (*is_outdated)(GstCudaVisionFilter* self);
+  bool (*needs_reconfigure)(GstCudaVisionFilter* self);
   /// Called when the device has finished a frame, before that goes downstream. Later frames may be
   /// in flight already. The device may still be at a frame in CUDA memory that carries a stream.
   void (*frame_done)(GstCudaVisionFilter* self);
@@ -116,9 +117,9 @@ cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* s
 /// Returns what finds the regions of frames, for elements that process only these.
 cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self);
 
-/// Returns the queue for remember(), or nullptr if frames may not wait for later ones: in pull
-/// mode, downstream gets each frame as a return value.
-cudavision::Device* gst_cuda_vision_filter_arrivals(GstCudaVisionFilter* self);
+/// Returns the queue for store_reference(), or nullptr if frames may not wait for later ones: in
+/// pull mode, downstream gets each frame as a return value.
+cudavision::Device* gst_cuda_vision_filter_upload_queue(GstCudaVisionFilter* self);
 
 /// Adds the pad templates: all video formats on the sink pad, src on the source pad.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

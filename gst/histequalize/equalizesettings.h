@@ -6,7 +6,7 @@
 #include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histogramaverage/histogramaverage.h"
-#include "gst/base/regionsettings.h"
+#include "gst/base/filterelement.h"
 #include "gst/core/videoformat.h"
 
 /// The properties of cudahistequalize, and how the parameters of operations follow from them.
@@ -16,7 +16,7 @@ enum class EqualizeMethod { equalize, clahe };
 enum class EqualizeChannels { luma, rgb };
 enum class StatisticsRegion { frame, regions };
 
-struct EqualizeSettings : RegionSettings {
+struct EqualizeSettings : RegionSettings, MessageSettings {
   EqualizeMethod method = EqualizeMethod::equalize;
   double clip_limit = clahe::Parameters().clip_limit;
   int tiles_x = clahe::Tiles().columns;
@@ -26,8 +26,6 @@ struct EqualizeSettings : RegionSettings {
   guint64 smoothing_time = 0;
   double scene_cut_threshold = 0.25;
   StatisticsRegion statistics_region = StatisticsRegion::frame;
-  bool post_messages = false;
-  GstClockTime message_interval = 0;
 
   /// Returns true if only the pixels of regions count.
   bool counts_regions() const noexcept {
@@ -37,7 +35,7 @@ struct EqualizeSettings : RegionSettings {
   int blend() const noexcept;
 };
 
-/// Returns an empty string, or what is wrong with the settings for these frames.
+/// Returns an empty string, or what is wrong with the channels for these frames.
 std::string validation_error(const EqualizeSettings& settings, const FrameFormat& format);
 
 histequalize::Parameters equalize_parameters(const EqualizeSettings& settings,

@@ -35,10 +35,10 @@ std::optional<double> deviation_of(const LuminanceNoise& what, const noise::Stat
   return std::sqrt(sum / count) / noise::Level::per_level;
 }
 
-Structure structure_of(const char* name, const FrameTimes& times, const std::uint32_t* counts,
-                       std::size_t size, bool scene_cut, std::optional<double> noise) {
+Structure structure_of(const FrameTimes& times, const std::uint32_t* counts, std::size_t size,
+                       bool scene_cut, std::optional<double> noise) {
   const HistogramStatistics statistics = statistics_of(counts, size);
-  Structure structure = structure_with_times(name, times);
+  Structure structure = structure_with_times("cudahistequalize", times);
   gst_structure_set(structure.get(), "mean", G_TYPE_DOUBLE, statistics.mean, "stddev",
                     G_TYPE_DOUBLE, statistics.stddev, "minimum", G_TYPE_UINT, statistics.minimum,
                     "maximum", G_TYPE_UINT, statistics.maximum, "entropy", G_TYPE_DOUBLE,
@@ -113,7 +113,7 @@ bool HistogramMessages::shows_cut(const Slot& slot) {
 Structure HistogramMessages::describe(std::size_t number, const FrameTimes& times) {
   const Slot& slot = slots_[number];
   const auto deviation = deviation_of(slot.noise, slot.host_noise.as<const noise::State>());
-  return structure_of(name_, times, slot.host.as<const std::uint32_t>(),
+  return structure_of(times, slot.host.as<const std::uint32_t>(),
                       slot.host.size() / sizeof(std::uint32_t), shows_cut(slot), deviation);
 }
 

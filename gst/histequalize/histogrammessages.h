@@ -21,7 +21,7 @@ struct LuminanceNoise {
 
 /// Carries luminance histograms from the device to the bus.
 ///
-/// The structure of the element message has the given name and the fields
+/// The structure of the element message is named "cudahistequalize" and has the fields
 ///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
 ///   mean, stddev, entropy (double; the last in bits), minimum, maximum (guint),
 ///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
@@ -34,9 +34,7 @@ struct LuminanceNoise {
 ///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, how often each luminance occurs).
 class HistogramMessages final : public DeviceMessages {
  public:
-  /// name must be static.
-  HistogramMessages(GstElement* element, const DeviceSession& session, const char* name)
-      : DeviceMessages(element, session), name_(name) {}
+  using DeviceMessages::DeviceMessages;
 
   /// Frees a slot for a histogram of 2^bits bins. If all are pending, waits for the oldest and
   /// posts it, so no context may be current. bits may differ from the last call's only after
@@ -67,7 +65,6 @@ class HistogramMessages final : public DeviceMessages {
   void discarded() override { counted_ = nullptr; }
   bool shows_cut(const Slot& slot);
 
-  const char* const name_;
   int bits_ = 8;
   std::array<Slot, slot_count> slots_;
 

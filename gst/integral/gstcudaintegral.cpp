@@ -4,10 +4,9 @@
  * SECTION:element-cudaintegral
  * @title: cudaintegral
  *
- * Makes integral images (summed-area tables) of the luminance of frames, or pictures that follow
- * from them quickly: the mean or the standard deviation around each pixel, black and white by
- * adaptive thresholds, and denoised or smoothed frames. Works on an NVIDIA GPU or, with the same
- * results to the bit, on the CPU. #GstCudaIntegral:output selects the output:
+ * Makes integral images (summed-area tables) of the luminance of frames, or the mean or standard
+ * deviation around each pixel, which follow from them quickly. Works on an NVIDIA GPU or, with the
+ * same results to the bit, on the CPU. #GstCudaIntegral:output selects the output:
  *
  * * `sum`, `squared-sum`, `tilted-sum`: tables equal to those of OpenCV's integral, as tensors in
  *   NNStreamer's caps: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
@@ -17,31 +16,14 @@
  * * `mean`, `stddev`: mean and standard deviation of the pixels up to #GstCudaIntegral:radius to
  *   each side, clipped at the edges of the picture. GRAY8; GRAY16_LE for frames of more than 8
  *   bits, whose values occupy the highest of the 16 bits.
- * * `threshold`: black where a pixel is darker than its surroundings, else white, by the rule in
- *   #GstCudaIntegral:threshold-method. GRAY8 or GRAY16_LE.
- * * `denoise`: the frames with each pixel replaced by a weighted mean of the pixels nearby whose
- *   surroundings look alike, equal to OpenCV's fastNlMeansDenoising. With
- *   #GstCudaIntegral:denoise-frames, pixels of the frames before and after count, too, for which
- *   frames wait. With #GstCudaIntegral:post-messages, the element posts an element message named
- *   `cudaintegral` with the noise of the frames and the strengths of the denoising.
- * * `guided`: the frames, smoothed by the guided filter, which keeps edges. It takes its window
- * from #GstCudaIntegral:radius, and from #GstCudaIntegral:guided-epsilon what is an edge.
  *
- * The time for a mean, a standard deviation or a threshold hardly depends on the radius.
+ * The time for a mean or a standard deviation hardly depends on the radius.
  *
  * A change of #GstCudaIntegral:output, #GstCudaIntegral:table-layout or
- * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
- * except those of the device may change at any time, also through a #GstControlSource.
+ * #GstCudaIntegral:element-type takes effect when the element starts again.
+ * #GstCudaIntegral:radius may change at any time, also through a #GstControlSource.
  *
- * ## Example launch lines
- * |[
- * gst-launch-1.0 v4l2src ! videoconvert ! cudaintegral output=threshold radius=20 ! videoconvert !
- * autovideosink
- * ]| Shows writing in black on white, even if the sheet is lit unevenly.
- * |[
- * gst-launch-1.0 filesrc location=night.mp4 ! decodebin ! cudaintegral output=denoise
- * denoise-strength=-1 ! videoconvert ! autovideosink
- * ]| Removes the noise from a film, as much as there is.
+ * ## Example launch line
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=320,height=240 !
  * cudaintegral ! filesink location=table.bin
@@ -50,351 +32,226 @@
  * Since: 0.1.0
  */
 #include <memory>
-#include <optional>
 
-#include "gst/base/elementdescription.h"
-#include "gst/base/gstcudavisionfilter.h"
-#include "gst/base/properties.h"
-#include "gst/core/elementerror.h"
-#include "gst/integral/framewindow.h"
+#include "cuda/integral/integral.h"
+#include "cuda/localstatistics/localstatistics.h"
+#include "gst/base/filterelement.h"
+#include "gst/base/outputcaps.h"
 #include "gst/integral/integralcaps.h"
-#include "gst/integral/integralproperties.h"
 #include "gst/integral/integralsettings.h"
-#include "gst/integral/integralwork.h"
-#include "gst/integral/noisemessages.h"
 #include "gst/integral/tensorcaps.h"
 
-GST_DEBUG_CATEGORY_STATIC(cuda_integral_debug);
-#define GST_CAT_DEFAULT cuda_integral_debug
-
-using namespace cudavision;
-
+namespace cudavision {
 namespace {
 
-/// Everything that configure() builds and release() frees.
-struct Operation {
-  IntegralOutput output;
-  std::unique_ptr<IntegralWork> work;
+/* Operations */
+
+/// The operation behind a value of the property `output`.
+class Output {
+ public:
+  virtual ~Output() = default;
+  virtual void set_radius(int) {}
+  virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };
 
-struct State {
-  State(GstElement* element, const DeviceSession& session) : messages(element, session) {}
+class Table final : public Output {
+ public:
+  Table(Device& device, const FrameFormat& in, const OutputForm& form)
+      : device_(device),
+        element_bytes_(bytes_of(form.element_for(in.layout))),
+        integral_(
+            device, in.layout,
+            {form.kind(), form.element_for(in.layout), form.layout == TableLayout::same_size}) {}
 
-  /// DeviceMessages says which thread may call what.
-  NoiseMessages messages;
+  void run(const ConstFrame& in, const Frame& out) override {
+    const View<std::uint8_t>& table = out.planes[0];
+    if (is_aligned(table)) {
+      integral_.run(in, table);
+    } else {
+      integral_.run(in, own_table(table));
+      device_.copy(own_table(table), table);
+    }
+  }
 
-  // Under the object lock.
-  IntegralSettings settings;
-  std::optional<OutputForm> form;  ///< as of the last start; nullopt while stopped
+ private:
+  bool is_aligned(const View<std::uint8_t>& table) const {
+    return reinterpret_cast<std::uintptr_t>(table.data) % element_bytes_ == 0 &&
+           table.pitch % static_cast<std::ptrdiff_t>(element_bytes_) == 0;
+  }
 
-  // The following belong to the streaming thread.
-  std::optional<Operation> operation;
-  int denoise_frames = 1;  ///< as of configure()
-  SettingsGuard guard;
-  FrameInterval interval;
-  bool posts = false;  ///< the current frame posts a message
+  // Returns a table of the same shape in our own memory, for which downstream's memory may not be
+  // aligned.
+  View<std::uint8_t> own_table(const View<std::uint8_t>& table) {
+    if (!memory_.data())
+      memory_ = device_.allocate(static_cast<std::size_t>(table.width) * table.height);
+    return {memory_.as<std::uint8_t>(), table.width, table.height, table.width};
+  }
+
+  Device& device_;
+  const std::size_t element_bytes_;
+  integral::Integral integral_;
+  Buffer memory_;  // allocated with the first table that needs it
 };
 
-}  // namespace
+class TablePicture final : public Output {
+ public:
+  TablePicture(Device& device, const FrameFormat& in, const FrameFormat& out,
+               const OutputForm& form)
+      : picture_(device, in.layout, form.kind(), form.layout == TableLayout::same_size,
+                 out.layout.bits) {}
 
-struct GstCudaIntegral {
-  GstCudaVisionFilter parent;
-  State* state;
+  void run(const ConstFrame& in, const Frame& out) override { picture_.run(in, out.planes[0]); }
+
+ private:
+  integral::IntegralPicture picture_;
 };
 
-struct GstCudaIntegralClass {
-  GstCudaVisionFilterClass parent_class;
+class Statistics final : public Output {
+ public:
+  Statistics(Device& device, const FrameFormat& in, const FrameFormat& out, const OutputForm& form,
+             int radius)
+      : parameters_(parameters_of(form.output, radius)),
+        statistics_(device, in.layout, out.layout.bits, parameters_) {}
+
+  void set_radius(int radius) override {
+    if (radius == parameters_.radius)
+      return;
+    parameters_.radius = radius;
+    statistics_.set_parameters(parameters_);
+  }
+
+  void run(const ConstFrame& in, const Frame& out) override { statistics_.run(in, out.planes[0]); }
+
+ private:
+  static localstatistics::Parameters parameters_of(IntegralOutput output, int radius) {
+    using Output = localstatistics::Parameters::Output;
+    localstatistics::Parameters parameters;
+    parameters.output = output == IntegralOutput::mean ? Output::mean : Output::stddev;
+    parameters.radius = radius;
+    return parameters;
+  }
+
+  localstatistics::Parameters parameters_;
+  localstatistics::LocalStatistics statistics_;
 };
 
-G_DEFINE_TYPE(GstCudaIntegral, gst_cuda_integral, GST_TYPE_CUDA_VISION_FILTER)
-GST_ELEMENT_REGISTER_DEFINE(cudaintegral, "cudaintegral", GST_RANK_NONE,
-                            gst_cuda_integral_get_type())
+class IntegralProcessor {
+ public:
+  using Settings = IntegralSettings;
 
-namespace {
+  static constexpr FilterDescription description = {
+      "GstCudaIntegral",
+      "cudaintegral",
+      "CUDA integral image",
+      "Filter/Analyzer/Converter/Video/Hardware",
+      "Integral images (summed-area tables), local means and standard deviations, on an NVIDIA GPU "
+      "or the CPU",
+      "smaller frames, or element-type=uint32 for tables"};
 
-State& state_of(gpointer self) {
-  return *static_cast<GstCudaIntegral*>(self)->state;
-}
+  static void add_properties(ElementProperties<Settings>& all) { add_integral_properties(all); }
+  static std::string error(const Settings&, const FrameFormat&) { return {}; }
+  static Caps src_template() { return integral_src_template(); }
+  static void extend_class(GstCudaVisionFilterClass* klass);
 
-GstBaseTransformClass* base_class() {
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_integral_parent_class);
-}
+  IntegralProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in,
+                    const FrameFormat& out, const Settings& settings) {
+    const OutputForm form = settings.form();
+    if (!form.is_table())
+      output_ = std::make_unique<Statistics>(device, in, out, form, settings.radius);
+    else if (out.is_video())
+      output_ = std::make_unique<TablePicture>(device, in, out, form);
+    else
+      output_ = std::make_unique<Table>(device, in, form);
+  }
 
-/* Properties and states */
+  void apply(const Settings& settings) { output_->set_radius(settings.radius); }
+  bool begin_frame(const FrameInfo&) { return true; }
+  void run(const ConstFrame& in, const Frame& out) { output_->run(in, out); }
 
-const ElementProperties<IntegralSettings>* properties = nullptr;  // set by class_init
+ private:
+  std::unique_ptr<Output> output_;
+};
 
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
-  properties->set(object, id, value, pspec, state_of(object).settings);
-}
+using Integral = FilterElement<IntegralProcessor>;
 
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  properties->get(object, id, value, pspec, state_of(object).settings);
-}
-
-void finalize(GObject* object) {
-  delete static_cast<GstCudaIntegral*>(static_cast<gpointer>(object))->state;
-  G_OBJECT_CLASS(gst_cuda_integral_parent_class)->finalize(object);
-}
-
-// Returns the form as of the last start. Settings made since then would contradict the negotiated
-// caps.
-OutputForm form_of(gpointer self) {
-  const State& state = state_of(self);
-  const ObjectLock lock(self);
-  return state.form ? *state.form : state.settings.form();
-}
+/* States */
 
 void set_form(gpointer self, bool started) {
-  State& state = state_of(self);
   const ObjectLock lock(self);
-  state.form.reset();
+  IntegralSettings& settings = Integral::guarded_settings(self);
+  settings.started.reset();
   if (started)
-    state.form = state.settings.form();
+    settings.started = settings.form();
 }
 
 gboolean start(GstBaseTransform* trans) {
   set_form(trans, true);
-  return base_class()->start(trans);
+  return Integral::parent_class()->start(trans);
 }
 
 gboolean stop(GstBaseTransform* trans) {
-  const gboolean stopped = base_class()->stop(trans);
+  const gboolean stopped = Integral::parent_class()->stop(trans);
   set_form(trans, false);
   return stopped;
 }
 
 /* Caps */
 
-bool has_cuda(gpointer self) {
-  return gst_cuda_vision_filter_session(static_cast<GstCudaVisionFilter*>(self)).takes_cuda();
+OutputForm form_of(gpointer self) {
+  return Integral::settings(self).form();
 }
 
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
-    return integral_caps_of_other_side(direction, caps, filter, form_of(trans), has_cuda(trans))
+    return integral_caps_of_other_side(direction, caps, filter, form_of(trans), takes_cuda(trans))
         .release();
   });
 }
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
-  if (direction == GST_PAD_SINK) {
-    Caps suggested(othercaps);
-    othercaps = post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
-      const OutputForm form = form_of(trans);
-      // Without a peer, the base class suggests the caps of the input.
-      Caps possible = integral_caps_of_other_side(direction, caps, nullptr, form, has_cuda(trans));
-      const bool fits = gst_caps_can_intersect(suggested.get(), possible.get());
-      return choose_integral_output(std::move(fits ? suggested : possible), caps, form,
-                                    GST_BASE_TRANSFORM_SRC_PAD(trans))
-          .release();
-    });
-    if (!othercaps)
-      return gst_caps_new_empty();
-  }
-  return base_class()->fixate_caps(trans, direction, caps, othercaps);
+  if (direction == GST_PAD_SRC)
+    return Integral::parent_class()->fixate_caps(trans, direction, caps, othercaps);
+  return fixate_output(trans, caps, othercaps, [&](Caps possible) {
+    return choose_integral_output(std::move(possible), caps, form_of(trans),
+                                  GST_BASE_TRANSFORM_SRC_PAD(trans));
+  });
 }
 
 gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
   if (!is_tensor(gst_caps_get_structure(caps, 0)))
-    return base_class()->get_unit_size(trans, caps, size);
+    return Integral::parent_class()->get_unit_size(trans, caps, size);
   try {
     *size = tensor_format_from_caps(caps).size;
     return TRUE;
   } catch (const std::exception& e) {
-    GST_WARNING_OBJECT(trans, "%s", e.what());
+    GST_CAT_WARNING_OBJECT(class_of(trans)->debug_category, trans, "%s", e.what());
     return FALSE;
   }
 }
 
-repack::UnpackedForm unpacked_form(GstCudaVisionFilter* self) {
-  return form_of(self).keeps_format() ? repack::UnpackedForm::channels
-                                      : repack::UnpackedForm::luminance;
+repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
+  return repack::UnpackedForm::luminance;
 }
 
 FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, const GstCaps* caps) {
   return integral_output_format(in, caps, form_of(self));
 }
 
-/* Frames */
-
-std::string settings_error(IntegralOutput output, const IntegralSettings& settings) {
-  const std::string error = properties->range_error(settings);
-  return error.empty() ? validation_error(output, settings) : error;
-}
-
-void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
-               const FrameFormat& out) {
-  State& state = state_of(self);
-  const IntegralSettings settings = current_settings(self, state.settings);
-  const OutputForm form = form_of(self);
-  state.guard.require(settings_error(form.output, settings));
-  state.operation =
-      Operation{form.output, make_integral_work(device, in, out, form, settings,
-                                                gst_cuda_vision_filter_regions(self),
-                                                gst_cuda_vision_filter_arrivals(self))};
-  state.denoise_frames = settings.denoise_frames;
-}
-
-bool posts_message(State& state, const IntegralSettings& settings, const FrameTimes& times) {
-  if (state.operation->output == IntegralOutput::denoise && settings.post_messages)
-    return state.interval.selects(times.running_time, settings.message_interval);
-  state.interval.reset();
-  return false;
-}
-
-FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
-  State& state = state_of(self);
-  Operation& operation = *state.operation;
-  const IntegralSettings settings = current_settings(self, state.settings);
-  const bool valid =
-      state.guard.allows(GST_ELEMENT_CAST(self), settings_error(operation.output, settings));
-  state.posts = posts_message(state, settings, info.times);
-  if (state.posts)
-    state.messages.reserve();
-  const DeviceScope scope(gst_cuda_vision_filter_session(self));
-  if (valid)
-    operation.work->apply(settings);
-  if (operation.work->begin_frame(info))
-    return FrameWork::transform;
-  return state.posts ? FrameWork::inspect : FrameWork::nothing;
-}
-
-void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
-             const FrameInfo& info) {
-  State& state = state_of(self);
-  if (out)
-    state.operation->work->run(in, *out);
-  if (state.posts)
-    state.operation->work->report_noise(in, info.times, state.messages);
-}
-
-void frame_done(GstCudaVisionFilter* self) {
-  state_of(self).messages.post_arrived();
-}
-
-// A message is posted before its frame goes downstream.
-bool needs_frame_done(GstCudaVisionFilter* self) {
-  return state_of(self).posts;
-}
-
-void restart(State& state) {
-  if (state.operation)
-    state.operation->work->restart();
-}
-
-void drain(GstCudaVisionFilter* self) {
-  State& state = state_of(self);
-  state.messages.drain();
-  restart(state);
-}
-
-void discard(GstCudaVisionFilter* self) {
-  State& state = state_of(self);
-  state.interval.reset();
-  restart(state);
-  state.messages.discard();
-}
-
-/* Frames that are searched together */
-
-FrameWindow* window_of(GstCudaVisionFilter* self) {
-  const auto& operation = state_of(self).operation;
-  return operation ? operation->work->window() : nullptr;
-}
-
-std::size_t frames_ahead(GstCudaVisionFilter* self) {
-  const FrameWindow* window = window_of(self);
-  return window ? static_cast<std::size_t>(window->reach()) : 0;
-}
-
-void remember(GstCudaVisionFilter* self, guint64 number, const ConstFrame& in) {
-  window_of(self)->remember(number, in);
-}
-
-bool arrived(GstCudaVisionFilter* self) {
-  return window_of(self)->arrived();
-}
-
-ConstFrame remembered(GstCudaVisionFilter* self, guint64 number) {
-  return window_of(self)->centre_on(number);
-}
-
-void forget_remembered(GstCudaVisionFilter* self) {
-  if (FrameWindow* window = window_of(self))
-    window->forget();
-}
-
-// A value that is not valid is reported when the next frame begins.
-bool is_outdated(GstCudaVisionFilter* self) {
-  State& state = state_of(self);
-  const IntegralSettings settings = current_settings(self, state.settings);
-  return state.operation->output == IntegralOutput::denoise &&
-         settings.denoise_frames != state.denoise_frames &&
-         settings_error(state.operation->output, settings).empty();
-}
-
-void release(GstCudaVisionFilter* self) {
-  State& state = state_of(self);
-  state.messages.release();
-  state.operation.reset();
-}
-
-void install_properties(GObjectClass* klass) {
-  static ElementProperties<IntegralSettings> all(klass);
-  add_integral_properties(all);
-  properties = &all;
+void IntegralProcessor::extend_class(GstCudaVisionFilterClass* klass) {
+  GstBaseTransformClass& transform_class = klass->parent_class;
+  transform_class.start = start;
+  transform_class.stop = stop;
+  transform_class.transform_caps = transform_caps;
+  transform_class.fixate_caps = fixate_caps;
+  transform_class.get_unit_size = get_unit_size;
+  klass->unpacked_form = unpacked_form;
+  klass->output_format = output_format;
 }
 
 }  // namespace
+}  // namespace cudavision
 
-static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
-  GST_DEBUG_CATEGORY_INIT(cuda_integral_debug, "cudaintegral", 0, "Integral images");
-  GObjectClass* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = set_property;
-  object_class->get_property = get_property;
-  object_class->finalize = finalize;
-  install_properties(object_class);
-
-  describe_element(
-      GST_ELEMENT_CLASS(klass), "cudaintegral", "CUDA integral image",
-      "Filter/Analyzer/Effect/Converter/Video/Hardware",
-      "Integral images (summed-area tables), local means and deviations, adaptive thresholds, "
-      "denoising by non-local means and edge-preserving smoothing, on an NVIDIA GPU or the CPU");
-
-  set_memory_advice(GST_ELEMENT_CLASS(klass),
-                    "smaller frames, element-type=uint32 for tables, or a smaller denoise-frames");
-
-  GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
-  transform_class->start = GST_DEBUG_FUNCPTR(start);
-  transform_class->stop = GST_DEBUG_FUNCPTR(stop);
-  transform_class->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
-  transform_class->fixate_caps = GST_DEBUG_FUNCPTR(fixate_caps);
-  transform_class->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
-
-  GstCudaVisionFilterClass* filter_class = &klass->parent_class;
-  gst_cuda_vision_filter_class_add_pad_templates(filter_class, integral_src_template());
-  filter_class->debug_category = cuda_integral_debug;
-  filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
-  filter_class->unpacked_form = GST_DEBUG_FUNCPTR(unpacked_form);
-  filter_class->configure = GST_DEBUG_FUNCPTR(configure);
-  filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
-  filter_class->process = GST_DEBUG_FUNCPTR(process);
-  filter_class->frame_done = GST_DEBUG_FUNCPTR(frame_done);
-  filter_class->needs_frame_done = GST_DEBUG_FUNCPTR(needs_frame_done);
-  filter_class->drain = GST_DEBUG_FUNCPTR(drain);
-  filter_class->discard = GST_DEBUG_FUNCPTR(discard);
-  filter_class->frames_ahead = GST_DEBUG_FUNCPTR(frames_ahead);
-  filter_class->remember = GST_DEBUG_FUNCPTR(remember);
-  filter_class->arrived = GST_DEBUG_FUNCPTR(arrived);
-  filter_class->remembered = GST_DEBUG_FUNCPTR(remembered);
-  filter_class->forget_remembered = GST_DEBUG_FUNCPTR(forget_remembered);
-  filter_class->is_outdated = GST_DEBUG_FUNCPTR(is_outdated);
-  filter_class->release = GST_DEBUG_FUNCPTR(release);
-}
-
-static void gst_cuda_integral_init(GstCudaIntegral* self) {
-  self->state = new State(GST_ELEMENT_CAST(self), gst_cuda_vision_filter_session(&self->parent));
-}
+GST_ELEMENT_REGISTER_DEFINE(cudaintegral, "cudaintegral", GST_RANK_NONE,
+                            cudavision::FilterElement<cudavision::IntegralProcessor>::get_type())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gst/base/outputcaps.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"
@@ -16,10 +17,6 @@ namespace {
 constexpr int largest_output = largest_side + 1;
 
 /* Fields of structures */
-
-bool is_deep(GstVideoFormat format) {
-  return depth_of(format) > 8;
-}
 
 void set_range(GValue* value, int minimum, int maximum) {
   if (minimum == maximum) {
@@ -73,11 +70,6 @@ bool move_size(GstStructure* structure, int by, int maximum) {
   return true;
 }
 
-// Gray pictures have no chroma, and a colorimetry of their own.
-void remove_color(GstStructure* structure) {
-  gst_structure_remove_fields(structure, "colorimetry", "chroma-site", nullptr);
-}
-
 // A table has neither fields nor views, since its sums span all of them.
 void remove_fields_and_views(GstStructure* structure) {
   gst_structure_remove_fields(structure, "interlace-mode", "field-order", "multiview-mode",
@@ -114,27 +106,7 @@ void append_table_picture(GstCaps* result, const GstStructure* s, const OutputFo
     gst_caps_append_structure(result, picture.release());
 }
 
-void append_gray_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
-  const Formats in = formats_of(s);
-  Formats out{GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE};
-  if (form.output != IntegralOutput::threshold) {
-    if (std::all_of(in.begin(), in.end(), is_deep))
-      out = {GST_VIDEO_FORMAT_GRAY16_LE};
-    else if (std::none_of(in.begin(), in.end(), is_deep))
-      out = {GST_VIDEO_FORMAT_GRAY8};
-  }
-  GstStructure* picture = gst_structure_copy(s);
-  set_formats(picture, out);
-  remove_color(picture);
-  gst_caps_append_structure(result, picture);
-}
-
 /* From the source to the sink pad: s is a structure within the source pad's template */
-
-Formats all_formats() {
-  const Caps all = video_template_caps();
-  return formats_of(gst_caps_get_structure(all.get(), 0));
-}
 
 void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
   const auto append = [&](const std::optional<TableSize>& size) {
@@ -159,45 +131,18 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
 }
 
 void append_frames_of_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
-  const Formats out = formats_of(s);
-  const bool shallow = contains(out, GST_VIDEO_FORMAT_GRAY8);
-  const bool deep = contains(out, GST_VIDEO_FORMAT_GRAY16_LE);
-  const bool any_depth = form.is_table() || form.output == IntegralOutput::threshold;
-  Formats in = all_formats();
-  in.erase(
-      std::remove_if(in.begin(), in.end(),
-                     [&](GstVideoFormat format) {
-                       return any_depth ? !shallow && !deep : is_deep(format) ? !deep : !shallow;
-                     }),
-      in.end());
+  const Formats in = frame_formats_for(formats_of(s), GrayDepth::any);
   if (in.empty())
     return;
   Structure frame(gst_structure_copy(s));
   set_formats(frame.get(), in);
   remove_color(frame.get());
-  if (form.is_table())
-    remove_fields_and_views(frame.get());
-  if (move_size(frame.get(), form.is_table() ? -form.extra() : 0, largest_side))
+  remove_fields_and_views(frame.get());
+  if (move_size(frame.get(), -form.extra(), largest_side))
     gst_caps_append_structure(result, frame.release());
 }
 
 /* Choosing among the possible outputs */
-
-// Returns the same caps with GRAY8 first.
-Caps prefer_8_bits(const GstCaps* caps) {
-  Caps sorted(gst_caps_new_empty());
-  for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})
-    for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
-      const GstStructure* structure = gst_caps_get_structure(caps, i);
-      if (!contains(formats_of(structure), format))
-        continue;
-      GstStructure* copy = gst_structure_copy(structure);
-      set_formats(copy, {format});
-      gst_caps_append_structure_full(sorted.get(), copy,
-                                     gst_caps_features_copy(gst_caps_get_features(caps, i)));
-    }
-  return sorted;
-}
 
 // Means keep the range of the samples. Gray caps are full range unless their colorimetry says
 // otherwise, so limited range must be named.
@@ -242,17 +187,17 @@ Caps integral_src_template() {
       all.get(),
       Structure(table_structure({std::begin(all_table_elements), std::end(all_table_elements)})),
       true);
-  Caps video = video_template_caps();
-  gst_caps_set_simple(video.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
+  Caps pictures = gray_template();
+  gst_caps_set_simple(pictures.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
-  gst_caps_append(all.get(), video.release());
+  gst_caps_append(all.get(), pictures.release());
   return all;
 }
 
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                                  const OutputForm& form, bool cuda) {
-  if (form.keeps_format())
-    return caps_of_other_side(caps, filter, cuda);
+  if (!form.is_table())
+    return gray_caps_of_other_side(direction, caps, filter, GrayDepth::as_input, cuda);
   const bool from_sink = direction == GST_PAD_SINK;
   const Caps ours = from_sink ? video_template_caps() : integral_src_template();
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
@@ -264,15 +209,12 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
     if (has_cuda_feature(known.get(), i) && !cuda)
       continue;
-    if (from_sink && form.is_table()) {
+    if (from_sink) {
       append_tensor(tensors.get(), structure, form);
       append_table_picture(video.get(), structure, form);
-    } else if (from_sink) {
-      append_gray_picture(video.get(), structure, form);
     } else if (!is_tensor(structure)) {
       append_frames_of_picture(video.get(), structure, form);
-    } else if (form.is_table() &&
-               gst_structure_can_intersect(structure, gst_caps_get_structure(types.get(), 0))) {
+    } else if (gst_structure_can_intersect(structure, gst_caps_get_structure(types.get(), 0))) {
       append_frames_of_tensor(video.get(), structure, form);
     }
   }
@@ -285,8 +227,6 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src) {
   if (Caps tensors = tensors_in(caps.get()); !gst_caps_is_empty(tensors.get()))
     return choose_tensor(std::move(tensors), src);
-  if (form.keeps_format())
-    return choose_memory(std::move(caps), src);
   Caps chosen = choose_memory(prefer_8_bits(caps.get()), src);
   if (form.output == IntegralOutput::mean && !gst_caps_is_empty(chosen.get()))
     return name_limited_range(std::move(chosen), in);
@@ -295,13 +235,9 @@ Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form
 
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
                                    const OutputForm& form) {
-  int width = in.layout.width, height = in.layout.height;
-  if (form.is_table()) {
-    width += form.extra();
-    height += form.extra();
-  }
-  const GstStructure* structure = gst_caps_get_structure(caps, 0);
-  if (form.is_table() && is_tensor(structure)) {
+  const int extra = form.is_table() ? form.extra() : 0;
+  const int width = in.layout.width + extra, height = in.layout.height + extra;
+  if (form.is_table() && is_tensor(gst_caps_get_structure(caps, 0))) {
     const FrameFormat out = tensor_format_from_caps(caps);
     const gsize element = bytes_of(form.element_for(in.layout));
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
@@ -316,12 +252,7 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
         "A table of " + size_text(width, height) +
         " elements does not fit into a picture, whose sides can have at most 65535 pixels: set "
         "table-layout=same-size, or put an element that accepts other/tensors after this one.");
-  const FrameFormat out = frame_format_from_caps(caps);
-  if (out.layout.width != width || out.layout.height != height)
-    refuse_stream("Frames of " + size_text(in.layout.width, in.layout.height) + " cannot become " +
-                  out.description() +
-                  ": correct width and height in the caps after the element, or leave them out.");
-  return out;
+  return picture_format(in, caps, width, height);
 }
 
 }  // namespace cudavision

@@ -1,24 +1,56 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/integral/integralsettings.h"
 
-#include "gst/base/properties.h"
-
 namespace cudavision {
 namespace {
 
-std::string size_error(const char* property, const char* what, int size) {
-  return odd_size_error(
-      property, size,
-      std::string("is even, but ") + what + " in its middle and equally many on either side");
+GType output_type() {
+  static const GEnumValue values[] = {
+      enum_value(IntegralOutput::sum, "Table of the sums of all pixels above and to the left",
+                 "sum"),
+      enum_value(IntegralOutput::squared_sum,
+                 "Table of the sums of the squares of all pixels above and to the left",
+                 "squared-sum"),
+      enum_value(IntegralOutput::tilted_sum,
+                 "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
+                 "tilted-sum"),
+      enum_value(IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"),
+      enum_value(IntegralOutput::stddev, "Standard deviation of the pixels around each pixel",
+                 "stddev"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaIntegralOutput", values);
+  return type;
 }
 
-/// The range of the properties includes what lies between their special value and 0.
-std::string strength_error(const char* property, double strength, const char* special) {
-  constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
-  if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
-    return {};
-  return std::string(property) + "=" + text_of(strength) + " is out of range: set it to " +
-         text_of(known) + ", or to -1 " + special + ".";
+GType table_layout_type() {
+  static const GEnumValue values[] = {
+      enum_value(TableLayout::padded,
+                 "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
+                 "tilted-sum",
+                 "padded"),
+      enum_value(TableLayout::same_size, "W×H elements, without the first row and column of padded",
+                 "same-size"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaIntegralTableLayout", values);
+  return type;
+}
+
+GType element_type_type() {
+  static const GEnumValue values[] = {
+      enum_value(ElementType::exact, "uint32 if every possible sum fits into it, else uint64",
+                 "auto"),
+      enum_value(ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"),
+      enum_value(ElementType::uint64, "64-bit integers", "uint64"),
+      enum_value(ElementType::float32, "32-bit floating point; exact sums, rounded once",
+                 "float32"),
+      enum_value(ElementType::float64, "64-bit floating point; exact sums, rounded once",
+                 "float64"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaIntegralElementType", values);
+  return type;
 }
 
 }  // namespace
@@ -55,64 +87,19 @@ integral::TableElement OutputForm::element_for(const FrameLayout& frame) const n
                                        : elements().front();
 }
 
-std::string validation_error(IntegralOutput output, const IntegralSettings& settings) {
-  if (output < IntegralOutput::denoise)
-    return settings.in_regions()
-               ? "regions and use-roi-meta are for output=denoise and output=guided, because only "
-                 "then the output has pixels that can stay as they are: set one of these, or leave "
-                 "regions empty and use-roi-meta=false."
-               : "";
-  if (output == IntegralOutput::guided)
-    return settings.regions.error();
-  std::string error =
-      size_error("search-size", "the area that is searched has a pixel", settings.search_size);
-  if (error.empty())
-    error = size_error("patch-size", "a patch has a pixel", settings.patch_size);
-  if (error.empty())
-    error = size_error("denoise-frames", "the film that is searched has a frame",
-                       settings.denoise_frames);
-  if (error.empty())
-    error = strength_error("denoise-strength", settings.denoise_strength,
-                           "to have it follow the measured noise");
-  if (error.empty())
-    error = strength_error("denoise-chroma-strength", settings.denoise_chroma_strength,
-                           "for the same as denoise-strength");
-  return error.empty() ? settings.regions.error() : error;
-}
-
-localstatistics::Parameters statistics_parameters(IntegralOutput output,
-                                                  const IntegralSettings& settings,
-                                                  bool limited_range) {
-  using Output = localstatistics::Parameters::Output;
-  localstatistics::Parameters parameters;
-  if (output == IntegralOutput::mean)
-    parameters.output = Output::mean;
-  else if (output == IntegralOutput::stddev)
-    parameters.output = Output::stddev;
-  else
-    parameters.output =
-        settings.threshold_method == ThresholdMethod::bradley ? Output::bradley : Output::sauvola;
-  parameters.radius = settings.radius;
-  parameters.ratio = settings.threshold_ratio;
-  parameters.k = settings.threshold_k;
-  parameters.range = settings.threshold_range;
-  parameters.invert = settings.threshold_invert;
-  parameters.limited_range = limited_range;
-  return parameters;
-}
-
-nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
-  nlmeans::Parameters parameters;
-  parameters.search = settings.search_size;
-  parameters.patch = settings.patch_size;
-  parameters.strength = settings.denoise_strength;
-  parameters.chroma_strength = settings.denoise_chroma_strength;
-  parameters.frames = settings.denoise_frames;
-  return parameters;
-}
-
-guided::Parameters guided_parameters(const IntegralSettings& settings) {
-  return {settings.radius, settings.guided_epsilon};
+void add_integral_properties(ElementProperties<IntegralSettings>& all) {
+  using Settings = IntegralSettings;
+  constexpr PropertyChange ready = PropertyChange::when_ready;
+  all.add({"output", "Output", "Table or picture that is made of each frame", ready},
+          &Settings::output, output_type());
+  all.add({"table-layout", "Table layout",
+           "Size of the tables with output=sum, squared-sum and tilted-sum", ready},
+          &Settings::table_layout, table_layout_type());
+  all.add({"element-type", "Element type",
+           "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
+          &Settings::element_type, element_type_type());
+  all.add({"radius", "Radius", "With output=mean and stddev, the window radius in pixels"},
+          &Settings::radius, localstatistics::Parameters::Ranges::radius);
 }
 
 }  // namespace cudavision

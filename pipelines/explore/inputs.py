@@ -13,7 +13,11 @@ from gi.repository import GstPbutils  # noqa: E402  (GStreamer's bindings need t
 examples = {
     "cudahistequalize": (["vtest.avi"], {}),
     "cudagaussblur": (["fruits.jpg"], {"sigma": "6"}),
-    "cudaintegral": (["sudoku.png"], {"output": "threshold", "radius": "20"}),
+    "cudapixelate": (["fruits.jpg"], {}),
+    "cudadenoise": (["vtest.avi"], {"strength": "-1", "search-size": "11"}),
+    "cudaguidedfilter": (["fruits.jpg"], {"radius": "4", "epsilon": "600"}),
+    "cudathreshold": (["sudoku.png"], {"radius": "20"}),
+    "cudaintegral": (["sudoku.png"], {"output": "stddev"}),
     "cudasgmstereo": (["aloeL.jpg", "aloeR.jpg"], {"num-disparities": "256", "focal-length": "3740", "baseline": "160"}),
 }
 

@@ -67,11 +67,11 @@ void add_integral(Group group) {
               memory == FrameMemory::cuda ? "other/tensors(memory:CUDAMemory)" : "other/tensors");
   for (const FrameMemory memory : all_memories)
     group.add("cudaintegral output=mean", "GRAY8", full_hd, memory);
+}
+
+void add_threshold(Group group) {
   for (const FrameMemory memory : all_memories)
-    group.add("cudaintegral output=threshold radius=20", "NV12", full_hd, memory,
-              video_caps(memory, "GRAY8"));
-  group.add("cudaintegral output=denoise search-size=11", "NV12", full_hd, FrameMemory::cuda);
-  group.add("cudaintegral output=guided radius=8", "NV12", full_hd, FrameMemory::cuda);
+    group.add("cudathreshold radius=20", "NV12", full_hd, memory, video_caps(memory, "GRAY8"));
 }
 
 void add_stereo(Group group) {
@@ -82,12 +82,12 @@ void add_stereo(Group group) {
 }
 
 void add_chains(Group group) {
-  const std::string two = "cudahistequalize ! cudagaussblur sigma=1.2 ! cudaintegral ";
+  const std::string two = "cudahistequalize ! cudagaussblur sigma=1.2 ! ";
   for (const FrameMemory memory : all_memories)
-    group.add(two + "output=threshold radius=20", "NV12", full_hd, memory,
+    group.add(two + "cudathreshold radius=20", "NV12", full_hd, memory,
               video_caps(memory, "GRAY8"));
   for (const FrameMemory memory : all_memories)
-    group.add(two + "output=denoise search-size=5 patch-size=3", "NV12", full_hd, memory);
+    group.add(two + "cudadenoise search-size=5 patch-size=3", "NV12", full_hd, memory);
 }
 
 std::string blur_with_frames_in_flight(const char* number) {
@@ -139,7 +139,7 @@ void add_streams(std::vector<PipelineSubject>& subjects) {
     add(streams, "identity", 30);
     add(streams, blur, 30);
   }
-  add(64, "cudaintegral output=denoise", 30);
+  add(64, "cudadenoise", 30);
 }
 
 /// GStreamer's own elements. `identity` shows what it costs to push a frame through no work at all.
@@ -217,8 +217,8 @@ std::string PipelineSubject::name() const {
 
 const std::vector<std::string>& pipeline_groups() {
   static const std::vector<std::string> groups{
-      "histequalize", "gaussblur", "integral", "sgmstereo", "others",
-      "chains",       "in-flight", "sources",  "streams",   "gstreamer"};
+      "histequalize", "gaussblur", "integral",  "threshold", "denoise", "guidedfilter", "sgmstereo",
+      "others",       "chains",    "in-flight", "sources",   "streams", "gstreamer"};
   return groups;
 }
 
@@ -229,6 +229,10 @@ std::vector<PipelineSubject> pipeline_subjects() {
   subjects.push_back({"gaussblur", "cudagaussblur", "NV12", full_hd.width, full_hd.height,
                       FrameMemory::cuda, video_caps(FrameMemory::cuda, "NV12"), true});
   add_integral({subjects, "integral"});
+  add_threshold({subjects, "threshold"});
+  Group(subjects, "denoise").add("cudadenoise search-size=11", "NV12", full_hd, FrameMemory::cuda);
+  Group(subjects, "guidedfilter")
+      .add("cudaguidedfilter radius=8", "NV12", full_hd, FrameMemory::cuda);
   add_stereo({subjects, "sgmstereo"});
   add_others({subjects, "others"}, other_filters(subjects));
   add_chains({subjects, "chains"});

@@ -87,11 +87,6 @@ void Episode::change_regions() {
   filter_.set(properties_of(regions_));
 }
 
-void Episode::clear_regions() {
-  regions_ = {};
-  filter_.set(properties_of(regions_));
-}
-
 Picture Episode::in_regions(const Picture& picture, const Process& process, bool idle,
                             bool equalizes) const {
   return regions_.count == 0 || idle ? process(picture)

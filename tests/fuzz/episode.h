@@ -33,7 +33,6 @@ class Episode : public Life {
   check::FilterHarness& filter() { return filter_; }
   /// Draws new regions or none, and sets the properties.
   void change_regions();
-  void clear_regions();
   const check::Regions& regions() const { return regions_; }
   /// Returns the output for a picture; process and equalizes are as for check::in_regions().
   /// Elements hand frames on as they are, with all unused bits, if they are `idle`.
@@ -56,7 +55,10 @@ class Episode : public Life {
   /// True if the element accepts frames of the format with its current properties.
   virtual bool possible(const check::FormatSpec& format) const = 0;
   /// Returns the expected output, with the current properties, for a picture of a possible format.
-  virtual check::Picture expected(const check::Picture& picture, const FrameKind& kind) const = 0;
+  /// Elements whose output has another format override judge() instead.
+  virtual check::Picture expected(const check::Picture& picture, const FrameKind&) const {
+    return picture;
+  }
   virtual void change_properties() = 0;
   /// Is called after the element was stopped and started again.
   virtual void restarted() {}

@@ -46,12 +46,6 @@ class BlurEpisode final : public fuzz::Episode {
       how_.blur_alpha = below(2) == 0;
     if (below(3) == 0)
       how_.fine = below(2) == 0;
-    if (below(3) == 0)
-      how_.method = one_of({Method::gaussian, Method::mosaic, Method::solid});
-    if (below(3) == 0)
-      how_.block_size = one_of({2, 3, 16, 17, 64, 256});
-    if (below(3) == 0)
-      how_.solid_color = static_cast<std::uint32_t>(any_number());
     filter().set(how_.properties());
     if (below(2) == 0)
       change_regions();

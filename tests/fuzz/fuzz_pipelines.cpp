@@ -83,11 +83,10 @@ const std::vector<std::string>& branches() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> launches;
     for (const char* element :
-         {"cudagaussblur sigma=3", "cudagaussblur method=mosaic block-size=4 regions=3,4,20,9",
-          "cudahistequalize",
+         {"cudagaussblur sigma=3", "cudapixelate block-size=4 regions=3,4,20,9", "cudahistequalize",
           "cudahistequalize method=clahe tiles-x=3 tiles-y=2 post-messages=true", "cudaintegral",
-          "cudaintegral output=threshold radius=3",
-          "cudaintegral output=denoise search-size=3 patch-size=3"})
+          "cudathreshold radius=3", "cudadenoise search-size=3 patch-size=3",
+          "cudaguidedfilter radius=2"})
       launches.push_back(std::string(element) + " backend=" + test_backend());
     return launches;
   }();

@@ -50,7 +50,7 @@ def operations():
 
 
 def room_of(name):
-    """Returns the part's folder for a file: everything in cuda/sgm/aggregate belongs to cuda/sgm."""
+    """Returns the part's folder for a file: everything in cuda/sgm/census belongs to cuda/sgm."""
     return "/".join(name.split("/")[:2])
 
 

@@ -368,11 +368,12 @@ stage_transfers() {
     return
   fi
   # These settings need so little work that the CPU backend finishes in time.
-  local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
+  local -A setting=([cudadenoise]='search-size=5 patch-size=3' [cudaintegral]='output=mean'
     [cudasgmstereo]='frame-packing=side-by-side num-disparities=64 diagnostics-interval=0')
   # The input is NV12, and so is the output except for the elements in leaves, whose formats cudadownload
   # does not support. bits gives the bits of their output for each decoded pixel.
-  local -A leaves=([cudasgmstereo]=GRAY16_LE) bits=([cudasgmstereo]=8)
+  local -A leaves=([cudaintegral]=GRAY8 [cudasgmstereo]=GRAY16_LE [cudathreshold]=GRAY8)
+  local -A bits=([cudaintegral]=8 [cudasgmstereo]=8 [cudathreshold]=8)
   local decode=(filesrc "location=$bundle/video/street.mkv" ! matroskademux ! h264parse ! nvh264dec)
   local on_card='video/x-raw(memory:CUDAMemory),format='
 

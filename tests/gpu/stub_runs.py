@@ -89,7 +89,7 @@ case $0 in
     if [[ $location == location=* ]]; then
       echo frame >"${location#*=}"
       down=12
-      [[ $* != *sgmstereo* ]] || down=8
+      [[ ! $* =~ integral|sgmstereo|threshold ]] || down=8
     fi
     none='{"copies": 0, "bytes": 0}'
     [[ -z $CUDAVISION_TRANSFERS ]] ||

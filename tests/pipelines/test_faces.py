@@ -102,15 +102,21 @@ spec.loader.exec_module(blur_faces)
 import frames, numpy
 from faces.tracks import Hidden
 
-def description(more):
+def description(elements):
     return ("appsrc name=source caps=video/x-raw,format=GRAY8,width=61,height=45,framerate=25/1 format=time ! videoconvert ! video/x-raw,format=I420,colorimetry=1:3:5:1 ! queue "
-            f"! cudagaussblur backend=cpu name=blur {{more}} frames-in-flight=4 ! queue ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink sync=false")
+            f"! {{elements}} ! queue ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink sync=false")
 noise = numpy.random.default_rng(1).integers(0, 255, (45, 64)).astype("u1")
 
-def play(hidden, count, more="", missing="pass"):
-    player = frames.Player(description(more))
-    if hidden:
-        blur_faces.follow(player["blur"], hidden, missing, lambda: 20)
+def play(count, elements):
+    return frames_of(count, frames.Player(description(f"{{elements}} backend=cpu frames-in-flight=4")))
+
+def follow(hidden, count, *more, missing="pass"):
+    elements, method = blur_faces.hiding(["backend=cpu", "frames-in-flight=4", f"regions-missing={{missing}}", *more])
+    player = frames.Player(description(elements))
+    blur_faces.follow(player, method, hidden, missing, lambda: 20)
+    return frames_of(count, player)
+
+def frames_of(count, player):
     with player:
         for number in range(count):
             noise[44, 60] = number
@@ -132,25 +138,31 @@ def hidden(buffer, caps):
     assert gray.shape == (45, 61) and gray[44, 60] == number, (gray.shape, gray[44, 60], number)
     kind = number % 7
     return Hidden([box[kind]] if box[kind] else [], whole[kind], width[kind])
-got = play(hidden, 140, missing="all")
+got = follow(hidden, 140, missing="all")
 # The same by fixed properties. A frame that is blurred as a whole has the strength for the widest face of the film.
-fixed = ["sigma=2 regions=4,4,20,20", "sigma=6 regions=30,2,24,30", "sigma=17.5 regions=2,2,50,40", "sigma=127 regions=0,0,61,45", "method=mosaic block-size=64 regions=0,0,61,45",
-         "sigma=5", "sigma=5"]
-wanted = [play(None, 140, one) for one in fixed]
+fixed = ["cudagaussblur sigma=2 regions=4,4,20,20", "cudagaussblur sigma=6 regions=30,2,24,30", "cudagaussblur sigma=17.5 regions=2,2,50,40", "cudagaussblur sigma=127 regions=0,0,61,45",
+         "cudapixelate block-size=64 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]
+wanted = [play(140, one) for one in fixed]
 print(len(got), all((got[i] == wanted[i % 7][i]).all() for i in range(140)))
 numbers = iter(range(1000))
-got = play(hidden, 7)
-print((got[5] == play(None, 7, "sigma=0")[5]).all(), (got[6] == play(None, 7, "sigma=4 regions=9,9,9,9")[6]).all())
+got = follow(hidden, 7)
+print((got[5] == play(7, "cudagaussblur sigma=0")[5]).all(), (got[6] == play(7, "cudagaussblur sigma=4 regions=9,9,9,9")[6]).all())
 
-# The least strength that a user sets, and other methods.
+# The properties that a user sets reach the element that has them, and change nothing in the other one.
+for more, wanted in ((["method=solid"], "cudapixelate method=solid"), (["method=mosaic", "block-size=30"], "cudapixelate block-size=30"),
+                     (["sigma=30", "region-invert=true"], "cudagaussblur sigma=30 region-invert=true"), (["border=replicate"], "cudagaussblur sigma=2 border=replicate")):
+    numbers = iter(range(1000))
+    print((follow(hidden, 1, *more)[0] == play(1, wanted + " regions=4,4,20,20")[0]).all(), end=" ")
+print()
 print(blur_faces.strength(40, sigma=30), blur_faces.strength(40, "mosaic", block_size=2), blur_faces.strength(2049), blur_faces.strength(9, "solid"))
 
 def failing(buffer, caps):
     raise ValueError("no eyes")
-play(failing, 3)
+follow(failing, 3)
 """)
     result = place.run(python, "exact.py")
-    expect(result.out == "140 True\nTrue True\n{'method': 'gaussian', 'sigma': 30} {'method': 'mosaic', 'block-size': 5} {'method': 'solid'} {'method': 'solid'}\n", result.text)
+    expect(result.out == "140 True\nTrue True\nTrue True True True \n('blur', {'sigma': 30}) ('pixelate', {'method': 'mosaic', 'block-size': 5}) "
+           "('pixelate', {'method': 'solid'}) ('pixelate', {'method': 'solid'})\n", result.text)
     expect(result.status == 1 and "No faces can be looked for: no eyes" in result.err, result.last())
 
 

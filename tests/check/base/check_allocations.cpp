@@ -63,6 +63,11 @@ Setting setting(Set set) {
   };
 }
 
+/// Makes every other frame an interlaced one.
+guint fields_and_frames(FilterHarness&, int i) {
+  return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u;
+}
+
 }  // namespace
 
 TEST(test_settings, .for_each_element().unless(unless_allocations_count())) {
@@ -97,14 +102,17 @@ TEST(test_gaussblur, .unless(unless_allocations_count())) {
        }),
        setting(
            [](FilterHarness& filter, int i) { filter.set("fine", i % 2 == 0 ? "true" : "false"); }),
-       setting([](FilterHarness& filter, int i) {
-         filter.set("method", nick_of(static_cast<Method>(i % 3)));
-         filter.set("block-size", std::to_string(2 + i * 5 % 255));
-         filter.set("solid-color", std::to_string(static_cast<unsigned>(i) * 991));
-       }),
-       [](FilterHarness&, int i) {
-         return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u;
-       }});
+       fields_and_frames});
+}
+
+TEST(test_pixelate, .unless(unless_allocations_count())) {
+  expect_no_more("cudapixelate", {}, {320, 180},
+                 {setting([](FilterHarness& filter, int i) {
+                    filter.set("method", i % 2 == 0 ? "mosaic" : "solid");
+                    filter.set("block-size", std::to_string(2 + i * 5 % 255));
+                    filter.set("color", std::to_string(static_cast<unsigned>(i) * 991));
+                  }),
+                  fields_and_frames});
 }
 
 TEST(test_histequalize, .unless(unless_allocations_count())) {
@@ -139,31 +147,38 @@ TEST(test_statistics_of_regions, .unless(unless_allocations_count())) {
 }
 
 TEST(test_integral, .unless(unless_allocations_count())) {
-  const auto expect = [](const Properties& properties, const std::vector<Setting>& settings) {
-    expect_no_more("cudaintegral", properties, {64, 48}, settings);
-  };
-  expect({}, {});
+  expect_no_more("cudaintegral", {}, {64, 48}, {});
   for (const char* output : {"mean", "stddev"})
-    expect({{"output", output}}, {setting([](FilterHarness& filter, int i) {
-             filter.set("radius", std::to_string(i * 37 % 500));
-           })});
-  expect({{"output", "threshold"}}, {setting([](FilterHarness& filter, int i) {
-           filter.set("radius", std::to_string(i % 50));
-           filter.set("threshold-method", i % 2 == 0 ? "sauvola" : "bradley");
-           filter.set("threshold-ratio", text_of(0.01 * (i % 100)));
-           filter.set("threshold-k", text_of(0.01 * (i % 90)));
-           filter.set("threshold-range", std::to_string(i));
-         })});
-  expect({{"output", "denoise"}, {"search-size", "5"}, {"patch-size", "3"}},
-         {setting([](FilterHarness& filter, int i) {
-           filter.set("search-size", std::to_string(1 + i % 4 * 2));
-           filter.set("patch-size", std::to_string(1 + i % 3 * 2));
-           filter.set("denoise-strength", std::to_string(1 + i % 100));
-         })});
-  expect({{"output", "guided"}}, {setting([](FilterHarness& filter, int i) {
-           filter.set("radius", std::to_string(1 + i * 37 % 500));
-           filter.set("guided-epsilon", std::to_string(1 + i));
-         })});
+    expect_no_more("cudaintegral", {{"output", output}}, {64, 48},
+                   {setting([](FilterHarness& filter, int i) {
+                     filter.set("radius", std::to_string(i * 37 % 500));
+                   })});
+}
+
+TEST(test_threshold, .unless(unless_allocations_count())) {
+  expect_no_more("cudathreshold", {}, {64, 48}, {setting([](FilterHarness& filter, int i) {
+                   filter.set("radius", std::to_string(i % 50));
+                   filter.set("method", i % 2 == 0 ? "sauvola" : "bradley");
+                   filter.set("ratio", text_of(0.01 * (i % 100)));
+                   filter.set("k", text_of(0.01 * (i % 90)));
+                   filter.set("range", std::to_string(i));
+                 })});
+}
+
+TEST(test_denoise, .unless(unless_allocations_count())) {
+  expect_no_more("cudadenoise", {{"search-size", "5"}, {"patch-size", "3"}}, {64, 48},
+                 {setting([](FilterHarness& filter, int i) {
+                   filter.set("search-size", std::to_string(1 + i % 4 * 2));
+                   filter.set("patch-size", std::to_string(1 + i % 3 * 2));
+                   filter.set("strength", std::to_string(1 + i % 100));
+                 })});
+}
+
+TEST(test_guidedfilter, .unless(unless_allocations_count())) {
+  expect_no_more("cudaguidedfilter", {}, {64, 48}, {setting([](FilterHarness& filter, int i) {
+                   filter.set("radius", std::to_string(1 + i * 37 % 500));
+                   filter.set("epsilon", std::to_string(1 + i));
+                 })});
 }
 
 // Frames that are unpacked and packed cost no more allocations than others.

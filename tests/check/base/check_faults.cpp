@@ -49,8 +49,8 @@ class FilterSubject final : public Subject {
  public:
   /// Lets tested() process frames of the format.
   FilterSubject(const char* format, int frames_in_flight, Memory memory = Memory::system)
-      : FilterSubject(tested().element, all_of_tested(), format, frames_in_flight,
-                      memory == Memory::recurring ? Size{352, 256} : small) {
+      : FilterSubject(tested().element, all_of_tested(), format, tested().memory_advice,
+                      frames_in_flight, memory == Memory::recurring ? Size{352, 256} : small) {
     if (memory == Memory::cuda)
       filter_.accept_downstream("video/x-raw(memory:CUDAMemory)");
     if (memory == Memory::recurring)
@@ -59,10 +59,10 @@ class FilterSubject final : public Subject {
   }
   /// The first outputs of this element are taken to be right.
   FilterSubject(const char* factory, const Properties& properties, const char* format,
-                int frames_in_flight = 1, Size size = small)
+                const char* advice, int frames_in_flight = 1, Size size = small)
       : filter_(factory, properties),
         frames_in_flight_(frames_in_flight),
-        advice_(find_tested(factory)->memory_advice),
+        advice_(advice),
         picture_(make_picture(format_named(format), size.width, size.height, Content::natural, 2)) {
     gst_element_set_state(element(), GST_STATE_NULL);
     filter_.set("frames-in-flight", std::to_string(frames_in_flight));
@@ -300,15 +300,24 @@ void expect_recovery(Subject& subject, Calls calls, int min_errors,
 /// Numbers of frames in flight.
 constexpr int overlaps[] = {1, 3};
 
-/// Outputs of cudaintegral besides denoise, which tested() has.
-const Properties integral_outputs[] = {
-    {{"output", "sum"}},
-    {{"output", "squared-sum"}},
-    {{"output", "tilted-sum"}},
-    {{"output", "stddev"}},
-    {{"output", "threshold"}, {"threshold-method", "sauvola"}},
-    {{"output", "guided"}, {"guided-epsilon", "5000"}},
+/// Filters that are none of tested_elements().
+struct OtherFilter {
+  const char* element;
+  Properties properties;
+  const char* advice;
 };
+const OtherFilter other_filters[] = {
+    {"cudaintegral", {{"output", "sum"}}, "element-type"},
+    {"cudaintegral", {{"output", "squared-sum"}}, "element-type"},
+    {"cudaintegral", {{"output", "tilted-sum"}}, "element-type"},
+    {"cudaintegral", {{"output", "stddev"}}, "element-type"},
+    {"cudathreshold", {{"method", "sauvola"}}, "smaller frames"},
+};
+
+FilterSubject other_subject(int number) {
+  const OtherFilter& other = other_filters[number];
+  return {other.element, other.properties, "GRAY8", other.advice};
+}
 
 /// Stereo with every optional step, so that each makes its calls.
 const Properties& every_step() {
@@ -326,8 +335,8 @@ TEST(test_host_memory, .for_each_element().times(std::size(overlaps))) {
   expect_recovery(subject, Calls::host_memory, 5);
 }
 
-TEST(test_host_memory_of_integral_outputs, .times(std::size(integral_outputs))) {
-  FilterSubject subject("cudaintegral", integral_outputs[index], "GRAY8");
+TEST(test_host_memory_of_other_filters, .times(std::size(other_filters))) {
+  FilterSubject subject = other_subject(index);
   expect_recovery(subject, Calls::host_memory, 5);
 }
 
@@ -354,9 +363,9 @@ TEST(test_cuda_calls_with_recurring_memory, .for_each_element().unless(unless_te
   expect_recovery(subject, Calls::cuda, 10);
 }
 
-TEST(test_cuda_calls_of_integral_outputs,
-     .times(std::size(integral_outputs)).unless(unless_testing_cuda())) {
-  FilterSubject subject("cudaintegral", integral_outputs[index], "GRAY8");
+TEST(test_cuda_calls_of_other_filters,
+     .times(std::size(other_filters)).unless(unless_testing_cuda())) {
+  FilterSubject subject = other_subject(index);
   expect_recovery(subject, Calls::cuda, 10);
 }
 

@@ -15,7 +15,8 @@ struct Refused {
   Impossible set;
 };
 
-/// Every filter reads regions, and refuses these. Its error quotes what follows the semicolon.
+/// All of tested_elements() read regions, and refuse these. Its error quotes what follows the
+/// semicolon.
 const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
                                       "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
                                       "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
@@ -44,7 +45,7 @@ const std::vector<Refused>& impossible_sets() {
 std::vector<Refused> sets_out_of_range() {
   std::vector<Refused> list;
   for (const ElementSpec& spec : element_specs()) {
-    const bool filter = find_tested(spec.element) != nullptr;
+    const bool filter = is_filter(spec);
     const auto add_ends = [&](const std::vector<PropertySpec>& rows, bool at_start) {
       for (const PropertySpec& row : rows)
         for (const double number : row.out_of_range()) {
@@ -57,10 +58,10 @@ std::vector<Refused> sets_out_of_range() {
         }
     };
     add_ends(spec.properties, !filter);
-    if (filter) {
-      add_ends(region_properties(), false);
+    if (filter)
       add_ends(filter_properties(), true);
-    }
+    if (find_tested(spec.element) != nullptr)
+      add_ends(region_properties(), false);
     add_ends(device_properties(), true);
   }
   return list;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/base/propertytables.h"
 
-#include "tests/check/common/gstcheck.h"
+#include <gst/base/gstbasetransform.h>
+
+#include "tests/check/common/filterharness.h"
 
 namespace check {
 namespace {
@@ -9,6 +11,11 @@ namespace {
 constexpr auto ready = Change::ready, playing = Change::playing, never = Change::never;
 
 }  // namespace
+
+bool is_filter(const ElementSpec& spec) {
+  const Owned<GstElement> element = new_element(spec.element);
+  return GST_IS_BASE_TRANSFORM(element.get());
+}
 
 const std::vector<PropertySpec>& filter_properties() {
   static const std::vector<PropertySpec> list = {

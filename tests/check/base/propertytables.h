@@ -10,9 +10,11 @@
 /// The properties that several elements must have, and values of properties.
 namespace check {
 
+/// Returns true if an element has one input and one output.
+bool is_filter(const ElementSpec& spec);
 /// The properties that every filter has besides those of its regions.
 const std::vector<PropertySpec>& filter_properties();
-/// The properties for regions of a frame, which every filter has.
+/// The properties for regions of a frame, which every filter of tested_elements() has.
 const std::vector<PropertySpec>& region_properties();
 /// The properties that every element has.
 const std::vector<PropertySpec>& device_properties();

@@ -99,7 +99,7 @@ inline std::string text_of(const Property& property) {
 /// Formats properties for a launch line, such as "output=mean radius=7 ".
 std::string text_of(const Properties& properties);
 
-/// Formats tested() with `always` for a launch line, such as "cudaintegral output=denoise".
+/// Formats tested() with `always` for a launch line, such as "cudadenoise strength=60 ".
 std::string tested_launch();
 
 }  // namespace check

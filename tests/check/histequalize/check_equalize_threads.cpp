@@ -96,7 +96,7 @@ class Posting {
   const Owned<GstElement> element_;
   const Owned<GstBus> bus_;
   DeviceSession session_{element_};
-  HistogramMessages messages_{element_, session_, "messages"};
+  HistogramMessages messages_{element_, session_};
   std::mutex mutex_;
   std::vector<guint64> posted_;
 };

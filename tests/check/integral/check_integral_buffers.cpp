@@ -125,7 +125,7 @@ TEST(test_behind_another_element, .times(formats().size())) {
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
   const std::string backend = " backend=" + test_backend() + " ";
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-  for (Output output : {Output::sum, Output::squared_sum, Output::mean, Output::threshold}) {
+  for (Output output : {Output::sum, Output::squared_sum, Output::mean}) {
     const Integral how = Integral{output};
     std::string launch = "cudagaussblur sigma=0" + backend + "! capsfilter caps=" + feature +
                          " ! cudaintegral output=" + nick_of(output) + backend;

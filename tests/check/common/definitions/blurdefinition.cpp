@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/check/common/definitions/colordefinition.h"
 #include "tests/check/common/pictures/nativepicture.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
-#include "tests/kernels/mosaic/mosaic_definition.h"
 
 namespace check {
 
@@ -18,38 +18,6 @@ using kernels::FrameLayout;
 using kernels::Role;
 
 namespace {
-
-/// Returns the sample that represents a colour in a channel of the layout.
-std::uint16_t color_sample(std::uint32_t argb, bool limited, const FrameLayout& layout,
-                           int channel) {
-  const auto component = [&](int shift) {
-    return static_cast<long double>(argb >> shift & 0xff) / 255;
-  };
-  const long double red = component(16), green = component(8), blue = component(0);
-  const long double kr = 0.299, kb = 0.114;  // BT.601
-  const long double luma = kr * red + (1 - kr - kb) * green + kb * blue;
-  const long double peak = (1 << layout.bits) - 1, unit = 1 << (layout.bits - 8);
-  const long double chroma_span = limited ? 224 * unit : peak;
-  const auto sample = [&]() -> long double {
-    switch (layout.channels[static_cast<std::size_t>(channel)].role) {
-      case Role::luma:
-        return limited ? 16 * unit + 219 * unit * luma : peak * luma;
-      case Role::chroma:
-        return 128 * unit + chroma_span * (channel == 1 ? (blue - luma) / (2 * (1 - kb))
-                                                        : (red - luma) / (2 * (1 - kr)));
-      case Role::red:
-        return peak * red;
-      case Role::green:
-        return peak * green;
-      case Role::blue:
-        return peak * blue;
-      default:
-        return peak * component(24);
-    }
-  }();
-  // Rounds ties up, including those that rounding errors put slightly below the tie.
-  return static_cast<std::uint16_t>(std::clamp(std::floor(sample + 0.5L + 1e-9L), 0.0L, peak));
-}
 
 kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayout& layout) {
   kernels::gaussblur::Parameters parameters;
@@ -66,18 +34,6 @@ kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayou
   parameters.blur_alpha = how.blur_alpha;
   parameters.fields = how.fields;
   parameters.fine = how.fine;
-  return parameters;
-}
-
-kernels::mosaic::Parameters mosaic_parameters(const Blur& how, const FrameLayout& layout) {
-  kernels::mosaic::Parameters parameters;
-  parameters.block_size = how.block_size;
-  parameters.solid = how.method == Method::solid;
-  for (int c = 0; c < layout.channel_count; ++c)
-    parameters.values[static_cast<std::size_t>(c)] =
-        color_sample(how.solid_color, how.limited, layout, c);
-  parameters.hide_alpha = how.method == Method::mosaic && how.blur_alpha;
-  parameters.fields = how.fields;
   return parameters;
 }
 
@@ -118,11 +74,6 @@ const char* nick_of(Edge edge) {
   return nicks[std::find(std::begin(all_edges), std::end(all_edges), edge) - std::begin(all_edges)];
 }
 
-const char* nick_of(Method method) {
-  constexpr const char* nicks[] = {"gaussian", "mosaic", "solid"};
-  return nicks[static_cast<int>(method)];
-}
-
 Properties Blur::properties() const {
   return {{"sigma", text_of(sigma)},
           {"sigma-y", text_of(sigma_y)},
@@ -131,10 +82,7 @@ Properties Blur::properties() const {
           {"border", nick_of(edge)},
           {"border-color", std::to_string(color)},
           {"blur-alpha", blur_alpha ? "true" : "false"},
-          {"fine", fine ? "true" : "false"},
-          {"method", nick_of(method)},
-          {"block-size", std::to_string(block_size)},
-          {"solid-color", std::to_string(solid_color)}};
+          {"fine", fine ? "true" : "false"}};
 }
 
 std::string Blur::description() const {
@@ -145,11 +93,6 @@ std::string Blur::description() const {
 Picture blurred(const Picture& picture, const Blur& how) {
   return in_native_format(picture, [&](const Picture& in, Picture& out) {
     const FrameLayout layout = layout_of(in);
-    if (how.method != Method::gaussian) {
-      definition::defined_mosaic(layout, mosaic_parameters(how, layout), frame_of(in),
-                                 frame_of(out));
-      return;
-    }
     const kernels::gaussblur::Parameters parameters = blur_parameters(how, layout);
     if (!blur_is_identity(how, layout, parameters))
       definition::defined_blur(layout, parameters, frame_of(in), frame_of(out));

@@ -17,9 +17,6 @@ inline constexpr Edge all_edges[] = {Edge::reflect_101, Edge::replicate, Edge::r
                                      Edge::constant};
 const char* nick_of(Edge edge);
 
-enum class Method { gaussian, mosaic, solid };
-const char* nick_of(Method method);
-
 /// The properties of cudagaussblur and the relevant parts of the caps.
 struct Blur {
   double sigma = 1.2;
@@ -30,9 +27,6 @@ struct Blur {
   std::uint32_t color = 0xff000000;
   bool blur_alpha = true;
   bool fine = false;
-  Method method = Method::gaussian;
-  int block_size = 16;
-  std::uint32_t solid_color = 0xff000000;
 
   bool fields = false;   ///< the frame is interlaced
   bool limited = false;  ///< the samples have limited range; their matrix is BT.601
@@ -42,7 +36,7 @@ struct Blur {
 };
 
 /// If the settings change nothing, the result has every byte of the input. Otherwise the components
-/// that are blurred or hidden are rewritten and every other byte is copied.
+/// that are blurred are rewritten and every other byte is copied.
 Picture blurred(const Picture& picture, const Blur& how);
 
 }  // namespace check

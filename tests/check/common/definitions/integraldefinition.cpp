@@ -2,10 +2,8 @@
 #include "tests/check/common/definitions/integraldefinition.h"
 
 #include "tests/check/common/pictures/nativepicture.h"
-#include "tests/kernels/guided/guided_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
-#include "tests/kernels/nlmeans/nlmeans_definition.h"
 
 namespace check {
 
@@ -13,8 +11,7 @@ namespace kernels = cudavision;
 namespace definition = cudavision::test;
 
 const char* nick_of(Output output) {
-  constexpr const char* nicks[] = {"sum",    "squared-sum", "tilted-sum", "mean",
-                                   "stddev", "threshold",   "denoise",    "guided"};
+  constexpr const char* nicks[] = {"sum", "squared-sum", "tilted-sum", "mean", "stddev"};
   return nicks[static_cast<int>(output)];
 }
 
@@ -27,17 +24,7 @@ Properties Integral::properties() const {
   return {{"output", nick_of(output)},
           {"table-layout", same_size ? "same-size" : "padded"},
           {"element-type", nick_of(type)},
-          {"radius", std::to_string(radius)},
-          {"threshold-method", sauvola ? "sauvola" : "bradley"},
-          {"threshold-ratio", text_of(ratio)},
-          {"threshold-k", text_of(k)},
-          {"threshold-range", text_of(range)},
-          {"threshold-invert", invert ? "true" : "false"},
-          {"search-size", std::to_string(search)},
-          {"patch-size", std::to_string(patch)},
-          {"denoise-strength", text_of(strength)},
-          {"denoise-chroma-strength", text_of(chroma_strength)},
-          {"guided-epsilon", text_of(epsilon)}};
+          {"radius", std::to_string(radius)}};
 }
 
 namespace {
@@ -79,21 +66,6 @@ Integral with_radius(Output output, int radius) {
   return how;
 }
 
-Integral denoising(double strength, int search, int patch) {
-  Integral how;
-  how.output = Output::denoise;
-  how.search = search;
-  how.patch = patch;
-  how.strength = strength;
-  return how;
-}
-
-Integral guided_filter(int radius, double epsilon) {
-  Integral how = with_radius(Output::guided, radius);
-  how.epsilon = epsilon;
-  return how;
-}
-
 Tensor tensor_of(const Picture& picture, const Integral& how) {
   using kernels::integral::TableElement;
   const ElementType type = type_for(picture, how);
@@ -118,8 +90,7 @@ Tensor tensor_of(const Picture& picture, const Integral& how) {
 }
 
 const FormatSpec& natural_format(const Picture& picture, Output output) {
-  const bool levels = output == Output::mean || output == Output::stddev;
-  return format_named(levels && picture.format->bits > 8 ? "GRAY16_LE" : "GRAY8");
+  return format_named(!is_table(output) && picture.format->bits > 8 ? "GRAY16_LE" : "GRAY8");
 }
 
 Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format) {
@@ -134,58 +105,10 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
     return out;
   }
   kernels::localstatistics::Parameters parameters;
-  parameters.output = how.output == Output::mean     ? Statistic::mean
-                      : how.output == Output::stddev ? Statistic::stddev
-                      : how.sauvola                  ? Statistic::sauvola
-                                                     : Statistic::bradley;
+  parameters.output = how.output == Output::mean ? Statistic::mean : Statistic::stddev;
   parameters.radius = how.radius;
-  parameters.ratio = how.ratio;
-  parameters.k = how.k;
-  parameters.range = how.range;
-  parameters.invert = how.invert;
-  parameters.limited_range = how.limited && picture.format->family != Family::rgb;
   definition::defined_statistics(layout_of(in), format.bits, parameters, frame_of(in), rows);
   return out;
-}
-
-Picture denoised(const Picture& picture, const Integral& how,
-                 const std::vector<Picture>& neighbours) {
-  NoiseSoFar none;
-  return denoised(picture, how, none, neighbours);
-}
-
-Picture denoised(const Picture& picture, const Integral& how, NoiseSoFar& noise,
-                 const std::vector<Picture>& neighbours) {
-  kernels::nlmeans::Parameters parameters;
-  parameters.search = how.search;
-  parameters.patch = how.patch;
-  parameters.strength = how.strength;
-  parameters.chroma_strength = how.chroma_strength;
-  parameters.frames = static_cast<int>(neighbours.size()) + 1;
-  std::vector<kernels::ConstFrame> frames;
-  for (const Picture& neighbour : neighbours)
-    frames.push_back(frame_of(neighbour));
-  return in_native_format(picture, [&](const Picture& in, Picture& out) {
-    const kernels::FrameLayout layout = layout_of(in);
-    definition::ChannelVariances variances{};
-    for (std::size_t c = 0; c < static_cast<std::size_t>(layout.channel_count); ++c) {
-      noise[c].take(definition::defined_noise(layout, layout.channels[c], frame_of(in)));
-      variances[c] = static_cast<std::uint32_t>(noise[c].used);
-    }
-    definition::defined_denoising(layout, parameters, variances, frame_of(in), frames,
-                                  frame_of(out));
-  });
-}
-
-Picture guided(const Picture& picture, const Integral& how) {
-  return in_native_format(picture, [&](const Picture& in, Picture& out) {
-    definition::defined_guided(layout_of(in), {how.radius, how.epsilon}, frame_of(in),
-                               frame_of(out));
-  });
-}
-
-Picture filtered(const Picture& picture, const Integral& how) {
-  return how.output == Output::guided ? guided(picture, how) : denoised(picture, how);
 }
 
 }  // namespace check

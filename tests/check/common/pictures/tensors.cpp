@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pipelines.h"
 
 namespace check {
@@ -51,17 +52,8 @@ void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral
 
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Integral& how,
                          const FormatSpec& format, const Layout& layout) {
-  const Owned<GstBuffer> out = filter.process_unchanged(picture, layout);
-  const Picture expected = gray_picture_of(picture, how, format);
-  GstVideoInfo info;
-  const Owned<GstCaps> caps = current_caps(filter.sink_pad());
-  fail_unless(gst_video_info_from_caps(&info, caps) &&
-                  std::strcmp(info.finfo->name, format.name) == 0 && info.width == expected.width &&
-                  info.height == expected.height,
-              "%" GST_PTR_FORMAT " instead of %s %dx%d", caps.get(), format.name, expected.width,
-              expected.height);
-  expect_picture(from_buffer(out, format, expected.width, expected.height), expected,
-                 description(picture, how));
+  expect_gray_picture(filter, picture, gray_picture_of(picture, how, format),
+                      description(picture, how), layout);
 }
 
 }  // namespace check

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/denoise/denoiseprocessor.h"
+
+#include <span>
+#include <utility>
+
+namespace cudavision {
+namespace {
+
+nlmeans::Parameters parameters_of(const DenoiseProcessor::Settings& settings, int frames) {
+  nlmeans::Parameters parameters;
+  parameters.search = settings.search_size;
+  parameters.patch = settings.patch_size;
+  parameters.strength = settings.strength;
+  parameters.chroma_strength = settings.chroma_strength;
+  parameters.frames = frames;
+  return parameters;
+}
+
+std::string size_error(const char* property, const char* what, int size) {
+  return odd_size_error(
+      property, size,
+      std::string("is even, but ") + what + " in its middle and equally many on either side");
+}
+
+// The range of the properties includes the values between 0 and the special value.
+std::string strength_error(const char* property, double strength, const char* special) {
+  constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
+  if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
+    return {};
+  return std::string(property) + "=" + text_of(strength) + " is out of range: set it to " +
+         text_of(known) + ", or to -1 " + special + ".";
+}
+
+}  // namespace
+
+void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
+  using Ranges = nlmeans::Parameters::Ranges;
+  all.add(
+      {"strength", "Strength",
+       "How much the surroundings of two pixels may differ to be averaged, in 8-bit grey levels "
+       "(-1 = automatic, by the noise measured in the frames; 0 = frames stay unchanged)"},
+      &Settings::strength, {nlmeans::Parameters::automatic_strength, Ranges::strength.max});
+  all.add({"chroma-strength", "Chroma strength",
+           "The same for the chroma of YUV (-1 = that of strength or, if that is automatic, by the "
+           "noise of the chroma; 0 = chroma stays unchanged)"},
+          &Settings::chroma_strength, {nlmeans::Parameters::same_strength, Ranges::strength.max});
+  all.add({"search-size", "Search size",
+           "Side of the square that is searched for similar pixels, in pixels, odd"},
+          &Settings::search_size, Ranges::search);
+  all.add({"patch-size", "Patch size",
+           "Side of the square around each pixel by which pixels are compared, in pixels, odd"},
+          &Settings::patch_size, Ranges::patch);
+  all.add({"frames", "Frames",
+           "Number of frames that are searched for similar pixels, odd: half of the others come "
+           "before the frame and half after it, for which it waits (1 = the frame itself)"},
+          &Settings::frames, Ranges::frames);
+  add_message_properties(all, "Post an element message with the noise and the strengths");
+}
+
+std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&) {
+  std::string error =
+      size_error("search-size", "the area that is searched has a pixel", settings.search_size);
+  if (error.empty())
+    error = size_error("patch-size", "a patch has a pixel", settings.patch_size);
+  if (error.empty())
+    error = size_error("frames", "the film that is searched has a frame", settings.frames);
+  if (error.empty())
+    error = strength_error("strength", settings.strength, "to have it follow the measured noise");
+  if (error.empty())
+    error = strength_error("chroma-strength", settings.chroma_strength, "for the same as strength");
+  return error;
+}
+
+DenoiseProcessor::DenoiseProcessor(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
+                                   const FrameFormat&, const Settings& settings)
+    : requested_frames_(settings.frames),
+      frames_(gst_cuda_vision_filter_upload_queue(self) ? settings.frames : 1),
+      parameters_(parameters_of(settings, frames_)),
+      layout_(in.layout),
+      noise_(device, in.layout),
+      denoise_(device, in.layout, parameters_),
+      regions_(device, in.layout, settings, gst_cuda_vision_filter_regions(self)) {
+  if (frames_ > 1)
+    window_.emplace(*gst_cuda_vision_filter_upload_queue(self), device, in.layout, frames_);
+}
+
+void DenoiseProcessor::apply(const Settings& settings) {
+  regions_.set_settings(settings);
+  set(parameters_of(settings, frames_));
+}
+
+bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
+  measured_ = false;
+  set_frames(frames_);  // denoise() counts the frames that are available
+  return regions_.select(info) && !denoise_.identity();
+}
+
+void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameInfo& info,
+                           NoiseMessages* messages) {
+  if (out)
+    denoise(in, *out);
+  if (!messages)
+    return;
+  if (!std::exchange(measured_, false))
+    noise_.run(in);
+  messages->read_back(info.times, layout_, parameters_, noise_.states());
+}
+
+void DenoiseProcessor::denoise(const ConstFrame& in, const Frame& out) {
+  std::span<const ConstFrame> neighbours;
+  if (window_)
+    neighbours = window_->neighbours();
+  set_frames(static_cast<int>(neighbours.size()) + 1);
+  // A scene cut repeats this call for the same frame, which counts once in the average.
+  if (denoise_.needs_noise() && !std::exchange(measured_, true))
+    noise_.run(in);
+  regions_.run(in, out,
+               [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
+                 denoise_.run(from, neighbours, to, active, noise_.states());
+               });
+}
+
+void DenoiseProcessor::set(const nlmeans::Parameters& parameters) {
+  if (parameters == parameters_)
+    return;
+  denoise_.set_parameters(parameters);
+  parameters_ = parameters;
+}
+
+void DenoiseProcessor::set_frames(int frames) {
+  nlmeans::Parameters parameters = parameters_;
+  parameters.frames = frames;
+  set(parameters);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/denoise/framewindow.h"
+
+#include <utility>
+
+namespace cudavision {
+
+FrameWindow::FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout,
+                         int frames)
+    : upload_queue_(upload_queue),
+      device_(device),
+      layout_(layout),
+      frames_(frames),
+      copied_(upload_queue.make_event()),
+      searched_(device.make_event()) {}
+
+void FrameWindow::store(guint64 number, const ConstFrame& in) {
+  if (!cuts_)
+    cuts_.emplace(upload_queue_, layout_);
+  if (!last_)
+    cuts_->restart();
+  Slot& to = slot(number);
+  to.number.reset();  // until all has worked
+  const Frame& copy = to.memory.allocated(upload_queue_, layout_);
+  // The frame that was there may still be searched, but if numbers follow one another, not around
+  // the last centre.
+  if (!last_ || number != *last_ + 1)
+    searched_->record();
+  upload_queue_.wait_event(*searched_);
+  searched_->record();
+  for (int p = 0; p < layout_.plane_count; ++p)
+    upload_queue_.copy(in.planes[p], copy.planes[p]);
+  // Kernels that search large frames leave no room for others, so this comes before them.
+  cuts_->compare(in);
+  copied_->record();
+  cuts_->read_back();
+  to.frame = copy;
+  to.scene = scene_;
+  to.number = number;
+  last_ = number;
+}
+
+bool FrameWindow::begins_scene() {
+  if (!last_ || !cuts_->found_cut())
+    return false;
+  slot(*last_).scene = ++scene_;
+  return true;
+}
+
+void FrameWindow::clear() noexcept {
+  last_.reset();
+  for (Slot& one : slots_)
+    one.number.reset();
+}
+
+ConstFrame FrameWindow::centre_on(guint64 number) {
+  device_.wait_event(*copied_);
+  const Slot& centre = slot(number);
+  count_ = 0;
+  for (const Slot& other : slots_)
+    if (&other != &centre && other.number && other.scene == centre.scene &&
+        *other.number + static_cast<guint64>(radius()) >= number &&
+        *other.number <= number + static_cast<guint64>(radius()))
+      neighbours_[count_++] = other.frame;
+  return centre.frame;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/denoise/scenecuts.h"
+
+#include <bit>
+#include <cstddef>
+
+namespace cudavision {
+namespace {
+
+// The whole weight makes each frame's histogram the average, which the next frame is compared with.
+constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight,
+                                                  scenecut::usual_threshold};
+
+// Histograms need a luma channel, or red, green and blue of 8 bits. Of samples of 16 bits, the
+// upper bytes are judged: noise alone would move most pixels of a picture of less than about
+// 800×600 to others of 65536 bins.
+FrameLayout judged_channels(FrameLayout layout) {
+  if (layout.bits == 8)
+    return layout;
+  const int luma = layout.find(Role::luma);
+  Channel judged = layout.channels[luma >= 0 ? luma : layout.find(Role::green)];
+  judged.role = Role::luma;
+  if (layout.bits == 16) {
+    static_assert(std::endian::native == std::endian::little);
+    layout.bits = 8;
+    judged.offset = 2 * judged.offset + 1;
+    judged.step *= 2;
+  }
+  layout.channels[0] = judged;
+  layout.channel_count = 1;
+  return layout;
+}
+
+}  // namespace
+
+SceneCuts::SceneCuts(Device& device, const FrameLayout& layout)
+    : SceneCuts(device, layout, judged_channels(layout)) {}
+
+SceneCuts::SceneCuts(Device& device, const FrameLayout& layout, const FrameLayout& judged)
+    : device_(device),
+      histogram_(device, judged),
+      counts_(device.allocate(sizeof(std::uint32_t) << judged.bits)),
+      areas_(device, layout),
+      average_(device, 1, judged.bits),
+      bins_(1 << judged.bits),
+      host_status_(device.allocate_host(sizeof(histogramaverage::Status))) {}
+
+void SceneCuts::compare(const ConstFrame& frame) {
+  const View<std::uint32_t> counts = {counts_.as<std::uint32_t>(), bins_, 1,
+                                      static_cast<std::ptrdiff_t>(counts_.size())};
+  histogram_.run(frame, counts);
+  areas_.run(frame);
+  average_.run(counts, comparison, areas_.change());
+}
+
+void SceneCuts::read_back() {
+  constexpr int size = sizeof(histogramaverage::Status);
+  device_.download({reinterpret_cast<const std::uint8_t*>(average_.status()), size, 1, size},
+                   {host_status_.as<std::uint8_t>(), size, 1, size});
+}
+
+bool SceneCuts::found_cut() const {
+  return host_status_.as<const histogramaverage::Status>()->is_cut != 0;
+}
+
+}  // namespace cudavision

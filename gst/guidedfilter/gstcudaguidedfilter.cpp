@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-cudaguidedfilter
+ * @title: cudaguidedfilter
+ *
+ * Smooths pictures by the guided filter, which keeps edges. Works on an NVIDIA GPU or, with the
+ * same results to the bit, on the CPU.
+ *
+ * #GstCudaGuidedFilter:radius sets the window and #GstCudaGuidedFilter:epsilon the sensitivity to
+ * edges. #GstCudaGuidedFilter:regions and #GstCudaGuidedFilter:use-roi-meta limit the effect to
+ * parts of the frame.
+ *
+ * All properties except those of the device may change at any time, also through a
+ * #GstControlSource.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudaguidedfilter radius=6 epsilon=400 ! videoconvert !
+ * autovideosink
+ * ]| Smooths skin and keeps eyes and hair.
+ *
+ * Since: 0.1.0
+ */
+#include "cuda/guided/guided.h"
+#include "gst/base/filterelement.h"
+
+namespace cudavision {
+namespace {
+
+class GuidedFilterProcessor {
+ public:
+  struct Settings : RegionSettings {
+    int radius = guided::Parameters().radius;
+    double epsilon = guided::Parameters().epsilon;
+  };
+
+  static constexpr FilterDescription description = {
+      "GstCudaGuidedFilter", "cudaguidedfilter", "CUDA guided filter",
+      "Filter/Effect/Video/Hardware",
+      "Edge-preserving smoothing by the guided filter, on an NVIDIA GPU or the CPU"};
+
+  static void add_properties(ElementProperties<Settings>& all) {
+    using Ranges = guided::Parameters::Ranges;
+    all.add({"radius", "Radius", "Window radius in pixels (0 = frames stay unchanged)"},
+            &Settings::radius, Ranges::radius);
+    all.add({"epsilon", "Epsilon",
+             "Regularisation: windows of this variance, in squared 8-bit grey levels, are smoothed "
+             "by half, texture of less variance more and edges less (0 = frames stay unchanged)"},
+            &Settings::epsilon, Ranges::epsilon);
+  }
+
+  static std::string error(const Settings&, const FrameFormat&) { return {}; }
+
+  GuidedFilterProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in,
+                        const FrameFormat&, const Settings& settings)
+      : filter_(device, in.layout, {settings.radius, settings.epsilon}) {}
+
+  void apply(const Settings& settings) {
+    filter_.set_parameters({settings.radius, settings.epsilon});
+  }
+
+  bool begin_frame(const FrameInfo&) { return !filter_.identity(); }
+
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
+    filter_.run(in, out, active);
+  }
+
+ private:
+  guided::Guided filter_;
+};
+
+}  // namespace
+}  // namespace cudavision
+
+GST_ELEMENT_REGISTER_DEFINE(
+    cudaguidedfilter, "cudaguidedfilter", GST_RANK_NONE,
+    cudavision::FilterElement<cudavision::GuidedFilterProcessor>::get_type())

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/histequalize/equalizeprocessor.h"
+
+#include <utility>
+
+namespace cudavision {
+namespace {
+
+template <class Operation>
+void restart_average(const std::unique_ptr<Operation>& operation) {
+  if (operation)
+    operation->restart();
+}
+
+}  // namespace
+
+EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,
+                                     const FrameFormat& in, const FrameFormat&,
+                                     const Settings& settings)
+    : device_(device),
+      format_(in),
+      tiles_{settings.tiles_x, settings.tiles_y},
+      channels_(settings.channels),
+      regions_(device, in.layout, settings, gst_cuda_vision_filter_regions(self)),
+      clock_(in.info),
+      histogram_(device, in.layout) {
+  apply(settings);
+}
+
+void EqualizeProcessor::apply(const EqualizeSettings& settings) {
+  if (settings.method == EqualizeMethod::clahe)
+    apply(clahe_parameters(settings, format_),
+          settings.smoothing_time > 0 ? clahe::Averages::kept : clahe::Averages::none);
+  else
+    apply(equalize_parameters(settings, format_));
+  regions_.set_settings(settings);
+  settings_ = settings;
+}
+
+void EqualizeProcessor::apply(const histequalize::Parameters& parameters) {
+  if (equalize_)
+    equalize_->set_parameters(parameters);
+  else
+    equalize_ =
+        std::make_unique<histequalize::HistogramEqualize>(device_, format_.layout, parameters);
+}
+
+void EqualizeProcessor::apply(const clahe::Parameters& parameters, clahe::Averages averages) {
+  if (clahe_ && (averages == clahe::Averages::none || clahe_->keeps_averages()))
+    clahe_->set_parameters(parameters);
+  else
+    clahe_ = std::make_unique<clahe::Clahe>(device_, format_.layout, tiles_, parameters, averages);
+}
+
+bool EqualizeProcessor::change_channels(EqualizeChannels channels) {
+  return std::exchange(channels_, channels) != channels;
+}
+
+bool EqualizeProcessor::begin_frame(const FrameInfo& info) {
+  const bool selected = regions_.select(info);
+  if (settings_.counts_regions())
+    update_region_histogram();
+  if (!selected || settings_.blend() == 0)
+    return false;
+  update_average(info.times);
+  return true;
+}
+
+void EqualizeProcessor::update_region_histogram() {
+  if (region_histogram_)
+    region_histogram_->set_parameters(regions_.parameters());
+  else
+    region_histogram_.emplace(device_, format_.layout, regions_.parameters());
+}
+
+// Decides whether and how the frame takes part in an average.
+void EqualizeProcessor::update_average(const FrameTimes& times) {
+  average_.reset();
+  if (settings_.smoothing_time == 0)
+    return restart();
+  // An average must not go on where it ended before the method changed.
+  if (is_clahe())
+    restart_average(equalize_);
+  else
+    restart_average(clahe_);
+  average_ = average_parameters(settings_, clock_.elapsed(times));
+}
+
+void EqualizeProcessor::run(const ConstFrame& in, const Frame* out, const FrameInfo& info,
+                            HistogramMessages* messages) {
+  if (!messages) {
+    run(in, out, {});
+    return;
+  }
+  const LuminanceNoise noise = measure_noise(in);
+  messages->read_back(info.times, run(in, out, messages->bins()), noise);
+}
+
+const histogramaverage::Status* EqualizeProcessor::run(const ConstFrame& in, const Frame* out,
+                                                       View<std::uint32_t> bins) {
+  if (out)
+    regions_.run(in, *out,
+                 [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
+                   equalize(from, to, bins);
+                 });
+  const bool counted = out && !is_clahe();
+  if (bins && !counted) {
+    if (histequalize::RegionHistogram* regions = counted_regions())
+      regions->run(in, bins);
+    else
+      histogram_.run(in, bins);
+  }
+  return out ? status() : nullptr;
+}
+
+// CLAHE, which has the histograms of tiles only, leaves bins alone.
+void EqualizeProcessor::equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins) {
+  if (is_clahe())
+    clahe_->run(in, out, average_);
+  else
+    equalize_->run(in, out, bins, average_, counted_regions());
+}
+
+histequalize::RegionHistogram* EqualizeProcessor::counted_regions() {
+  return settings_.counts_regions() ? &*region_histogram_ : nullptr;
+}
+
+const histogramaverage::Status* EqualizeProcessor::status() const {
+  if (!average_)
+    return nullptr;
+  return is_clahe() ? clahe_->status() : equalize_->status();
+}
+
+LuminanceNoise EqualizeProcessor::measure_noise(const ConstFrame& in) {
+  if (!noise_)
+    noise_ = std::make_unique<noise::Estimate>(device_, format_.layout);
+  noise_->restart();
+  noise_->run(in);
+  LuminanceNoise noise{noise_->states(), {}};
+  for (int c = 0; c < format_.layout.channel_count; ++c) {
+    const Role role = format_.layout.channels[c].role;
+    noise.counted[c] = role != Role::chroma && role != Role::alpha;
+  }
+  return noise;
+}
+
+void EqualizeProcessor::restart() {
+  restart_average(equalize_);
+  restart_average(clahe_);
+  clock_.reset();
+}
+
+}  // namespace cudavision

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-cudapixelate
+ * @title: cudapixelate
+ *
+ * Hides what pictures show under a mosaic or one colour, mostly in regions, such as faces or number
+ * plates. Unlike a blur, neither can be undone. Works on an NVIDIA GPU or, with the same results to
+ * the bit, on the CPU.
+ *
+ * #GstCudaPixelate:method selects the effect:
+ *
+ * * `mosaic`: blocks of #GstCudaPixelate:block-size pixels become their mean
+ * * `solid`: all pixels become #GstCudaPixelate:color
+ *
+ * #GstCudaPixelate:regions and #GstCudaPixelate:use-roi-meta limit the effect to parts of the
+ * frame. All other pixels stay as they are. The fields of interlaced frames are hidden
+ * independently.
+ *
+ * All properties except those of the device may change at any time, also through a
+ * #GstControlSource.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudapixelate block-size=24 regions=0.3,0.1,0.4,0.5 !
+ * videoconvert ! autovideosink
+ * ]| Hides a rectangle in the middle of the picture under a mosaic.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudapixelate method=solid color=0xff808080
+ * regions=0.3,0.1,0.4,0.5 region-shape=ellipse ! videoconvert ! autovideosink
+ * ]| Paints an ellipse over it in grey.
+ *
+ * Since: 0.1.0
+ */
+#include "cuda/mosaic/mosaic.h"
+#include "gst/base/colorsamples.h"
+#include "gst/base/filterelement.h"
+
+namespace cudavision {
+namespace {
+
+enum class PixelateMethod { mosaic, solid };
+
+GType method_type() {
+  static const GEnumValue values[] = {
+      enum_value(PixelateMethod::mosaic, "Replace blocks of block-size pixels by their mean",
+                 "mosaic"),
+      enum_value(PixelateMethod::solid, "Replace everything by color", "solid"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaPixelateMethod", values);
+  return type;
+}
+
+class PixelateProcessor {
+ public:
+  struct Settings : RegionSettings {
+    PixelateMethod method = PixelateMethod::mosaic;
+    int block_size = mosaic::Parameters().block_size;
+    guint color = 0xff000000;  ///< ARGB
+    bool hide_alpha = mosaic::Parameters().hide_alpha;
+  };
+
+  static constexpr FilterDescription description = {
+      "GstCudaPixelate", "cudapixelate", "CUDA pixelation", "Filter/Effect/Video/Hardware",
+      "Hides frames or regions of them under a mosaic or one colour, on an NVIDIA GPU or the CPU"};
+
+  static void add_properties(ElementProperties<Settings>& all) {
+    all.add({"method", "Method", "How pixels are hidden"}, &Settings::method, method_type());
+    all.add({"block-size", "Block size",
+             "With method=mosaic, width and height of the blocks in pixels; the first block begins "
+             "in the top left corner of the frame"},
+            &Settings::block_size, mosaic::Parameters::Ranges::block_size);
+    all.add({"color", "Colour",
+             "With method=solid, the colour as 0xAARRGGBB; alpha does not count, the frame keeps "
+             "its own; converted to YUV and gray by the colorimetry of the caps"},
+            &Settings::color);
+    all.add({"hide-alpha", "Hide alpha",
+             "With method=mosaic, hide the alpha channel like the others (false = copy it "
+             "unchanged)"},
+            &Settings::hide_alpha);
+  }
+
+  static std::string error(const Settings&, const FrameFormat&) { return {}; }
+
+  PixelateProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in, const FrameFormat&,
+                    const Settings& settings)
+      : format_(in),
+        parameters_(parameters_of(settings)),
+        mosaic_(device, in.layout, parameters_) {}
+
+  void apply(const Settings& settings) { parameters_ = parameters_of(settings); }
+
+  bool begin_frame(const FrameInfo& info) {
+    parameters_.fields = info.interlaced;
+    mosaic_.set_parameters(parameters_);
+    return true;
+  }
+
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
+    mosaic_.run(in, out, active);
+  }
+
+ private:
+  mosaic::Parameters parameters_of(const Settings& settings) const {
+    mosaic::Parameters parameters;
+    parameters.block_size = settings.block_size;
+    parameters.solid = settings.method == PixelateMethod::solid;
+    if (parameters.solid)
+      parameters.values = color_samples(format_, settings.color);
+    parameters.hide_alpha = settings.hide_alpha && !parameters.solid;
+    return parameters;
+  }
+
+  const FrameFormat format_;
+  mosaic::Parameters parameters_;
+  mosaic::Mosaic mosaic_;
+};
+
+}  // namespace
+}  // namespace cudavision
+
+GST_ELEMENT_REGISTER_DEFINE(cudapixelate, "cudapixelate", GST_RANK_NONE,
+                            cudavision::FilterElement<cudavision::PixelateProcessor>::get_type())

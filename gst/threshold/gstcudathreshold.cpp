@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-cudathreshold
+ * @title: cudathreshold
+ *
+ * Turns pictures into black and white by an adaptive threshold: a pixel becomes black if it is
+ * darker than its surroundings, so that writing is separated from an unevenly lit sheet. Works on
+ * an NVIDIA GPU or, with the same results to the bit, on the CPU.
+ *
+ * #GstCudaThreshold:method selects the rule:
+ *
+ * * `bradley`: darker than the local mean by more than #GstCudaThreshold:ratio (Bradley and Roth)
+ * * `sauvola`: below a threshold from the local mean and standard deviation (Sauvola)
+ *
+ * The output is GRAY8 or GRAY16_LE. The time hardly depends on #GstCudaThreshold:radius. All
+ * properties except those of the device may change at any time, also through a #GstControlSource.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudathreshold radius=20 ! videoconvert ! autovideosink
+ * ]| Shows writing in black on white, even if the sheet is lit unevenly.
+ *
+ * Since: 0.1.0
+ */
+#include "cuda/localstatistics/localstatistics.h"
+#include "gst/base/filterelement.h"
+#include "gst/base/outputcaps.h"
+
+namespace cudavision {
+namespace {
+
+enum class ThresholdMethod { bradley, sauvola };
+
+GType method_type() {
+  static const GEnumValue values[] = {
+      enum_value(ThresholdMethod::bradley,
+                 "Black if darker than the mean by more than ratio (Bradley and Roth)", "bradley"),
+      enum_value(
+          ThresholdMethod::sauvola,
+          "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
+          "sauvola"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaThresholdMethod", values);
+  return type;
+}
+
+class ThresholdProcessor {
+ public:
+  struct Settings {
+    ThresholdMethod method = ThresholdMethod::bradley;
+    int radius = localstatistics::Parameters().radius;
+    double ratio = localstatistics::Parameters().ratio;
+    double k = localstatistics::Parameters().k;
+    double range = localstatistics::Parameters().range;
+    bool invert = localstatistics::Parameters().invert;
+  };
+
+  static constexpr FilterDescription description = {
+      "GstCudaThreshold",
+      "cudathreshold",
+      "CUDA adaptive threshold",
+      "Filter/Effect/Video/Hardware",
+      "Black and white by an adaptive threshold (Bradley, Sauvola), on an NVIDIA GPU or the CPU",
+      "smaller frames"};
+
+  static void add_properties(ElementProperties<Settings>& all) {
+    using Ranges = localstatistics::Parameters::Ranges;
+    all.add({"method", "Method", "Rule that decides between black and white"}, &Settings::method,
+            method_type());
+    all.add({"radius", "Radius", "Window radius in pixels"}, &Settings::radius, Ranges::radius);
+    all.add({"ratio", "Ratio",
+             "With method=bradley: fraction of the mean by which a pixel must be darker than the "
+             "mean to become black"},
+            &Settings::ratio, Ranges::ratio);
+    all.add({"k", "Weight k",
+             "With method=sauvola: weight k of the standard deviation in the threshold "
+             "mean·(1 + k·(stddev/range − 1))"},
+            &Settings::k, Ranges::k);
+    all.add(
+        {"range", "Range",
+         "With method=sauvola: standard deviation at which the threshold equals the mean "
+         "(0 = half the range of the samples: for 8 bits 128 in full range and 109.5 in limited "
+         "range)"},
+        &Settings::range, Ranges::range);
+    all.add({"invert", "Invert", "White where a pixel is darker than its surroundings, else black"},
+            &Settings::invert);
+  }
+
+  static std::string error(const Settings&, const FrameFormat&) { return {}; }
+  static Caps src_template() { return gray_template(); }
+  static void extend_class(GstCudaVisionFilterClass* klass);
+
+  ThresholdProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in,
+                     const FrameFormat& out, const Settings& settings)
+      : limited_range_(in.low > 0),
+        parameters_(parameters_of(settings)),
+        statistics_(device, in.layout, out.layout.bits, parameters_) {}
+
+  void apply(const Settings& settings) {
+    const localstatistics::Parameters parameters = parameters_of(settings);
+    if (parameters == parameters_)
+      return;
+    statistics_.set_parameters(parameters);
+    parameters_ = parameters;
+  }
+
+  bool begin_frame(const FrameInfo&) { return true; }
+
+  void run(const ConstFrame& in, const Frame& out) { statistics_.run(in, out.planes[0]); }
+
+ private:
+  localstatistics::Parameters parameters_of(const Settings& settings) const {
+    using Output = localstatistics::Parameters::Output;
+    localstatistics::Parameters parameters;
+    parameters.output =
+        settings.method == ThresholdMethod::bradley ? Output::bradley : Output::sauvola;
+    parameters.radius = settings.radius;
+    parameters.ratio = settings.ratio;
+    parameters.k = settings.k;
+    parameters.range = settings.range;
+    parameters.invert = settings.invert;
+    parameters.limited_range = limited_range_;
+    return parameters;
+  }
+
+  const bool limited_range_;
+  localstatistics::Parameters parameters_;
+  localstatistics::LocalStatistics statistics_;
+};
+
+/* Caps */
+
+GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
+                        GstCaps* filter) {
+  return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
+    return gray_caps_of_other_side(direction, caps, filter, GrayDepth::any, takes_cuda(trans))
+        .release();
+  });
+}
+
+GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
+                     GstCaps* othercaps) {
+  if (direction == GST_PAD_SRC)
+    return FilterElement<ThresholdProcessor>::parent_class()->fixate_caps(trans, direction, caps,
+                                                                          othercaps);
+  return fixate_output(trans, caps, othercaps, [&](Caps possible) {
+    return choose_memory(prefer_8_bits(possible.get()), GST_BASE_TRANSFORM_SRC_PAD(trans));
+  });
+}
+
+repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
+  return repack::UnpackedForm::luminance;
+}
+
+FrameFormat output_format(GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {
+  return picture_format(in, caps, in.layout.width, in.layout.height);
+}
+
+void ThresholdProcessor::extend_class(GstCudaVisionFilterClass* klass) {
+  klass->parent_class.transform_caps = transform_caps;
+  klass->parent_class.fixate_caps = fixate_caps;
+  klass->unpacked_form = unpacked_form;
+  klass->output_format = output_format;
+}
+
+}  // namespace
+}  // namespace cudavision
+
+GST_ELEMENT_REGISTER_DEFINE(cudathreshold, "cudathreshold", GST_RANK_NONE,
+                            cudavision::FilterElement<cudavision::ThresholdProcessor>::get_type())

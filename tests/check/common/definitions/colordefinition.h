@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/core/frame.h"
+
+namespace check {
+
+/// Returns the sample of a colour in a channel of the layout, by BT.601 and in limited or full
+/// range.
+std::uint16_t color_sample(std::uint32_t argb, bool limited, const cudavision::FrameLayout& layout,
+                           int channel);
+
+}  // namespace check

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tests/check/common/elementundertest.h"
+#include "tests/check/common/pictures/picture.h"
+#include "tests/kernels/noise/noise_definition.h"
+
+/// The expected output of cudadenoise, by the definitions of tests/kernels. Nothing here calls the
+/// code under test.
+namespace check {
+
+/// The properties of cudadenoise except `frames`.
+struct Denoising {
+  double strength = 10;
+  int search = 21;
+  int patch = 7;
+  double chroma_strength = -1;
+
+  Properties properties() const;
+  std::string description() const { return text_of(properties()); }
+};
+/// Returns settings of which the definition is fast.
+Denoising denoising(double strength = 60, int search = 5, int patch = 3);
+
+/// The noise of the channels, over time.
+using NoiseSoFar = std::array<cudavision::test::DefinedNoise, 4>;
+
+/// noise: of the channels, in the frames before this one; it takes that of this frame. The
+/// neighbours are the other frames that are searched; the format must be a native one if there are
+/// any.
+Picture denoised(const Picture& picture, const Denoising& how, NoiseSoFar& noise,
+                 const std::vector<Picture>& neighbours = {});
+/// For known strengths.
+Picture denoised(const Picture& picture, const Denoising& how,
+                 const std::vector<Picture>& neighbours = {});
+
+}  // namespace check

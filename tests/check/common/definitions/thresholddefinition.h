@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "tests/check/common/elementundertest.h"
+#include "tests/check/common/pictures/picture.h"
+
+/// The expected output of cudathreshold, by the definition of tests/kernels. Nothing here calls the
+/// code under test.
+namespace check {
+
+/// The properties of cudathreshold.
+struct Threshold {
+  int radius = 7;
+  bool sauvola = false;
+  double ratio = 0.15;
+  double k = 0.2;
+  double range = 0;
+  bool invert = false;
+  bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8)), as the caps say
+
+  Properties properties() const;
+  std::string description() const { return text_of(properties()); }
+};
+
+/// Returns the output in GRAY8 or GRAY16_LE.
+Picture thresholded(const Picture& picture, const Threshold& how, const FormatSpec& format);
+
+}  // namespace check

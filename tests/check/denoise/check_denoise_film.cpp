@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests the property frames as applications meet it: in every format and size, with frames in
+// flight, in pipelines that seek, and when something goes wrong.
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <random>
+
+#include "tests/check/common/pictures/random.h"
+#include "tests/check/common/pipelines.h"
+#include "tests/check/denoise/film.h"
+
+using namespace check;
+
+// In pictures as small as some of these, noise alone begins new scenes.
+TEST(test_each_format_and_size) {
+  for (const FormatSpec& format : formats())
+    for (const Size& size : {Size{1, 1}, {1, 9}, {2, 1}, {7, 5}, {64, 40}}) {
+      auto pictures = film(format.name, 4, 40, 1, size);
+      pictures[3] = pictures[2];  // is certainly the same scene
+      Film one(3);
+      one.filter.accept_caps(format, size.width, size.height);
+      one.push(pictures, 0, 4);
+      one.filter.send_eos();
+      for (int first = 0, end = 1; first < 4; first = end++) {
+        while (end < 4 && !begins_scene(pictures[static_cast<std::size_t>(end) - 1],
+                                        pictures[static_cast<std::size_t>(end)]))
+          ++end;
+        one.expect(pictures, 3, first, end);
+      }
+      one.expect_none();
+    }
+}
+
+// Gives the same with any number of frames in flight.
+TEST(test_frames_in_flight, .times(5)) {
+  const auto pictures = film("NV12", 24);
+  Film one(9, {{"frames-in-flight", std::to_string(index)}});
+  one.filter.accept_caps(format_named("NV12"), film_size.width, film_size.height);
+  one.push(pictures, 0, 24);
+  one.filter.send_eos();
+  one.expect(pictures, 9, 0, 24);
+  one.expect_none();
+}
+
+// A frame that cannot be read comes after those before it, and leaves nothing behind.
+TEST(test_unreadable_frames, .times(3)) {
+  const auto pictures = film("GRAY8", 8);
+  Film one(5, {{"frames-in-flight", index == 2 ? "4" : "1"}});
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  const int bad = index == 0 ? 0 : 4;
+  one.push(pictures, 0, bad);
+  GstBuffer* const too_short = to_buffer(pictures[0]);
+  gst_buffer_set_size(too_short, 7);
+  fail_unless_equals_int(one.filter.push(at(static_cast<guint64>(bad) * frame_time, too_short)),
+                         GST_FLOW_ERROR);
+  fail_unless_equals_int(one.filter.messages().count(GST_MESSAGE_ERROR), 1);
+  one.push(pictures, bad, 8);
+  one.filter.send_eos();
+  one.expect(pictures, 5, 0, bad);
+  one.expect(pictures, 5, bad, 8);
+  one.expect_none();
+}
+
+// If the element cannot be built for another number of frames, frames fail without a crash until
+// the properties are valid again.
+TEST(test_not_built_anew) {
+  const auto pictures = film("GRAY8", 6);
+  Film one(3);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  one.push(pictures, 0, 2);
+  // While the frames go downstream that still wait, the application makes the properties invalid.
+  gst_pad_add_probe(
+      one.filter.sink_pad(), GST_PAD_PROBE_TYPE_BUFFER,
+      +[](GstPad*, GstPadProbeInfo*, gpointer filter) {
+        static_cast<FilterHarness*>(filter)->set("search-size", "4");
+        return GST_PAD_PROBE_REMOVE;
+      },
+      &one.filter, nullptr);
+  one.filter.set("frames", "5");
+  fail_unless_equals_int(one.push(pictures[2]), GST_FLOW_ERROR);
+  fail_unless(one.filter.messages().count(GST_MESSAGE_ERROR) >= 1);
+  fail_unless_equals_int(one.push(pictures[3]), GST_FLOW_ERROR);
+}
+
+// A GAP event lets frames out while nothing is linked. When downstream is linked again, those after
+// it are accepted.
+TEST(test_linked_again) {
+  const auto pictures = film("GRAY8", 7);
+  Film one(5);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  one.push(pictures, 0, 3);
+  one.expect(expected(pictures, 0, 5, 0, 3), "frame 0");
+  const Owned<GstPad> source = pad_of(one.filter.element(), "src");
+  gst_pad_unlink(source, one.filter.sink_pad());
+  one.filter.send_event(gst_event_new_gap(3 * frame_time, frame_time));
+  fail_unless_equals_int(gst_pad_link(source, one.filter.sink_pad()), GST_PAD_LINK_OK);
+  one.push(pictures, 3, 7);
+  one.filter.send_eos();
+  for (int i = 3; i < 7; ++i) {
+    const Owned<GstBuffer> out = one.filter.pull();
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out), static_cast<guint64>(i) * frame_time);
+    expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
+                   expected(pictures, i, 5, 3, 7), "frame " + std::to_string(i));
+  }
+}
+
+// Frames are marked as upstream has marked them, also after frames have waited.
+TEST(test_marks_of_discontinuity) {
+  const auto pictures = film("GRAY8", 8);
+  Film one(5);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  for (int i = 0; i < 8; ++i) {
+    if (i == 5)
+      one.filter.set("frames", "1");
+    GstBuffer* const buffer = to_buffer(pictures[static_cast<std::size_t>(i)]);
+    if (i == 0 || i == 3)
+      GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    fail_unless_equals_int(one.push(buffer), GST_FLOW_OK);
+  }
+  one.filter.send_eos();
+  for (int i = 0; i < 8; ++i)
+    fail_unless_equals_int(GST_BUFFER_IS_DISCONT(one.filter.pull().get()), i == 0 || i == 3);
+}
+
+// QoS drops the first frame after a discontinuity, and those that follow still search none before.
+TEST(test_late_discontinuity) {
+  auto pictures = film("GRAY8", 6);
+  Film one(5);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  one.push(pictures, 0, 3);
+  gst_harness_push_upstream_event(one.filter.harness(),
+                                  gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, 0, 3 * frame_time));
+  GstBuffer* const late = to_buffer(pictures[0]);
+  GST_BUFFER_FLAG_SET(late, GST_BUFFER_FLAG_DISCONT);
+  fail_unless_equals_int(one.push(late), GST_FLOW_OK);
+  one.push(pictures, 3, 6);
+  one.filter.send_eos();
+  one.expect(pictures, 5, 0, 3);
+  for (int i = 3; i < 6; ++i) {
+    const Owned<GstBuffer> out = one.filter.pull();
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out), static_cast<guint64>(i + 1) * frame_time);
+    fail_unless_equals_int(GST_BUFFER_IS_DISCONT(out.get()), i == 3);
+    expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
+                   expected(pictures, i, 5, 3, 6), "frame " + std::to_string(i));
+  }
+  one.expect_none();
+}
+
+// Upstream asks that all be consumed, for example before it frees what its buffers refer to.
+TEST(test_drain_query) {
+  const auto pictures = film("GRAY8", 7);
+  Film one(5);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  one.push(pictures, 0, 4);
+  const Owned<GstQuery> query(gst_query_new_drain());
+  gst_pad_peer_query(one.filter.source_pad(), query);
+  one.expect(pictures, 5, 0, 4);
+  one.push(pictures, 4, 7);
+  one.filter.send_eos();
+  one.expect(pictures, 5, 4, 7);
+}
+
+// Upstream gets each buffer back at once, so its pool needs none for frames that wait.
+TEST(test_proposed_pool, .times(2)) {
+  Film one(index == 0 ? 1 : 9, {{"frames-in-flight", "4"}});
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  const Owned<GstCaps> caps = current_caps(one.filter.source_pad());
+  const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
+  fail_unless(gst_pad_peer_query(one.filter.source_pad(), query));
+  guint minimum = 0;
+  gst_query_parse_nth_allocation_pool(query, 0, nullptr, nullptr, &minimum, nullptr);
+  fail_unless_equals_int(static_cast<int>(minimum), index == 0 ? 4 : 0);
+}
+
+// Another ALLOCATION query is no interruption, as downstream may ask for one at any time.
+TEST(test_new_pool_in_a_film) {
+  const auto pictures = film("GRAY8", 8);
+  Film one(5);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  one.push(pictures, 0, 4);
+  gst_harness_push_upstream_event(one.filter.harness(), gst_event_new_reconfigure());
+  const Owned<GstCaps> caps = current_caps(one.filter.source_pad());
+  const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
+  fail_unless(gst_pad_peer_query(one.filter.source_pad(), query));
+  one.push(pictures, 4, 8);
+  one.filter.send_eos();
+  one.expect(pictures, 5, 0, 8);
+}
+
+// Frames without times, or of unknown duration, stay in order.
+TEST(test_no_times) {
+  const auto pictures = film("GRAY8", 6);
+  for (const bool timed : {false, true}) {
+    Film one(5);
+    one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+    for (guint64 i = 0; i < 6; ++i) {
+      GstBuffer* const buffer = to_buffer(pictures[i]);
+      GST_BUFFER_PTS(buffer) = timed ? i * frame_time : GST_CLOCK_TIME_NONE;
+      fail_unless_equals_int(one.filter.push(buffer), GST_FLOW_OK);
+    }
+    one.filter.send_eos();
+    for (guint64 i = 0; i < 6; ++i) {
+      const Owned<GstBuffer> out = one.filter.pull();
+      fail_unless_equals_uint64(GST_BUFFER_PTS(out), timed ? i * frame_time : GST_CLOCK_TIME_NONE);
+      fail_if(GST_BUFFER_DURATION_IS_VALID(out.get()));
+      expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
+                     expected(pictures, static_cast<int>(i), 5, 0, 6), "a frame");
+    }
+  }
+}
+
+// With a strength of 0, frames keep all their bits, whatever else is set.
+TEST(test_unchanged) {
+  const FormatSpec& format = format_named("Y444_10LE");
+  Film one(3, {{"strength", "0"}, {"search-size", "1"}, {"regions", "3,3,9,9"}});
+  one.filter.accept_caps(format, film_size.width, film_size.height);
+  const Picture picture =
+      make_picture(format, film_size.width, film_size.height, Content::random, 1);
+  for (int i = 0; i < 3; ++i)
+    fail_unless_equals_int(one.push(picture), GST_FLOW_OK);
+  one.filter.send_eos();
+  for (int i = 0; i < 3; ++i)
+    one.expect(picture, "frame " + std::to_string(i));
+}
+
+// A frame that repeats the one before, as its GAP flag tells, is a frame like any other.
+TEST(test_flagged_as_gaps) {
+  const auto pictures = film("GRAY8", 5);
+  Film one(3);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  for (const Picture& picture : pictures) {
+    GstBuffer* const buffer = to_buffer(picture);
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+    fail_unless_equals_int(one.push(buffer), GST_FLOW_OK);
+  }
+  one.filter.send_eos();
+  one.expect(pictures, 3, 0, 5);
+}
+
+// Each frame is denoised in the regions of its own metas, and other frames are searched as wholes.
+TEST(test_regions) {
+  const auto pictures = film("GRAY8", 6);
+  Film one(3, {{"use-roi-meta", "true"}, {"region-feather", "0"}, {"region-margin", "0"}});
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  for (guint i = 0; i < 6; ++i) {
+    GstBuffer* const buffer = to_buffer(pictures[i]);
+    gst_buffer_add_video_region_of_interest_meta(buffer, "face", 3 * i, 2 * i, 6, 5);
+    fail_unless_equals_int(one.push(buffer), GST_FLOW_OK);
+  }
+  one.filter.send_eos();
+  for (int i = 0; i < 6; ++i) {
+    Picture right = pictures[static_cast<std::size_t>(i)];
+    const Picture whole = expected(pictures, i, 3, 0, 6);
+    for (int y = 2 * i; y < 2 * i + 5; ++y)
+      for (int x = 3 * i; x < 3 * i + 6; ++x)
+        right.set_sample(0, x, y, whole.sample(0, x, y));
+    one.expect(right, "frame " + std::to_string(i));
+  }
+}
+
+// Each frame counts once in the average of the noise, also where the device has found out after it
+// began to denoise the frame that the scene ends. That frame is the noisiest here.
+TEST(test_automatic_strength_across_a_cut, .times(2)) {
+  Denoising how = denoising(-1, 5, 3);
+  const Size size = {96, 80};
+  std::mt19937 random(1);
+  std::vector<Picture> pictures;
+  for (int i = 0; i < 10; ++i) {
+    const unsigned noise = i == 4 ? 60 : 4 + static_cast<unsigned>(i);
+    pictures.push_back(
+        picture_with(format_named("GRAY8"), size.width, size.height, [&](int, int x, int) {
+          return (i < 5 ? 2 * x : 40 + x / 4) + static_cast<int>(random() % noise);
+        }));
+    fail_unless_equals_int(i > 0 && begins_scene(pictures[static_cast<std::size_t>(i) - 1],
+                                                 pictures[static_cast<std::size_t>(i)]),
+                           i == 5);
+  }
+  Film one(3, {{"strength", "-1"}, {"frames-in-flight", index == 0 ? "1" : "4"}});
+  one.filter.accept_caps(format_named("GRAY8"), size.width, size.height);
+  one.push(pictures, 0, 10);
+  one.filter.send_eos();
+  NoiseSoFar noise;
+  for (int i = 0; i < 10; ++i)
+    one.expect(denoised(pictures[static_cast<std::size_t>(i)], how, noise,
+                        neighbours_of(pictures, i, 3, i < 5 ? 0 : 5, i < 5 ? 5 : 10)),
+               "frame " + std::to_string(i));
+}
+
+// Automatic strength gives the same pictures and messages with several frames in flight.
+TEST(test_automatic_strength_in_flight) {
+  const auto pictures = film("I420", 14, 40, 1, {96, 80});
+  std::vector<std::vector<std::uint8_t>> frames[2];
+  std::vector<std::string> messages[2];
+  for (const std::size_t several : {0, 1}) {
+    Film one(
+        5,
+        {{"strength", "-1"}, {"post-messages", "true"}, {"frames-in-flight", several ? "4" : "1"}});
+    one.filter.accept_caps(format_named("I420"), 96, 80);
+    one.push(pictures, 0, 14);
+    one.filter.send_eos();
+    while (const Owned<GstBuffer> out = one.filter.pull())
+      frames[several].push_back(bytes_of(out));
+    for (const Owned<GstMessage>& message : one.filter.messages().take(GST_MESSAGE_ELEMENT)) {
+      gchar* const text = gst_structure_to_string(gst_message_get_structure(message));
+      messages[several].emplace_back(text);
+      g_free(text);
+    }
+  }
+  fail_unless_equals_int(frames[0].size(), 14);
+  fail_unless_equals_int(messages[0].size(), 14);
+  fail_unless(frames[0] == frames[1]);
+  fail_unless(messages[0] == messages[1]);
+}
+
+// Sinks of live pipelines wait as long as the frames do, so that none is too late: without that,
+// all would come 160 ms late. The first ones may, as the device needs time for its first kernels.
+TEST(test_live_pipeline) {
+  std::atomic<int> shown{0};
+  run_pipeline(
+      "videotestsrc is-live=true num-buffers=40 ! video/x-raw, format=GRAY8, width=32, height=16, "
+      "framerate=25/1 ! cudadenoise name=e frames=7 search-size=3 ! "
+      "cudadenoise name=e2 frames=3 search-size=3 ! fakesink name=sink "
+      "sync=true qos=true max-lateness=60000000 signal-handoffs=true",
+      [&](GstElement* pipeline) {
+        const Owned<GstElement> sink = element_in(pipeline, "sink");
+        g_signal_connect(sink.get(), "handoff",
+                         G_CALLBACK(+[](GstElement*, GstBuffer* frame, GstPad*, gpointer count) {
+                           if (GST_BUFFER_PTS(frame) >= GST_SECOND)
+                             ++*static_cast<std::atomic<int>*>(count);
+                         }),
+                         &shown);
+      },
+      [&](GstElement*) { fail_unless_equals_int(shown, 15); });
+}

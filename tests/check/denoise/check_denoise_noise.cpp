@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests cudadenoise where the strength follows the noise of the frames, where chroma has a strength
+// of its own, and the messages about both.
+#include <cmath>
+#include <random>
+
+#include "tests/check/common/definitions/denoisedefinition.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/histogrammessage.h"
+
+using namespace check;
+
+namespace {
+
+Denoising automatic(double chroma_strength = -1) {
+  Denoising how = denoising(-1);
+  how.chroma_strength = chroma_strength;
+  return how;
+}
+
+/// A picture with edges, and with noise of about this deviation in all channels, except in the
+/// chroma of formats with a single plane.
+Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, deviation / 255);
+  const auto noisy = [&](double level, int peak) {
+    return std::clamp(static_cast<int>((level + normal(random)) * peak), 0, peak);
+  };
+  Picture picture = picture_with(format, 160, 128, [&](int channel, int x, int y) {
+    return noisy((x / 24 + y / 24 + channel) % 3 * 0.25 + 0.25, static_cast<int>(format.peak()));
+  });
+  const std::size_t step = format.peak() > 255 ? 2 : 1;  // the upper bytes of words
+  for (std::size_t p = 1; format.places.size() == 1 && p < picture.planes.size(); ++p)
+    for (std::size_t i = step - 1; i < picture.planes[p].bytes.size(); i += step)
+      picture.planes[p].bytes[i] = static_cast<std::uint8_t>(noisy(0.5, 255));
+  return picture;
+}
+
+std::vector<double> numbers_in(const GstStructure* structure, const char* field) {
+  const GValue* const array = gst_structure_get_value(structure, field);
+  fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
+  std::vector<double> numbers;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i)
+    numbers.push_back(g_value_get_double(gst_value_array_get_value(array, i)));
+  return numbers;
+}
+
+std::vector<bool> booleans_in(const GstStructure* structure, const char* field) {
+  const GValue* const array = gst_structure_get_value(structure, field);
+  fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
+  std::vector<bool> booleans;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i)
+    booleans.push_back(g_value_get_boolean(gst_value_array_get_value(array, i)));
+  return booleans;
+}
+
+std::vector<Owned<GstMessage>> take_messages(FilterHarness& filter) {
+  return filter.messages().take(GST_MESSAGE_ELEMENT);
+}
+
+}  // namespace
+
+TEST(test_strength_follows_noise) {
+  for (const char* name : {"GRAY8", "I420", "NV12", "RGBA", "P010_10LE"}) {
+    const FormatSpec& format = format_named(name);
+    for (const Denoising& how : {automatic(), automatic(0), automatic(12)}) {
+      FilterHarness filter("cudadenoise", how.properties());
+      filter.accept_caps(format, 160, 128, colorimetry(format, false));
+      NoiseSoFar noise;
+      unsigned seed = 1;
+      for (const double deviation : {2.0, 3.0, 20.0, 20.0, 8.0}) {
+        const Picture picture = with_noise(format, deviation, ++seed);
+        expect_picture(filter.process(picture), denoised(picture, how, noise),
+                       how.description() + " of " + name);
+      }
+    }
+  }
+}
+
+TEST(test_flush_and_caps_restart_the_average) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Denoising how = automatic();
+  FilterHarness filter("cudadenoise", how.properties());
+  const Picture loud = with_noise(format, 30, 1), quiet = with_noise(format, 3, 2);
+  NoiseSoFar first, second;
+  const Picture after_loud = (denoised(loud, how, first), denoised(quiet, how, first));
+  const Picture alone = denoised(quiet, how, second);
+  fail_unless(!difference(after_loud, alone).empty(), "the average has no effect");
+
+  filter.accept_caps(format, 160, 128);
+  filter.process(loud);
+  expect_picture(filter.process(quiet), after_loud, "in sequence");
+  filter.process(loud);
+  filter.flush();
+  filter.accept_caps(format, 160, 128);
+  expect_picture(filter.process(quiet), alone, "after a flush");
+  filter.process(loud);
+  filter.accept_caps(format_named("I420"), 160, 128);
+  filter.process(with_noise(format_named("I420"), 3, 3));
+  filter.accept_caps(format, 160, 128);
+  expect_picture(filter.process(quiet), alone, "after other caps");
+}
+
+TEST(test_known_strengths_of_chroma) {
+  for (const char* name : {"I420", "NV12", "YUY2", "P010_10LE"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter("cudadenoise");
+    filter.accept_caps(format, 160, 128, colorimetry(format, false));
+    const Picture picture = with_noise(format, 10, 3);
+    for (const double luma : {0.0, 15.0})
+      for (const double chroma : {-1.0, 0.0, 15.0, 40.0}) {
+        Denoising how = denoising(luma);
+        how.chroma_strength = chroma;
+        filter.set(how.properties());
+        expect_picture(filter.process(picture), denoised(picture, how), how.description());
+      }
+  }
+}
+
+TEST(test_messages) {
+  struct Expectation {
+    const char* format;
+    std::size_t channels;
+  };
+  for (const Expectation& expected : {Expectation{"GRAY8", 1}, {"I420", 3}, {"RGBA", 3}}) {
+    const FormatSpec& format = format_named(expected.format);
+    FilterHarness filter("cudadenoise", {{"search-size", "21"}});
+    filter.accept_caps(format, 160, 128, colorimetry(format, false));
+    filter.process(with_noise(format, 10, 1));
+    fail_unless_equals_int(take_messages(filter).size(), 0);
+
+    filter.set({{"post-messages", "true"}, {"strength", "-1"}});
+    filter.process(with_noise(format, 10, 2));
+    filter.set({{"strength", "4"}, {"chroma-strength", "5"}});
+    filter.process(with_noise(format, 10, 3));
+    filter.set({{"strength", "0"}, {"chroma-strength", "0"}});
+    filter.process(with_noise(format, 10, 4));
+    filter.send_eos();
+    const std::vector<Owned<GstMessage>> messages = take_messages(filter);
+    fail_unless_equals_int(messages.size(), 3);
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const GstStructure* const structure = gst_message_get_structure(messages[i]);
+      fail_unless_equals_string(gst_structure_get_name(structure), "cudadenoise");
+      fail_unless(gst_structure_has_field(structure, "running-time"));
+      const std::vector<double> noise = numbers_in(structure, "noise"),
+                                used = numbers_in(structure, "noise-used"),
+                                strength = numbers_in(structure, "strength");
+      fail_unless_equals_int(noise.size(), expected.channels);
+      fail_unless_equals_int(used.size(), expected.channels);
+      fail_unless_equals_int(strength.size(), expected.channels);
+      fail_unless(booleans_in(structure, "uncertain") == std::vector<bool>(expected.channels),
+                  "%s: uncertain", expected.format);
+      for (std::size_t c = 0; c < noise.size(); ++c) {
+        // Few blocks make a rough estimate.
+        fail_unless(noise[c] > 6 && noise[c] < 16 && std::abs(used[c] - noise[c]) < 4,
+                    "%s: a noise of %f, and %f in use", expected.format, noise[c], used[c]);
+        const bool chroma = c > 0 && std::string(expected.format) == "I420";
+        if (i > 0) {
+          fail_unless_equals_float(strength[c], i == 2 ? 0 : chroma ? 5 : 4);
+        } else {
+          fail_unless(strength[c] > 5 && strength[c] < 17, "a strength of %f", strength[c]);
+        }
+      }
+    }
+  }
+}
+
+TEST(test_message_says_that_texture_is_uncertain) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter("cudadenoise", {{"search-size", "3"}, {"post-messages", "true"}});
+  filter.accept_caps(format, 160, 128);
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  filter.process(picture_with(format, 160, 128, [&](int, int x, int) {
+    return std::clamp(static_cast<int>(120 + 45 * std::sin(x / 2.0) + 15 * normal(random)), 0, 255);
+  }));
+  filter.process(with_noise(format, 15, 1));
+  filter.send_eos();
+  const std::vector<Owned<GstMessage>> messages = take_messages(filter);
+  fail_unless_equals_int(messages.size(), 2);
+  for (const bool texture : {true, false})
+    fail_unless(booleans_in(gst_message_get_structure(messages[texture ? 0 : 1]), "uncertain") ==
+                std::vector<bool>{texture});
+}
+
+TEST(test_interval) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter(
+      "cudadenoise",
+      {{"search-size", "3"}, {"post-messages", "true"}, {"message-interval", "100000000"}});
+  filter.accept_caps(format, 160, 128);
+  for (guint i = 0; i < 10; ++i)
+    push_frame(filter, with_noise(format, 5, i), i * 40 * GST_MSECOND);
+  filter.send_eos();
+  std::vector<guint64> times;
+  for (const Owned<GstMessage>& message : take_messages(filter)) {
+    guint64 time = 0;
+    gst_structure_get_uint64(gst_message_get_structure(message), "timestamp", &time);
+    times.push_back(time / GST_MSECOND);
+  }
+  fail_unless((times == std::vector<guint64>{0, 120, 200, 320}), "%zu messages", times.size());
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/definitions/pixelatedefinition.h"
+#include "tests/check/common/elementundertest.h"
+
+namespace check {
+namespace {
+
+const RegisteredElement row(ElementUnderTest{
+    {"cudapixelate",
+     {{"method", Change::playing, "mosaic", "solid", 0, 0, "mosaic solid"},
+      {"block-size", Change::playing, "16", "256", 2, 256},
+      {"color", Change::playing, "0xff000000", "0x80ff4020", 0, 4294967295.0},
+      {"hide-alpha", Change::playing, "true", "false"}},
+     {{{"I420"}, {{"block-size", "500"}}, {"block-size=500", "2 to 256"}}}},
+    {},
+    {},
+    {"use-roi-meta", "false"},
+    {"use-roi-meta", "true"},  // finds no region in most frames
+    {"block-size", "5"},
+    {"block-size", "1"},
+    {"block-size", "16"},
+    0,
+    +[](const Picture& picture, bool) { return pixelated(picture, {}); }});
+
+}  // namespace
+}  // namespace check

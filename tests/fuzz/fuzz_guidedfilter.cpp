@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Fuzzes cudaguidedfilter; see life.h and episode.h.
+#include "cuda/guided/guided.h"
+#include "tests/check/common/definitions/guideddefinition.h"
+#include "tests/fuzz/episode.h"
+
+using namespace check;
+
+namespace {
+
+using Ranges = cudavision::guided::Parameters::Ranges;
+
+class GuidedEpisode final : public fuzz::Episode {
+ public:
+  GuidedEpisode(unsigned seed, BufferCount& buffers) : Episode("cudaguidedfilter", seed, buffers) {}
+
+ private:
+  bool possible(const FormatSpec&) const override { return Ranges::radius.contains(how_.radius); }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
+    return in_regions(
+        picture, [&](const Picture& part) { return guided(part, how_); },
+        how_.radius == 0 || how_.epsilon == 0);
+  }
+
+  void change_properties() override {
+    if (below(2) == 0)
+      how_.radius = one_of({0, 1, 2, 7, 30, 1000, Ranges::radius.max, -1});
+    if (below(2) == 0)
+      how_.epsilon = one_of({0.0, 0.01, 100.0, 650.25, Ranges::epsilon.max});
+    filter().set(how_.properties());
+    if (below(2) == 0)
+      change_regions();
+  }
+
+  void mend() override {
+    how_.radius = 7;
+    filter().set(how_.properties());
+  }
+
+  Guided how_;
+};
+
+}  // namespace
+
+TEST(fuzz_guidedfilter) {
+  fuzz::run_episodes<GuidedEpisode>();
+}
