@@ -16,10 +16,10 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
   docs/privacy.png    a street, and the same with blurred heads by cudagaussblur, from the video in Debian's
                       package opencv-doc
-  docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
-  docs/denoise.png    a street at night with noise, the same denoised by cudaintegral, and what that removed
-  docs/guided.png     fruits, smoothed by the guided filter of cudaintegral and blurred by cudagaussblur, from a
-                      photograph in that package
+  docs/binarise.png   a page in bad light, and the same in black and white by cudathreshold
+  docs/denoise.png    a street at night with noise, the same denoised by cudadenoise, and what that removed
+  docs/guided.png     fruits, smoothed by cudaguidedfilter and blurred by cudagaussblur, from a photograph in
+                      that package
   docs/flicker.svg    how the brightness of a lawn changes in a video, equalised with smoothing and without,
                       from the video of a street in Debian's package opencv-doc
   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
@@ -230,7 +230,7 @@ PY
 gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 ! tee name=both \
   both. ! queue ! videoconvert ! mixer.sink_0 \
-  both. ! queue ! cudaintegral output=threshold radius=12 threshold-ratio=0.2 ! videoconvert ! mixer.sink_1 \
+  both. ! queue ! cudathreshold radius=12 ratio=0.2 ! videoconvert ! mixer.sink_1 \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
@@ -293,7 +293,7 @@ PY
 
 gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 \
-  ! cudaintegral output=denoise denoise-strength=-1 ! filesink location="$scene.denoised"
+  ! cudadenoise strength=-1 ! filesink location="$scene.denoised"
 # Side by side, with white gaps. What was removed is around a middle grey, at three times its contrast.
 python3 - "$scene" "$scene.denoised" $width $height >"$scene.three" <<'PY'
 import sys
@@ -318,7 +318,7 @@ size="video/x-raw,width=$width,height=$height,pixel-aspect-ratio=1/1"
 gst-launch-1.0 -q filesrc location="$examples/fruits.jpg" ! jpegdec ! videoconvert ! video/x-raw,format=RGBx \
   ! videoscale method=bilinear2 ! "$size" ! tee name=all \
   all. ! queue ! mixer.sink_0 \
-  all. ! queue ! cudaintegral output=guided radius=4 guided-epsilon=600 ! mixer.sink_1 \
+  all. ! queue ! cudaguidedfilter radius=4 epsilon=600 ! mixer.sink_1 \
   all. ! queue ! cudagaussblur sigma=1.5 ! mixer.sink_2 \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=guided.png
