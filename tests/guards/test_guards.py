@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import guard
+import guard_budgets
 import guard_pages
 import guard_plugin
 import guard_properties
@@ -42,6 +43,8 @@ SOUND = {
     "gst/sgmstereo/pads/pads.h": '#include "gst/sgmstereo/settings.h"\n',
     "gst/sgmstereo/pipeline/pipeline.h": '#include "gst/sgmstereo/pads/pads.h"\npost_warning(element);\n',
     "gst/sgmstereo/rig/geometry/fit.h": '#include "cuda/core/error.h"\n',
+    "tests/guards/budgets.txt": "# A comment.\nroom cuda/core 1\nroom cuda/gaussblur 5\nroom gst/gaussblur 13\nroom gst/base 2\n"
+                                "room gst/sgmstereo 5\nroom tests/gpu 2\nroom tests/guards 2\n",
     **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/guards/test_guards.py",
                                            "tests/guards/test_changed.py")},
 }
@@ -72,6 +75,11 @@ FAULTY_TREES = [
     (guard_sources.sections, "gst/gaussblur/blur.h", ("GST_ELEMENT_REGISTER_DEFINE", "REGISTER"), "no elements were found"),
     (guard_sources.versions, "NEWS", ("1.2.0", "1.3.0"), "NEWS begins"),
     (guard_sources.versions, "pipelines/packaging/debian/changelog", ("1.2.0", "1.1.0"), "changelog begins"),
+    (guard_budgets.rooms, "cuda/core/error.h", ("\n", "\n\n"), "the room cuda/core has 2 lines, its budget is 1"),
+    (guard_budgets.rooms, "gst/gaussblur/blur.h", ("\n", 400 * "\n"), "the file gst/gaussblur/blur.h has 412 lines, its budget is 400"),
+    (guard_budgets.rooms, "tests/guards/budgets.txt", ("room gst/base 2\n", ""), "the room gst/base has 2 lines, its budget is 0"),
+    (guard_budgets.rooms, "tests/guards/budgets.txt", ("room", "file cuda/core/error.h 9\nroom"), "the file cuda/core/error.h, which needs no"),
+    (guard_budgets.rooms, "tests/guards/budgets.txt", ("room", "folder gst/base 30\nroom"), "the folder gst/base, which needs no entry"),
     (guard_pages.shown_code, "README.md", ("blur();", "blurr();"), "README.md: C code"),
     (guard_pages.shown_code, "README.md", ("```c", "```sh"), "no page shows any C"),
     (guard_pages.named_files, "README.md", ("gst/plugin.cpp", "gst/plugout.cpp"), "README.md: gst/plugout.cpp"),
