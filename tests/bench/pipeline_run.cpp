@@ -68,20 +68,14 @@ std::string input_caps(const PipelineSubject& subject) {
 
 ObjectPtr<GstElement> parse_pipeline(const std::string& chain) {
   const std::string description = chain + " ! capsfilter name=output ! fakesink name=sink";
-  GstParseContext* context = gst_parse_context_new();
   GError* error = nullptr;
   ObjectPtr<GstElement> pipeline(
-      gst_parse_launch_full(description.c_str(), context, GST_PARSE_FLAG_FATAL_ERRORS, &error));
-  std::string missing;
-  gchar** names = gst_parse_context_get_missing_elements(context);
-  for (gchar** name = names; name && *name; ++name)
-    missing += (missing.empty() ? "" : ", ") + std::string(*name);
-  g_strfreev(names);
-  gst_parse_context_free(context);
+      gst_parse_launch_full(description.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error));
+  const bool missing = g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
   const std::string reason = error ? error->message : "";
   g_clear_error(&error);
-  if (!missing.empty())
-    throw MissingElement("there is no element " + missing);
+  if (missing)
+    throw MissingElement(reason);
   if (!pipeline)
     throw std::runtime_error(chain + ": " + reason);
   return pipeline;
@@ -90,22 +84,19 @@ ObjectPtr<GstElement> parse_pipeline(const std::string& chain) {
 }  // namespace
 
 double processor_seconds() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-PipelineRun::PipelineRun(const PipelineSubject& subject, const ElementSettings& settings)
-    : pipeline_(parse_pipeline(subject.chain)),
-      sweeps_sigma_(subject.sweeps_sigma),
-      memory_(subject.memory),
+PipelineRun::PipelineRun(const PipelineSubject& subject, const Options& options)
+    : subject_(subject),
+      pipeline_(parse_pipeline(subject.chain)),
       caps_(gst_caps_from_string(input_caps(subject).c_str())) {
   GstBin* bin = GST_BIN(pipeline_.get());
   for (GList* child = bin->children; child; child = child->next)
     if (g_object_class_find_property(G_OBJECT_GET_CLASS(child->data), "backend")) {
-      gst_util_set_object_arg(G_OBJECT(child->data), "backend", settings.backend.c_str());
+      gst_util_set_object_arg(G_OBJECT(child->data), "backend", options.backend.c_str());
       if (subject.chain.find("frames-in-flight") == std::string::npos)
-        g_object_set(child->data, "frames-in-flight", settings.frames_in_flight, nullptr);
+        g_object_set(child->data, "frames-in-flight", options.frames_in_flight, nullptr);
       ours_.emplace_back(GST_ELEMENT(gst_object_ref(child->data)));
     }
   const ObjectPtr<GstElement> filter(gst_bin_get_by_name(bin, "output")),
@@ -164,10 +155,10 @@ void PipelineRun::send_caps() {
 void PipelineRun::prepare_frames() {
   if (!gst_video_info_from_caps(&info_, caps_.get()))
     throw std::runtime_error("these caps do not describe video");
-  if (memory_ == FrameMemory::proposed || memory_ == FrameMemory::cuda)
-    take_proposed_pool(info_);
+  if (subject_.memory == FrameMemory::proposed || subject_.memory == FrameMemory::cuda)
+    take_proposed_pool();
   // No cache holds so much memory that never comes back, and no source has so large a pool.
-  const std::uint64_t count = memory_ == FrameMemory::fresh ? 32 : 4;
+  const std::uint64_t count = subject_.memory == FrameMemory::fresh ? 32 : 4;
   for (std::uint64_t i = 0; i < count; ++i) {
     frames_.emplace_back(new_frame());
     paint_buffer(info_, frames_.back().get(), i * 10);
@@ -175,7 +166,7 @@ void PipelineRun::prepare_frames() {
 }
 
 GstBuffer* PipelineRun::new_frame() {
-  if (memory_ == FrameMemory::mapped)
+  if (subject_.memory == FrameMemory::mapped)
     return new_mapped_buffer(info_.size);
   if (!pool_)
     return gst_buffer_new_allocate(nullptr, info_.size, nullptr);
@@ -185,10 +176,10 @@ GstBuffer* PipelineRun::new_frame() {
   return buffer;
 }
 
-void PipelineRun::take_proposed_pool(const GstVideoInfo& info) {
+void PipelineRun::take_proposed_pool() {
   GstQuery* query = gst_query_new_allocation(caps_.get(), TRUE);
   GstBufferPool* pool = nullptr;
-  guint size = static_cast<guint>(info.size), minimum = 0, maximum = 0;
+  guint size = static_cast<guint>(info_.size), minimum = 0, maximum = 0;
   if (gst_pad_peer_query(sources_[0].get(), query) && gst_query_get_n_allocation_pools(query) > 0)
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &minimum, &maximum);
   gst_query_unref(query);
@@ -203,11 +194,11 @@ void PipelineRun::take_proposed_pool(const GstVideoInfo& info) {
 
 GstBuffer* PipelineRun::buffer_of_frame(std::size_t number) const {
   GstBuffer* const frame = frames_[number % frames_.size()].get();
-  return memory_ == FrameMemory::fresh ? new_wrapper(frame) : gst_buffer_copy(frame);
+  return subject_.memory == FrameMemory::fresh ? new_wrapper(frame) : gst_buffer_copy(frame);
 }
 
-void PipelineRun::push_one() {
-  if (sweeps_sigma_)
+void PipelineRun::push() {
+  if (subject_.sweeps_sigma)
     g_object_set(ours_.front().get(), "sigma", 0.2 * static_cast<double>(pushed_ % 300), nullptr);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     GstBuffer* const buffer = buffer_of_frame(pushed_ + i);
@@ -218,19 +209,14 @@ void PipelineRun::push_one() {
   ++pushed_;
 }
 
-void PipelineRun::push(long frames) {
-  for (long i = 0; i < frames; ++i)
-    push_one();
-}
-
-void PipelineRun::push_until(const std::atomic<bool>& stop, double pace) {
+void PipelineRun::push_until(const std::atomic<bool>& stop) {
   using namespace std::chrono;
   const auto start = steady_clock::now();
   for (long i = 0; !stop; ++i) {
-    if (pace > 0)
+    if (subject_.pace > 0)
       std::this_thread::sleep_until(
-          start + duration_cast<steady_clock::duration>(duration<double>(i / pace)));
-    push_one();
+          start + duration_cast<steady_clock::duration>(duration<double>(i / subject_.pace)));
+    push();
   }
 }
 
@@ -240,7 +226,7 @@ PipelineRun::Rates PipelineRun::measure(double seconds) {
   const auto start = std::chrono::steady_clock::now();
   std::chrono::duration<double> elapsed{};
   do {
-    push_one();
+    push();
     elapsed = std::chrono::steady_clock::now() - start;
   } while (elapsed.count() < seconds || outputs_ == outputs);
   const auto frames = static_cast<double>(outputs_ - outputs);
@@ -263,17 +249,10 @@ void PipelineRun::end() {
 std::string PipelineRun::active_backend() const {
   if (ours_.empty())
     return "-";
-  GValue value = G_VALUE_INIT;
-  g_object_get_property(G_OBJECT(ours_.front().get()), "active-backend", &value);
-  gchar* text = gst_value_serialize(&value);
-  g_value_unset(&value);
-  const std::string name = text ? text : "-";
-  g_free(text);
-  return name;
-}
-
-std::size_t PipelineRun::input_bytes() const {
-  return info_.size * sources_.size();
+  constexpr const char* names[] = {"none", "cpu", "cuda"};
+  int backend = 0;
+  g_object_get(ours_.front().get(), "active-backend", &backend, nullptr);
+  return names[backend];
 }
 
 std::runtime_error PipelineRun::failure(const std::string& sentence) const {

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,14 +15,10 @@
 
 namespace cudavision::bench {
 
-struct UnrefBuffer {
-  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-};
-
-/// The settings of elements of this project besides those that their subject names.
-struct ElementSettings {
-  std::string backend = "auto";  ///< auto, cpu or cuda
-  int frames_in_flight = 0;      ///< unless the subject says how many
+struct Options {
+  std::string backend;   ///< of elements of this project: auto, cpu or cuda
+  int frames_in_flight;  ///< of these elements, unless the subject says how many
+  double seconds;        ///< the time for each row
 };
 
 /// A pipeline needs an element that is not installed.
@@ -42,15 +37,15 @@ class PipelineRun {
  public:
   /// Starts the elements. Throws MissingElement, or std::runtime_error if they do not start or
   /// refuse the frames.
-  PipelineRun(const PipelineSubject& subject, const ElementSettings& settings);
+  PipelineRun(const PipelineSubject& subject, const Options& options);
   ~PipelineRun();
   PipelineRun(const PipelineRun&) = delete;
   PipelineRun& operator=(const PipelineRun&) = delete;
 
-  void push(long frames);
-  /// Pushes frames until stop, `pace` of them a second, or as many as the elements accept if pace
-  /// is 0.
-  void push_until(const std::atomic<bool>& stop, double pace);
+  /// Pushes a frame, or a pair of frames.
+  void push();
+  /// Pushes frames until stop, at the subject's pace.
+  void push_until(const std::atomic<bool>& stop);
   std::uint64_t outputs() const { return outputs_; }
 
   struct Rates {
@@ -63,9 +58,9 @@ class PipelineRun {
   /// Ends the stream, so that no frame remains on its way. Nothing can be pushed afterwards.
   void end();
 
-  int elements() const { return elements_; }          ///< that are measured
-  std::string active_backend() const;                 ///< "-" for elements without the property
-  std::size_t input_bytes() const;                    ///< of a frame or of both frames of a pair
+  int elements() const { return elements_; }  ///< that are measured
+  std::string active_backend() const;         ///< "-" for elements without the property
+  std::size_t input_bytes() const { return info_.size * sources_.size(); }  ///< of a pair: of both
   std::size_t output_bytes() const { return size_; }  ///< of the latest output
 
  private:
@@ -73,22 +68,20 @@ class PipelineRun {
   void send_caps();
   void prepare_frames();
   GstBuffer* new_frame();
-  void take_proposed_pool(const GstVideoInfo& info);
+  void take_proposed_pool();
   GstBuffer* buffer_of_frame(std::size_t number) const;
-  void push_one();
   /// Describes the error on the bus, if there is one, after the given sentence.
   std::runtime_error failure(const std::string& sentence) const;
 
+  const PipelineSubject subject_;
   ObjectPtr<GstElement> pipeline_;
   std::vector<ObjectPtr<GstElement>> ours_;  // elements with a backend
   int elements_ = 0;
-  const bool sweeps_sigma_;
-  const FrameMemory memory_;
   std::vector<ObjectPtr<GstPad>> sources_;
   Caps caps_;
   GstVideoInfo info_;
   ObjectPtr<GstBufferPool> pool_;
-  std::vector<std::unique_ptr<GstBuffer, UnrefBuffer>> frames_;
+  std::vector<OwnedBuffer> frames_;
   std::uint64_t pushed_ = 0;  // frames
   std::atomic<std::uint64_t> outputs_{0};
   std::atomic<std::size_t> size_{0};

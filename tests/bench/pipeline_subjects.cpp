@@ -8,159 +8,94 @@
 namespace cudavision::bench {
 namespace {
 
+using enum FrameMemory;
 struct Size {
   int width, height;
 };
-constexpr Size full_hd{1920, 1080}, ultra_hd{3840, 2160};
+using Sizes = std::vector<Size>;
+using Chains = std::vector<std::string>;
+using Memories = std::vector<FrameMemory>;
 
-std::string video_caps(FrameMemory memory, const std::string& format) {
-  return std::string("video/x-raw") + (memory == FrameMemory::cuda ? "(memory:CUDAMemory)" : "") +
-         ", format=" + format;
-}
+/// Stands for every combination of its sizes, chains, formats and memories.
+struct Entry {
+  const char* group;
+  Chains chains;
+  Chains formats;
+  Memories memories;
+  Sizes sizes;
+  const char* output = nullptr;  ///< a format, "tensors", or nullptr for the format of the input
 
-/// Collects the subjects of one group. Their output is video in the memory of the input.
-class Group {
- public:
-  Group(std::vector<PipelineSubject>& subjects, const char* name)
-      : subjects_(subjects), name_(name) {}
-
-  /// The output has the format of the input.
-  void add(const std::string& chain, const std::string& format, Size size, FrameMemory memory) {
-    add(chain, format, size, memory, video_caps(memory, format));
-  }
-  void add(const std::string& chain, const std::string& format, Size size, FrameMemory memory,
-           const std::string& output_caps) {
-    subjects_.push_back({name_, chain, format, size.width, size.height, memory, output_caps});
-  }
-
- private:
-  std::vector<PipelineSubject>& subjects_;
-  const char* name_;
+  int streams = 0;
+  double pace = 0;
+  bool sweeps_sigma = false;
 };
 
-constexpr FrameMemory all_memories[] = {FrameMemory::system, FrameMemory::proposed,
-                                        FrameMemory::cuda};
+const Sizes hd{{1920, 1080}}, uhd{{3840, 2160}}, both{{1920, 1080}, {3840, 2160}};
+const Chains gray_and_nv12{"GRAY8", "NV12"}, nv12{"NV12"}, gray{"GRAY8"};
+const Memories usual{system, proposed, cuda}, of_sources{proposed, system, mapped, fresh};
+const std::string blur = "cudagaussblur sigma=1.2", blur5 = "cudagaussblur sigma=0 kernel-size=5",
+                  blur15 = "cudagaussblur sigma=0 kernel-size=15",
+                  blur31 = "cudagaussblur sigma=0 kernel-size=31",
+                  smooth31 = "cvsmooth kernel-width=31 kernel-height=31",
+                  stereo = "cudasgmstereo diagnostics-interval=0",
+                  fast_stereo = "cudasgmstereo preset=fast diagnostics-interval=0",
+                  two_filters = "cudahistequalize ! cudagaussblur sigma=1.2 ! ";
 
-void add_equalization(Group group) {
-  for (const char* format : {"GRAY8", "NV12"})
-    for (const FrameMemory memory : all_memories)
-      group.add("cudahistequalize", format, full_hd, memory);
-  group.add("cudahistequalize", "BGRx", full_hd, FrameMemory::proposed);
-  group.add("cudahistequalize", "NV12", ultra_hd, FrameMemory::cuda);
-  group.add("cudahistequalize method=clahe", "NV12", full_hd, FrameMemory::cuda);
+/// Returns the chain with each of these numbers of frames in flight; 0 is the automatic number.
+Chains in_flight(const std::string& chain, const std::vector<int>& numbers) {
+  Chains chains;
+  for (const int number : numbers)
+    chains.push_back(chain + " frames-in-flight=" + std::to_string(number));
+  return chains;
 }
 
-void add_blur(Group group) {
-  for (const char* properties :
-       {"sigma=1.2", "sigma=0 kernel-size=5", "sigma=0 kernel-size=15", "sigma=0 kernel-size=31"})
-    for (const char* format : {"GRAY8", "NV12"})
-      for (const FrameMemory memory : all_memories)
-        group.add(std::string("cudagaussblur ") + properties, format, full_hd, memory);
-  for (const FrameMemory memory : {FrameMemory::proposed, FrameMemory::cuda})
-    for (const char* format : {"GRAY8", "NV12"})
-      group.add("cudagaussblur sigma=0 kernel-size=15", format, ultra_hd, memory);
-}
+const Entry table[] = {
+    {"bus", {copy_to_gpu, copy_from_gpu}, gray_and_nv12, {page_locked}, hd},
+    {"histequalize", {"cudahistequalize"}, gray_and_nv12, usual, hd},
+    {"histequalize", {"cudahistequalize"}, {"BGRx"}, {proposed}, hd},
+    {"histequalize", {"cudahistequalize"}, nv12, {cuda}, uhd},
+    {"histequalize", {"cudahistequalize method=clahe"}, nv12, {cuda}, hd},
+    {"gaussblur", {blur, blur5, blur15, blur31}, gray_and_nv12, usual, hd},
+    {"gaussblur", {blur15}, gray_and_nv12, {proposed, cuda}, uhd},
+    {"gaussblur", {"cudagaussblur"}, nv12, {cuda}, hd, nullptr, 0, 0, true},
+    {"integral", {"cudaintegral"}, gray, usual, hd, "tensors"},
+    {"integral", {"cudaintegral output=mean"}, gray, usual, hd},
+    {"threshold", {"cudathreshold radius=20"}, nv12, usual, hd, "GRAY8"},
+    {"denoise", {"cudadenoise search-size=11"}, nv12, {cuda}, hd},
+    {"guidedfilter", {"cudaguidedfilter radius=8"}, nv12, {cuda}, hd},
+    {"sgmstereo", {fast_stereo, stereo}, nv12, usual, hd, "GRAY16_LE"},
+    {"others", {}, nv12, usual, hd},  // with the chains of other_filters()
+    {"chains", {two_filters + "cudathreshold radius=20"}, nv12, usual, hd, "GRAY8"},
+    {"chains", {two_filters + "cudadenoise search-size=5 patch-size=3"}, nv12, usual, hd},
+    // What frames in flight gain, and how many are enough.
+    {"in-flight", in_flight(blur5, {0, 1, 2, 3, 4, 6}), gray_and_nv12, usual, hd},
+    {"in-flight",
+     in_flight(fast_stereo, {0, 1, 2, 3, 4}),
+     gray_and_nv12,
+     {system},
+     hd,
+     "GRAY16_LE"},
+    // What the memory of a source costs.
+    {"sources", in_flight(blur5, {0, 1}), gray_and_nv12, of_sources, both},
+    // What several pipelines in one process cost each other.
+    {"streams", {blur5}, nv12, {system}, hd, nullptr, 1},
+    {"streams", {blur5}, nv12, {system}, hd, nullptr, 16},
+    {"streams", {blur5}, nv12, {system}, hd, nullptr, 64},
+    {"streams", {"identity", blur5}, nv12, {system}, hd, nullptr, 1, 30},
+    {"streams", {"identity", blur5, "cudadenoise"}, nv12, {system}, hd, nullptr, 64, 30},
+    // GStreamer's own elements. identity shows what it costs to push a frame through no work at
+    // all. Each of the others is followed by this project's element for similar work.
+    {"gstreamer", {"identity"}, nv12, {system}, hd},
+    {"gstreamer", {"videoconvert"}, nv12, {system}, hd, "BGRx"},
+    {"gstreamer", {"cvequalizehist", "cudahistequalize"}, gray, {system}, hd},
+    {"gstreamer", {"cvsmooth kernel-width=5 kernel-height=5", blur5}, gray, {system}, hd},
+    {"gstreamer", {smooth31, blur31}, {"RGB"}, {system}, hd},
+    {"gstreamer", {"gaussianblur sigma=1.2"}, {"AYUV"}, {system}, hd},
+    {"gstreamer", {blur}, {"Y444"}, {system}, hd},
+};
 
-void add_integral(Group group) {
-  for (const FrameMemory memory : all_memories)
-    group.add("cudaintegral", "GRAY8", full_hd, memory,
-              memory == FrameMemory::cuda ? "other/tensors(memory:CUDAMemory)" : "other/tensors");
-  for (const FrameMemory memory : all_memories)
-    group.add("cudaintegral output=mean", "GRAY8", full_hd, memory);
-}
-
-void add_threshold(Group group) {
-  for (const FrameMemory memory : all_memories)
-    group.add("cudathreshold radius=20", "NV12", full_hd, memory, video_caps(memory, "GRAY8"));
-}
-
-void add_stereo(Group group) {
-  for (const char* chain :
-       {"cudasgmstereo preset=fast diagnostics-interval=0", "cudasgmstereo diagnostics-interval=0"})
-    for (const FrameMemory memory : all_memories)
-      group.add(chain, "NV12", full_hd, memory, video_caps(memory, "GRAY16_LE"));
-}
-
-void add_chains(Group group) {
-  const std::string two = "cudahistequalize ! cudagaussblur sigma=1.2 ! ";
-  for (const FrameMemory memory : all_memories)
-    group.add(two + "cudathreshold radius=20", "NV12", full_hd, memory,
-              video_caps(memory, "GRAY8"));
-  for (const FrameMemory memory : all_memories)
-    group.add(two + "cudadenoise search-size=5 patch-size=3", "NV12", full_hd, memory);
-}
-
-std::string blur_with_frames_in_flight(const char* number) {
-  return std::string("cudagaussblur sigma=0 kernel-size=5 frames-in-flight=") + number;
-}
-
-/// Shows the gain of frames in flight, and how many are enough; 0 is the automatic number.
-void add_frames_in_flight(Group group) {
-  for (const char* format : {"GRAY8", "NV12"})
-    for (const FrameMemory memory : all_memories)
-      for (const char* number : {"0", "1", "2", "3", "4", "6"})
-        group.add(blur_with_frames_in_flight(number), format, full_hd, memory);
-  for (const char* format : {"GRAY8", "NV12"})
-    for (const char* number : {"0", "1", "2", "3", "4"})
-      group.add(std::string("cudasgmstereo preset=fast diagnostics-interval=0 "
-                            "frames-in-flight=") +
-                    number,
-                format, full_hd, FrameMemory::system, video_caps(FrameMemory::system, "GRAY16_LE"));
-}
-
-/// Shows the cost of the memory of a source.
-void add_sources(Group group) {
-  for (const Size size : {full_hd, ultra_hd})
-    for (const char* format : {"GRAY8", "NV12"})
-      for (const FrameMemory memory :
-           {FrameMemory::proposed, FrameMemory::system, FrameMemory::mapped, FrameMemory::fresh})
-        for (const char* number : {"0", "1"})
-          group.add(blur_with_frames_in_flight(number), format, size, memory);
-}
-
-/// Shows what several pipelines in one process cost each other.
-void add_streams(std::vector<PipelineSubject>& subjects) {
-  constexpr char blur[] = "cudagaussblur sigma=0 kernel-size=5";
-  const auto add = [&](int streams, const char* chain, double pace) {
-    PipelineSubject subject{"streams",
-                            chain,
-                            "NV12",
-                            full_hd.width,
-                            full_hd.height,
-                            FrameMemory::system,
-                            video_caps(FrameMemory::system, "NV12")};
-    subject.streams = streams;
-    subject.pace = pace;
-    subjects.push_back(subject);
-  };
-  for (const int streams : {1, 16, 64})
-    add(streams, blur, 0);
-  for (const int streams : {1, 64}) {
-    add(streams, "identity", 30);
-    add(streams, blur, 30);
-  }
-  add(64, "cudadenoise", 30);
-}
-
-/// GStreamer's own elements. `identity` shows what it costs to push a frame through no work at all.
-/// Each of the others is followed by the element of this project that does similar work on the same
-/// frames.
-void add_gstreamer(Group group) {
-  constexpr FrameMemory memory = FrameMemory::system;
-  group.add("identity", "NV12", full_hd, memory);
-  group.add("videoconvert", "NV12", full_hd, memory, video_caps(memory, "BGRx"));
-  group.add("cvequalizehist", "GRAY8", full_hd, memory);
-  group.add("cudahistequalize", "GRAY8", full_hd, memory);
-  group.add("cvsmooth kernel-width=5 kernel-height=5", "GRAY8", full_hd, memory);
-  group.add("cudagaussblur sigma=0 kernel-size=5", "GRAY8", full_hd, memory);
-  group.add("cvsmooth kernel-width=31 kernel-height=31", "RGB", full_hd, memory);
-  group.add("cudagaussblur sigma=0 kernel-size=31", "RGB", full_hd, memory);
-  group.add("gaussianblur sigma=1.2", "AYUV", full_hd, memory);
-  group.add("cudagaussblur sigma=1.2", "Y444", full_hd, memory);
-}
-
-/// The plug-in's elements with one input that none of `subjects` begins with, with their defaults.
-std::vector<std::string> other_filters(const std::vector<PipelineSubject>& subjects) {
+/// The plug-in's elements with one input that no chain begins with, with their defaults.
+std::vector<std::string> other_filters() {
   std::vector<std::string> names;
   GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
   for (GList* l = features; l != nullptr; l = l->next) {
@@ -168,8 +103,9 @@ std::vector<std::string> other_filters(const std::vector<PipelineSubject>& subje
     const bool is_filter =
         GST_IS_ELEMENT_FACTORY(l->data) &&
         gst_element_factory_get_num_pad_templates(GST_ELEMENT_FACTORY(l->data)) == 2;
-    const bool is_known = std::any_of(subjects.begin(), subjects.end(), [&](const auto& subject) {
-      return subject.chain.compare(0, name.size(), name) == 0;
+    const bool is_known = std::any_of(std::begin(table), std::end(table), [&](const Entry& entry) {
+      return std::any_of(entry.chains.begin(), entry.chains.end(),
+                         [&](const std::string& chain) { return chain.starts_with(name); });
     });
     if (is_filter && !is_known)
       names.push_back(name);
@@ -178,28 +114,19 @@ std::vector<std::string> other_filters(const std::vector<PipelineSubject>& subje
   return names;
 }
 
-void add_others(Group group, const std::vector<std::string>& filters) {
-  for (const std::string& filter : filters)
-    for (const FrameMemory memory : all_memories)
-      group.add(filter, "NV12", full_hd, memory);
+std::string output_caps(const Entry& entry, const std::string& format, FrameMemory memory) {
+  const std::string features = memory == cuda ? "(memory:CUDAMemory)" : "";
+  const std::string output = entry.output ? entry.output : format;
+  return output == "tensors" ? "other/tensors" + features
+                             : "video/x-raw" + features + ", format=" + output;
 }
 
 }  // namespace
 
-const char* name_of(FrameMemory memory) {
-  switch (memory) {
-    case FrameMemory::system:
-      return "system";
-    case FrameMemory::mapped:
-      return "mmap";
-    case FrameMemory::fresh:
-      return "new memory";
-    case FrameMemory::proposed:
-      return "proposed pool";
-    case FrameMemory::cuda:
-      break;
-  }
-  return "CUDAMemory";
+std::string PipelineSubject::memory_name() const {
+  constexpr const char* names[] = {"system",        "mmap",       "new memory",
+                                   "proposed pool", "CUDAMemory", "page-locked"};
+  return names[static_cast<int>(memory)];
 }
 
 std::string PipelineSubject::title() const {
@@ -212,34 +139,27 @@ std::string PipelineSubject::title() const {
 
 std::string PipelineSubject::name() const {
   return title() + "/" + format + "/" + std::to_string(width) + "x" + std::to_string(height) + "/" +
-         name_of(memory);
+         memory_name();
 }
 
-const std::vector<std::string>& pipeline_groups() {
-  static const std::vector<std::string> groups{
-      "histequalize", "gaussblur", "integral",  "threshold", "denoise", "guidedfilter", "sgmstereo",
-      "others",       "chains",    "in-flight", "sources",   "streams", "gstreamer"};
+std::vector<std::string> pipeline_groups() {
+  std::vector<std::string> groups;
+  for (const Entry& entry : table)
+    if (groups.empty() || groups.back() != entry.group)
+      groups.emplace_back(entry.group);
   return groups;
 }
 
 std::vector<PipelineSubject> pipeline_subjects() {
   std::vector<PipelineSubject> subjects;
-  add_equalization({subjects, "histequalize"});
-  add_blur({subjects, "gaussblur"});
-  subjects.push_back({"gaussblur", "cudagaussblur", "NV12", full_hd.width, full_hd.height,
-                      FrameMemory::cuda, video_caps(FrameMemory::cuda, "NV12"), true});
-  add_integral({subjects, "integral"});
-  add_threshold({subjects, "threshold"});
-  Group(subjects, "denoise").add("cudadenoise search-size=11", "NV12", full_hd, FrameMemory::cuda);
-  Group(subjects, "guidedfilter")
-      .add("cudaguidedfilter radius=8", "NV12", full_hd, FrameMemory::cuda);
-  add_stereo({subjects, "sgmstereo"});
-  add_others({subjects, "others"}, other_filters(subjects));
-  add_chains({subjects, "chains"});
-  add_frames_in_flight({subjects, "in-flight"});
-  add_sources({subjects, "sources"});
-  add_streams(subjects);
-  add_gstreamer({subjects, "gstreamer"});
+  for (const Entry& entry : table)
+    for (const Size& size : entry.sizes)
+      for (const std::string& chain : entry.chains.empty() ? other_filters() : entry.chains)
+        for (const std::string& format : entry.formats)
+          for (const FrameMemory memory : entry.memories)
+            subjects.push_back({entry.group, chain, format, size.width, size.height, memory,
+                                output_caps(entry, format, memory), entry.streams, entry.pace,
+                                entry.sweeps_sigma});
   return subjects;
 }
 

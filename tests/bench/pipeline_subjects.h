@@ -11,11 +11,10 @@ enum class FrameMemory {
   system,  ///< blocks of the C library that come back, as in the pools of decoders or videotestsrc
   mapped,  ///< mappings that come back, as the driver's buffers that v4l2src maps
   fresh,   ///< memory that never comes back, as of raw files
-  proposed,  ///< buffers of the pool that the first element proposes
-  cuda,      ///< CUDA memory
+  proposed,     ///< buffers of the pool that the first element proposes
+  cuda,         ///< CUDA memory
+  page_locked,  ///< of copies over the bus
 };
-
-const char* name_of(FrameMemory memory);
 
 /// One or more elements to measure, and the frames that they get.
 struct PipelineSubject {
@@ -25,18 +24,22 @@ struct PipelineSubject {
   int width, height;
   FrameMemory memory;
   std::string output_caps;
-  bool sweeps_sigma = false;  ///< sets another sigma before each frame
 
   int streams = 0;  ///< pipelines side by side, whose start is measured as well; 0: a single one
   double pace = 0;  ///< frames per second of each pipeline; 0: as many as it accepts
+  bool sweeps_sigma = false;  ///< sets another sigma before each frame
 
   std::string title() const;
+  std::string memory_name() const;
   /// For example "cudagaussblur sigma=1.2/NV12/1920x1080/CUDAMemory".
   std::string name() const;
 };
 
+/// The chains of the group "bus", which are copies of as many bytes as a frame has.
+constexpr char copy_to_gpu[] = "copy to the GPU", copy_from_gpu[] = "copy from the GPU";
+
 /// The groups of subjects, in the order in which they are measured.
-const std::vector<std::string>& pipeline_groups();
+std::vector<std::string> pipeline_groups();
 
 /// The group "others" holds the plug-in's filters that have no group of their own, so GStreamer
 /// must have been initialised.

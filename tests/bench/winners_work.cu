@@ -15,9 +15,9 @@ struct State {
   sgm::Select8Cuda winners;
   sgm::SumVolumes sums{};
 
-  State(Device& device, CudaStream stream, const sgm::StageConfig& config)
+  State(Device& device, const sgm::StageConfig& config)
       : memory(device.allocate(sgm::Match8Cuda::volume_bytes(config, config.height))),
-        queue(static_cast<cudaStream_t>(stream)),
+        queue(device.stream()),
         winners(queue, config) {
     const sgm::MatchExtent extent(config);
     const int row_bytes = extent.sum_pitch() * extent.disparities;
@@ -25,14 +25,13 @@ struct State {
     std::vector<std::uint8_t> row(static_cast<std::size_t>(row_bytes));
     for (std::uint8_t& sum : row)
       sum = static_cast<std::uint8_t>(random() >> 24);
-    auto* const bytes = memory.as<std::uint8_t>();
-    const auto rows = static_cast<int>(memory.size() / row.size());
-    for (int y = 0; y < rows; ++y)
+    for (std::size_t start = 0; start + row.size() <= memory.size(); start += row.size())
       device.upload({row.data(), row_bytes, 1, row_bytes},
-                    {bytes + static_cast<std::int64_t>(y) * row_bytes, row_bytes, 1, row_bytes});
+                    {memory.as<std::uint8_t>() + start, row_bytes, 1, row_bytes});
     device.finish();
     const std::size_t volume = memory.size() / static_cast<std::size_t>(config.paths == 4 ? 2 : 4);
-    std::uint8_t* const first = bytes + sgm::SumVolumes::margin * extent.disparities;
+    std::uint8_t* const first =
+        memory.as<std::uint8_t>() + sgm::SumVolumes::margin * extent.disparities;
     sums = {first, first + volume, {}, extent.sum_pitch()};
     if (config.paths == 8)
       sums.diagonals[0] = first + 2 * volume, sums.diagonals[1] = first + 3 * volume;
@@ -41,10 +40,9 @@ struct State {
 
 }  // namespace
 
-WinnersWork make_winners_work(Device& device, CudaStream stream, const sgm::StageConfig& config,
-                              float uniqueness, sgm::Subpixel subpixel,
-                              const sgm::WtaResult& winners) {
-  const auto state = std::make_shared<State>(device, stream, config);
+WinnersWork make_winners_work(Device& device, const sgm::StageConfig& config, float uniqueness,
+                              sgm::Subpixel subpixel, const sgm::WtaResult& winners) {
+  const auto state = std::make_shared<State>(device, config);
   return {[=] { state->winners.run(state->sums, config.height, uniqueness, subpixel, winners); },
           state->memory.size()};
 }

@@ -3,21 +3,19 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 #include "cuda/core/device.h"
 #include "cuda/sgm/backend.h"
 
 namespace cudavision::bench {
 
-/// The last kernel of a match with sums in bytes, which selects the winners, by itself.
-struct WinnersWork {
-  std::function<void()> enqueue;  ///< on the stream
-  std::size_t volume_bytes;       ///< that it reads
-};
+/// The last kernel of a match with sums in bytes, which selects the winners, by itself, and the
+/// bytes of the sums.
+using WinnersWork = std::pair<std::function<void()>, std::size_t>;
 
-/// Makes the work for volumes with random sums. `winners` has room for the maps.
-WinnersWork make_winners_work(Device& device, CudaStream stream, const sgm::StageConfig& config,
-                              float uniqueness, sgm::Subpixel subpixel,
-                              const sgm::WtaResult& winners);
+/// Makes the work for volumes of random sums. `winners` has room for the maps.
+WinnersWork make_winners_work(Device& device, const sgm::StageConfig& config, float uniqueness,
+                              sgm::Subpixel subpixel, const sgm::WtaResult& winners);
 
 }  // namespace cudavision::bench

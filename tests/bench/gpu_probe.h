@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+#include "tests/gpu/cuda_counts.h"
+#include "tests/kernels/common/cuda_testing.h"
+
+namespace cudavision::bench {
+
+/// Returns the bytes of memory that are free on the GPU whose context is current.
+std::size_t free_device_memory();
+
+enum class BusDirection { to_gpu, from_gpu };
+
+/// Measures how long a copy over the bus takes between page-locked memory and the GPU, with nothing
+/// else on the bus, in µs. Measures each size once.
+double bus_time(const test::CudaTestDevice& device, BusDirection direction, std::size_t bytes);
+
+/// The counts before and after some work.
+struct CountsAround {
+  CudaCounts before, after;
+
+  double difference(std::uint64_t CudaCounts::*number) const {
+    return static_cast<double>(after.*number - before.*number);
+  }
+};
+/// Counts what this process asks of the GPU while the work runs, which must be complete when the
+/// call returns. Returns nullopt, without running the work, unless libcounttransfers.so of a bundle
+/// is injected into the process. Counting costs time, so measure no times meanwhile.
+std::optional<CountsAround> count_cuda(const std::function<void()>& work);
+
+}  // namespace cudavision::bench

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tests/bench/program.h"
+#include "tests/kernels/common/frame_case.h"
+
+/// What bench_kernels and bench_opencv measure. Each file in tables/ has the tables of some
+/// operations; a row of them is measured by all runners that it names.
+namespace cudavision::bench {
+
+using test::Content;
+
+/// The runners: the halves of bench_kernels, and bench_opencv, which measures OpenCV on the CPU as
+/// well. A row has the sum of its runners.
+constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
+
+struct Size {
+  int width, height;
+};
+constexpr Size vga{640, 480}, hd{1920, 1080}, uhd{3840, 2160}, uhd8{7680, 4320};
+
+/// One operation on one frame, and its times in µs.
+struct Row {
+  std::string operation, format;
+  int width = 0, height = 0;
+  std::string content = {};
+  double required = 0;           ///< that the project requires on an NVIDIA H200; 0: none
+  double microseconds = 0;       ///< of the GPU
+  double copy_microseconds = 0;  ///< of the GPU, for a plain copy of the same bytes
+  double host_microseconds = 0;  ///< of the thread that enqueues it; 0 if not measured
+
+  std::string size() const { return std::to_string(width) + "x" + std::to_string(height); }
+  std::string name() const { return operation + "/" + format + "/" + size() + "/" + content; }
+};
+
+/// Work on a device that can be repeated.
+struct Work {
+  std::function<void()> run;
+  std::size_t bytes = 0;         ///< that it must at least read and write
+  std::string part = {};         ///< the name of a part of an operation; empty: all of it
+  bool launches_graphs = false;  ///< such work cannot be captured in a graph
+};
+struct PreparedWork {
+  std::shared_ptr<void> state;  ///< must live as long as the work
+  std::vector<Work> work;       ///< the whole operation, or its parts in the order to measure them
+};
+
+/// An operation on frames of one size.
+struct Subject {
+  Row row;
+  unsigned runners;
+  bool names_content = false;              ///< in the CPU half; the GPU half always does
+  std::size_t input_bytes = 0, items = 0;  ///< of one run, for the rates of the CPU half
+  std::any test = {};                      ///< the case of the kernel tests
+  std::function<PreparedWork(Device&)> prepare = {};
+  /// Returns how the results of two devices differ; may be empty.
+  std::function<std::string(Device&, Device&)> difference = {};
+
+  std::string name(unsigned runner) const {
+    return runner == cuda || (runner == cpu && names_content)
+               ? row.name()
+               : row.operation + "/" + row.format + "/" + row.size();
+  }
+};
+using Subjects = std::vector<Subject>;
+
+std::vector<std::string> subject_groups();
+/// Returns the subjects that a command line asks for and that the runner measures.
+Subjects wanted_subjects(const CommandLine& line, unsigned runner);
+
+/// Add one group each.
+void add_copies(Subjects& subjects);
+void add_equalization(Subjects& subjects);
+void add_clahe(Subjects& subjects);
+void add_blur(Subjects& subjects);
+void add_guided(Subjects& subjects);
+void add_integral(Subjects& subjects);
+void add_mosaic(Subjects& subjects);
+void add_nlmeans(Subjects& subjects);
+void add_regions(Subjects& subjects);
+void add_remap(Subjects& subjects);
+void add_repack(Subjects& subjects);
+void add_stereo(Subjects& subjects);
+
+/// A case's frames and operation, which run as in the kernel tests.
+template <class Case>
+struct CaseRun {
+  CaseRun(Device& device, const Case& test)
+      : frames(device, test), operation(test.make(device, test.parameters)) {}
+  void run() { frames.run(operation); }
+
+  const typename Case::Frames frames;
+  typename Case::Operation operation;
+};
+
+/// Makes a subject of a case. Run is constructed of a device and the case, and has a run(). The
+/// work must at least read and write `bytes`.
+template <class Run, class Case>
+Subject make_subject(const Row& row, unsigned runners, const Case& test, std::size_t bytes,
+                     bool launches_graphs = false) {
+  Subject subject{row, runners};
+  subject.test = test;
+  subject.prepare = [=](Device& device) -> PreparedWork {
+    const auto state = std::make_shared<Run>(device, test);
+    return {state, {{[run = state.get()] { run->run(); }, bytes, "", launches_graphs}}};
+  };
+  subject.difference = [test](Device& expected, Device& actual) {
+    const auto input = input_block(test);
+    return difference(test, test::Runner<Case>(expected, test).run(input, 0),
+                      test::Runner<Case>(actual, test).run(input, 0));
+  };
+  return subject;
+}
+
+/// A row of a table, of natural content. The runners in `other_contents` also measure contents of
+/// other kinds, which may take 1.3 times as long.
+template <class Parameters>
+struct Entry {
+  const char* layout;
+  Size size;
+  Parameters parameters;
+  unsigned runners;
+  double required = 0;
+  unsigned other_contents = 0;
+
+  FrameLayout frame_layout() const { return test::layout_named(layout, size.width, size.height); }
+  std::size_t pixels() const {
+    return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+  }
+  Row row(const std::string& operation, Content content = Content::natural) const {
+    const double most = content == Content::natural ? required : 1.3 * required;
+    return {operation, layout, size.width, size.height, test::name(content), most};
+  }
+};
+
+/// Adds the rows of a table. make(layout, parameters, content, seed) makes their cases, which are
+/// FrameCases, and name(parameters) their names. map_bytes are those that the work reads for each
+/// pixel besides the frames.
+template <class Run = void, class Parameters, std::size_t count, class Name, class Make>
+void add_table(Subjects& subjects, const Entry<Parameters> (&table)[count], const Name& name,
+               const Make& make, std::size_t map_bytes = 0) {
+  for (const Entry<Parameters>& entry : table)
+    for (const Content content :
+         {Content::natural, Content::random, Content::flat, Content::two_valued}) {
+      const unsigned runners = content == Content::natural ? entry.runners : entry.other_contents;
+      if (runners == 0)
+        continue;
+      const auto test = make(entry.frame_layout(), entry.parameters, content, 3);
+      using Case = std::remove_const_t<decltype(test)>;
+      subjects.push_back(make_subject<std::conditional_t<std::is_void_v<Run>, CaseRun<Case>, Run>>(
+          entry.row(name(entry.parameters), content), runners, test,
+          test.in.bytes + test.out.bytes + map_bytes * entry.pixels()));
+      subjects.back().input_bytes = test.in.bytes;
+    }
+}
+
+}  // namespace cudavision::bench
