@@ -84,7 +84,8 @@ def _(place):
     expect(result.status == 0, result.last())
     rows = json.loads((place.folder / "rows.json").read_text())["pipelines"]
     measured = {(row["pipeline"].split()[0], row["elements"]) for row in rows}
-    expect(measured == {("cudahistequalize", 1), ("cudagaussblur", 1), ("cudaintegral", 1), ("cudahistequalize", 3)}, f"{measured}")
+    expect(measured == {("cudahistequalize", 1), ("cudagaussblur", 1), ("cudaintegral", 1), ("cudathreshold", 1),
+                        ("cudahistequalize", 3)}, f"{measured}")
     for row in rows:
         expect(row["backend"] == "cpu" and row["frames_per_second"] > 0 and row["host_microseconds"] > 0, f"{row}")
     expect(result.out.count("CUDAMemory: not run: --backend is cpu") == 2, result.out)

@@ -65,6 +65,8 @@ const Entry<Blur> blurs[] = {
     {"NV12", uhd, size(15), cuda, 12},
     {"NV12", hd, sharpening(sigma(1.2)), cpu},
     {"NV12", uhd, sharpening(sigma(1.2)), cuda},
+    {"P010", hd, size(15), cpu},
+    {"P010", uhd, size(15), cuda},
     {"YUY2", hd, size(15), both},
     {"RGB", hd, size(5), opencv},
     {"RGB", hd, size(15), all},
