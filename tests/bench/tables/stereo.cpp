@@ -197,7 +197,7 @@ void Parts::add_stages() {
   add("median", 2 * map, [this] { stages->median(best, checked); });
   add("check", 3 * map, [this] { stages->check(left, best_of_right, true, 1, checked); });
   add("median_and_check", 3 * map,
-      [this] { stages->median_and_check(left, best, best_of_right, true, 1, checked, nullptr); });
+      [this] { stages->median_and_check(left, best, best_of_right, true, 1, checked, scratch); });
   add("median_refine_and_check", 2 * picture + 6 * map, [this] {
     stages->median_refine_and_check(left, right, best, best_of_right, 1, checked, scratch);
   });
