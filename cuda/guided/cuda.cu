@@ -7,6 +7,7 @@
 #include <array>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/division.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/guided/backend.h"
 #include "cuda/guided/filter.cuh"
@@ -17,14 +18,10 @@ namespace {
 
 using Kernel = Launcher<GuidedArguments>::Kernel;
 
-int divided(int number, int by) {
-  return (number + by - 1) / by;
-}
-
 /// Returns number, rounded down to whole threads.
 int whole_threads_below(int number) {
   return number >= 0 ? number / thread_columns * thread_columns
-                     : -divided(-number, thread_columns) * thread_columns;
+                     : -round_up(-number, thread_columns);
 }
 
 /// One of the two passes, for a depth and a kind of windows.
@@ -143,7 +140,7 @@ class GuidedCuda final : public Guided::Backend {
 
   /// Returns the samples of a row in our own memory.
   static int pitch_of(const Channel& channel) {
-    return divided(channel.width, 2 * thread_columns) * 2 * thread_columns;
+    return round_up(channel.width, 2 * thread_columns);
   }
 
   Buffer zeros(std::size_t bytes) const {
@@ -185,7 +182,7 @@ class GuidedCuda final : public Guided::Backend {
       max_reach = std::max(max_reach, a.pictures[c].reach_x);
     const int running_bytes =
         plan.of_blocks ? pass.block_bytes(plan.group_threads) : pass.warp_bytes;
-    a.group_bytes = divided(running_bytes + pass.window_bytes * (max_reach + 1), 16) * 16;
+    a.group_bytes = round_up(running_bytes + pass.window_bytes * (max_reach + 1), 16);
     int resident = 0;
     cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                    &resident, plan.kernel(), plan.block_threads,
@@ -224,7 +221,7 @@ class GuidedCuda final : public Guided::Backend {
       picture.bands = Bands(rows, bands, picture.reach_y);
       picture.first_block = blocks;
       blocks +=
-          static_cast<unsigned>(picture.strips) * static_cast<unsigned>(divided(bands, groups));
+          static_cast<unsigned>(picture.strips) * static_cast<unsigned>(divide_up(bands, groups));
     }
     return blocks;
   }
@@ -277,9 +274,8 @@ class GuidedCuda final : public Guided::Backend {
       width = half - thread_columns;
       picture.right = std::max(picture.right, whole_threads_below(picture.reach_x));
     }
-    picture.strips = divided(picture.width, width);
-    picture.strip_width =
-        divided(divided(picture.width, picture.strips), thread_columns) * thread_columns;
+    picture.strips = divide_up(picture.width, width);
+    picture.strip_width = round_up(divide_up(picture.width, picture.strips), thread_columns);
   }
 
   /// Returns true if the values must be gathered.

@@ -7,15 +7,12 @@
 #include <type_traits>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/division.h"
 #include "cuda/localstatistics/columns.cuh"
 #include "cuda/localstatistics/running.cuh"
 
 namespace cudavision::localstatistics {
 namespace {
-
-int divided(int number, int by) {
-  return (number + by - 1) / by;
-}
 
 /// The most groups of rows in the tables.
 constexpr int max_row_groups = 384;
@@ -85,13 +82,13 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
                                       "the shared memory of a multiprocessor") /
                          2) -
             reserved_shared_bytes),
-        aligned_pitch_(divided(row_bytes_, row_alignment) * row_alignment),
+        aligned_pitch_(round_up(row_bytes_, row_alignment)),
         aligned_(device.allocate(static_cast<std::size_t>(aligned_pitch_) * size.height)),
         windows_(device.stream(),
                  windows_kernel<Output::mean, std::uint8_t, std::uint32_t, std::uint32_t>),
         columns_(device.stream(), columns_kernel<std::uint8_t, false>) {
     // Tables begin with a whole piece.
-    columns_pitch_ = divided(size.width + piece_pixels_, 32) * 32;
+    columns_pitch_ = round_up(size.width + piece_pixels_, 32);
     const std::size_t entries = static_cast<std::size_t>(columns_pitch_) * (max_row_groups + 1);
     column_sums_ = device.allocate(entries * sizeof(std::uint32_t));
     if (squares)
@@ -135,7 +132,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     divide_rows(a, variant.blocks * (256 / threads));
     if (a.radius > max_own_radius)
       add_up_columns(a, squared);
-    const int blocks = divided(size_.height, a.band_rows) * a.strips;
+    const int blocks = divide_up(size_.height, a.band_rows) * a.strips;
     windows_(variant.kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads),
              static_cast<std::size_t>(variant.shared_bytes(threads)), a);
   }
@@ -156,9 +153,9 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
                                                            0;
     const int pieces = whole_block ? 256 : 32;
     const bool one_strip = whole_block && size_.width + a.skew <= pieces * piece_bytes;
-    a.halo_pieces = one_strip ? 0 : divided(a.radius + 1, piece_bytes);
+    a.halo_pieces = one_strip ? 0 : divide_up(a.radius + 1, piece_bytes);
     a.strip_pixels = (pieces - 2 * a.halo_pieces) * piece_bytes;
-    a.strips = divided(size_.width + a.skew, a.strip_pixels);
+    a.strips = divide_up(size_.width + a.skew, a.strip_pixels);
     // Windows of a warp's lane begin with columns of the piece before; those of a block are the
     // columns before one end without those before the other one.
     const int left = whole_block ? (piece_bytes - a.radius % piece_bytes) % piece_bytes : a.radius;
@@ -178,7 +175,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
       return whole_block ? running_kernel<Output::bradley, kOdd, true>
                          : running_kernel<Output::bradley, kOdd, false>;
     };
-    const int blocks = divided(divided(size_.height, a.band_rows), groups) * a.strips;
+    const int blocks = divide_up(divide_up(size_.height, a.band_rows), groups) * a.strips;
     windows_(odd ? kernel_for(std::true_type()) : kernel_for(std::false_type()),
              static_cast<unsigned>(blocks),
              static_cast<unsigned>(whole_block ? 256 : 32 * running_warps), 0, a);
@@ -195,7 +192,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     const int skew = a.skew;
     const auto piece_before = [&](int x) {
       const int aligned = x + skew;
-      return (aligned >= 0 ? aligned / piece_pixels_ : -divided(-aligned, piece_pixels_)) *
+      return (aligned >= 0 ? aligned / piece_pixels_ : -divide_up(-aligned, piece_pixels_)) *
                  piece_pixels_ -
              skew;
     };
@@ -223,16 +220,16 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
       a.right = std::max(piece_before(a.radius), a.left + half);
       a.gap = a.right - a.left - half;
     }
-    a.strips = divided(size_.width, a.strip_pixels);
+    a.strips = divide_up(size_.width, a.strip_pixels);
     return 32 * warps;
   }
 
   /// Chooses bands so that all blocks run at once if `blocks` share each multiprocessor.
   void divide_rows(WindowArguments& a, int blocks) const {
     const int bands = std::clamp(multiprocessors_ * blocks / a.strips, 1, size_.height);
-    a.band_rows = std::max(divided(size_.height, bands), min_band_rows);
+    a.band_rows = std::max(divide_up(size_.height, bands), min_band_rows);
     if (a.radius > max_own_radius)
-      a.band_rows = std::max(a.band_rows, divided(size_.height, max_row_groups - 2));
+      a.band_rows = std::max(a.band_rows, divide_up(size_.height, max_row_groups - 2));
   }
 
   /// Returns the picture, whose rows are all aligned alike.
@@ -306,7 +303,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     a.tables.pitch = columns_pitch_;
     windows.columns = a.tables;
     a.skew = windows.skew;
-    a.blocks_across = divided(size_.width + windows.skew, columns_of_block);
+    a.blocks_across = divide_up(size_.width + windows.skew, columns_of_block);
     ColumnKernel kernel;
     if (sample_bytes_ == 1)
       kernel = squared ? columns_kernel<std::uint8_t, true> : columns_kernel<std::uint8_t, false>;
@@ -314,7 +311,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
       kernel = squared ? columns_kernel<std::uint16_t, true> : columns_kernel<std::uint16_t, false>;
     columns_(
         kernel,
-        static_cast<unsigned>(a.blocks_across * divided(a.tables.groups.count, groups_of_block)),
+        static_cast<unsigned>(a.blocks_across * divide_up(a.tables.groups.count, groups_of_block)),
         32 * column_warps, 0, a);
   }
 

@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "cuda/core/border.h"
-#include "cuda/core/view.h"
+#include "cuda/core/division.h"
 #include "cuda/pixels/pixel_pack.h"
 #include "cuda/pixels/sample_math.h"
 
@@ -119,10 +119,6 @@ struct KeptFrame {
     return sums() + (Kind::planes + 1) * pixels;
   }
 };
-
-CUDAVISION_HOST_DEVICE constexpr int round_up(int value, int multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 /// Returns how many rows of candidates a number of strips needs.
 template <class Kind>

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/core/dispatch.h"
+#include "cuda/core/division.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/pixels/luminance_backend.h"
 
@@ -34,7 +35,7 @@ Luminance::Luminance(Device& device, const FrameLayout& layout, const char* oper
   if (luma >= 0 && layout.channels[luma].step == 1)
     return;
   const int row_bytes = layout.width * layout.sample_bytes();
-  const int pitch = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
+  const int pitch = round_up(row_bytes, row_alignment);
   memory_ = device.allocate(static_cast<std::size_t>(pitch) * layout.height);
   plane_ = {memory_.as<std::uint8_t>(), row_bytes, layout.height, pitch};
   backend_ = dispatch<make_luminance_cuda, make_luminance_cpu>(device, layout);

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/repack/backend.h"
 #include "cuda/repack/channels.cuh"
 #include "cuda/repack/fields.h"
@@ -30,10 +31,6 @@ Units make_units(int width, int chunk_pixels) {
   return units;
 }
 
-unsigned divided_up(unsigned number, unsigned by) {
-  return (number + by - 1) / by;
-}
-
 unsigned count(const Units& units) {
   return static_cast<unsigned>(units.chunks + units.width - units.in_chunks);
 }
@@ -41,14 +38,14 @@ unsigned count(const Units& units) {
 /// Chooses blocks as large as possible of which those of a row have few threads too many.
 LaunchShape shape_for(const Units& units) {
   constexpr unsigned warp = 32;
-  const unsigned blocks = divided_up(count(units), max_threads);
-  return {divided_up(divided_up(count(units), blocks), warp) * warp};
+  const unsigned blocks = divide_up(count(units), max_threads);
+  return {round_up(divide_up(count(units), blocks), warp)};
 }
 
 /// Adds the blocks of a number of rows, and returns the first one's number.
 unsigned add_blocks(LaunchShape& shape, Units& units, int rows) {
   const unsigned first = shape.blocks;
-  units.blocks_per_row = make_division(divided_up(count(units), shape.threads));
+  units.blocks_per_row = make_division(divide_up(count(units), shape.threads));
   shape.blocks += units.blocks_per_row.divisor * static_cast<unsigned>(rows);
   return first;
 }

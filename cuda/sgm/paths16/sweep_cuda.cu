@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/paths16/aggregate_cuda.h"
 #include "cuda/sgm/paths16/sweep.cuh"
 
@@ -29,10 +30,6 @@ Kernel<SweepArguments> kernel_for(const PathPlan& plan, int feature_bytes, bool 
   return plan.steps == 3   ? kernel_of<16, 3, kSums>(feature_bytes, diagonal)
          : plan.steps == 4 ? kernel_of<16, 4, kSums>(feature_bytes, diagonal)
                            : kernel_of<16, 5, kSums>(feature_bytes, diagonal);
-}
-
-int rounded_up(int value, int step) {
-  return (value + step - 1) / step * step;
 }
 
 int count_bands(const StageConfig& config, int band_rows) {
@@ -221,10 +218,10 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   a.tiles = (config_.width + tile.columns - 1) / tile.columns;
   // Vectors of neighbouring pixels and lanes lie in different banks of shared memory.
   const int apart = plan_.units >= 4 ? 4 : plan_.units == 2 ? 2 : 1;
-  a.cell_slots = rounded_up(tile.slots() - apart, 8) + apart;
+  a.cell_slots = round_up(tile.slots() - apart, 8) + apart;
   const int vector = 16 / config_.feature_bytes();
   const int copy = (tile.slots() - 1 + config_.disparities + 2 * (vector - 1)) / vector;
-  a.copy_length = (rounded_up(copy - 1, 8) + 1) * vector;
+  a.copy_length = (round_up(copy - 1, 8) + 1) * vector;
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
