@@ -4,7 +4,6 @@
 // the same bytes.
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -13,31 +12,13 @@
 #include "cuda/clahe/backend.h"
 #include "cuda/core/border.h"
 #include "cuda/core/parallel.h"
+#include "cuda/histequalize/bandedhistogram.h"
+#include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::clahe {
 namespace {
-
-// Counting
-
-/// Samples of 8 bits are counted in four tables, so that the increments of neighbouring equal
-/// samples do not wait for each other in memory.
-constexpr int byte_tables = 4;
-
-void count_values(const std::uint8_t* values, int n, std::uint32_t (&counts)[byte_tables][256]) {
-  int x = 0;
-  for (; x + byte_tables <= n; x += byte_tables)
-    for (int t = 0; t < byte_tables; ++t)
-      ++counts[t][values[x + t]];
-  for (; x < n; ++x)
-    ++counts[0][values[x]];
-}
-
-void count_values(const std::uint16_t* values, int n, std::uint32_t* counts) {
-  for (int x = 0; x < n; ++x)
-    ++counts[values[x]];
-}
 
 // Tables
 
@@ -135,11 +116,10 @@ void shift8(const std::uint8_t* from, const std::uint8_t* luminances, const std:
 
 void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, int step, int shift,
              int blend, std::uint8_t* to) {
-  for (int x = 0; x < n; ++x) {
-    const auto word =
-        static_cast<std::uint16_t>(histequalize::blended(values[x], levels[x], blend) << shift);
-    std::memcpy(to + 2 * static_cast<std::ptrdiff_t>(step) * x, &word, sizeof word);
-  }
+  for (int x = 0; x < n; ++x)
+    store16(to + 2 * static_cast<std::ptrdiff_t>(step) * x,
+            static_cast<std::uint32_t>(histequalize::blended(values[x], levels[x], blend))
+                << shift);
 }
 
 /// Samples that are equalised together, as rows of a plane.
@@ -159,6 +139,15 @@ struct Sources {
   const Source* end() const { return grids + count; }
 };
 
+/// The scratch memory of a band.
+template <class Value>
+struct RowMemory {
+  RowMemory(Scratch& scratch, int width)
+      : values(scratch.take<Value>(width)), levels(scratch.take<Value>(width)) {}
+
+  Value *values, *levels;
+};
+
 class ClaheCpu final : public Clahe::Backend {
  public:
   /// grids is the number of grids whose counts and tables exist at the same time.
@@ -167,15 +156,13 @@ class ClaheCpu final : public Clahe::Backend {
         rgb_(layout.find(Role::luma) < 0),
         bins_(1 << layout.bits),
         tiling_(make_tiling(layout.width, layout.height, tiles)),
-        tile_bands_(tiling_.tiles()),
-        cell_bands_(cells()),
-        row_bands_(layout.height),
+        mixed_planes_(AccessPlanner(layout).mixed_planes()),
+        tile_bands_(device, tiling_.tiles(), scratch_bytes<RowMemory<std::uint16_t>>(layout.width)),
+        row_bands_(device, layout.height, scratch_bytes<RowMemory<std::uint16_t>>(layout.width)),
         counts_(device.allocate(grids * grid_entries() * sizeof(std::uint32_t))),
         tables_(device.allocate(grids * grid_entries() * sizeof(std::uint16_t))),
         quads_(device.allocate(layout.bits == 8 ? cells() * 256 * sizeof(Quad) : 0)),
-        weights_(device.allocate(static_cast<std::size_t>(layout.width) * sizeof(float))),
-        values_(device.allocate(std::max(tile_bands_.count(), row_bands_.count()) * row_bytes())),
-        levels_(device.allocate(row_bands_.count() * row_bytes())) {
+        weights_(device.allocate(static_cast<std::size_t>(layout.width) * sizeof(float))) {
     if (rgb_)
       luminance_.emplace(device, layout, "adaptive histogram equalisation");
     for (int x = 0; x < layout.width; ++x)
@@ -190,8 +177,8 @@ class ClaheCpu final : public Clahe::Backend {
     copy_planes(in, out);
     for (const Source& source : sources(in)) {
       count_tiles(source, 0);
-      for_each_table(tiling_.tiles(),
-                     [&](int tile) { make_table(counts(tile), tiling_.area(), table(tile)); });
+      for_rows(tiling_.tiles(),
+               [&](int tile) { make_table(counts(tile), tiling_.area(), table(tile)); });
       equalise(source, tables_.as<std::uint16_t>(), in, out);
     }
   }
@@ -209,7 +196,7 @@ class ClaheCpu final : public Clahe::Backend {
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
                                         const Frame& out) override {
     copy_planes(in, out);
-    for_each_table(averages.height, [&](int number) {
+    for_rows(averages.height, [&](int number) {
       const std::uint32_t* bins = averages.row(number);
       const std::uint32_t area = std::accumulate(bins, bins + bins_, std::uint32_t{0});
       if (area == 0)
@@ -237,13 +224,6 @@ class ClaheCpu final : public Clahe::Backend {
   View<Element> rows(Element* data, int count) const {
     return {data, bins_, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * bins_};
   }
-  std::size_t row_bytes() const {
-    // Bands fill their buffers at the same time, so no two of these may share a cache line.
-    return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
-  }
-  std::uint8_t* value_buffer(int band) const {
-    return values_.as<std::uint8_t>() + band * row_bytes();
-  }
   std::uint32_t* counts(int tile) const {
     return counts_.as<std::uint32_t>() + (static_cast<std::size_t>(tile) << layout_.bits);
   }
@@ -255,51 +235,29 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// Copies whole planes, so that only the samples that change need be written.
+  /// Copies the planes with other bytes than samples that change.
   void copy_planes(const ConstFrame& in, const Frame& out) const {
-    for (int p = 0; p < layout_.plane_count; ++p) {
-      const PlaneShape& plane = layout_.planes[p];
-      if (plane.rows == 0 || covered(p))
-        continue;
-      Bands(plane.rows).for_each([&](const Band& band) {
-        for (int y = band.begin; y < band.end; ++y)
-          std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                      static_cast<std::size_t>(plane.row_bytes));
-      });
-    }
-  }
-
-  /// True if every byte of the plane is a sample that changes.
-  bool covered(int p) const {
-    const PlaneShape& plane = layout_.planes[p];
-    for (const Role role : {Role::luma, Role::red, Role::green, Role::blue}) {
-      const int c = layout_.find(role);
-      if (c >= 0 && layout_.channels[c].plane == p && layout_.channels[c].step == 1 &&
-          plane.rows == layout_.height && plane.row_bytes == layout_.width * layout_.sample_bytes())
-        return true;
-    }
-    return false;
+    for (const int p : mixed_planes_)
+      copy_plane(in.planes[p], out.planes[p]);
   }
 
   /// Returns the values of `n` samples from column x of row y on: where they lie in the frame if
   /// they can be used there, else in buffer.
-  const std::uint8_t* values8(const Source& source, int y, int x, int n,
-                              std::uint8_t* buffer) const {
+  const std::uint8_t* values(const Source& source, int y, int x, int n,
+                             std::uint8_t* buffer) const {
     const std::uint8_t* from =
         source.rows.row(y) + source.offset + static_cast<std::ptrdiff_t>(source.step) * x;
     if (source.step == 1)
       return from;
-    for (int i = 0; i < n; ++i)
-      buffer[i] = from[static_cast<std::ptrdiff_t>(source.step) * i];
+    gather8(from, source.step, n, buffer);
     return buffer;
   }
-  const std::uint16_t* values16(const Source& source, int y, int x, int n,
-                                std::uint8_t* buffer) const {
+  const std::uint16_t* values(const Source& source, int y, int x, int n,
+                              std::uint16_t* buffer) const {
     const std::uint8_t* from =
         source.rows.row(y) + 2 * (source.offset + static_cast<std::ptrdiff_t>(source.step) * x);
-    auto* values = reinterpret_cast<std::uint16_t*>(buffer);
-    gather16(from, source.step, n, layout_.shift, static_cast<std::uint32_t>(bins_ - 1), values);
-    return values;
+    gather16(from, source.step, n, layout_.shift, static_cast<std::uint32_t>(bins_ - 1), buffer);
+    return buffer;
   }
 
   Sources sources(const ConstFrame& in) {
@@ -318,14 +276,25 @@ class ClaheCpu final : public Clahe::Backend {
 
   /// Counts the tiles of a grid. Its first tile has the counts `first`.
   void count_tiles(const Source& source, int first) const {
-    tile_bands_.for_each([&](const Band& band) {
+    if (layout_.bits == 8)
+      count_tiles_as<std::uint8_t>(source, first);
+    else
+      count_tiles_as<std::uint16_t>(source, first);
+  }
+
+  template <class Value>
+  void count_tiles_as(const Source& source, int first) const {
+    tile_bands_.for_each([&](Band& band) {
+      const RowMemory<Value> memory(band.scratch, layout_.width);
       for (int tile = band.begin; tile < band.end; ++tile)
-        count_tile(source, tile, counts(first + tile), value_buffer(band.number));
+        count_tile(source, tile, counts(first + tile), memory.values);
     });
   }
 
-  void count_tile(const Source& source, int tile, std::uint32_t* bins, std::uint8_t* buffer) const {
-    std::uint32_t bytes[byte_tables][256] = {};
+  template <class Value>
+  void count_tile(const Source& source, int tile, std::uint32_t* bins, Value* buffer) const {
+    // Bytes are counted in several tables; see count_row().
+    std::uint32_t bytes[histequalize::tables_per_band(8)][256] = {};
     std::fill(bins, bins + bins_, 0u);
     const int top = tile / tiling_.x.tiles * tiling_.y.tile_size;
     const int left = tile % tiling_.x.tiles * tiling_.x.tile_size;
@@ -334,26 +303,15 @@ class ClaheCpu final : public Clahe::Backend {
       const int y = border_index(row, layout_.height, Border::reflect_101);
       for (int x = left; x < right;) {
         const Run run = reflected_run(x, right, layout_.width);
-        if (layout_.bits == 8)
-          count_values(values8(source, y, run.first, run.count, buffer), run.count, bytes);
-        else
-          count_values(values16(source, y, run.first, run.count, buffer), run.count, bins);
+        histequalize::count_row(values(source, y, run.first, run.count, buffer), run.count,
+                                sizeof(Value) == 1 ? bytes[0] : bins);
         x += run.count;
       }
     }
-    if (layout_.bits == 8)
+    if (sizeof(Value) == 1)
       for (int bin = 0; bin < 256; ++bin)
         for (const auto& each : bytes)
           bins[bin] += each[bin];
-  }
-
-  /// Calls function(number) for the numbers of `count` tables.
-  template <class Function>
-  static void for_each_table(int count, const Function& function) {
-    Bands(count).for_each([&](const Band& band) {
-      for (int number = band.begin; number < band.end; ++number)
-        function(number);
-    });
   }
 
   /// Makes a table from counts whose sum is area. Changes the counts.
@@ -384,34 +342,32 @@ class ClaheCpu final : public Clahe::Backend {
   }
 
   void make_quads(const std::uint16_t* grid) const {
-    cell_bands_.for_each([&](const Band& band) {
-      for (int cell = band.begin; cell < band.end; ++cell) {
-        const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
-        const auto tables = tables_of(grid, cell_y, cell_x);
-        pack_quads(tables.four[0], tables.four[1], tables.four[2], tables.four[3],
-                   quads(cell_y, cell_x));
-      }
+    for_rows(cells(), [&](int cell) {
+      const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
+      const auto tables = tables_of(grid, cell_y, cell_x);
+      pack_quads(tables.four[0], tables.four[1], tables.four[2], tables.four[3],
+                 quads(cell_y, cell_x));
     });
   }
 
   /// Gives samples their levels by the tables of a grid.
   void equalise(const Source& source, const std::uint16_t* grid, const ConstFrame& in,
                 const Frame& out) const {
-    if (layout_.bits == 8)
-      make_quads(grid);
-    row_bands_.for_each([&](const Band& band) {
-      std::uint8_t* levels = levels_.as<std::uint8_t>() + band.number * row_bytes();
+    if (layout_.bits > 8)
+      return equalise_as<std::uint16_t>(source, grid, in, out);
+    make_quads(grid);
+    equalise_as<std::uint8_t>(source, grid, in, out);
+  }
+
+  template <class Value>
+  void equalise_as(const Source& source, const std::uint16_t* grid, const ConstFrame& in,
+                   const Frame& out) const {
+    row_bands_.for_each([&](Band& band) {
+      const RowMemory<Value> memory(band.scratch, layout_.width);
       for (int y = band.begin; y < band.end; ++y) {
-        std::uint8_t* buffer = value_buffer(band.number);
-        if (layout_.bits == 8) {
-          const std::uint8_t* values = values8(source, y, 0, layout_.width, buffer);
-          interpolate_row(values, y, grid, levels);
-          write(in, out, y, source, values, levels);
-        } else {
-          const std::uint16_t* values = values16(source, y, 0, layout_.width, buffer);
-          interpolate_row(values, y, grid, reinterpret_cast<std::uint16_t*>(levels));
-          write(in, out, y, source, values, levels);
-        }
+        const Value* row = values(source, y, 0, layout_.width, memory.values);
+        interpolate_row(row, y, grid, memory.levels);
+        write(in, out, y, source, row, memory.levels);
       }
     });
   }
@@ -432,30 +388,28 @@ class ClaheCpu final : public Clahe::Backend {
   }
 
   void write(const ConstFrame& in, const Frame& out, int y, const Source& source,
-             const void* values, const void* levels) const {
+             const std::uint8_t* values, const std::uint8_t* levels) const {
     if (!source.channel) {
       for (const Role role : rgb_roles)
         shift(in, out, y, role, values, levels);
       return;
     }
     const Channel& channel = *source.channel;
-    const std::ptrdiff_t offset = channel.offset * layout_.sample_bytes();
-    std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
-    if (layout_.bits == 8)
-      write8(in.planes[channel.plane].row(y) + offset, static_cast<const std::uint8_t*>(levels),
-             layout_.width, channel.step, parameters_.blend, to);
-    else
-      write16(static_cast<const std::uint16_t*>(values), static_cast<const std::uint16_t*>(levels),
-              layout_.width, channel.step, layout_.shift, parameters_.blend, to);
+    write8(in.planes[channel.plane].row(y) + channel.offset, levels, layout_.width, channel.step,
+           parameters_.blend, out.planes[channel.plane].row(y) + channel.offset);
+  }
+  void write(const ConstFrame&, const Frame& out, int y, const Source& source,
+             const std::uint16_t* values, const std::uint16_t* levels) const {
+    const Channel& channel = *source.channel;
+    write16(values, levels, layout_.width, channel.step, layout_.shift, parameters_.blend,
+            out.planes[channel.plane].row(y) + 2 * std::ptrdiff_t{channel.offset});
   }
 
-  void shift(const ConstFrame& in, const Frame& out, int y, Role role, const void* luminances,
-             const void* levels) const {
+  void shift(const ConstFrame& in, const Frame& out, int y, Role role,
+             const std::uint8_t* luminances, const std::uint8_t* levels) const {
     const Channel& channel = layout_.channels[layout_.find(role)];
-    shift8(in.planes[channel.plane].row(y) + channel.offset,
-           static_cast<const std::uint8_t*>(luminances), static_cast<const std::uint8_t*>(levels),
-           layout_.width, channel.step, parameters_.blend,
-           out.planes[channel.plane].row(y) + channel.offset);
+    shift8(in.planes[channel.plane].row(y) + channel.offset, luminances, levels, layout_.width,
+           channel.step, parameters_.blend, out.planes[channel.plane].row(y) + channel.offset);
   }
 
   FrameLayout layout_;
@@ -463,13 +417,13 @@ class ClaheCpu final : public Clahe::Backend {
   int bins_;
   Parameters parameters_;
   Tiling tiling_;
-  Bands tile_bands_, cell_bands_, row_bands_;
+  std::vector<int> mixed_planes_;
+  Bands tile_bands_, row_bands_;
   Sources counted_{};  // of the frame whose tables are being made
   Buffer counts_;      // of the tiles, while their tables are made
   Buffer tables_;      // of the tiles
   Buffer quads_;       // of the cells, of 8-bit pictures
   Buffer weights_;     // of the columns, for the tile on the right
-  Buffer values_, levels_;
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
 };

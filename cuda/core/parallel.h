@@ -2,6 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/core/device.h"
+#include "cuda/core/division.h"
 
 /// Compiles a hot loop for several instruction sets, of which the dynamic linker picks one.
 /// Sanitizer builds do without this, because their runtime has not started yet when the linker
@@ -32,36 +37,91 @@ void parallel_for(int count, const Function& function) {
       &function);
 }
 
+/// Hands out memory in pieces that begin at multiples of 64 bytes. Without memory, it returns null
+/// and only counts the bytes.
+class Scratch {
+ public:
+  explicit Scratch(std::uint8_t* memory = nullptr) : memory_(memory) {}
+
+  /// Returns room for `count` elements, with room for `margin` more before and after them.
+  template <class Element>
+  Element* take(std::size_t count, std::size_t margin = 0) {
+    auto* const piece = memory_ ? reinterpret_cast<Element*>(memory_ + bytes_) + margin : nullptr;
+    bytes_ += round_up(sizeof(Element) * (count + 2 * margin), 64);
+    return piece;
+  }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::uint8_t* memory_;
+  std::size_t bytes_ = 0;
+};
+
+/// Returns the bytes that Memory(scratch, arguments…) takes.
+template <class Memory, class... Arguments>
+std::size_t scratch_bytes(const Arguments&... arguments) {
+  Scratch scratch;
+  Memory(scratch, arguments...);
+  return scratch.bytes();
+}
+
 /// Rows [begin, end) of a picture, the work of one thread.
 struct Band {
   int number;
+  int count;  ///< of all bands
   int begin;
   int end;
+  Scratch scratch;
+
+  /// Returns the band of this number of `rows` other rows, which are split as evenly.
+  Band of(int rows) const {
+    const auto first = [&](std::int64_t n) { return static_cast<int>(n * rows / count); };
+    return {number, count, first(number), first(number + 1), scratch};
+  }
 };
 
 /// Splits the rows of a picture evenly over the threads of the TBB pool.
 class Bands {
  public:
   explicit Bands(int rows) : rows_(rows), count_(std::clamp(loop_concurrency(), 1, rows)) {}
+  /// Each band has scratch memory of its own.
+  Bands(Device& device, int rows, std::size_t scratch_bytes) : Bands(rows) {
+    // No two bands may share a pair of cache lines, which is what processors fetch.
+    stride_ = round_up(scratch_bytes, 128);
+    memory_ = device.allocate(static_cast<std::size_t>(count_) * stride_);
+  }
 
   int count() const noexcept { return count_; }
 
-  /// The first of `rows` other rows that band `number` takes, where these are split as evenly.
-  int first_of(int rows, int number) const noexcept {
-    return static_cast<int>(static_cast<long long>(rows) * number / count_);
+  Band band(int number) const {
+    const Scratch scratch(memory_.as<std::uint8_t>() + static_cast<std::size_t>(number) * stride_);
+    return Band{number, count_, 0, 0, scratch}.of(rows_);
   }
 
-  /// Calls function(Band) for every band, in parallel, and returns when all calls have.
+  /// Calls function(Band&) for every band, in parallel, and returns when all calls have.
   template <class Function>
   void for_each(const Function& function) const {
     parallel_for(count_, [&](int number) {
-      function(Band{number, first_of(rows_, number), first_of(rows_, number + 1)});
+      Band own = band(number);
+      function(own);
     });
   }
 
  private:
   int rows_;
   int count_;
+  std::size_t stride_ = 0;
+  Buffer memory_;
 };
+
+/// Calls function(y) for 0 ≤ y < rows, in parallel.
+template <class Function>
+void for_rows(int rows, const Function& function) {
+  if (rows > 0)
+    Bands(rows).for_each([&](const Band& band) {
+      for (int y = band.begin; y < band.end; ++y)
+        function(y);
+    });
+}
 
 }  // namespace cudavision

@@ -12,11 +12,11 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/cpu_rows.h"
+#include "cuda/pixels/samples.h"
 
 namespace cudavision::gaussblur {
 namespace {
@@ -82,67 +82,55 @@ struct PlanePlan {
   const std::uint8_t* border_row = nullptr;  ///< every row beyond the edges, for a constant border
 };
 
-/// The memory that one band of rows works in.
-class Scratch {
- public:
-  Scratch(Device& device, const FrameLayout& layout) {
-    int samples = 0, step = 1;
+/// Samples of a row, and the room beside them that the padding of any kernel needs.
+struct RowSize {
+  explicit RowSize(const FrameLayout& layout) {
+    int step = 1;
     for (int p = 0; p < layout.plane_count; ++p)
       samples = std::max(samples, layout.planes[p].row_bytes / layout.sample_bytes());
     for (int c = 0; c < layout.channel_count; ++c)
       step = std::max(step, layout.channels[c].step);
-    margin_ = static_cast<std::size_t>(step) * GaussKernel::max_radius;
-    for (Buffer& halves : halves_) {
-      halves = device.allocate(sizeof(std::uint16_t) *
-                               (static_cast<std::size_t>(samples) + 2 * margin_));
-      std::memset(halves.data(), 0, halves.size());
+    margin = step * GaussKernel::max_radius;
+  }
+  int samples = 0, margin;
+};
+
+/// The scratch memory of a band.
+template <class Sample, class Sum>
+struct RowMemory {
+  using Half = std::conditional_t<sizeof(Sum) == 4, std::uint16_t, std::uint8_t>;
+
+  RowMemory(Scratch& scratch, const RowSize& size) : values(scratch.take<Sample>(tile_samples)) {
+    for (int i = 0; i < 2; ++i) {
+      halves[i] = scratch.take<Half>(size.samples, size.margin);
+      sums[i] = scratch.take<Sum>(tile_samples);
+      pairs[i] = scratch.take<const std::uint8_t*>(2 * GaussKernel::max_radius);
     }
-    for (Buffer& sums : sums_)
-      sums = device.allocate(sizeof(std::uint32_t) * tile_samples);
-    values_ = device.allocate(sizeof(std::uint16_t) * tile_samples);
   }
 
-  /// The high (0) or low (1) halves of a row's sums, with room for padding at both ends.
-  template <class Half>
-  Half* halves(int which) const noexcept {
-    return halves_[which].as<Half>() + margin_;
-  }
-
-  /// The sums of one tile.
-  template <class Sum>
-  Sum* sums(int which) const noexcept {
-    return sums_[which].as<Sum>();
-  }
-  template <class Sample>
-  Sample* values() const noexcept {
-    return values_.as<Sample>();
-  }
-
-  const std::uint8_t* pairs[2][2 * GaussKernel::max_radius];
-
- private:
-  std::size_t margin_;
-  Buffer halves_[2];
-  Buffer sums_[2];
-  Buffer values_;
+  Half* halves[2];  ///< the high (0) and low (1) halves of a row's sums
+  Sum* sums[2];     ///< of a tile
+  Sample* values;   ///< of a tile
+  const std::uint8_t** pairs[2];
 };
 
 /// Blurs rows of one plane. Sample is the type of stored samples; Sum holds the weighted sum of one
 /// pass.
 template <class Sample, class Sum>
 class PlaneBlur {
-  using Half = std::conditional_t<sizeof(Sum) == 4, std::uint16_t, std::uint8_t>;
+  using Memory = RowMemory<Sample, Sum>;
+  using Half = typename Memory::Half;
   static constexpr StoredSamples stored_halves{sizeof(Half), 0, std::numeric_limits<Half>::max()};
 
  public:
   PlaneBlur(const Parameters& parameters, StoredSamples stored, const PlanePlan& plan,
-            Scratch& scratch, const regions::ActiveCells* active)
-      : parameters_(parameters), stored_(stored), plan_(plan), scratch_(scratch), active_(active) {}
+            const Memory& memory, const regions::ActiveCells* active)
+      : parameters_(parameters), stored_(stored), plan_(plan), memory_(memory), active_(active) {}
 
-  void run(int field, View<const std::uint8_t> in, View<std::uint8_t> out, int begin, int end) {
-    for (int y = begin; y < end; ++y) {
+  void run(int field, View<const std::uint8_t> in, View<std::uint8_t> out, const Band& band) {
+    for (int y = band.begin; y < band.end; ++y) {
       if (plan_.copied)
-        std::memcpy(out.row(y), in.row(y), static_cast<std::size_t>(in.width));
+        copy_rows(in, out, y, y + 1);
       for_each_run(field, y, [&](const Range& range) { blur(field, in, out, y, range); });
     }
   }
@@ -156,10 +144,8 @@ class PlaneBlur {
   /// Calls function(Range) for the parts of row y of a field that are needed.
   template <class Function>
   void for_each_run(int field, int y, const Function& function) const {
-    if (!active_) {
-      function(Range{0, plan_.row_samples});
-      return;
-    }
+    if (!active_)
+      return function(Range{0, plan_.row_samples});
     const int row = (y * field_count(parameters_) + field) * plan_.row_pixels;
     const int gap = 2 * plan_.halo / plan_.period * plan_.period_pixels;
     active_->for_each_run(row, gap, [&](int x0, int x1) {
@@ -188,39 +174,38 @@ class PlaneBlur {
       function(begin, std::min(begin + tile_samples, range.end));
   }
 
-  Sum* sums(int which) const { return scratch_.template sums<Sum>(which); }
-  Half* halves(int which) const { return scratch_.template halves<Half>(which); }
-
-  /// Runs the pass along y, which writes the scratch's halves.
+  /// Runs the pass along y, which writes the halves.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
                 const Range& range) const {
     const Taps& taps = *field.y;
+    Sum* const sums = memory_.sums[0];
     const auto row = [&](int index) {
       const int from = border_index(index, field.rows, parameters_.border);
       return from < 0 ? plan_.border_row : in.row(from);
     };
     for (int i = 0; i < taps.pair_count; ++i) {
-      scratch_.pairs[0][2 * i] = row(y - taps.distances[i]);
-      scratch_.pairs[0][2 * i + 1] = row(y + taps.distances[i]);
+      memory_.pairs[0][2 * i] = row(y - taps.distances[i]);
+      memory_.pairs[0][2 * i + 1] = row(y + taps.distances[i]);
     }
-    const WeightedRows rows{in.row(y), taps.centre, taps.pair_count, scratch_.pairs[0],
+    const WeightedRows rows{in.row(y), taps.centre, taps.pair_count, memory_.pairs[0],
                             taps.weights.data()};
     for_each_tile(range, [&](int begin, int end) {
-      weigh(rows, stored_, begin, end, sums(0));
-      split(sums(0), end - begin, halves(0) + begin, halves(1) + begin);
+      weigh(rows, stored_, begin, end, sums);
+      split(sums, end - begin, memory_.halves[0] + begin, memory_.halves[1] + begin);
     });
   }
 
   /// Fills in a channel's samples beyond both ends of the row.
   void pad_row(const RowGroup& group, int number) const {
     const Channel& channel = group.channels[number];
+    Half *const high = memory_.halves[0], *const low = memory_.halves[1];
     const auto put = [&](int index) {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
       // The weights of y add up to 2^b, which is the unit of the high half.
-      halves(0)[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : halves(0)[source];
-      halves(1)[to] = from < 0 ? Half{0} : halves(1)[source];
+      high[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : high[source];
+      low[to] = from < 0 ? Half{0} : low[source];
     };
     for (int i = 1; i <= group.x->radius; ++i) {
       put(-i);
@@ -228,26 +213,28 @@ class PlaneBlur {
     }
   }
 
-  /// Runs the pass along x, which reads the scratch's halves.
+  /// Runs the pass along x, which reads the halves.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
                    const Range& range) const {
     const Taps& taps = *group.x;
+    Sum *const high = memory_.sums[0], *const low = memory_.sums[1];
     WeightedRows rows[2];
     for (int which = 0; which < 2; ++which) {
+      Half* const halves = memory_.halves[which];
+      const std::uint8_t** const pairs = memory_.pairs[which];
       for (int i = 0; i < taps.pair_count; ++i) {
         const std::ptrdiff_t shift = std::ptrdiff_t{group.step} * taps.distances[i];
-        scratch_.pairs[which][2 * i] = bytes(halves(which) - shift);
-        scratch_.pairs[which][2 * i + 1] = bytes(halves(which) + shift);
+        pairs[2 * i] = bytes(halves - shift);
+        pairs[2 * i + 1] = bytes(halves + shift);
       }
-      rows[which] = {bytes(halves(which)), taps.centre, taps.pair_count, scratch_.pairs[which],
-                     taps.weights.data()};
+      rows[which] = {bytes(halves), taps.centre, taps.pair_count, pairs, taps.weights.data()};
     }
-    auto* values = scratch_.template values<Sample>();
+    Sample* const values = memory_.values;
     for_each_tile(range, [&](int begin, int end) {
       const std::ptrdiff_t byte = std::ptrdiff_t{begin} * stored_.bytes;
-      weigh(rows[0], stored_halves, begin, end, sums(0));
-      weigh(rows[1], stored_halves, begin, end, sums(1));
-      round_halves(sums(0), sums(1), end - begin, values);
+      weigh(rows[0], stored_halves, begin, end, high);
+      weigh(rows[1], stored_halves, begin, end, low);
+      round_halves(high, low, end - begin, values);
       if (parameters_.sharpen)
         sharpen(in + byte, stored_, end - begin, values);
       store(values, stored_, end - begin, group.mask ? group.mask + begin : nullptr, out + byte);
@@ -261,7 +248,7 @@ class PlaneBlur {
   const Parameters& parameters_;
   StoredSamples stored_;
   const PlanePlan& plan_;
-  Scratch& scratch_;
+  const Memory& memory_;
   const regions::ActiveCells* active_;
 };
 
@@ -270,9 +257,9 @@ class GaussBlurCpu final : public GaussBlur::Backend {
   GaussBlurCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
         stored_{layout.sample_bytes(), layout.shift, (1u << layout.bits) - 1},
-        bands_(layout.height) {
-    for (int b = 0; b < bands_.count(); ++b)
-      scratch_.push_back(std::make_unique<Scratch>(device, layout));
+        size_(layout),
+        bands_(device, layout.height,
+               scratch_bytes<RowMemory<std::uint16_t, std::uint32_t>>(size_)) {
     for (int p = 0; p < layout.plane_count; ++p)
       rows_[p] = device.allocate(plane_samples(p) * (stored_.bytes + layout.channel_count));
   }
@@ -374,32 +361,29 @@ class GaussBlurCpu final : public GaussBlur::Backend {
 
   template <class Sample, class Sum>
   void run_as(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
-    bands_.for_each([&](const Band& band) {
-      const auto begin = [&](int rows) { return bands_.first_of(rows, band.number); };
-      const auto end = [&](int rows) { return bands_.first_of(rows, band.number + 1); };
+    bands_.for_each([&](Band& band) {
+      const RowMemory<Sample, Sum> memory(band.scratch, size_);
       for (int p = 0; p < layout_.plane_count; ++p) {
         const PlanePlan& plan = plans_[p];
-        PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number], active);
+        PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, memory, active);
         int blurred = 0;
         for (int field = 0; field < field_count(parameters_); ++field) {
           const int rows = plan.fields[field].rows;
           blur.run(field, field_rows(parameters_, in.planes[p], field),
-                   field_rows(parameters_, out.planes[p], field), begin(rows), end(rows));
+                   field_rows(parameters_, out.planes[p], field), band.of(rows));
           blurred += rows;
         }
         // Rows that belong to no channel are copied.
-        const int left = layout_.planes[p].rows - blurred;
-        for (int y = begin(left); y < end(left); ++y)
-          std::memcpy(out.planes[p].row(blurred + y), in.planes[p].row(blurred + y),
-                      static_cast<std::size_t>(layout_.planes[p].row_bytes));
+        const Band left = band.of(layout_.planes[p].rows - blurred);
+        copy_rows(in.planes[p], out.planes[p], blurred + left.begin, blurred + left.end);
       }
     });
   }
 
   FrameLayout layout_;
   StoredSamples stored_;
+  RowSize size_;
   Bands bands_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;
   std::array<Buffer, FrameLayout::max_planes> rows_;  // each plane's border row and masks
   Parameters parameters_;
   std::array<Taps, FrameLayout::max_channels> taps_x_, taps_y_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/core/device.h"
 #include "cuda/core/parallel.h"
@@ -36,74 +35,65 @@ inline void count_row(const std::uint16_t* values, int n, std::uint32_t* table) 
     ++table[values[x]];
 }
 
-/// Counts a frame in bands of rows, with tables and row buffers that are allocated once.
+/// The scratch memory of a band.
+struct CountMemory {
+  CountMemory(Scratch& scratch, const FrameLayout& layout)
+      : tables(scratch.take<std::uint32_t>(tables_per_band(layout.bits) << layout.bits)),
+        values(scratch.take<std::uint16_t>(layout.width)),
+        weights(scratch.take<std::uint16_t>(layout.width)) {}
+
+  std::uint32_t* tables;
+  std::uint16_t *values, *weights;  ///< of a row
+};
+
+/// Counts a frame in bands of rows.
 class BandedHistogram {
  public:
   BandedHistogram(Device& device, const FrameLayout& layout)
-      : layout_(layout),
-        bands_(layout.height),
-        tables_(device.allocate(bands_.count() * table_bytes())),
-        rows_(device.allocate(bands_.count() * row_bytes())) {}
+      : layout_(layout), bands_(device, layout.height, scratch_bytes<CountMemory>(layout)) {}
 
   const Bands& bands() const noexcept { return bands_; }
 
-  /// Each band has its own buffer for the values of one row.
-  void* row_buffer(const Band& band) const noexcept {
-    return rows_.as<std::uint8_t>() + band.number * row_bytes();
-  }
-
   void run(const ConstFrame& in, const Samples& samples, std::uint32_t* bins) const {
-    run(bins, [&](const Band& band, int y, std::uint32_t* tables) {
-      with_row(in, samples, band, y,
-               [&](const auto* values) { count_row(values, layout_.width, tables); });
+    run(bins, [&](const CountMemory& memory, int y) {
+      with_row(in, samples, memory, y,
+               [&](const auto* values) { count_row(values, layout_.width, memory.tables); });
     });
   }
 
   /// Calls use(values) with the values of a row.
   template <class Use>
-  void with_row(const ConstFrame& in, const Samples& samples, const Band& band, int y,
+  void with_row(const ConstFrame& in, const Samples& samples, const CountMemory& memory, int y,
                 const Use& use) const {
-    void* buffer = row_buffer(band);
     if (layout_.bits == 8)
-      use(samples.row8(in, y, static_cast<std::uint8_t*>(buffer)));
+      use(samples.row(in, y, reinterpret_cast<std::uint8_t*>(memory.values)));
     else
-      use(samples.row16(in, y, static_cast<std::uint16_t*>(buffer)));
+      use(samples.row(in, y, memory.values));
   }
 
-  /// Sets bins to what count(band, y, tables) adds to the tables of a band, for all rows.
+  /// Sets bins to what count(memory, y) adds to the tables of the memory, for all rows.
   template <class Count>
   void run(std::uint32_t* bins, const Count& count) const {
-    bands_.for_each([&](const Band& band) {
-      std::uint32_t* tables = band_tables(band.number);
-      std::memset(tables, 0, table_bytes());
+    const int size = 1 << layout_.bits, entries = tables_per_band(layout_.bits) * size;
+    bands_.for_each([&](Band& band) {
+      const CountMemory memory(band.scratch, layout_);
+      std::fill_n(memory.tables, entries, 0u);
       for (int y = band.begin; y < band.end; ++y)
-        count(band, y, tables);
+        count(memory, y);
     });
-    const int size = 1 << layout_.bits;
-    const int table_count = bands_.count() * tables_per_band(layout_.bits);
-    const std::uint32_t* tables = tables_.as<std::uint32_t>();
-    std::copy(tables, tables + size, bins);
-    for (int t = 1; t < table_count; ++t)
-      for (int v = 0; v < size; ++v)
-        bins[v] += tables[static_cast<std::size_t>(t) * size + v];
+    std::fill_n(bins, size, 0u);
+    for (int number = 0; number < bands_.count(); ++number) {
+      Band band = bands_.band(number);
+      const std::uint32_t* const tables = CountMemory(band.scratch, layout_).tables;
+      for (int i = 0; i < entries; i += size)
+        for (int v = 0; v < size; ++v)
+          bins[v] += tables[i + v];
+    }
   }
 
  private:
-  std::size_t table_bytes() const {
-    return sizeof(std::uint32_t) * tables_per_band(layout_.bits) << layout_.bits;
-  }
-  std::size_t row_bytes() const {
-    // Bands fill their buffers at the same time, so no two of these may share a cache line.
-    return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
-  }
-  std::uint32_t* band_tables(int band) const {
-    return tables_.as<std::uint32_t>() + band * table_bytes() / sizeof(std::uint32_t);
-  }
-
   FrameLayout layout_;
   Bands bands_;
-  Buffer tables_;
-  Buffer rows_;
 };
 
 }  // namespace cudavision::histequalize

@@ -3,24 +3,19 @@
 // The CPU backend. Bands of rows are counted in parallel, each in tables of its own, and the
 // equalised rows are written in parallel as well. The CUDA kernels must give the same bytes.
 
-#include <cstring>
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "cuda/core/parallel.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/bandedhistogram.h"
+#include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::histequalize {
 namespace {
-
-void store16(std::uint8_t* address, unsigned word) {
-  const auto narrow = static_cast<std::uint16_t>(word);
-  std::memcpy(address, &narrow, sizeof narrow);
-}
 
 void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int low, int high,
                  std::uint16_t* table) {
@@ -46,6 +41,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
   HistEqualizeCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
+        mixed_planes_(AccessPlanner(layout).mixed_planes()),
         histogram_(device, layout),
         bins_(device.allocate(sizeof(std::uint32_t) << layout.bits)),
         luminance_(layout, Role::luma) {
@@ -115,38 +111,26 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
   void write_picture(const ConstFrame& in, const Frame& out) {
     const bool each = parameters_.channels == Parameters::Channels::each;
-    histogram_.bands().for_each([&](const Band& band) {
-      copy_untouched(in, out, band);
+    histogram_.bands().for_each([&](Band& band) {
+      const CountMemory memory(band.scratch, layout_);
+      copy_mixed(in, out, band);
       for (int y = band.begin; y < band.end; ++y)
         if (rgb_ && !each)
-          shift_by_luminance(in, out, y, histogram_.row_buffer(band));
+          shift_by_luminance(in, out, y, reinterpret_cast<std::uint8_t*>(memory.values));
         else
           for (std::size_t c = 0; c < channels_.size(); ++c)
             map_row(in, out, y, channels_[c].channel(), tables_[c].as<std::uint16_t>());
     });
   }
 
-  /// Copies chroma, alpha and padding: whole rows of every plane that has bytes which no table
-  /// writes.
-  void copy_untouched(const ConstFrame& in, const Frame& out, const Band& band) const {
-    for (int p = 0; p < layout_.plane_count; ++p) {
-      const PlaneShape& plane = layout_.planes[p];
-      const bool covered = std::any_of(channels_.begin(), channels_.end(), [&](const Samples& s) {
-        return s.channel().plane == p && s.channel().step == 1 && plane.rows == layout_.height &&
-               plane.row_bytes == layout_.width * layout_.sample_bytes();
-      });
-      if (covered)
-        continue;
-      // Each band copies its own rows before it equalises them, so that no other thread copies over
-      // results. Rows below the picture belong to the last band; smaller planes are divided.
-      const auto edge = [&](int y) {
-        if (plane.rows < layout_.height)
-          return static_cast<int>(static_cast<long long>(plane.rows) * y / layout_.height);
-        return y == layout_.height ? plane.rows : y;
-      };
-      for (int y = edge(band.begin); y < edge(band.end); ++y)
-        std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                    static_cast<std::size_t>(plane.row_bytes));
+  /// Copies the planes that have bytes which no table writes. Each band copies its own rows before
+  /// it equalises them, so that no other thread copies over results. Rows below the picture belong
+  /// to the last band.
+  void copy_mixed(const ConstFrame& in, const Frame& out, const Band& band) const {
+    for (const int p : mixed_planes_) {
+      const int rows = in.planes[p].height;
+      const Band own = rows < layout_.height ? band.of(rows) : band;
+      copy_rows(in.planes[p], out.planes[p], own.begin, own.end == layout_.height ? rows : own.end);
     }
   }
 
@@ -164,14 +148,14 @@ class HistEqualizeCpu final : public Histogram::Backend {
     const std::uint32_t largest = (1u << layout_.bits) - 1;
     for (int x = 0; x < layout_.width; ++x)
       store16(to + step * x,
-              static_cast<unsigned>(
-                  table[sample_value(load16(from + step * x), layout_.shift, largest)])
+              std::uint32_t{table[sample_value(load16(from + step * x), layout_.shift, largest)]}
                   << layout_.shift);
   }
 
-  void shift_by_luminance(const ConstFrame& in, const Frame& out, int y, void* buffer) const {
+  void shift_by_luminance(const ConstFrame& in, const Frame& out, int y,
+                          std::uint8_t* buffer) const {
     const auto* table = tables_[0].as<std::uint16_t>();
-    const std::uint8_t* values = luminance_.row8(in, y, static_cast<std::uint8_t*>(buffer));
+    const std::uint8_t* values = luminance_.row(in, y, buffer);
     for (const Samples& samples : channels_) {
       const Channel& channel = samples.channel();
       const std::uint8_t* from = in.planes[channel.plane].row(y) + channel.offset;
@@ -187,6 +171,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
   FrameLayout layout_;
   bool rgb_;
+  std::vector<int> mixed_planes_;
   Parameters parameters_;
   BandedHistogram histogram_;
   Buffer bins_;

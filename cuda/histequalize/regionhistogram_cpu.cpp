@@ -16,9 +16,6 @@ class RegionHistogramCpu final : public RegionHistogram::Backend {
  public:
   RegionHistogramCpu(Device& device, const FrameLayout& layout)
       : histogram_(device, layout), weights_(layout.width), luminance_(layout, Role::luma) {
-    for (int band = 0; band < histogram_.bands().count(); ++band)
-      rows_.push_back(
-          device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(layout.width)));
     if (layout.find(Role::luma) < 0)
       for (const Role role : rgb_roles)
         channels_.emplace_back(layout, role);
@@ -37,21 +34,19 @@ class RegionHistogramCpu final : public RegionHistogram::Backend {
 
  private:
   void count(const ConstFrame& in, const Samples& samples, std::uint32_t* bins) const {
-    histogram_.run(bins, [&](const Band& band, int y, std::uint32_t* table) {
-      auto* const weights = rows_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
-      const regions::Span span = weights_.find(y, weights);
+    histogram_.run(bins, [&](const CountMemory& memory, int y) {
+      const regions::Span span = weights_.find(y, memory.weights);
       if (span.begin >= span.end)
         return;
-      histogram_.with_row(in, samples, band, y, [&](const auto* values) {
+      histogram_.with_row(in, samples, memory, y, [&](const auto* values) {
         for (int x = span.begin; x < span.end; ++x)
-          table[values[x]] += weights[x] > 0;
+          memory.tables[values[x]] += memory.weights[x] > 0;
       });
     });
   }
 
   BandedHistogram histogram_;
   regions::RowWeights weights_;
-  std::vector<Buffer> rows_;  // of weights, one for each band
   Samples luminance_;
   std::vector<Samples> channels_;  // red, green and blue, or none
 };

@@ -91,14 +91,13 @@ class TableHysteresisCpu final : public TableHysteresis::Backend {
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
     const View<std::uint16_t> tables = {in_use_.as<std::uint16_t>(), size_, made.height,
                                         static_cast<std::ptrdiff_t>(sizeof(std::uint16_t)) * size_};
-    Bands(made.height).for_each([&](const Band& band) {
-      for (int i = band.begin; i < band.end; ++i)
-        if (status->begins_anew)
-          std::copy(made.row(i), made.row(i) + size_, tables.row(i));
-        else
-          for (int j = 0; j < size_; ++j)
-            tables.row(i)[j] =
-                static_cast<std::uint16_t>(followed(tables.row(i)[j], made.row(i)[j], play_));
+    for_rows(made.height, [&](int i) {
+      if (status->begins_anew)
+        std::copy(made.row(i), made.row(i) + size_, tables.row(i));
+      else
+        for (int j = 0; j < size_; ++j)
+          tables.row(i)[j] =
+              static_cast<std::uint16_t>(followed(tables.row(i)[j], made.row(i)[j], play_));
     });
     return tables;
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "cuda/core/parallel.h"
 #include "cuda/integral/arithmetic.h"
@@ -86,20 +88,29 @@ struct Table {
   View<Element> rows_;
 };
 
+/// The scratch memory of a band.
+template <class Value, class Sum>
+struct RowMemory {
+  RowMemory(Scratch& scratch, int width)
+      : columns(scratch.take<Sum>(width)), values(scratch.take<Value>(width)) {}
+
+  Sum* columns;
+  Value* values;
+};
+
 /// Sums and squared sums. Each band of rows first adds up its own columns. Then each band makes its
 /// rows of the table, starting from the sums of the bands above it.
 template <class Value, class Element>
 class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
+  using Memory = RowMemory<Value, Sum>;
 
  public:
   UprightCpu(Device& device, const PlaneSize& size, const Parameters& parameters)
       : width_(size.width),
         squared_(parameters.kind == TableKind::squared_sum),
         same_size_(parameters.same_size),
-        bands_(size.height),
-        columns_(device.allocate(bands_.count() * sizeof(Sum) * width_)),
-        values_(device.allocate(bands_.count() * sizeof(Value) * width_)) {}
+        bands_(device, size.height, scratch_bytes<Memory>(width_)) {}
 
   void run(const SamplePlane& in, View<std::uint8_t> bytes) override {
     const PlaneRows<Value> rows(in);
@@ -107,56 +118,46 @@ class UprightCpu final : public Integral::Backend {
     add_columns(rows);
     start_bands();
     table.clear_first_row();
-    bands_.for_each([&](const Band& band) {
+    bands_.for_each([&](Band& band) {
+      const Memory memory(band.scratch, width_);
       for (int y = band.begin; y < band.end; ++y)
-        add_row(rows.row(y, values(band.number)), width_, squared_, columns(band.number),
+        add_row(rows.row(y, memory.values), width_, squared_, memory.columns,
                 table.row(y, Element{0}));
     });
   }
 
  private:
-  Sum* columns(int band) const {
-    return columns_.template as<Sum>() + static_cast<std::size_t>(band) * width_;
-  }
-  Value* values(int band) const {
-    return values_.template as<Value>() + static_cast<std::size_t>(band) * width_;
-  }
-
   /// Adds up the columns of each band but the last, which has no band below it.
   void add_columns(const PlaneRows<Value>& rows) const {
-    bands_.for_each([&](const Band& band) {
-      Sum* sums = columns(band.number);
-      std::fill_n(sums, width_, Sum{0});
-      if (band.number + 1 == bands_.count())
+    bands_.for_each([&](Band& band) {
+      const Memory memory(band.scratch, width_);
+      std::fill_n(memory.columns, width_, Sum{0});
+      if (band.number + 1 == band.count)
         return;
       for (int y = band.begin; y < band.end; ++y)
-        add_to_columns(rows.row(y, values(band.number)), width_, squared_, sums);
+        add_to_columns(rows.row(y, memory.values), width_, squared_, memory.columns);
     });
   }
 
   /// Turns the column sums of each band into the entries above its first row.
   void start_bands() const {
+    const auto columns = [&](int number) {
+      Band band = bands_.band(number);
+      return Memory(band.scratch, width_).columns;
+    };
     for (int x = 0; x < width_; ++x) {
       Sum above = 0;
-      for (int band = 0; band < bands_.count(); ++band) {
-        const Sum own = columns(band)[x];
-        columns(band)[x] = above;
-        above += own;
-      }
+      for (int band = 0; band < bands_.count(); ++band)
+        above += std::exchange(columns(band)[x], above);
     }
-    for (int band = 0; band < bands_.count(); ++band) {
-      Sum sum = 0;
-      for (int x = 0; x < width_; ++x)
-        columns(band)[x] = sum += columns(band)[x];
-    }
+    for (int band = 0; band < bands_.count(); ++band)
+      std::partial_sum(columns(band), columns(band) + width_, columns(band));
   }
 
   int width_;
   bool squared_;
   bool same_size_;
   Bands bands_;
-  Buffer columns_;
-  Buffer values_;
 };
 
 /// Tilted sums. Each row needs the two above it, so one thread makes the whole table.
@@ -230,12 +231,11 @@ void draw(View<const std::uint64_t> table, View<std::uint8_t> out) {
   const std::uint64_t* last = table.row(table.height - 1);
   const TableScale scale(*std::max_element(last, last + table.width));
   constexpr std::uint32_t white = std::numeric_limits<Sample>::max();
-  Bands(table.height).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y)
-      for (int x = 0; x < table.width; ++x) {
-        const auto level = static_cast<Sample>(scale.level(table.row(y)[x], white));
-        std::memcpy(out.row(y) + sizeof level * static_cast<std::size_t>(x), &level, sizeof level);
-      }
+  for_rows(table.height, [&](int y) {
+    for (int x = 0; x < table.width; ++x) {
+      const auto level = static_cast<Sample>(scale.level(table.row(y)[x], white));
+      std::memcpy(out.row(y) + sizeof level * static_cast<std::size_t>(x), &level, sizeof level);
+    }
   });
 }
 

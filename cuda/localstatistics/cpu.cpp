@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "cuda/core/runningsums.h"
 #include "cuda/localstatistics/backend.h"
@@ -19,59 +18,36 @@ namespace {
 
 using Output = Parameters::Output;
 
-/// The running sums of a row's columns. They go on for `reach` columns beyond both ends of the row,
-/// as if these columns were 0, so that windows at the edges are like all others.
-class RunningSums {
- public:
-  RunningSums() = default;
-  RunningSums(Device& device, int width, std::size_t sum_bytes)
-      : sums_(device.allocate(sum_bytes * 3 * static_cast<std::size_t>(width))) {}
+/// Sums up a row's columns. The running sums go on for `reach` columns beyond both ends of the row,
+/// as if these columns were 0, so that windows at the edges are like all others. Returns the first,
+/// which is the sum of all columns to the left of the window of pixel 0. reach is less than width.
+template <class Column, class Sum>
+const Sum* sum_windows(const Column* columns, int width, int reach, Sum* running) {
+  std::fill_n(running, reach, Sum{0});
+  add_up(columns, width, running + reach);
+  std::fill_n(running + reach + width + 1, reach, running[reach + width]);
+  return running;
+}
 
-  /// reach must be less than width.
-  template <class Sum, class Column>
-  void add_up(const Column* columns, int width, int reach) const {
-    Sum* const running = sums_.as<Sum>() + reach;
-    std::fill_n(sums_.as<Sum>(), reach, Sum{0});
-    cudavision::add_up(columns, width, running);
-    std::fill_n(running + width + 1, reach, running[width]);
-  }
+/// The scratch memory of a band.
+template <class Value, class Window>
+struct WindowMemory {
+  WindowMemory(Scratch& scratch, int width, bool squares)
+      : added(scratch.take<Value>(width)),
+        removed(scratch.take<Value>(width)),
+        zeros(scratch.take<Value>(width)),
+        columns(scratch.take<std::uint32_t>(width)),
+        areas(scratch.take<std::uint32_t>(width)),
+        inverses(scratch.take<typename Window::Real>(width)),
+        sums(scratch.take<typename Window::Sum>(3 * width)),
+        square_columns(scratch.take<std::uint64_t>(squares ? width : 0)),
+        square_sums(scratch.take<std::uint64_t>(squares ? 3 * width : 0)) {}
 
-  /// Element x is the sum of all columns to the left of the window of pixel x.
-  template <class Sum>
-  const Sum* before() const {
-    return sums_.as<Sum>();
-  }
-  /// Element x is the sum of these columns and of those of the window.
-  template <class Sum>
-  const Sum* after(int reach) const {
-    return sums_.as<Sum>() + 2 * std::ptrdiff_t{reach} + 1;
-  }
-
- private:
-  Buffer sums_;
-};
-
-/// The working memory of one band.
-template <class Value>
-struct Scratch {
-  /// sum_bytes is the size of the largest window's sum.
-  Scratch(Device& device, std::size_t width, std::size_t sum_bytes, bool needs_squares)
-      : added(device.allocate(sizeof(Value) * width)),
-        removed(device.allocate(sizeof(Value) * width)),
-        columns(device.allocate(sizeof(std::uint32_t) * width)),
-        areas(device.allocate(sizeof(std::uint32_t) * width)),
-        inverses(device.allocate(sum_bytes * width)),
-        sums(device, static_cast<int>(width), sum_bytes) {
-    if (!needs_squares)
-      return;
-    square_columns = device.allocate(sizeof(std::uint64_t) * width);
-    squares = RunningSums(device, static_cast<int>(width), sizeof(std::uint64_t));
-  }
-
-  Buffer added, removed;  // rows of values
-  Buffer columns, square_columns;
-  Buffer areas, inverses;
-  RunningSums sums, squares;
+  Value *added, *removed, *zeros;
+  std::uint32_t *columns, *areas;
+  typename Window::Real* inverses;
+  typename Window::Sum* sums;
+  std::uint64_t *square_columns, *square_sums;
 };
 
 constexpr bool reads_values(Output output) {
@@ -122,15 +98,12 @@ template <class Value>
 class LocalStatisticsCpu final : public LocalStatistics::Backend {
  public:
   LocalStatisticsCpu(Device& device, const PlaneSize& size, int output_bits, bool squares)
-      : size_(size), output_bits_(output_bits), bands_(size.height) {
-    const auto width = static_cast<std::size_t>(size.width);
-    zeros_ = device.allocate(sizeof(Value) * width);
-    std::memset(zeros_.data(), 0, zeros_.size());
-    const std::size_t sum_bytes =
-        narrow(size.height, size.width) ? sizeof(NarrowWindow::Sum) : sizeof(WideWindow::Sum);
-    for (int band = 0; band < bands_.count(); ++band)
-      scratch_.emplace_back(device, width, sum_bytes, squares);
-  }
+      : size_(size),
+        output_bits_(output_bits),
+        bands_(device, size.height,
+               narrow(size.height, size.width)
+                   ? scratch_bytes<WindowMemory<Value, NarrowWindow>>(size.width, squares)
+                   : scratch_bytes<WindowMemory<Value, WideWindow>>(size.width, squares)) {}
 
   void set(const Parameters& parameters) override {
     parameters_ = parameters;
@@ -138,8 +111,11 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
   }
 
   void run(const SamplePlane& in, View<std::uint8_t> out) override {
-    const PlaneRows<Value> rows(in);
-    bands_.for_each([&](const Band& band) { run_band(rows, out, band); });
+    if (narrow(std::min(size_.height, 2 * parameters_.radius + 1),
+               std::min(size_.width, 2 * reach_ + 1)))
+      run_with<NarrowWindow>(in, out);
+    else
+      run_with<WideWindow>(in, out);
   }
 
  private:
@@ -149,61 +125,54 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
                      size_.bits);
   }
 
-  void run_band(const PlaneRows<Value>& rows, View<std::uint8_t> out, const Band& band) const {
-    const Scratch<Value>& scratch = scratch_[static_cast<std::size_t>(band.number)];
-    auto* const added = scratch.added.template as<Value>();
-    auto* const removed = scratch.removed.template as<Value>();
-    std::fill_n(scratch.columns.template as<std::uint32_t>(), size_.width, 0u);
-    if (needs_squares(parameters_.output))
-      std::fill_n(scratch.square_columns.template as<std::uint64_t>(), size_.width,
-                  std::uint64_t{0});
-
-    // The columns hold the sums of rows begin to end − 1.
-    int begin = std::max(band.begin - parameters_.radius, 0);
-    int end = begin;
-    int measured = 0;  // the rows of the windows that were measured last
-    for (int y = band.begin; y < band.end; ++y) {
-      const int first = std::max(y - parameters_.radius, 0);
-      const int last = std::min(y + parameters_.radius, size_.height - 1);
-      while (begin < first || end <= last)
-        slide(end <= last ? rows.row(end++, added) : zeros_.as<Value>(),
-              begin < first ? rows.row(begin++, removed) : zeros_.as<Value>(), scratch);
-      const bool is_measured = std::exchange(measured, end - begin) == end - begin;
-      const Value* const values = reads_values(parameters_.output) ? rows.row(y, added) : nullptr;
-      if (narrow(end - begin, std::min(size_.width, 2 * reach_ + 1)))
-        write<NarrowWindow>(scratch, end - begin, is_measured, values, out.row(y));
-      else
-        write<WideWindow>(scratch, end - begin, is_measured, values, out.row(y));
-    }
-  }
-
-  void slide(const Value* added, const Value* removed, const Scratch<Value>& scratch) const {
-    slide_sums(added, removed, size_.width, scratch.columns.template as<std::uint32_t>());
-    if (needs_squares(parameters_.output))
-      slide_squares(added, removed, size_.width,
-                    scratch.square_columns.template as<std::uint64_t>());
+  template <class Window>
+  void run_with(const SamplePlane& in, View<std::uint8_t> out) const {
+    const PlaneRows<Value> rows(in);
+    const bool squares = needs_squares(parameters_.output);
+    const int width = size_.width;
+    bands_.for_each([&](Band& band) {
+      const WindowMemory<Value, Window> memory(band.scratch, width, squares);
+      std::fill_n(memory.zeros, width, Value{0});
+      std::fill_n(memory.columns, width, 0u);
+      if (squares)
+        std::fill_n(memory.square_columns, width, std::uint64_t{0});
+      // The columns hold the sums of rows begin to end − 1.
+      int begin = std::max(band.begin - parameters_.radius, 0);
+      int end = begin;
+      int measured = 0;  // the rows of the windows that were measured last
+      for (int y = band.begin; y < band.end; ++y) {
+        const int first = std::max(y - parameters_.radius, 0);
+        const int last = std::min(y + parameters_.radius, size_.height - 1);
+        while (begin < first || end <= last) {
+          const Value* const added = end <= last ? rows.row(end++, memory.added) : memory.zeros;
+          const Value* const removed =
+              begin < first ? rows.row(begin++, memory.removed) : memory.zeros;
+          slide_sums(added, removed, width, memory.columns);
+          if (squares)
+            slide_squares(added, removed, width, memory.square_columns);
+        }
+        if (std::exchange(measured, end - begin) != end - begin)
+          measure_windows(width, reach_, static_cast<std::uint32_t>(end - begin), memory.areas,
+                          memory.inverses);
+        write(memory, reads_values(parameters_.output) ? rows.row(y, memory.added) : nullptr,
+              out.row(y));
+      }
+    });
   }
 
   template <class Window>
-  void write(const Scratch<Value>& scratch, int rows, bool is_measured, const Value* values,
+  void write(const WindowMemory<Value, Window>& memory, const Value* values,
              std::uint8_t* out) const {
-    using Sum = typename Window::Sum;
-    auto* const areas = scratch.areas.template as<std::uint32_t>();
-    auto* const inverses = scratch.inverses.template as<typename Window::Real>();
-    if (!is_measured)
-      measure_windows(size_.width, reach_, static_cast<std::uint32_t>(rows), areas, inverses);
-    scratch.sums.template add_up<Sum>(scratch.columns.template as<std::uint32_t>(), size_.width,
-                                      reach_);
+    const std::ptrdiff_t after = 2 * std::ptrdiff_t{reach_} + 1;
     RowWindows<Window> windows{};
-    windows.sums_before = scratch.sums.template before<Sum>();
-    windows.sums_after = scratch.sums.template after<Sum>(reach_);
-    windows.areas = areas;
-    windows.inverses = inverses;
+    windows.sums_before = sum_windows(memory.columns, size_.width, reach_, memory.sums);
+    windows.sums_after = windows.sums_before + after;
+    windows.areas = memory.areas;
+    windows.inverses = memory.inverses;
     if (needs_squares(parameters_.output)) {
-      scratch.squares.template add_up<std::uint64_t>(
-          scratch.square_columns.template as<std::uint64_t>(), size_.width, reach_);
-      windows.squares_before = scratch.squares.template before<std::uint64_t>();
-      windows.squares_after = scratch.squares.template after<std::uint64_t>(reach_);
+      windows.squares_before =
+          sum_windows(memory.square_columns, size_.width, reach_, memory.square_sums);
+      windows.squares_after = windows.squares_before + after;
     }
     if (output_bits_ == 8)
       write_row<std::uint8_t>(size_, parameters_, values, windows, out);
@@ -216,8 +185,6 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
   Parameters parameters_;
   int reach_ = 0;  // how far windows reach to each side, within the picture
   Bands bands_;
-  Buffer zeros_;  // a row of values
-  std::vector<Scratch<Value>> scratch_;
 };
 
 }  // namespace

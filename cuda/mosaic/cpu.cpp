@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/mosaic/backend.h"
@@ -38,20 +37,24 @@ void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint
     out[i] = static_cast<std::uint8_t>((in[i] & kept[i]) | result[i]);
 }
 
-/// The sums and means that one thread keeps for a row of blocks.
-struct Scratch {
-  Scratch(Device& device, std::size_t row_bytes)
-      : sums_(device.allocate(sizeof(std::uint32_t) * row_bytes)),
-        result_(device.allocate(row_bytes)),
-        kept_(device.allocate(row_bytes)) {}
+/// The scratch memory of a band.
+struct RowMemory {
+  RowMemory(Scratch& scratch, int row_bytes)
+      : sums(scratch.take<std::uint32_t>(row_bytes)),
+        result(scratch.take<std::uint8_t>(row_bytes)),
+        kept(scratch.take<std::uint8_t>(row_bytes)) {}
 
-  std::uint32_t* sums() const { return sums_.as<std::uint32_t>(); }  ///< by sample of a row
-  std::uint8_t* result() const { return result_.as<std::uint8_t>(); }
-  std::uint8_t* kept() const { return kept_.as<std::uint8_t>(); }
-
- private:
-  Buffer sums_, result_, kept_;
+  std::uint32_t* sums;  ///< by sample of a row
+  std::uint8_t *result, *kept;
 };
+
+/// Returns the largest number of bytes in a row.
+int max_row_bytes(const FrameLayout& layout) {
+  int bytes = 0;
+  for (const PlaneShape& plane : layout.planes)
+    bytes = std::max(bytes, plane.row_bytes);
+  return bytes;
+}
 
 /// A row of blocks in one plane of a field.
 struct BlockRow {
@@ -69,32 +72,35 @@ struct Run {
 
 class MosaicCpu final : public Mosaic::Backend {
  public:
-  MosaicCpu(Device& device, const FrameLayout& layout) : layout_(layout), bands_(layout.height) {
-    std::size_t row_bytes = 0;
-    for (int p = 0; p < layout.plane_count; ++p) {
+  MosaicCpu(Device& device, const FrameLayout& layout)
+      : layout_(layout),
+        row_bytes_(max_row_bytes(layout)),
+        bands_(device, layout.height, scratch_bytes<RowMemory>(row_bytes_)) {
+    for (int p = 0; p < layout.plane_count; ++p)
       planes_[p] = regions::plane_bytes(layout, p);
-      row_bytes = std::max(row_bytes, static_cast<std::size_t>(planes_[p].row_bytes));
-    }
-    for (int b = 0; b < bands_.count(); ++b)
-      scratch_.emplace_back(device, row_bytes);
   }
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
-    bands_.for_each([&](const Band& band) {
+    bands_.for_each([&](Band& band) {
+      const RowMemory memory(band.scratch, row_bytes_);
       for (int p = 0; p < layout_.plane_count; ++p) {
         for (int field = 0; field < field_count(parameters_); ++field)
-          hide_field(band, p, field, in.planes[p], out.planes[p], active);
-        copy_unused_rows(band, p, in.planes[p], out.planes[p]);
+          hide_field(band, memory, p, field, in.planes[p], out.planes[p], active);
+        // Rows that belong to no channel are copied.
+        const int used = planes_[p].sample_rows;
+        const Band unused = band.of(in.planes[p].height - used);
+        copy_rows(in.planes[p], out.planes[p], used + unused.begin, used + unused.end);
       }
     });
   }
 
  private:
   /// Hides the rows of blocks that are a thread's share.
-  void hide_field(const Band& band, int p, int field, View<const std::uint8_t> in,
-                  View<std::uint8_t> out, const regions::ActiveCells* active) const {
+  void hide_field(const Band& band, const RowMemory& memory, int p, int field,
+                  View<const std::uint8_t> in, View<std::uint8_t> out,
+                  const regions::ActiveCells* active) const {
     const regions::PlaneBytes& plane = planes_[p];
     const int rows = field_rows(parameters_, plane.sample_rows, field), n = parameters_.block_size;
     const int block_rows = block_count(n, plane.row_pixels, rows);
@@ -104,11 +110,11 @@ class MosaicCpu final : public Mosaic::Backend {
                  0,
                  field_view(parameters_, in, field, rows),
                  field_view(parameters_, out, field, rows)};
-    const int end = bands_.first_of(block_rows, band.number + 1);
-    for (row.number = bands_.first_of(block_rows, band.number); row.number < end; ++row.number) {
+    const Band share = band.of(block_rows);
+    for (row.number = share.begin; row.number < share.end; ++row.number) {
       row.first = first_sample(row.number, n, plane.row_pixels, rows);
       row.end = first_sample(row.number + 1, n, plane.row_pixels, rows);
-      for_each_run(row, active, [&](const Run& run) { hide(row, run, scratch_[band.number]); });
+      for_each_run(row, active, [&](const Run& run) { hide(row, run, memory); });
     }
   }
 
@@ -139,7 +145,7 @@ class MosaicCpu final : public Mosaic::Backend {
       function(run);
   }
 
-  void hide(const BlockRow& row, const Run& run, const Scratch& scratch) const {
+  void hide(const BlockRow& row, const Run& run, const RowMemory& memory) const {
     const regions::PlaneBytes& plane = planes_[row.plane];
     const int n = parameters_.block_size, bytes = layout_.sample_bytes();
     const bool last = run.end == block_count(n, 1, layout_.width);
@@ -148,7 +154,7 @@ class MosaicCpu final : public Mosaic::Backend {
     const auto length = static_cast<std::size_t>(end - begin);
 
     if (!parameters_.solid) {
-      std::uint32_t* const sums = scratch.sums() + begin / bytes;
+      std::uint32_t* const sums = memory.sums + begin / bytes;
       std::fill_n(sums, length / static_cast<std::size_t>(bytes), 0u);
       for (int y = row.first; y < row.end; ++y)
         if (bytes == 1)
@@ -158,21 +164,21 @@ class MosaicCpu final : public Mosaic::Backend {
                     (1u << layout_.bits) - 1, sums);
     }
 
-    std::fill_n(scratch.result() + begin, length, std::uint8_t{0});
-    std::fill_n(scratch.kept() + begin, length, std::uint8_t{0xff});
+    std::fill_n(memory.result + begin, length, std::uint8_t{0});
+    std::fill_n(memory.kept + begin, length, std::uint8_t{0xff});
     int replaced = 0;  // bytes
     for (int c = 0; c < layout_.channel_count; ++c)
       if (layout_.channels[c].plane == row.plane && hides(layout_.channels[c]))
-        replaced += bytes * make_result(c, row, run, scratch);
+        replaced += bytes * make_result(c, row, run, memory);
 
     const bool keeps = replaced < end - begin;
     for (int y = row.first; y < row.end; ++y) {
       std::uint8_t* const out = row.out.row(y) + begin;
       if (keeps)
-        combine(row.in.row(y) + begin, scratch.result() + begin, scratch.kept() + begin,
-                end - begin, out);
+        combine(row.in.row(y) + begin, memory.result + begin, memory.kept + begin, end - begin,
+                out);
       else
-        std::memcpy(out, scratch.result() + begin, length);
+        std::memcpy(out, memory.result + begin, length);
     }
   }
 
@@ -181,7 +187,7 @@ class MosaicCpu final : public Mosaic::Backend {
   }
 
   /// Computes a channel's samples of one row. Returns their number.
-  int make_result(int number, const BlockRow& row, const Run& run, const Scratch& scratch) const {
+  int make_result(int number, const BlockRow& row, const Run& run, const RowMemory& memory) const {
     const Channel& channel = layout_.channels[number];
     const int n = parameters_.block_size, rows = row.end - row.first;
     const auto first = [&](int block) {
@@ -195,11 +201,11 @@ class MosaicCpu final : public Mosaic::Backend {
       if (!parameters_.solid) {
         std::uint32_t sum = 0;
         for (int x = begin; x < end; ++x)
-          sum += scratch.sums()[place(channel, x)];
+          sum += memory.sums[place(channel, x)];
         value = mean_of(sum, static_cast<std::uint32_t>((end - begin) * rows));
       }
       for (int x = begin; x < end; ++x)
-        put(scratch, place(channel, x), value);
+        put(memory, place(channel, x), value);
     }
     return first(run.end) - first(run.begin);
   }
@@ -208,30 +214,20 @@ class MosaicCpu final : public Mosaic::Backend {
     return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
   }
 
-  void put(const Scratch& scratch, std::ptrdiff_t place, std::uint32_t value) const {
+  void put(const RowMemory& memory, std::ptrdiff_t place, std::uint32_t value) const {
     if (layout_.bits > 8) {
-      const auto word = static_cast<std::uint16_t>(value << layout_.shift);
-      std::memcpy(scratch.result() + 2 * place, &word, sizeof word);
-      std::fill_n(scratch.kept() + 2 * place, sizeof word, std::uint8_t{0});
+      store16(memory.result + 2 * place, value << layout_.shift);
+      store16(memory.kept + 2 * place, 0);
     } else {
-      scratch.result()[place] = static_cast<std::uint8_t>(value);
-      scratch.kept()[place] = 0;
+      memory.result[place] = static_cast<std::uint8_t>(value);
+      memory.kept[place] = 0;
     }
-  }
-
-  /// Copies a thread's share of the rows that belong to no channel.
-  void copy_unused_rows(const Band& band, int p, View<const std::uint8_t> in,
-                        View<std::uint8_t> out) const {
-    const int used = planes_[p].sample_rows, rows = in.height - used;
-    for (int y = bands_.first_of(rows, band.number); y < bands_.first_of(rows, band.number + 1);
-         ++y)
-      std::memcpy(out.row(used + y), in.row(used + y), static_cast<std::size_t>(in.width));
   }
 
   FrameLayout layout_;
   regions::PlaneBytes planes_[FrameLayout::max_planes];
+  int row_bytes_;  // of the longest row
   Bands bands_;
-  std::vector<Scratch> scratch_;  // by band
   Parameters parameters_;
 };
 

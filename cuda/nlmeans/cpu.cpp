@@ -9,14 +9,14 @@
 #include <cstring>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "cuda/core/border.h"
 #include "cuda/core/parallel.h"
+#include "cuda/core/runningsums.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/nlmeans/cpu_rows.h"
 #include "cuda/nlmeans/weights.h"
-#include "cuda/pixels/sample_math.h"
+#include "cuda/pixels/samples.h"
 
 namespace cudavision::nlmeans {
 namespace {
@@ -24,41 +24,33 @@ namespace {
 /// The sums of a tile fit the second-level cache, and the sliding columns the first-level cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-/// The memory of one band, for one tile. Sum is the type of sums of squared differences and of
-/// weighted samples.
-class Scratch {
+/// The scratch memory of a band, for one tile. Sum is the type of sums of squared differences and
+/// of weighted samples.
+template <class Sum>
+class TileMemory {
  public:
-  explicit Scratch(Device& device)
-      : columns_(device.allocate(sizeof(std::uint64_t) * (2 * max_columns + 1))),
-        indices_(device.allocate(sizeof(std::uint32_t) * tile_width)),
-        weights_(device.allocate(sizeof(std::uint32_t) * tile_width)),
-        weight_sums_(device.allocate(sizeof(std::uint32_t) * tile_width * tile_height)),
-        weighted_sums_(device.allocate(sizeof(std::uint64_t) * tile_width * tile_height *
-                                       DenoisedChannels::max_count)) {}
+  explicit TileMemory(Scratch& scratch)
+      : columns(scratch.take<Sum>(max_columns)),
+        columns_before(scratch.take<Sum>(max_columns + 1)),
+        indices(scratch.take<std::uint32_t>(tile_width)),
+        weights(scratch.take<std::uint32_t>(tile_width)),
+        weight_sums_(scratch.take<std::uint32_t>(tile_width * tile_height)),
+        weighted_sums_(scratch.take<Sum>(tile_width * tile_height * DenoisedChannels::max_count)) {}
 
-  template <class Sum>
-  Sum* columns() const noexcept {
-    return columns_.as<Sum>();
-  }
-  template <class Sum>
-  Sum* columns_before() const noexcept {
-    return columns_.as<Sum>() + max_columns;
-  }
-  std::uint32_t* indices() const noexcept { return indices_.as<std::uint32_t>(); }
-  std::uint32_t* weights() const noexcept { return weights_.as<std::uint32_t>(); }
+  Sum *columns, *columns_before;
+  std::uint32_t *indices, *weights;
+
   /// The sums of row y of the tile.
-  std::uint32_t* weight_sums(int y) const noexcept {
-    return weight_sums_.as<std::uint32_t>() + y * tile_width;
-  }
-  template <class Sum>
+  std::uint32_t* weight_sums(int y) const noexcept { return weight_sums_ + y * tile_width; }
   Sum* weighted_sums(int channel, int y) const noexcept {
-    return weighted_sums_.as<Sum>() + (channel * tile_height + y) * tile_width;
+    return weighted_sums_ + (channel * tile_height + y) * tile_width;
   }
 
  private:
   static constexpr int max_columns = tile_width + Parameters::Ranges::patch.max - 1;
 
-  Buffer columns_, indices_, weights_, weight_sums_, weighted_sums_;
+  std::uint32_t* weight_sums_;
+  Sum* weighted_sums_;
 };
 
 /// Channels that are denoised together, padded by a halo on all sides.
@@ -81,16 +73,11 @@ class PaddedPicture {
     return samples_ + (std::ptrdiff_t{channel} * rows() + y + halo_) * pitch_ + halo_;
   }
 
-  /// Fills row y, halo included, from a row of the frame. value(address) returns the sample at that
-  /// address.
-  template <class Value>
-  void fill(int channel, int y, const std::uint8_t* from, int step, const Value& value) const {
-    Sample* const to = row(channel, y);
-    for (int x = 0; x < width_; ++x)
-      to[x] = value(from + x * std::ptrdiff_t{step});
+  /// Reflects the samples of a row in its halo.
+  void pad(Sample* row) const {
     for (int i = 1; i <= halo_; ++i) {
-      to[-i] = to[border_index(-i, width_, Border::reflect_101)];
-      to[width_ - 1 + i] = to[border_index(width_ - 1 + i, width_, Border::reflect_101)];
+      row[-i] = row[border_index(-i, width_, Border::reflect_101)];
+      row[width_ - 1 + i] = row[border_index(width_ - 1 + i, width_, Border::reflect_101)];
     }
   }
 
@@ -107,7 +94,7 @@ class Denoiser {
 
   /// The first picture is denoised.
   Denoiser(std::span<const PaddedPicture<Sample>> pictures, const DenoisedChannels& group,
-           const Parameters& parameters, const PatchWeights& table, const Scratch& scratch,
+           const Parameters& parameters, const PatchWeights& table, Scratch& scratch,
            const regions::ActiveCells* active)
       : pictures_(pictures),
         picture_(pictures.front()),
@@ -118,7 +105,7 @@ class Denoiser {
         patch_(parameters.patch),
         patch_radius_(parameters.patch / 2),
         table_(table),
-        scratch_(scratch),
+        memory_(scratch),
         active_(active) {}
 
   /// Denoises rows [begin, end). put(channel, x, y, value) takes the results.
@@ -147,9 +134,9 @@ class Denoiser {
 
   void add_up(const Tile& tile) const {
     for (int y = 0; y < tile.height; ++y) {
-      std::fill_n(scratch_.weight_sums(y), tile.width, 0u);
+      std::fill_n(memory_.weight_sums(y), tile.width, 0u);
       for (int c = 0; c < channels_; ++c)
-        std::fill_n(scratch_.template weighted_sums<Sum>(c, y), tile.width, Sum{0});
+        std::fill_n(memory_.weighted_sums(c, y), tile.width, Sum{0});
     }
     for (const PaddedPicture<Sample>& picture : pictures_)
       for (int dy = -search_radius_; dy <= search_radius_; ++dy)
@@ -158,8 +145,7 @@ class Denoiser {
   }
 
   void add_shift(const Tile& tile, const PaddedPicture<Sample>& searched, int dx, int dy) const {
-    Sum* const columns = scratch_.template columns<Sum>();
-    Sum* const before = scratch_.template columns_before<Sum>();
+    Sum *const columns = memory_.columns, *const before = memory_.columns_before;
     const int column_count = tile.width + patch_ - 1;
     const int left = tile.x - patch_radius_;
     std::fill_n(columns, column_count, Sum{0});
@@ -173,13 +159,13 @@ class Denoiser {
       for (int c = 0; c < channels_ && y > 0; ++c)
         slide_squares(row(c, last), shifted(c, last), row(c, above), shifted(c, above),
                       column_count, columns);
-      sum_columns(columns, column_count, before);
-      find_weights(before, tile.width, patch_, table_, scratch_.indices());
-      look_up(table_, scratch_.indices(), tile.width, scratch_.weights());
-      add_weights(scratch_.weights(), tile.width, scratch_.weight_sums(y));
+      cudavision::add_up(columns, column_count, before);
+      find_weights(before, tile.width, patch_, table_, memory_.indices);
+      look_up(table_, memory_.indices, tile.width, memory_.weights);
+      add_weights(memory_.weights, tile.width, memory_.weight_sums(y));
       for (int c = 0; c < channels_; ++c)
-        add_weighted(scratch_.weights(), searched.row(c, tile.y + y + dy) + tile.x + dx, tile.width,
-                     scratch_.template weighted_sums<Sum>(c, y));
+        add_weighted(memory_.weights, searched.row(c, tile.y + y + dy) + tile.x + dx, tile.width,
+                     memory_.weighted_sums(c, y));
     }
   }
 
@@ -187,8 +173,8 @@ class Denoiser {
   void divide(const Tile& tile, const Put& put) const {
     for (int c = 0; c < channels_; ++c)
       for (int y = 0; y < tile.height; ++y) {
-        const Sum* sums = scratch_.template weighted_sums<Sum>(c, y);
-        const std::uint32_t* weights = scratch_.weight_sums(y);
+        const Sum* sums = memory_.weighted_sums(c, y);
+        const std::uint32_t* weights = memory_.weight_sums(y);
         for (int x = 0; x < tile.width; ++x)
           put(c, tile.x + x, tile.y + y,
               static_cast<std::uint32_t>((sums[x] + weights[x] / 2) / weights[x]));
@@ -201,14 +187,16 @@ class Denoiser {
   int sample_width_, sample_height_;  // in pixels
   int search_radius_, patch_, patch_radius_;
   const PatchWeights& table_;
-  const Scratch& scratch_;
+  const TileMemory<Sum> memory_;
   const regions::ActiveCells* active_;
 };
 
 class NlMeansCpu final : public NlMeans::Backend {
  public:
   NlMeansCpu(Device& device, const FrameLayout& layout, int frame_count)
-      : layout_(layout), frame_(layout, own_chroma_strength), bands_(layout.height) {
+      : layout_(layout),
+        frame_(layout, own_chroma_strength),
+        bands_(device, layout.height, scratch_bytes<TileMemory<std::uint64_t>>()) {
     for (int g = 0; g < frame_.group_count; ++g) {
       const DenoisedChannels& group = frame_.groups[g];
       max_samples_ = std::max(max_samples_, static_cast<std::size_t>(group.count) *
@@ -220,8 +208,6 @@ class NlMeansCpu final : public NlMeans::Backend {
     }
     padded_ = device.allocate(
         std::max<std::size_t>(1, frame_count * max_samples_ * layout.sample_bytes()));
-    for (int b = 0; b < bands_.count(); ++b)
-      scratch_.push_back(std::make_unique<Scratch>(device));
   }
 
   void set(const Parameters& parameters) override {
@@ -287,47 +273,26 @@ class NlMeansCpu final : public NlMeans::Backend {
       make_table(kind, strength_of_step(step));
   }
 
-  /// Calls function(begin, end, band) in parallel for parts of `rows` rows.
-  template <class Function>
-  void for_shares(int rows, const Function& function) const {
-    bands_.for_each([&](const Band& band) {
-      function(bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
-               band.number);
-    });
+  void gather(const std::uint8_t* from, const Channel& channel, std::uint8_t* to) const {
+    gather8(from, channel.step, channel.width, to);
   }
-
-  void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to) const {
-    for_shares(from.height, [&](int begin, int end, int) {
-      for (int y = begin; y < end; ++y)
-        std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.width));
-    });
-  }
-
-  /// Returns the distance of a sample from the first byte of its row.
-  template <class Sample>
-  static std::ptrdiff_t place(const Channel& channel, int x) {
-    return (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x) *
-           static_cast<std::ptrdiff_t>(sizeof(Sample));
+  void gather(const std::uint8_t* from, const Channel& channel, std::uint16_t* to) const {
+    gather16(from, channel.step, channel.width, layout_.shift, (1u << layout_.bits) - 1, to);
   }
 
   /// Fills the group's picture, halo included, from a frame.
   template <class Sample>
   void pad(const DenoisedChannels& group, const ConstFrame& in,
            const PaddedPicture<Sample>& picture) const {
-    const auto largest = (1u << layout_.bits) - 1;
-    const auto value = [&](const std::uint8_t* from) {
-      Sample word;
-      std::memcpy(&word, from, sizeof word);
-      return static_cast<Sample>(sample_value(word, layout_.shift, largest));
-    };
-    for_shares(picture.rows(), [&](int begin, int end, int) {
-      for (int y = begin - denoising_halo(parameters_); y < end - denoising_halo(parameters_); ++y)
-        for (int c = 0; c < group.count; ++c) {
-          const Channel& channel = group.channels[c];
-          const int from = border_index(y, group.height(), Border::reflect_101);
-          picture.fill(c, y, in.planes[channel.plane].row(from) + place<Sample>(channel, 0),
-                       channel.step * static_cast<int>(sizeof(Sample)), value);
-        }
+    for_rows(picture.rows(), [&](int number) {
+      const int y = number - denoising_halo(parameters_);
+      for (int c = 0; c < group.count; ++c) {
+        const Channel& channel = group.channels[c];
+        const int from = border_index(y, group.height(), Border::reflect_101);
+        gather(in.planes[channel.plane].row(from) + channel.offset * layout_.sample_bytes(),
+               channel, picture.row(c, y));
+        picture.pad(picture.row(c, y));
+      }
     });
   }
 
@@ -340,14 +305,17 @@ class NlMeansCpu final : public NlMeans::Backend {
       pictures[f] = {group, denoising_halo(parameters_), padded_.as<Sample>() + f * max_samples_};
       pad(group, frames[f], pictures[f]);
     }
-    for_shares(group.height(), [&](int begin, int end, int band) {
+    bands_.for_each([&](Band& band) {
       const Denoiser<Sample> denoiser({pictures.data(), frames.size()}, group, parameters_,
-                                      table_of(group.kind).patches, *scratch_[band], active);
-      denoiser.run(begin, end, [&](int c, int x, int y, std::uint32_t result) {
+                                      table_of(group.kind).patches, band.scratch, active);
+      const Band rows = band.of(group.height());
+      denoiser.run(rows.begin, rows.end, [&](int c, int x, int y, std::uint32_t result) {
         const Channel& channel = group.channels[c];
         const auto word = static_cast<Sample>(result << layout_.shift);
-        std::memcpy(out.planes[channel.plane].row(y) + place<Sample>(channel, x), &word,
-                    sizeof word);
+        std::memcpy(
+            out.planes[channel.plane].row(y) + (channel.offset + std::ptrdiff_t{channel.step} * x) *
+                                                   static_cast<std::ptrdiff_t>(sizeof word),
+            &word, sizeof word);
       });
     });
   }
@@ -359,7 +327,6 @@ class NlMeansCpu final : public NlMeans::Backend {
   std::array<Table, kind_count> tables_;
   std::size_t max_samples_ = 0;  ///< of the largest padded group
   Buffer padded_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;
   Parameters parameters_;
 };
 

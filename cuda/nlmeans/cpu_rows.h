@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The loops of non-local means on the CPU, each over a part of a row.
+// The loops of non-local means on the CPU, each over a part of a row. The compiler vectorises every
+// loop of a function with target clones.
 
+#include <algorithm>
 #include <cstdint>
+
+#include "cuda/core/parallel.h"
 
 namespace cudavision::nlmeans {
 
-/// columns[x] += (a[x] − b[x])².
-void add_squares(const std::uint8_t* a, const std::uint8_t* b, int count, std::uint32_t* columns);
-void add_squares(const std::uint16_t* a, const std::uint16_t* b, int count, std::uint64_t* columns);
+template <class Sample>
+[[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
+  // In this arithmetic modulo 2^32, the square of a negative difference is right as well.
+  const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
+  return difference * difference;
+}
 
-/// columns[x] += (a[x] − b[x])² − (old_a[x] − old_b[x])².
-void slide_squares(const std::uint8_t* a, const std::uint8_t* b, const std::uint8_t* old_a,
-                   const std::uint8_t* old_b, int count, std::uint32_t* columns);
-void slide_squares(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* old_a,
-                   const std::uint16_t* old_b, int count, std::uint64_t* columns);
+template <class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void add_squares(const Sample* a, const Sample* b, int count,
+                                          Sum* __restrict columns) {
+  for (int x = 0; x < count; ++x)
+    columns[x] += squared_difference(a[x], b[x]);
+}
 
-/// before[x] = the sum of all columns before x, for 0 ≤ x ≤ count.
-void sum_columns(const std::uint32_t* columns, int count, std::uint32_t* before);
-void sum_columns(const std::uint64_t* columns, int count, std::uint64_t* before);
+template <class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void slide_squares(const Sample* a, const Sample* b, const Sample* old_a,
+                                            const Sample* old_b, int count,
+                                            Sum* __restrict columns) {
+  for (int x = 0; x < count; ++x) {
+    const Sum added = squared_difference(a[x], b[x]);
+    columns[x] += added - squared_difference(old_a[x], old_b[x]);
+  }
+}
 
 /// A table of weights, to be looked up by sums of squared differences.
 struct PatchWeights {
@@ -28,23 +42,39 @@ struct PatchWeights {
   int shift;
 };
 
-/// indices[x] = the index of the weight for the columns x to x + patch − 1.
-void find_weights(const std::uint32_t* before, int count, int patch, const PatchWeights& table,
-                  std::uint32_t* indices);
-void find_weights(const std::uint64_t* before, int count, int patch, const PatchWeights& table,
-                  std::uint32_t* indices);
+/// Finds the index of the weight for columns x to x + patch − 1, whose running sums are in before.
+template <class Sum>
+CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int patch,
+                                           const PatchWeights& table,
+                                           std::uint32_t* __restrict indices) {
+  const Sum last = table.last;
+  const int shift = table.shift;
+  for (int x = 0; x < count; ++x)
+    indices[x] = static_cast<std::uint32_t>(
+        std::min(static_cast<Sum>(before[x + patch] - before[x]) >> shift, last));
+}
 
-/// values[x] = the weight of that index.
-void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
-             std::uint32_t* values);
-
-/// sums[x] += weights[x].
-void add_weights(const std::uint32_t* weights, int count, std::uint32_t* sums);
+// This function has no clones, because these would use gather instructions, which are slower than
+// single loads on many machines.
+inline void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
+                    std::uint32_t* __restrict values) {
+  for (int x = 0; x < count; ++x)
+    values[x] = table.weights[indices[x]];
+}
 
 /// sums[x] += weights[x]·samples[x].
-void add_weighted(const std::uint32_t* weights, const std::uint8_t* samples, int count,
-                  std::uint32_t* sums);
-void add_weighted(const std::uint32_t* weights, const std::uint16_t* samples, int count,
-                  std::uint64_t* sums);
+template <class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void add_weighted(const std::uint32_t* weights, const Sample* samples,
+                                           int count, Sum* __restrict sums) {
+  for (int x = 0; x < count; ++x)
+    sums[x] += Sum{weights[x]} * samples[x];
+}
+
+template <class Sum>
+CUDAVISION_TARGET_CLONES void add_weights(const std::uint32_t* weights, int count,
+                                          Sum* __restrict sums) {
+  for (int x = 0; x < count; ++x)
+    sums[x] += weights[x];
+}
 
 }  // namespace cudavision::nlmeans

@@ -4,14 +4,12 @@
 // histograms of their own. Sums are made column by column for a whole row of blocks.
 
 #include <algorithm>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/noise/backend.h"
 #include "cuda/noise/cpu_rows.h"
 #include "cuda/noise/measurement.h"
 #include "cuda/noise/spacings.h"
-#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::noise {
@@ -25,50 +23,40 @@ struct Counts {
   std::uint32_t constant, flat;
 };
 
-/// The memory of one thread.
-class Scratch {
+/// The scratch memory of a band. Rows have far_spacing more columns at both ends.
+class BlockMemory {
  public:
-  static std::size_t bytes(int width) {
-    return sizeof(Counts) +
-           pitch(width) * (2 * sizeof(std::uint32_t) + 3 * sizeof(std::uint16_t) + 1 + rows);
-  }
-
-  Scratch(std::uint8_t* memory, int width) : counts(*reinterpret_cast<Counts*>(memory)) {
-    const std::size_t columns = pitch(width);
-    extremes = reinterpret_cast<std::uint32_t*>(memory + sizeof(Counts));
-    squares = extremes + columns;
-    near_sums = reinterpret_cast<std::uint16_t*>(squares + columns);
-    far_sums = near_sums + columns;
-    levels = far_sums + columns;
-    different = reinterpret_cast<std::uint8_t*>(levels + columns) + far_spacing;
-    for (int i = 0; i < rows; ++i)
-      rows_[i] = different + static_cast<std::size_t>(1 + i) * columns;
+  BlockMemory(Scratch& scratch, int width)
+      : counts(scratch.take<Counts>(1)),
+        extremes(scratch.take<std::uint32_t>(width)),
+        squares(scratch.take<std::uint32_t>(width)),
+        near_sums(scratch.take<std::uint16_t>(width)),
+        far_sums(scratch.take<std::uint16_t>(width)),
+        levels(scratch.take<std::uint16_t>(width)),
+        different(scratch.take<std::uint8_t>(width, far_spacing)) {
+    for (std::uint8_t*& row : rows_)
+      row = scratch.take<std::uint8_t>(width, far_spacing);
   }
 
   /// Returns a row, counted from the first one of the block.
   std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
-  Counts& counts;
+  Counts* counts;
   // Of the columns of a row of blocks:
   std::uint32_t* extremes;              ///< numbers of samples near black or white
+  std::uint32_t* squares;               ///< sums of squares of levels
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
   std::uint16_t* levels;                ///< sums of levels
-  std::uint32_t* squares;               ///< sums of squares of levels
-  std::uint8_t* different;  ///< 0 where all levels are that of the first row; as far as rows
+  std::uint8_t* different;              ///< 0 where all levels are that of the first row
 
  private:
-  static constexpr int rows = block_side + 2 * far_spacing;
-  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * far_spacing; }
-
-  std::uint8_t* rows_[rows];
+  std::uint8_t* rows_[block_side + 2 * far_spacing];
 };
 
 class EstimateCpu final : public Estimate::Backend {
  public:
-  EstimateCpu(Device& device, const FrameLayout& layout) : layout_(layout), bands_(layout.height) {
-    for (int band = 0; band < bands_.count(); ++band)
-      scratch_.push_back(device.allocate(Scratch::bytes(layout.width)));
-  }
+  EstimateCpu(Device& device, const FrameLayout& layout)
+      : layout_(layout), bands_(device, layout.height, scratch_bytes<BlockMemory>(layout.width)) {}
 
   void run(const ConstFrame& in, bool first_frame, State* states) override {
     for (int c = 0; c < layout_.channel_count; ++c) {
@@ -83,43 +71,39 @@ class EstimateCpu final : public Estimate::Backend {
   }
 
  private:
-  Scratch scratch_of(int band, int width) const {
-    return {scratch_[static_cast<std::size_t>(band)].as<std::uint8_t>(), width};
-  }
-
   Measurement measure(const Channel& channel, const ConstFrame& in) const {
     const int rows = channel.height / block_side;
     const int step = row_step(std::int64_t{channel.width} * channel.height);
-    bands_.for_each([&](const Band& band) {
-      Scratch memory = scratch_of(band.number, channel.width);
-      memory.counts = {};
-      const int end = bands_.first_of(rows, band.number + 1);
-      for (int row = bands_.first_of(rows, band.number); row < end; ++row)
+    bands_.for_each([&](Band& band) {
+      const BlockMemory memory(band.scratch, channel.width);
+      *memory.counts = {};
+      const Band share = band.of(rows);
+      for (int row = share.begin; row < share.end; ++row)
         if (row % step == 0)
           count_blocks(channel, in, row * block_side, memory);
     });
     ClassNoises by_class;
     for (int i = 0; i < classes; ++i)
-      by_class[i] = measure_class(i, channel.width);
-    const Quietest extremes = quietest_of(
-        channel.width, spread_bins, [](const Counts& counts) { return counts.spread[classes]; });
+      by_class[i] = measure_class(i);
+    const Quietest extremes =
+        quietest_of(spread_bins, [](const Counts& counts) { return counts.spread[classes]; });
     by_class[classes] = noise_of_extremes(extremes.blocks, extremes.bin);
     Rank ranks[classes + 1];
     for (int i = 0; i <= classes; ++i)
       ranks[i] = rank_of(by_class, i);
     const auto sum = [&](std::uint32_t Counts::*number) {
-      return sum_over_bands(channel.width, [&](const Counts& counts) { return counts.*number; });
+      return sum_over_bands([&](const Counts& counts) { return counts.*number; });
     };
     return measurement_of(by_class, ranks, sum(&Counts::constant), sum(&Counts::flat));
   }
 
-  ClassNoise measure_class(int number, int width) const {
+  ClassNoise measure_class(int number) const {
     const Quietest near =
-        quietest_of(width, bins, [&](const Counts& counts) { return counts.near[number]; });
+        quietest_of(bins, [&](const Counts& counts) { return counts.near[number]; });
     const Quietest far =
-        quietest_of(width, bins, [&](const Counts& counts) { return counts.far[number]; });
-    const Quietest spread = quietest_of(
-        width, spread_bins, [&](const Counts& counts) { return counts.spread[number]; });
+        quietest_of(bins, [&](const Counts& counts) { return counts.far[number]; });
+    const Quietest spread =
+        quietest_of(spread_bins, [&](const Counts& counts) { return counts.spread[number]; });
     return noise_of_class(near.blocks, variance_of_bins(near.bin, far.bin), spread.bin);
   }
 
@@ -130,9 +114,9 @@ class EstimateCpu final : public Estimate::Backend {
   };
 
   template <class Histogram>
-  Quietest quietest_of(int width, int bin_count, const Histogram& histogram) const {
+  Quietest quietest_of(int bin_count, const Histogram& histogram) const {
     const auto blocks_in = [&](int bin) {
-      return sum_over_bands(width, [&](const Counts& counts) { return histogram(counts)[bin]; });
+      return sum_over_bands([&](const Counts& counts) { return histogram(counts)[bin]; });
     };
     Quietest result{};
     for (int bin = 0; bin < bin_count; ++bin)
@@ -145,15 +129,16 @@ class EstimateCpu final : public Estimate::Backend {
   }
 
   template <class Count>
-  std::uint32_t sum_over_bands(int width, const Count& count) const {
+  std::uint32_t sum_over_bands(const Count& count) const {
     std::uint32_t sum = 0;
     for (int band = 0; band < bands_.count(); ++band)
-      sum += count(scratch_of(band, width).counts);
+      sum += count(*bands_.band(band).scratch.take<Counts>(1));
     return sum;
   }
 
   /// Counts the blocks whose first row is `top`.
-  void count_blocks(const Channel& channel, const ConstFrame& in, int top, Scratch& memory) const {
+  void count_blocks(const Channel& channel, const ConstFrame& in, int top,
+                    const BlockMemory& memory) const {
     const int width = channel.width / block_side * block_side;
     std::fill_n(memory.extremes, width, 0u);
     std::fill_n(memory.near_sums, width, std::uint16_t{0});
@@ -179,27 +164,27 @@ class EstimateCpu final : public Estimate::Backend {
       const bool has_extremes = sum_of_block(memory.extremes + x) > max_extreme_pixels;
       const bool constant = is_constant(memory, x);
       if (constant || is_at_bar(memory, x)) {
-        memory.counts.constant += constant && !has_extremes ? 1 : 0;
-        memory.counts.flat += has_extremes ? 0 : 1;
+        memory.counts->constant += constant && !has_extremes ? 1 : 0;
+        memory.counts->flat += has_extremes ? 0 : 1;
         continue;
       }
       const std::uint32_t levels = sum_of_block(memory.levels + x);
       const int brightness = has_extremes ? classes : class_of(levels);
-      ++memory.counts
-            .spread[brightness][bin_of_spread(spread_of(levels, sum_of_block(memory.squares + x)))];
+      ++memory.counts->spread[brightness]
+                             [bin_of_spread(spread_of(levels, sum_of_block(memory.squares + x)))];
       if (has_extremes)
         continue;
-      ++memory.counts.near[brightness][bin_of(sum_of_block(memory.near_sums + x))];
-      ++memory.counts.far[brightness][bin_of(sum_of_block(memory.far_sums + x))];
+      ++memory.counts->near[brightness][bin_of(sum_of_block(memory.near_sums + x))];
+      ++memory.counts->far[brightness][bin_of(sum_of_block(memory.far_sums + x))];
     }
   }
 
   /// Returns whether the block at column x has equal samples.
-  static bool is_constant(const Scratch& memory, int x) {
+  static bool is_constant(const BlockMemory& memory, int x) {
     return sum_of_block(memory.different + x) == 0 && is_flat(memory.row(0) + x);
   }
   /// Returns whether a line far_spacing beyond the block has equal samples.
-  static bool is_at_bar(const Scratch& memory, int x) {
+  static bool is_at_bar(const BlockMemory& memory, int x) {
     constexpr int before = -far_spacing, after = block_side - 1 + far_spacing;
     return memory.different[x + before] == 0 || memory.different[x + after] == 0 ||
            is_flat(memory.row(before) + x) || is_flat(memory.row(after) + x);
@@ -210,23 +195,14 @@ class EstimateCpu final : public Estimate::Backend {
 
   /// Loads row y as levels of 8 bits, and repeats the first and the last one beyond the ends.
   void load(const Channel& channel, const ConstFrame& in, int y, std::uint8_t* levels) const {
-    const std::uint8_t* from =
-        in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes();
-    const std::ptrdiff_t step = std::ptrdiff_t{channel.step} * layout_.sample_bytes();
-    const std::uint32_t largest = (1u << layout_.bits) - 1;
-    for (int x = 0; x < channel.width; ++x, from += step)
-      levels[x] =
-          layout_.bits == 8
-              ? *from
-              : static_cast<std::uint8_t>(sample_value(load16(from), layout_.shift, largest) >>
-                                          (layout_.bits - 8));
+    gather_levels(in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes(),
+                  channel.step, channel.width, layout_.bits, layout_.shift, levels);
     std::fill_n(levels - far_spacing, far_spacing, levels[0]);
     std::fill_n(levels + channel.width, far_spacing, levels[channel.width - 1]);
   }
 
   FrameLayout layout_;
   Bands bands_;
-  std::vector<Buffer> scratch_;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gathers the samples of one channel, or the luminance of three, row by row for the CPU backends.
-// The values are contiguous, so the loops that use them need not know about formats.
+// Rows of planes for the CPU backends: copies, and the samples of one channel or the luminance of
+// three as contiguous values, so that the loops that use them need not know about formats.
 
 #include <cstdint>
 #include <cstring>
@@ -18,29 +18,41 @@ inline std::uint16_t load16(const std::uint8_t* address) {
   return word;
 }
 
-/// Sets values[x] to the value of word step·x of a row.
+inline void store16(std::uint8_t* address, std::uint32_t word) {
+  const auto narrow = static_cast<std::uint16_t>(word);
+  std::memcpy(address, &narrow, sizeof narrow);
+}
+
+/// Sets values[x] to the value of sample step·x of a row.
+void gather8(const std::uint8_t* row, int step, int count, std::uint8_t* values);
 void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
               std::uint16_t* values);
+/// Sets levels[x] to `value >> (bits − 8)` of sample step·x of a row.
+void gather_levels(const std::uint8_t* row, int step, int count, int bits, int shift,
+                   std::uint8_t* levels);
+
+/// Copies rows [begin, end) of a plane.
+void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to, int begin, int end);
+/// Copies a plane, with all threads.
+void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to);
 
 class Samples {
  public:
+  Samples(const FrameLayout& layout, const Channel& channel) : layout_(layout), channel_{channel} {}
   /// role is that of the channel. Role::luma also stands for the luminance of RGB.
   Samples(const FrameLayout& layout, Role role);
 
   const Channel& channel() const noexcept { return channel_[0]; }
 
   /// Both return the values of row y: where they lie in the frame if they can be used there, else
-  /// in buffer.
-  const std::uint8_t* row8(const ConstFrame& in, int y, std::uint8_t* buffer) const;
-  const std::uint16_t* row16(const ConstFrame& in, int y, std::uint16_t* buffer) const;
+  /// in buffer. The first is for samples of 8 bits.
+  const std::uint8_t* row(const ConstFrame& in, int y, std::uint8_t* buffer) const;
+  const std::uint16_t* row(const ConstFrame& in, int y, std::uint16_t* buffer) const;
 
  private:
   const std::uint8_t* address(const ConstFrame& in, int c, int y) const {
     const Channel& channel = channel_[c];
     return in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes();
-  }
-  std::uint8_t at(const ConstFrame& in, int c, int x, int y) const {
-    return address(in, c, y)[static_cast<std::ptrdiff_t>(channel_[c].step) * x];
   }
 
   FrameLayout layout_;

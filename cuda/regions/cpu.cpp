@@ -5,8 +5,6 @@
 // with them one after the other.
 
 #include <algorithm>
-#include <cstring>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/sample_math.h"
@@ -25,10 +23,7 @@ struct Words {
   std::uint32_t read(const std::uint8_t* from) const {
     return sample_value(load16(from), shift, largest);
   }
-  void write(std::uint8_t* to, std::uint32_t value) const {
-    const auto word = static_cast<std::uint16_t>(value << shift);
-    std::memcpy(to, &word, sizeof word);
-  }
+  void write(std::uint8_t* to, std::uint32_t value) const { store16(to, value << shift); }
 };
 
 struct Bytes {
@@ -68,14 +63,20 @@ Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span 
   return both;
 }
 
+/// The scratch memory of a band.
+struct WeightMemory {
+  WeightMemory(Scratch& scratch, int width)
+      : weights(scratch.take<std::uint16_t>(width)), others(scratch.take<std::uint16_t>(width)) {}
+
+  std::uint16_t *weights, *others;
+};
+
 class RegionBlendCpu final : public RegionBlend::Backend {
  public:
   RegionBlendCpu(Device& device, const FrameLayout& layout)
-      : layout_(layout), bands_(layout.height), row_weights_(layout.width) {
-    for (int b = 0; b < bands_.count(); ++b)
-      weights_.push_back(
-          device.allocate(2 * sizeof(std::uint16_t) * static_cast<std::size_t>(layout.width)));
-  }
+      : layout_(layout),
+        bands_(device, layout.height, scratch_bytes<WeightMemory>(layout.width)),
+        row_weights_(layout.width) {}
 
   void set(const Parameters& parameters, const RegionList& regions, const ActiveCells*) override {
     row_weights_.set(parameters, regions);
@@ -83,19 +84,17 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
-    bands_.for_each([&](const Band& band) {
-      auto* const weights = weights_[band.number].as<std::uint16_t>();
+    bands_.for_each([&](Band& band) {
+      const WeightMemory memory(band.scratch, layout_.width);
       for (int p = 0; p < layout_.plane_count; ++p) {
-        const int rows = layout_.planes[p].rows;
-        const int end = bands_.first_of(rows, band.number + 1);
-        for (int y = bands_.first_of(rows, band.number); y < end; ++y) {
-          std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                      static_cast<std::size_t>(in.planes[p].width));
+        const Band rows = band.of(layout_.planes[p].rows);
+        for (int y = rows.begin; y < rows.end; ++y) {
+          copy_rows(in.planes[p], out.planes[p], y, y + 1);
           if (layout_.bits > 8)
-            blend_row(Words{layout_.shift, (1u << layout_.bits) - 1}, p, y, weights, in, processed,
+            blend_row(Words{layout_.shift, (1u << layout_.bits) - 1}, p, y, memory, in, processed,
                       out);
           else
-            blend_row(Bytes{}, p, y, weights, in, processed, out);
+            blend_row(Bytes{}, p, y, memory, in, processed, out);
         }
       }
     });
@@ -103,7 +102,7 @@ class RegionBlendCpu final : public RegionBlend::Backend {
 
  private:
   template <class Samples>
-  void blend_row(const Samples& samples, int plane, int y, std::uint16_t* weights,
+  void blend_row(const Samples& samples, int plane, int y, const WeightMemory& memory,
                  const ConstFrame& in, const ConstFrame& processed, const Frame& out) const {
     Span span{0, 0};
     const Channel* weighted = nullptr;  // the channel whose weights have been computed
@@ -112,20 +111,19 @@ class RegionBlendCpu final : public RegionBlend::Backend {
       if (channel.plane != plane || y >= channel.height)
         continue;
       if (!weighted || channel.subsampling_x != weighted->subsampling_x)
-        span = find_sample_weights(channel, y, weights);
+        span = find_sample_weights(channel, y, memory);
       weighted = &channel;
-      blend(samples, channel, weights, span, in.planes[plane].row(y),
+      blend(samples, channel, memory.weights, span, in.planes[plane].row(y),
             processed.planes[plane].row(y), out.planes[plane].row(y));
     }
   }
 
   /// Computes the weights of a row of a channel's samples, the largest of the pixels that each of
   /// them covers. Returns a span of samples outside of which they are 0 and have not been written.
-  /// weights has room for two rows of pixels.
-  Span find_sample_weights(const Channel& channel, int y, std::uint16_t* weights) const {
+  Span find_sample_weights(const Channel& channel, int y, const WeightMemory& memory) const {
+    std::uint16_t *const weights = memory.weights, *const others = memory.others;
     const CoveredPixels rows = covered_rows(y, channel.subsampling_y, layout_.height, fields_);
     Span span = row_weights_.find(rows[0], weights);
-    std::uint16_t* const others = weights + layout_.width;
     for (int i = 1; i < rows.count; ++i)
       span = raise(weights, span, others, row_weights_.find(rows[i], others));
     const int pixels = channel.subsampling_x;
@@ -144,7 +142,6 @@ class RegionBlendCpu final : public RegionBlend::Backend {
 
   FrameLayout layout_;
   Bands bands_;
-  std::vector<Buffer> weights_;  // of two rows, by band
   RowWeights row_weights_;
   bool fields_ = false;
 };

@@ -95,7 +95,7 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
 
 class RemapCpu final : public Remap::Backend {
  public:
-  explicit RemapCpu(const PackedMap& map) : map_(map), bands_(map.height()) {}
+  explicit RemapCpu(const PackedMap& map) : map_(map) {}
 
   void run(const SamplePlane& in, View<std::uint8_t> out) override {
     if (in.bits == 8)
@@ -115,25 +115,22 @@ class RemapCpu final : public Remap::Backend {
 
   template <class Value, class Offset>
   void run_with(const SamplePlane& in, View<std::uint8_t> out) const {
-    bands_.for_each([&](const Band& band) {
-      const int largest = (1 << in.bits) - 1;
+    const int largest = (1 << in.bits) - 1;
+    for_rows(map_.height(), [&](int y) {
       Corners<Value> corners;
-      for (int y = band.begin; y < band.end; ++y)
-        for (int i = 0; i < map_.segments_per_row(); ++i) {
-          const std::ptrdiff_t number =
-              static_cast<std::ptrdiff_t>(map_.segments_per_row()) * y + i;
-          const Segment& segment = map_.segments()[number];
-          const Offset* const offsets =
-              static_cast<const Offset*>(map_.offsets()) + segment_pixels * number;
-          collect_segment(in, segment, offsets, corners);
-          blend_segment(segment, offsets, corners, in.shift, largest,
-                        reinterpret_cast<Value*>(out.row(y)) + segment_pixels * i);
-        }
+      for (int i = 0; i < map_.segments_per_row(); ++i) {
+        const std::ptrdiff_t number = static_cast<std::ptrdiff_t>(map_.segments_per_row()) * y + i;
+        const Segment& segment = map_.segments()[number];
+        const Offset* const offsets =
+            static_cast<const Offset*>(map_.offsets()) + segment_pixels * number;
+        collect_segment(in, segment, offsets, corners);
+        blend_segment(segment, offsets, corners, in.shift, largest,
+                      reinterpret_cast<Value*>(out.row(y)) + segment_pixels * i);
+      }
     });
   }
 
   const PackedMap& map_;
-  Bands bands_;
 };
 
 }  // namespace

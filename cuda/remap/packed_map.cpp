@@ -12,10 +12,10 @@ namespace {
 constexpr int word_bits = 32;
 
 int words_per_row(int width) {
-  return (width + word_bits - 1) / word_bits;
+  return divide_up(width, word_bits);
 }
 int segments_in_row(int width) {
-  return (width + segment_pixels - 1) / segment_pixels;
+  return divide_up(width, segment_pixels);
 }
 
 /// Reads the places of a map, for pictures of one size.
@@ -64,10 +64,9 @@ class Places {
 template <class Function>
 void for_each_segment(const Places& places, const Function& function) {
   const int per_row = segments_in_row(places.width());
-  Bands(places.height()).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y)
-      for (int i = 0; i < per_row; ++i)
-        function(static_cast<std::ptrdiff_t>(per_row) * y + i, segment_pixels * i, y);
+  for_rows(places.height(), [&](int y) {
+    for (int i = 0; i < per_row; ++i)
+      function(static_cast<std::ptrdiff_t>(per_row) * y + i, segment_pixels * i, y);
   });
 }
 
@@ -117,16 +116,14 @@ Buffer mark_outside(Device& device, const Places& places, bool& any) {
   const int words = words_per_row(places.width());
   Buffer marks = device.allocate_host(sizeof(std::uint32_t) * words * places.height());
   std::atomic<bool> any_outside{false};
-  Bands(places.height()).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y) {
-      std::uint32_t* const row = marks.as<std::uint32_t>() + static_cast<std::ptrdiff_t>(words) * y;
-      std::fill_n(row, words, 0);
-      for (int x = 0; x < places.width(); ++x)
-        if (places.outside(places.at(x, y))) {
-          row[x / word_bits] |= std::uint32_t{1} << x % word_bits;
-          any_outside = true;
-        }
-    }
+  for_rows(places.height(), [&](int y) {
+    std::uint32_t* const row = marks.as<std::uint32_t>() + static_cast<std::ptrdiff_t>(words) * y;
+    std::fill_n(row, words, 0);
+    for (int x = 0; x < places.width(); ++x)
+      if (places.outside(places.at(x, y))) {
+        row[x / word_bits] |= std::uint32_t{1} << x % word_bits;
+        any_outside = true;
+      }
   });
   any = any_outside;
   return marks;

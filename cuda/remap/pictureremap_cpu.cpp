@@ -66,7 +66,10 @@ class PictureRemapCpu final : public PictureRemap::Backend {
   void run(const std::vector<ChannelGroup>& groups, const std::vector<int>& padded_planes,
            const ConstFrame& in, const Frame& out) override {
     for (const int plane : padded_planes)
-      fill(out.planes[plane]);
+      for_rows(out.planes[plane].height, [&](int y) {
+        std::memset(out.planes[plane].row(y), 0xff,
+                    static_cast<std::size_t>(out.planes[plane].width));
+      });
     for (const ChannelGroup& group : groups) {
       if (coding_.bits == 8)
         run_as<std::uint8_t>(group, in.planes[group.plane], out.planes[group.plane]);
@@ -76,13 +79,6 @@ class PictureRemapCpu final : public PictureRemap::Backend {
   }
 
  private:
-  static void fill(View<std::uint8_t> out) {
-    Bands(out.height).for_each([&](const Band& band) {
-      for (int y = band.begin; y < band.end; ++y)
-        std::memset(out.row(y), 0xff, static_cast<std::size_t>(out.width));
-    });
-  }
-
   template <class Sample>
   void run_as(const ChannelGroup& group, View<const std::uint8_t> in,
               View<std::uint8_t> out) const {
@@ -95,13 +91,10 @@ class PictureRemapCpu final : public PictureRemap::Backend {
   template <class Sample, class Offset>
   void run_with(const ChannelGroup& group, const PackedMap& map, View<const std::uint8_t> in,
                 View<std::uint8_t> out) const {
-    Bands(map.height()).for_each([&](const Band& band) {
-      for (int c = 0; c < group.count; ++c) {
-        const SourceChannel<Sample> channel(in, group, c, coding_, map.width(), map.height());
-        for (int y = band.begin; y < band.end; ++y)
-          write_row<Sample, Offset>(channel, map, y, group.step,
-                                    out.row(y) + sizeof(Sample) * group.offset[c]);
-      }
+    for_rows(map.height(), [&](int y) {
+      for (int c = 0; c < group.count; ++c)
+        write_row<Sample, Offset>({in, group, c, coding_, map.width(), map.height()}, map, y,
+                                  group.step, out.row(y) + sizeof(Sample) * group.offset[c]);
     });
   }
 

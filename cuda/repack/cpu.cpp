@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/core/parallel.h"
+#include "cuda/pixels/samples.h"
 #include "cuda/repack/backend.h"
 #include "cuda/repack/fields.h"
 
@@ -134,8 +135,7 @@ class RepackCpu final : public Repack::Backend {
       : layout_(storage.frame),
         fields_(fields_of(storage)),
         channels_(unpacks_channels(storage, form)),
-        keeps_planes_(form == UnpackedForm::adjustable_luminance && !channels_),
-        bands_(layout_.height) {
+        keeps_planes_(form == UnpackedForm::adjustable_luminance && !channels_) {
     for (int c = 0; c < fields_.count; ++c)
       scales_.emplace_back(fields_.field[c], fields_.largest);
   }
@@ -160,10 +160,7 @@ class RepackCpu final : public Repack::Backend {
     if (!keeps_planes_)
       return;
     for (int p = 0; p < layout_.plane_count; ++p)
-      for_rows(layout_.planes[p].rows, [&](int y) {
-        std::memcpy(unpacked.planes[p + 1].row(y), stored.planes[p].row(y),
-                    static_cast<std::size_t>(layout_.planes[p].row_bytes));
-      });
+      copy_plane(stored.planes[p], unpacked.planes[p + 1]);
   }
 
   void pack(const ConstFrame& unpacked, const Frame& stored) override {
@@ -195,16 +192,6 @@ class RepackCpu final : public Repack::Backend {
   }
 
  private:
-  /// Calls function(y) for each of `rows` rows, in parallel.
-  template <class Function>
-  void for_rows(int rows, const Function& function) const {
-    bands_.for_each([&](const Band& band) {
-      const int end = bands_.first_of(rows, band.number + 1);
-      for (int y = bands_.first_of(rows, band.number); y < end; ++y)
-        function(y);
-    });
-  }
-
   /// Calls function(field, number, y) for each row of each channel.
   template <class Function>
   void for_channel_rows(const Function& function) const {
@@ -296,7 +283,6 @@ class RepackCpu final : public Repack::Backend {
   std::vector<Scale> scales_;  // of the fields
   bool channels_;              ///< the planes of unpacked frames are the channels
   bool keeps_planes_;          ///< those of the stored frame follow the luminance
-  Bands bands_;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <numeric>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
@@ -14,25 +13,21 @@ namespace {
 
 class AreaMeansCpu final : public AreaMeans::Backend {
  public:
-  explicit AreaMeansCpu(const FrameLayout& layout)
+  AreaMeansCpu(Device& device, const FrameLayout& layout)
       : bits_(layout.bits),
         samples_(layout, counted_role(layout)),
         columns_(samples_.channel().width),
         rows_(samples_.channel().height),
-        bands_(rows_.count),
-        buffers_(static_cast<std::size_t>(bands_.count()) * layout.width) {}
+        bands_(device, rows_.count, sizeof(std::uint16_t) * layout.width) {}
 
   void run(const ConstFrame& in) override {
-    bands_.for_each([&](const Band& band) {
-      std::uint16_t* const buffer =
-          buffers_.data() + static_cast<std::size_t>(band.number) * columns_.size;
+    bands_.for_each([&](Band& band) {
+      auto* const values = band.scratch.take<std::uint16_t>(columns_.size);
       for (int row = band.begin; row < band.end; ++row)
         if (bits_ == 8)
-          add_up(row, [&](int y) {
-            return samples_.row8(in, y, reinterpret_cast<std::uint8_t*>(buffer));
-          });
+          add_up(in, row, reinterpret_cast<std::uint8_t*>(values));
         else
-          add_up(row, [&](int y) { return samples_.row16(in, y, buffer); });
+          add_up(in, row, values);
     });
     compare();
   }
@@ -41,12 +36,12 @@ class AreaMeansCpu final : public AreaMeans::Backend {
 
  private:
   /// Sets the means of a row of areas.
-  template <class RowAt>
-  void add_up(int row, const RowAt& row_at) {
+  template <class Value>
+  void add_up(const ConstFrame& in, int row, Value* buffer) {
     std::array<std::uint32_t, max_areas_along> sums{};
     const int first = rows_.begin(row), rows = rows_.size_of(row);
     for (int i = 0; i < counted_rows(rows); ++i) {
-      const auto* const values = row_at(counted_row(i, first, rows));
+      const Value* const values = samples_.row(in, counted_row(i, first, rows), buffer);
       for (int column = 0; column < columns_.count; ++column)
         sums[column] = std::accumulate(values + columns_.begin(column),
                                        values + columns_.begin(column + 1), sums[column]);
@@ -78,15 +73,14 @@ class AreaMeansCpu final : public AreaMeans::Backend {
   const Samples samples_;
   const Parts columns_, rows_;
   const Bands bands_;
-  std::vector<std::uint16_t> buffers_;  ///< a row for each band
   std::array<AreaPair, max_areas> means_{};
   std::uint32_t change_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<AreaMeans::Backend> make_area_means_cpu(Device&, const FrameLayout& layout) {
-  return std::make_unique<AreaMeansCpu>(layout);
+std::unique_ptr<AreaMeans::Backend> make_area_means_cpu(Device& device, const FrameLayout& layout) {
+  return std::make_unique<AreaMeansCpu>(device, layout);
 }
 
 }  // namespace cudavision::scenecut

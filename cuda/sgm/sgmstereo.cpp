@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cuda/core/dispatch.h"
-#include "cuda/core/division.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/backend.h"
 
@@ -71,7 +70,7 @@ class Workspace {
 
   std::size_t reserve(std::size_t bytes) {
     const std::size_t begin = bytes_;
-    bytes_ += round_up(bytes, alignment);
+    bytes_ += (bytes + alignment - 1) / alignment * alignment;
     return begin;
   }
   template <class T>
@@ -160,7 +159,7 @@ class SgmStereo::State {
   }
 
   void check_mask(const View<const std::uint32_t>& mask) const {
-    const int words = divide_up(config_.width, 32);
+    const int words = (config_.width + 31) / 32;
     if (mask && (mask.width != words || mask.height != config_.height))
       refuse(operation, "a mask needs " + std::to_string(config_.height) + " rows of " +
                             std::to_string(words) + " words");

@@ -6,10 +6,7 @@
 // these over columns.
 
 #include <algorithm>
-#include <cstring>
 
-#include "cuda/pixels/sample_math.h"
-#include "cuda/pixels/samples.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
 
@@ -70,10 +67,8 @@ CUDAVISION_TARGET_CLONES void add_byte(const std::uint8_t* bits, int width,
 template <class Value>
 class Window {
  public:
-  Window(const SamplePlane& picture, Value* memory)
-      : picture_(picture), width_(picture.width), height_(picture.height()), memory_(memory) {}
-
-  static std::size_t bytes(int width) { return window_rows * pitch(width) * sizeof(Value); }
+  Window(const SamplePlane& picture, Value* const (&rows)[window_rows])
+      : picture_(picture), width_(picture.width), height_(picture.height()), rows_(rows) {}
 
   /// Loads row y of the picture in place of the row that is window_rows above it.
   void load(int y) {
@@ -93,12 +88,11 @@ class Window {
   const Value* row(int y) const { return slot(std::clamp(y, 0, height_ - 1)); }
 
  private:
-  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * margin; }
-  Value* slot(int y) const { return memory_ + (y % window_rows) * pitch(width_) + margin; }
+  Value* slot(int y) const { return rows_[y % window_rows]; }
 
   SamplePlane picture_;
   int width_, height_;
-  Value* memory_;
+  Value* const (&rows_)[window_rows];
 };
 
 template <class Feature>
@@ -125,34 +119,35 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
   }
 }
 
-/// The sums of a row for census_gradient. All but the mean also have entries for the two columns
-/// beyond each end. Value is that of the samples: bytes, or the words of a filtered picture, which
-/// count in 1/unit of a level.
+/// The scratch memory of a band: the rows of a window, and the sums of a row for census_gradient.
+/// All sums but the mean also have entries for the two columns beyond each end. Value is that of
+/// the samples: bytes, or the words of a filtered picture, which count in 1/unit of a level.
 template <class Value>
-struct GradientSums {
+struct CensusMemory {
   static constexpr int beyond = 2;
   static constexpr int unit = sizeof(Value) == 1 ? 1 : filtered_unit;
 
-  static std::size_t bytes(int width) {
-    return (2 * sizeof(std::int16_t) + sizeof(Value)) *
-           (static_cast<std::size_t>(width) + 2 * beyond);
+  CensusMemory(Scratch& scratch, int width)
+      : columns(scratch.take<std::int16_t>(width, beyond)),
+        steps(scratch.take<std::int16_t>(width, beyond)),
+        means(scratch.take<Value>(width)),
+        bits(scratch.take<std::uint8_t>(width)) {
+    for (Value*& row : rows)
+      row = scratch.take<Value>(width, margin);
   }
 
-  GradientSums(int width, std::uint8_t* memory)
-      : columns(reinterpret_cast<std::int16_t*>(memory) + beyond),
-        steps(columns + width + 2 * beyond),
-        means(reinterpret_cast<Value*>(steps + width + beyond)) {}
-
+  Value* rows[window_rows];
   std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
   std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
   Value* means;           ///< what neighbours are compared with
+  std::uint8_t* bits;     ///< of a byte of the features
 };
 
 template <class Value>
 CUDAVISION_TARGET_CLONES void sum_columns(const Value* above, const Value* row, const Value* below,
                                           int width, std::int16_t* __restrict columns,
                                           std::int16_t* __restrict steps) {
-  constexpr int beyond = GradientSums<Value>::beyond;
+  constexpr int beyond = CensusMemory<Value>::beyond;
   for (int x = -beyond; x < width + beyond; ++x) {
     columns[x] = static_cast<std::int16_t>(above[x] + 2 * row[x] + below[x]);
     steps[x] = static_cast<std::int16_t>(below[x] - above[x]);
@@ -210,108 +205,85 @@ CUDAVISION_TARGET_CLONES void code_curvature(const std::int16_t* columns, const 
 }
 
 template <class Value>
-void make_gradient_row(const Window<Value>& window, const GradientSums<Value>& sums, int y,
-                       int width, int dead_zone, std::uint8_t* bits, std::uint32_t* features) {
-  sum_columns(window.row(y - 1), window.row(y), window.row(y + 1), width, sums.columns, sums.steps);
-  find_means(sums.columns, width, dead_zone, sums.means);
+void make_gradient_row(const Window<Value>& window, const CensusMemory<Value>& memory, int y,
+                       int width, int dead_zone, std::uint32_t* features) {
+  std::uint8_t* const bits = memory.bits;
+  sum_columns(window.row(y - 1), window.row(y), window.row(y + 1), width, memory.columns,
+              memory.steps);
+  find_means(memory.columns, width, dead_zone, memory.means);
   std::fill_n(features, width, 0u);
   for (int i = 0; i < gradient_neighbours;) {
     std::fill_n(bits, width, std::uint8_t{0});
     for (const int end = i + 8; i < end; ++i) {
       const auto [dx, dy] = gradient_neighbour(i);
-      add_bit(sums.means, window.row(y + dy) + dx, width, bits);
+      add_bit(memory.means, window.row(y + dy) + dx, width, bits);
     }
     add_byte(bits, width, features);
   }
-  constexpr int unit = GradientSums<Value>::unit;
-  code_slope<unit>(sums.columns, width, bits);
+  constexpr int unit = CensusMemory<Value>::unit;
+  code_slope<unit>(memory.columns, width, bits);
   add_byte(bits, width, features);
-  code_curvature<unit>(sums.columns, sums.steps, width, bits);
+  code_curvature<unit>(memory.columns, memory.steps, width, bits);
   add_byte(bits, width, features);
 }
 
-}  // namespace
-
-void read_eight_bits(const SamplePlane& picture, int y, std::uint8_t* to) {
-  const std::uint8_t* const row = picture.rows.row(y);
-  if (picture.bits == 8) {
-    std::memcpy(to, row, static_cast<std::size_t>(picture.width));
-    return;
-  }
-  const std::uint32_t largest = (1u << picture.bits) - 1;
-  for (int x = 0; x < picture.width; ++x)
-    to[x] = static_cast<std::uint8_t>(
-        sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift, largest) >>
-        (picture.bits - 8));
-}
-
-CensusCpu::CensusCpu(Device& device, const StageConfig& config)
-    : config_(config), bands_(config.height) {
-  for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(Window<std::uint16_t>::bytes(config.width) +
-                                       GradientSums<std::int16_t>::bytes(config.width) +
-                                       static_cast<std::size_t>(config.width)));
-}
-
-void CensusCpu::run(const SamplePlane& picture, void* features) const {
-  if (config_.census == Census::census_gradient)
-    run_gradient<std::uint8_t>(picture, 0, static_cast<std::uint32_t*>(features));
-  else if (picture.bits == 8)
-    run_as<std::uint8_t>(picture, static_cast<std::uint8_t*>(features));
-  else
-    run_as<std::uint16_t>(picture, static_cast<std::uint8_t*>(features));
-}
-
-template <class Value>
-void CensusCpu::run_as(const SamplePlane& picture, std::uint8_t* features) const {
-  const Comparisons comparisons = comparisons_of(config_.census);
-  const int width = config_.width;
-  const auto make = [&](const Window<Value>& window, int y, std::uint8_t* bits, auto* row) {
-    make_row(window, comparisons, y, width, bits, row);
-    if (config_.libsgm())
-      clear_borders(y, width, config_.height, row);
-  };
-  for_each_row<Value>(picture, [&](const Window<Value>& window, int y, std::uint8_t* scratch) {
-    const std::int64_t first = std::int64_t{y} * width;
-    if (config_.feature_bytes() == 8)
-      make(window, y, scratch, reinterpret_cast<std::uint64_t*>(features) + first);
-    else
-      make(window, y, scratch, reinterpret_cast<std::uint32_t*>(features) + first);
-  });
-}
-
-void CensusCpu::run_filtered(const SamplePlane& filtered, const NoiseLevel& noise,
-                             void* features) const {
-  run_gradient<std::int16_t>(filtered, dead_zone(noise), static_cast<std::uint32_t*>(features));
-}
-
-template <class Value>
-void CensusCpu::run_gradient(const SamplePlane& picture, int dead_zone,
-                             std::uint32_t* features) const {
-  const int width = config_.width;
-  using Sums = GradientSums<Value>;
-  for_each_row<Value>(picture, [&](const Window<Value>& window, int y, std::uint8_t* scratch) {
-    make_gradient_row(window, Sums(width, scratch), y, width, dead_zone,
-                      scratch + Sums::bytes(width), features + std::int64_t{y} * width);
-  });
-}
-
-/// Calls work(window around row y, y, scratch memory) for all rows, in parallel.
-template <class Value, class Work>
-void CensusCpu::for_each_row(const SamplePlane& picture, const Work& work) const {
-  bands_.for_each([&](const Band& band) {
-    auto* const memory = scratch_[static_cast<std::size_t>(band.number)].template as<Value>();
-    // The window of words has an even number of bytes.
-    auto* const scratch =
-        reinterpret_cast<std::uint8_t*>(memory) + Window<std::uint16_t>::bytes(config_.width);
-    Window<Value> window(picture, memory);
+/// Calls make(window around row y, memory, y) for all rows, in parallel.
+template <class Value, class Make>
+void for_windows(const StageRows& rows, const SamplePlane& picture, const Make& make) {
+  rows.bands.for_each([&](Band& band) {
+    const CensusMemory<Value> memory(band.scratch, picture.width);
+    Window<Value> window(picture, memory.rows);
     for (int y = band.begin - radius_y; y < band.begin + radius_y; ++y)
       window.load(y);
     for (int y = band.begin; y < band.end; ++y) {
       window.load(y + radius_y);
-      work(window, y, scratch);
+      make(window, memory, y);
     }
   });
+}
+
+template <class Feature>
+void make_features(const StageRows& rows, const SamplePlane& picture, Feature* features) {
+  const Comparisons comparisons = comparisons_of(rows.config.census);
+  const auto make = [&](const auto& window, const auto& memory, int y) {
+    Feature* const row = rows.row(features, y);
+    make_row(window, comparisons, y, picture.width, memory.bits, row);
+    if (rows.config.libsgm())
+      clear_borders(y, picture.width, picture.height(), row);
+  };
+  if (picture.bits == 8)
+    for_windows<std::uint8_t>(rows, picture, make);
+  else
+    for_windows<std::uint16_t>(rows, picture, make);
+}
+
+template <class Value>
+void make_gradients(const StageRows& rows, const SamplePlane& picture, int dead_zone,
+                    std::uint32_t* features) {
+  for_windows<Value>(rows, picture, [&](const auto& window, const auto& memory, int y) {
+    make_gradient_row(window, memory, y, picture.width, dead_zone, rows.row(features, y));
+  });
+}
+
+}  // namespace
+
+std::size_t census_scratch(const StageConfig& config) {
+  return scratch_bytes<CensusMemory<std::int16_t>>(config.width);
+}
+
+void census_cpu(const StageRows& rows, const SamplePlane& picture, void* features) {
+  if (rows.config.census == Census::census_gradient)
+    make_gradients<std::uint8_t>(rows, picture, 0, static_cast<std::uint32_t*>(features));
+  else if (rows.config.feature_bytes() == 8)
+    make_features(rows, picture, static_cast<std::uint64_t*>(features));
+  else
+    make_features(rows, picture, static_cast<std::uint32_t*>(features));
+}
+
+void census_filtered_cpu(const StageRows& rows, const SamplePlane& filtered,
+                         const NoiseLevel& noise, void* features) {
+  make_gradients<std::int16_t>(rows, filtered, dead_zone(noise),
+                               static_cast<std::uint32_t*>(features));
 }
 
 }  // namespace cudavision::sgm

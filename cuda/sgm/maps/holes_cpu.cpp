@@ -29,29 +29,20 @@ bool fill_row(std::uint16_t* row, int width) {
 
 }  // namespace
 
-void fill_empty_rows(const StageConfig& config, const bool* has_known, std::uint16_t* map) {
-  const int width = config.width, height = config.height;
-  const auto row = [=](int y) { return map + std::int64_t{y} * width; };
+void fill_empty_rows(const StageRows& rows, const bool* has_known, std::uint16_t* map) {
+  const int width = rows.config.width, height = rows.config.height;
   const int first = static_cast<int>(std::find(has_known, has_known + height, true) - has_known);
   if (first == height)
     return;
   for (int y = 0; y < height; ++y)
     if (!has_known[y])
-      std::copy_n(row(y < first ? first : y - 1), width, row(y));
+      std::copy_n(rows.row(map, y < first ? first : y - 1), width, rows.row(map, y));
 }
 
-HolesCpu::HolesCpu(Device& device, const StageConfig& config)
-    : config_(config), has_known_(device.allocate(static_cast<std::size_t>(config.height))) {}
-
-void HolesCpu::run(std::uint16_t* map) const {
-  const int width = config_.width, height = config_.height;
-  auto* const has_known = has_known_.as<bool>();
-  const auto row = [=](int y) { return map + std::int64_t{y} * width; };
-  Bands(height).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y)
-      has_known[y] = fill_row(row(y), width);
-  });
-  fill_empty_rows(config_, has_known, map);
+void fill_holes_cpu(const StageRows& rows, bool* has_known, std::uint16_t* map) {
+  for_rows(rows.config.height,
+           [&](int y) { has_known[y] = fill_row(rows.row(map, y), rows.config.width); });
+  fill_empty_rows(rows, has_known, map);
 }
 
 }  // namespace cudavision::sgm

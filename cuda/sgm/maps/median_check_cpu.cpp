@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that visit each pixel of a map once: the median, the left-right check and the output.
+// The stages that visit each pixel of a map once: the median, the left-right check, the mask and
+// the output.
 
 #include <algorithm>
-#include <cstring>
 
 #include "cuda/pixels/sample_math.h"
-#include "cuda/pixels/samples.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
 
@@ -27,21 +26,9 @@ void write_row(const std::uint16_t* map, int width, std::uint16_t added, std::ui
                std::uint8_t* __restrict out) {
   for (int x = 0; x < width; ++x) {
     const auto known = static_cast<std::uint16_t>(map[x] + added);
-    const std::uint16_t number = map[x] == unknown ? invalid : known;
-    std::memcpy(out + 2 * std::ptrdiff_t{x}, &number, sizeof number);
+    store16(out + 2 * std::ptrdiff_t{x}, map[x] == unknown ? invalid : known);
   }
 }
-
-/// Calls row(y, number of the row's first pixel) for all rows, in parallel.
-template <class Row>
-void for_each_row(const StageConfig& config, const Row& row) {
-  Bands(config.height).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y)
-      row(y, std::int64_t{y} * config.width);
-  });
-}
-
-}  // namespace
 
 std::uint32_t luminance_at(const SamplePlane& picture, int x, int y) {
   const std::uint8_t* const row = picture.rows.row(y);
@@ -50,12 +37,14 @@ std::uint32_t luminance_at(const SamplePlane& picture, int x, int y) {
                                           (1u << picture.bits) - 1);
 }
 
-void median_cpu(const StageConfig& config, const std::uint16_t* from, std::uint16_t* to) {
-  const int width = config.width, height = config.height;
-  const std::uint16_t outermost = config.libsgm() ? 0 : unknown;
-  for_each_row(config, [&](int y, std::int64_t first) {
-    const std::uint16_t* const row = from + first;
-    std::uint16_t* const out = to + first;
+}  // namespace
+
+void median_cpu(const StageRows& rows, const std::uint16_t* from, std::uint16_t* to) {
+  const int width = rows.config.width, height = rows.config.height;
+  const std::uint16_t outermost = rows.config.libsgm() ? 0 : unknown;
+  for_rows(height, [&](int y) {
+    const std::uint16_t* const row = rows.row(from, y);
+    std::uint16_t* const out = rows.row(to, y);
     if (y == 0 || y == height - 1)
       std::fill_n(out, width, outermost);
     else
@@ -64,14 +53,15 @@ void median_cpu(const StageConfig& config, const std::uint16_t* from, std::uint1
   });
 }
 
-void check_cpu(const StageConfig& config, const SamplePlane& picture, const std::uint16_t* right,
+void check_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* right,
                bool subpixel, int max_diff, std::uint16_t* left) {
+  const StageConfig& config = rows.config;
   const int width = config.width;
   const bool libsgm = config.libsgm();
   const int shift = subpixel ? 4 : 0;
-  for_each_row(config, [&](int y, std::int64_t first) {
-    std::uint16_t* const row = left + first;
-    const std::uint16_t* const other = right + first;
+  for_rows(config.height, [&](int y) {
+    std::uint16_t* const row = rows.row(left, y);
+    const std::uint16_t* const other = rows.row(right, y);
     for (int x = 0; x < width; ++x) {
       const bool confirmed = libsgm
                                  ? is_confirmed_by_libsgm(row[x], luminance_at(picture, x, y), x,
@@ -83,11 +73,20 @@ void check_cpu(const StageConfig& config, const SamplePlane& picture, const std:
   });
 }
 
-void write_cpu(const StageConfig& config, const std::uint16_t* map, const DisparityScale& scale,
+void write_cpu(const StageRows& rows, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity) {
-  const auto added = static_cast<std::uint16_t>(config.minimum * scale.per_pixel);
-  for_each_row(config, [&](int y, std::int64_t first) {
-    write_row(map + first, config.width, added, scale.invalid, disparity.row(y));
+  const auto added = static_cast<std::uint16_t>(rows.config.minimum * scale.per_pixel);
+  for_rows(rows.config.height, [&](int y) {
+    write_row(rows.row(map, y), rows.config.width, added, scale.invalid, disparity.row(y));
+  });
+}
+
+void apply_mask_cpu(const StageRows& rows, View<const std::uint32_t> mask, std::uint16_t* map) {
+  for_rows(rows.config.height, [&](int y) {
+    std::uint16_t* const row = rows.row(map, y);
+    for (int word = 0; word < mask.width; ++word)
+      for (std::uint32_t bits = mask.row(y)[word]; bits != 0; bits &= bits - 1)
+        row[32 * word + __builtin_ctz(bits)] = unknown;
   });
 }
 

@@ -10,7 +10,6 @@
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/maps/sample_rows_cpu.h"
-#include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {
@@ -165,77 +164,40 @@ void keep_confident_row(const std::uint16_t* map, int threshold, int width,
 
 }  // namespace
 
-RefineCpu::RefineCpu(Device& device, const StageConfig& config)
-    : config_(config), bands_(config.height) {
-  for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(SampleRows::bytes(config.width, refine_step) +
-                                       static_cast<std::size_t>(config.width)));
-}
-
-void RefineCpu::run(const SamplePlane& picture, const std::uint16_t* from,
-                    std::uint16_t* to) const {
-  const int width = config_.width;
-  bands_.for_each([&](const Band& band) {
-    SampleRows rows(width, config_.height, refine_step,
-                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
-    for (int y = band.begin; y < band.end; ++y) {
-      rows.load(from, &picture, y);
-      refine_row(rows, width, to + std::int64_t{y} * width);
-    }
+void refine_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* from,
+                std::uint16_t* to) {
+  for_samples(rows, from, &picture, refine_step, [&](const SampleRows& samples, int y) {
+    refine_row(samples, rows.config.width, rows.row(to, y));
   });
 }
 
-void RefineCpu::run_filled(const SamplePlane& picture, const std::uint16_t* map,
-                           const std::uint16_t* filled, std::uint16_t* to) const {
-  const int width = config_.width;
-  bands_.for_each([&](const Band& band) {
-    SampleRows rows(width, config_.height, refine_step,
-                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
-    for (int y = band.begin; y < band.end; ++y) {
-      const std::int64_t first = std::int64_t{y} * width;
-      rows.load(filled, &picture, y);
-      refine_filled_row(rows, map + first, filled + first, width, to + first);
-    }
+void refine_filled_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* map,
+                       const std::uint16_t* filled, std::uint16_t* to) {
+  for_samples(rows, filled, &picture, refine_step, [&](const SampleRows& samples, int y) {
+    refine_filled_row(samples, rows.row(map, y), rows.row(filled, y), rows.config.width,
+                      rows.row(to, y));
   });
 }
 
-/// Calls row(y, confidence of the row) for all rows, in parallel.
-template <class Row>
-void RefineCpu::for_each_confidence_row(const std::uint16_t* map, const std::uint8_t* confidence,
-                                        const Row& row) const {
-  const int width = config_.width;
-  bands_.for_each([&](const Band& band) {
-    auto* const scratch = scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>();
-    auto* const result = scratch + SampleRows::bytes(width, refine_step);
-    SampleRows rows(width, config_.height, refine_step, scratch);
+void keep_confident_cpu(const StageRows& rows, const std::uint16_t* map,
+                        const std::uint8_t* confidence, int threshold, View<std::uint8_t> out,
+                        std::uint16_t* to) {
+  const int width = rows.config.width;
+  rows.bands.for_each([&](Band& band) {
+    auto* const row = band.scratch.take<std::uint8_t>(static_cast<std::size_t>(width));
+    SampleRows samples(band.scratch, width, refine_step);
     for (int y = band.begin; y < band.end; ++y) {
-      const std::int64_t first = std::int64_t{y} * width;
-      if (config_.libsgm()) {
-        copy_confidence_row(map + first, confidence + first, width, result);
+      if (rows.config.libsgm()) {
+        copy_confidence_row(rows.row(map, y), rows.row(confidence, y), width, row);
       } else {
-        rows.load(map, nullptr, y);
-        confidence_row(rows, confidence + first, width, result);
+        samples.load(rows, map, nullptr, y);
+        confidence_row(samples, rows.row(confidence, y), width, row);
       }
-      row(y, result);
+      if (to)
+        keep_confident_row(rows.row(map, y), threshold, width, row, rows.row(to, y));
+      if (out)
+        std::copy_n(row, width, out.row(y));
     }
-  });
-}
-
-void RefineCpu::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                                 View<std::uint8_t> out) const {
-  for_each_confidence_row(map, confidence, [&](int y, const std::uint8_t* row) {
-    std::copy_n(row, config_.width, out.row(y));
-  });
-}
-
-void RefineCpu::keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
-                               int threshold, View<std::uint8_t> out, std::uint16_t* to) const {
-  const int width = config_.width;
-  for_each_confidence_row(map, confidence, [&](int y, std::uint8_t* row) {
-    const std::int64_t first = std::int64_t{y} * width;
-    keep_confident_row(map + first, threshold, width, row, to + first);
-    if (out)
-      std::copy_n(row, width, out.row(y));
   });
 }
 

@@ -24,56 +24,57 @@ class SampleRows {
  public:
   static constexpr int count = 5, middle = count / 2;
 
-  static std::size_t bytes(int width, int step) {
-    return count * pitch(width, step) * (sizeof(std::int16_t) + 1);
-  }
-
-  SampleRows(int width, int height, int step, std::uint8_t* memory)
-      : width_(width),
-        height_(height),
-        step_(step),
-        pitch_(pitch(width, step)),
-        numbers_(reinterpret_cast<std::int16_t*>(memory)),
-        luminances_(reinterpret_cast<std::uint8_t*>(numbers_ + count * pitch_)) {
-    std::fill_n(numbers_, count * pitch_, no_number);
-    std::fill_n(luminances_, count * pitch_, std::uint8_t{0});
+  SampleRows(Scratch& scratch, int width, int step) : step_(step) {
+    const int padded = round_up(width, lanes), margin = middle * step;
+    for (int i = 0; i < count; ++i) {
+      numbers_[i] = scratch.take<std::int16_t>(padded, margin);
+      luminances_[i] = scratch.take<std::uint8_t>(padded, margin);
+      if (numbers_[i] == nullptr)
+        continue;
+      std::fill_n(numbers_[i] - margin, padded + 2 * margin, no_number);
+      std::fill_n(luminances_[i] - margin, padded + 2 * margin, std::uint8_t{0});
+    }
   }
 
   /// Loads the rows around row y. picture may be null.
-  void load(const std::uint16_t* map, const SamplePlane* picture, int y) {
+  void load(const StageRows& rows, const std::uint16_t* map, const SamplePlane* picture, int y) {
+    const int width = rows.config.width;
     for (int i = 0; i < count; ++i) {
       const int from = y + step_ * (i - middle);
-      std::int16_t* const to = numbers_ + place_of(i);
-      if (from < 0 || from >= height_) {
-        std::fill_n(to, width_, no_number);
+      if (from < 0 || from >= rows.config.height) {
+        std::fill_n(numbers_[i], width, no_number);
         continue;
       }
-      const std::uint16_t* const row = map + std::int64_t{from} * width_;
-      for (int x = 0; x < width_; ++x)
-        to[x] = row[x] == unknown ? no_number : static_cast<std::int16_t>(row[x]);
+      const std::uint16_t* const row = rows.row(map, from);
+      for (int x = 0; x < width; ++x)
+        numbers_[i][x] = row[x] == unknown ? no_number : static_cast<std::int16_t>(row[x]);
       if (picture)
-        read_eight_bits(*picture, from, luminances_ + place_of(i));
+        read_eight_bits(*picture, from, luminances_[i]);
     }
   }
 
   int step() const { return step_; }
-  const std::int16_t* numbers(int row) const { return numbers_ + place_of(row); }
-  const std::uint8_t* luminances(int row) const { return luminances_ + place_of(row); }
+  const std::int16_t* numbers(int row) const { return numbers_[row]; }
+  const std::uint8_t* luminances(int row) const { return luminances_[row]; }
 
  private:
-  static std::size_t pitch(int width, int step) {
-    return (static_cast<std::size_t>(width) + lanes - 1) / lanes * lanes + 2 * margin(step);
-  }
-  static std::size_t margin(int step) { return static_cast<std::size_t>(middle * step); }
-  std::size_t place_of(int row) const {
-    return static_cast<std::size_t>(row) * pitch_ + margin(step_);
-  }
-
-  int width_, height_, step_;
-  std::size_t pitch_;
-  std::int16_t* numbers_;
-  std::uint8_t* luminances_;
+  int step_;
+  std::int16_t* numbers_[count];
+  std::uint8_t* luminances_[count];
 };
+
+/// Calls function(samples, y) for all rows, in parallel, with the samples around row y of the map.
+template <class Function>
+void for_samples(const StageRows& rows, const std::uint16_t* map, const SamplePlane* picture,
+                 int step, const Function& function) {
+  rows.bands.for_each([&](Band& band) {
+    SampleRows samples(band.scratch, rows.config.width, step);
+    for (int y = band.begin; y < band.end; ++y) {
+      samples.load(rows, map, picture, y);
+      function(samples, y);
+    }
+  });
+}
 
 /// Returns 64 >> (difference >> 3) for a difference of luminances, as a sum of comparisons, which
 /// vectorises well.

@@ -19,28 +19,23 @@ constexpr int estimate_radius = noise_spacing(noise_spacings - 1);
 /// histograms of the blocks.
 class NoiseRows {
  public:
-  static std::size_t bytes(int width) {
-    return sizeof(Bins) + pitch(width) * (rows + 2 * sizeof(std::uint32_t) +
-                                          noise_spacings * sizeof(std::uint16_t));
-  }
+  using Bins = std::uint32_t[noise_spacings][noise_bins];
 
-  NoiseRows(const SamplePlane& picture, std::uint8_t* memory)
-      : bins(*reinterpret_cast<Bins*>(memory)), picture_(picture) {
-    const std::size_t columns = pitch(picture.width);
-    squares = reinterpret_cast<std::uint32_t*>(memory + sizeof(Bins)) + estimate_radius;
-    extremes = squares + columns;
-    sums[0] =
-        reinterpret_cast<std::uint16_t*>(extremes - estimate_radius + columns) + estimate_radius;
-    for (int i = 1; i < noise_spacings; ++i)
-      sums[i] = sums[i - 1] + columns;
-    levels_ = reinterpret_cast<std::uint8_t*>(sums[0] - estimate_radius + noise_spacings * columns);
+  NoiseRows(Scratch& scratch, int width)
+      : bins(scratch.take<Bins>(1)),
+        squares(scratch.take<std::uint32_t>(width, estimate_radius)),
+        extremes(scratch.take<std::uint32_t>(width)) {
+    for (std::uint16_t*& row : sums)
+      row = scratch.take<std::uint16_t>(width, estimate_radius);
+    for (std::uint8_t*& row : levels_)
+      row = scratch.take<std::uint8_t>(width, estimate_radius);
   }
 
   /// Loads row y, or the nearest one in the picture, in place of the row that is `rows` above it.
-  void load(int y) {
-    const int width = picture_.width;
+  void load(const SamplePlane& picture, int y) const {
+    const int width = picture.width;
     std::uint8_t* const to = slot(y);
-    read_eight_bits(picture_, std::clamp(y, 0, picture_.height() - 1), to);
+    read_eight_bits(picture, std::clamp(y, 0, picture.height() - 1), to);
     for (int i = 1; i <= estimate_radius; ++i) {
       to[-i] = to[0];
       to[width - 1 + i] = to[width - 1];
@@ -48,32 +43,24 @@ class NoiseRows {
   }
   const std::uint8_t* row(int y) const { return slot(y); }
 
-  using Bins = std::uint32_t[noise_spacings][noise_bins];
-  Bins& bins;
+  Bins* bins;
   std::uint32_t *squares, *extremes;  ///< of columns
   std::uint16_t* sums[noise_spacings];
 
  private:
   static constexpr int rows = 2 * estimate_radius + 1;
-  static std::size_t pitch(int width) {
-    return static_cast<std::size_t>(width) + 2 * estimate_radius;
-  }
-  std::uint8_t* slot(int y) const {
-    return levels_ + static_cast<std::size_t>((y + rows) % rows) * pitch(picture_.width) +
-           estimate_radius;
-  }
+  std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
-  SamplePlane picture_;
-  std::uint8_t* levels_;
+  std::uint8_t* levels_[rows];
 };
 
-/// Counts the blocks in rows of blocks from begin to before end, of which every row_step-th pair
-/// counts.
-void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_step) {
-  const int width = columns * noise_block;
-  for (auto& bins : memory.bins)
+/// Counts the blocks in rows of blocks, of which every row_step-th pair counts.
+void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Band& rows,
+                  int row_step) {
+  const int width = picture.width / noise_block * noise_block;
+  for (auto& bins : *memory.bins)
     std::fill_n(bins, noise_bins, 0u);
-  for (int row_of_blocks = begin; row_of_blocks < end; ++row_of_blocks) {
+  for (int row_of_blocks = rows.begin; row_of_blocks < rows.end; ++row_of_blocks) {
     if (row_of_blocks / 2 % row_step != 0)
       continue;
     const int top = row_of_blocks * noise_block;
@@ -81,9 +68,9 @@ void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_st
     for (std::uint16_t* sums : memory.sums)
       std::fill_n(sums, width, std::uint16_t{0});
     for (int y = top - estimate_radius; y < top + estimate_radius; ++y)
-      memory.load(y);
+      memory.load(picture, y);
     for (int y = top; y < top + noise_block; ++y) {
-      memory.load(y + estimate_radius);
+      memory.load(picture, y + estimate_radius);
       const std::uint8_t* const row = memory.row(y);
       for (int i = 0; i < noise_spacings; ++i) {
         const int spacing = noise_spacing(i);
@@ -95,7 +82,7 @@ void count_blocks(NoiseRows& memory, int begin, int end, int columns, int row_st
     for (int x = 0; x < width; x += noise_block)
       if (noise::sum_of_block(memory.extremes + x) <= max_extreme_pixels)
         for (int i = 0; i < noise_spacings; ++i)
-          ++memory.bins[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
+          ++(*memory.bins)[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
   }
 }
 
@@ -128,27 +115,24 @@ void filter_row(const std::uint8_t* row, const std::uint16_t* sums, const std::u
 
 }  // namespace
 
-NoiseCpu::NoiseCpu(Device& device, const StageConfig& config)
-    : config_(config), bands_(config.height) {
-  for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(NoiseRows::bytes(config.width)));
+std::size_t noise_scratch(const StageConfig& config) {
+  return scratch_bytes<NoiseRows>(config.width);
 }
 
-void NoiseCpu::estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const {
+void estimate_noise_cpu(const StageRows& rows, const SamplePlane& picture, bool first_frame,
+                        NoiseState* state) {
   if (first_frame)
     *state = {};
-  const int rows = config_.height / noise_block;
-  bands_.for_each([&](const Band& band) {
-    NoiseRows memory(picture, scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
-    count_blocks(memory, bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
-                 config_.width / noise_block, noise_row_step(config_.pixels()));
+  rows.bands.for_each([&](Band& band) {
+    count_blocks(NoiseRows(band.scratch, picture.width), picture,
+                 band.of(picture.height() / noise_block), noise_row_step(rows.config.pixels()));
   });
   std::uint32_t variance = 0;
   for (int i = 0; i < noise_spacings; ++i) {
     const auto blocks_in = [&](int bin) {
       std::uint32_t count = 0;
-      for (const Buffer& memory : scratch_)
-        count += (*memory.as<NoiseRows::Bins>())[i][bin];
+      for (int band = 0; band < rows.bands.count(); ++band)
+        count += (*rows.bands.band(band).scratch.take<NoiseRows::Bins>(1))[i][bin];
       return count;
     };
     std::uint32_t all = 0, up_to = 0;
@@ -164,20 +148,20 @@ void NoiseCpu::estimate(const SamplePlane& picture, bool first_frame, NoiseState
   state->take(variance);
 }
 
-void NoiseCpu::filter(const SamplePlane& picture, const NoiseLevel& noise,
-                      std::uint16_t* filtered) const {
-  const int width = config_.width;
-  bands_.for_each([&](const Band& band) {
-    NoiseRows memory(picture, scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+void filter_noise_cpu(const StageRows& rows, const SamplePlane& picture, const NoiseLevel& noise,
+                      std::uint16_t* filtered) {
+  const int width = picture.width;
+  rows.bands.for_each([&](Band& band) {
+    const NoiseRows memory(band.scratch, width);
     for (int y = band.begin - radius; y < band.begin + radius; ++y)
-      memory.load(y);
+      memory.load(picture, y);
     for (int y = band.begin; y < band.end; ++y) {
-      memory.load(y + radius);
-      const std::uint8_t* const rows[side] = {memory.row(y - 2), memory.row(y - 1), memory.row(y),
-                                              memory.row(y + 1), memory.row(y + 2)};
-      sum_columns(rows, width, memory.sums[0], memory.squares);
+      memory.load(picture, y + radius);
+      const std::uint8_t* const window[side] = {memory.row(y - 2), memory.row(y - 1), memory.row(y),
+                                                memory.row(y + 1), memory.row(y + 2)};
+      sum_columns(window, width, memory.sums[0], memory.squares);
       filter_row(memory.row(y), memory.sums[0], memory.squares, noise_in_window(noise), width,
-                 filtered + std::int64_t{y} * width);
+                 rows.row(filtered, y));
     }
   });
 }

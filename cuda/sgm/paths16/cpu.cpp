@@ -10,9 +10,9 @@
 // storing them.
 
 #include <algorithm>
+#include <vector>
 
 #include "cuda/pixels/sample_math.h"
-#include "cuda/pixels/samples.h"
 #include "cuda/sgm/paths16/matching_costs_cpu.h"
 #include "cuda/sgm/paths16/path_costs_cpu.h"
 #include "cuda/sgm/stages_cpu.h"
@@ -77,38 +77,18 @@ const Feature* row_of(const void* features, int y, int width) {
   return static_cast<const Feature*>(features) + std::int64_t{y} * width;
 }
 
-/// Splits a buffer into pieces aligned to 64 bytes. Without memory, it only counts the bytes.
-class Pieces {
- public:
-  explicit Pieces(std::uint8_t* memory = nullptr) : memory_(memory) {}
-
-  std::uint8_t* take(std::size_t bytes) {
-    std::uint8_t* const piece = memory_ ? memory_ + taken_ : nullptr;
-    taken_ += (bytes + 63) / 64 * 64;
-    return piece;
-  }
-  std::size_t taken() const { return taken_; }
-
- private:
-  std::uint8_t* memory_;
-  std::size_t taken_ = 0;
-};
-
-/// The scratch memory of one thread for the horizontal paths of a row.
+/// The scratch memory of a band for the horizontal paths of a row.
 struct RowMemory {
-  RowMemory(const StageConfig& config, std::uint8_t* memory) {
-    Pieces pieces(memory);
-    const int width = config.width, disparities = config.disparities;
-    planes = pieces.take(FeaturePlanes<8>::bytes(width, disparities));
-    matching = pieces.take(static_cast<std::size_t>(width) * static_cast<std::size_t>(disparities));
-    p2_right = pieces.take(static_cast<std::size_t>(width));
-    p2_left = pieces.take(static_cast<std::size_t>(width));
-    costs = pieces.take(PathCosts::bytes(4, disparities));
-    bytes = pieces.taken();
-  }
+  RowMemory(Scratch& scratch, const StageConfig& config)
+      : planes(
+            scratch.take<std::uint8_t>(FeaturePlanes<8>::bytes(config.width, config.disparities))),
+        matching(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width) *
+                                            static_cast<std::size_t>(config.disparities))),
+        p2_right(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width))),
+        p2_left(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width))),
+        costs(scratch.take<std::uint8_t>(PathCosts::bytes(4, config.disparities))) {}
 
   std::uint8_t *planes, *matching, *p2_right, *p2_left, *costs;
-  std::size_t bytes;
 };
 
 /// Follows both paths of a row at once. Each step of a path depends on the one before; the two
@@ -151,46 +131,24 @@ CUDAVISION_TARGET_CLONES void match_row(const StageConfig& config, const Feature
         x, memory.matching + static_cast<std::size_t>(x) * config.disparities);
 }
 
-}  // namespace
-
-class HorizontalPathsCpu {
- public:
-  HorizontalPathsCpu(Device& device, const StageConfig& config)
-      : config_(config), bands_(config.height) {
-    const std::size_t bytes = RowMemory(config, nullptr).bytes;
-    for (int band = 0; band < bands_.count(); ++band)
-      scratch_.push_back(device.allocate(bytes));
-  }
-
-  void run(const Job& job) const {
-    bands_.for_each([&](const Band& band) {
-      const RowMemory memory(config_,
-                             scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
-      for (int y = band.begin; y < band.end; ++y)
-        run_row(job, y, memory);
-    });
-  }
-
- private:
-  void run_row(const Job& job, int y, const RowMemory& memory) const {
-    const int width = config_.width;
-    with_features(config_.census, [&](auto planes, auto feature) {
-      using Feature = decltype(feature);
-      match_row<decltype(planes)::value>(config_, row_of<Feature>(job.left, y, width),
-                                         row_of<Feature>(job.right, y, width), memory);
-    });
-    find_penalties(job, y, 0, width, -1, 0, memory.p2_right);
-    find_penalties(job, y, 0, width, 1, 0, memory.p2_left);
-    add_horizontal(memory, width, config_.disparities, job.penalties->p1,
-                   job.sums + std::int64_t{y} * width * config_.disparities);
-  }
-
-  StageConfig config_;
-  Bands bands_;
-  std::vector<Buffer> scratch_;
-};
-
-namespace {
+void run_horizontal(const StageRows& rows, const Job& job) {
+  const StageConfig& config = rows.config;
+  const int width = config.width;
+  rows.bands.for_each([&](Band& band) {
+    const RowMemory memory(band.scratch, config);
+    for (int y = band.begin; y < band.end; ++y) {
+      with_features(config.census, [&](auto planes, auto feature) {
+        using Feature = decltype(feature);
+        match_row<decltype(planes)::value>(config, row_of<Feature>(job.left, y, width),
+                                           row_of<Feature>(job.right, y, width), memory);
+      });
+      find_penalties(job, y, 0, width, -1, 0, memory.p2_right);
+      find_penalties(job, y, 0, width, 1, 0, memory.p2_left);
+      add_horizontal(memory, width, config.disparities, job.penalties->p1,
+                     job.sums + std::int64_t{y} * width * config.disparities);
+    }
+  });
+}
 
 /// The costs that the downward or the upward paths have reached in a row. Path p comes from column
 /// x + dx[p] of the previous row. Columns −1 and width stand for the outside of the picture.
@@ -204,19 +162,17 @@ struct PathRow {
   const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
 };
 
-/// The scratch memory of one thread for its columns of a row.
+/// The scratch memory of a band of columns.
 struct ColumnMemory {
-  ColumnMemory(const StageConfig& config, std::uint8_t* memory) {
-    Pieces pieces(memory);
-    planes = pieces.take(FeaturePlanes<8>::bytes(config.width, config.disparities));
-    matching = pieces.take(static_cast<std::size_t>(config.disparities));
+  ColumnMemory(Scratch& scratch, const StageConfig& config)
+      : planes(
+            scratch.take<std::uint8_t>(FeaturePlanes<8>::bytes(config.width, config.disparities))),
+        matching(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.disparities))) {
     for (std::uint8_t*& row : p2)
-      row = pieces.take(static_cast<std::size_t>(config.width));
-    bytes = pieces.taken();
+      row = scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width));
   }
 
   std::uint8_t *planes, *matching, *p2[PathRow::max_paths];
-  std::size_t bytes;
 };
 
 template <int planes, int paths, class Feature>
@@ -254,30 +210,29 @@ class VerticalPathsCpu {
   VerticalPathsCpu(Device& device, const StageConfig& config)
       : config_(config),
         paths_(config.paths == 8 ? 3 : 1),
-        chunks_((config.width + min_columns - 1) / min_columns) {
+        chunks_(device, divide_up(config.width, min_columns), scratch_bytes<ColumnMemory>(config)) {
     for (auto& direction : rows_)
       for (PathRow& row : direction)
         allocate(device, row);
-    const std::size_t bytes = ColumnMemory(config, nullptr).bytes;
-    for (int chunk = 0; chunk < chunks_.count(); ++chunk)
-      scratch_.push_back(device.allocate(bytes));
   }
 
   void run(const Job& job) const {
     start();
-    const auto both = [&](const Band& columns, int step) {
-      run_row(job, columns, step, 1, rows_[0]);
-      run_row(job, columns, config_.height - 1 - step, -1, rows_[1]);
-    };
-    if (paths_ == 1) {
-      chunks_.for_each([&](const Band& chunk) {
-        for (int step = 0; step < config_.height; ++step)
-          both(columns_of(chunk), step);
+    const auto run_steps = [&](int begin, int end) {
+      chunks_.for_each([&](Band& chunk) {
+        const ColumnMemory memory(chunk.scratch, config_);
+        const int left = chunk.begin * min_columns;
+        const int right = std::min(chunk.end * min_columns, config_.width);
+        for (int step = begin; step < end; ++step) {
+          run_row(job, memory, left, right, step, 1, rows_[0]);
+          run_row(job, memory, left, right, config_.height - 1 - step, -1, rows_[1]);
+        }
       });
-      return;
-    }
+    };
+    if (paths_ == 1)
+      return run_steps(0, config_.height);
     for (int step = 0; step < config_.height; ++step)
-      chunks_.for_each([&](const Band& chunk) { both(columns_of(chunk), step); });
+      run_steps(step, step + 1);
   }
 
  private:
@@ -308,17 +263,11 @@ class VerticalPathsCpu {
       }
   }
 
-  Band columns_of(const Band& chunk) const {
-    return {chunk.number, chunk.begin * min_columns,
-            std::min(chunk.end * min_columns, config_.width)};
-  }
-
-  /// direction is 1 for the downward paths, −1 for the upward ones.
-  void run_row(const Job& job, const Band& columns, int y, int direction, const Rows& rows) const {
-    const ColumnMemory memory(
-        config_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());
+  /// Adds to columns [begin, end). direction is 1 for the downward paths, −1 for the upward ones.
+  void run_row(const Job& job, const ColumnMemory& memory, int begin, int end, int y, int direction,
+               const Rows& rows) const {
     for (int p = 0; p < paths_; ++p)
-      find_penalties(job, y, columns.begin, columns.end, PathRow::dx[p], -direction, memory.p2[p]);
+      find_penalties(job, y, begin, end, PathRow::dx[p], -direction, memory.p2[p]);
     const int width = config_.width;
     with_features(config_.census, [&](auto planes, auto feature) {
       using Feature = decltype(feature);
@@ -326,7 +275,7 @@ class VerticalPathsCpu {
       const auto add_for = paths_ == 1 ? add_columns<count, 1, Feature>
                                        : add_columns<count, PathRow::max_paths, Feature>;
       add_for(config_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
-              memory, columns.begin, columns.end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
+              memory, begin, end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
               job.sums + std::int64_t{y} * width * config_.disparities);
     });
   }
@@ -336,20 +285,21 @@ class VerticalPathsCpu {
   Bands chunks_;  ///< in units of min_columns columns
   std::vector<Buffer> memory_;
   Rows rows_[2];  ///< of the downward and of the upward paths
-  std::vector<Buffer> scratch_;
 };
 
+std::size_t paths_scratch(const StageConfig& config) {
+  return scratch_bytes<RowMemory>(config);
+}
+
 AggregateCpu::AggregateCpu(Device& device, const StageConfig& config)
-    : eight_bit_(config.eight_bit()),
-      horizontal_(std::make_unique<HorizontalPathsCpu>(device, config)),
-      vertical_(std::make_unique<VerticalPathsCpu>(device, config)) {}
+    : vertical_(std::make_unique<VerticalPathsCpu>(device, config)) {}
 
 AggregateCpu::~AggregateCpu() = default;
 
-void AggregateCpu::run(const SamplePlane& picture, const void* left, const void* right,
-                       const Penalties& penalties, std::uint16_t* sums) const {
-  const Job job{picture, eight_bit_, left, right, &penalties, sums};
-  horizontal_->run(job);
+void AggregateCpu::run(const StageRows& rows, const SamplePlane& picture, const void* left,
+                       const void* right, const Penalties& penalties, std::uint16_t* sums) const {
+  const Job job{picture, rows.config.eight_bit(), left, right, &penalties, sums};
+  run_horizontal(rows, job);
   vertical_->run(job);
 }
 

@@ -36,10 +36,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
       take_percentiles(histogram(values), weight);
       range = numbers_.automatic_range(state_);
     }
-    bands_.for_each([&](const Band& band) {
-      for (int y = band.begin; y < band.end; ++y)
-        draw(values.row(y), range, out.row(y));
-    });
+    for_rows(config_.height, [&](int y) { draw(values.row(y), range, out.row(y)); });
   }
 
  private:
@@ -90,7 +87,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
       const std::uint16_t number_here = number(values, x);
       if (config_.kind == Kind::depth) {
         const std::uint16_t counts = numbers_.counts(number_here);
-        std::memcpy(out + 2 * std::ptrdiff_t{x}, &counts, sizeof counts);
+        store16(out + 2 * std::ptrdiff_t{x}, counts);
         continue;
       }
       const std::uint8_t level = numbers_.level(number_here, range);

@@ -18,10 +18,7 @@ class PointsCpu final : public Points::Backend {
   void set(const PointNumbers& numbers) override { numbers_ = numbers; }
 
   void run(View<const std::uint8_t> disparity, View<std::uint8_t> points) override {
-    Bands(disparity.height).for_each([&](const Band& band) {
-      for (int y = band.begin; y < band.end; ++y)
-        write_row(y, disparity.row(y), points.row(y));
-    });
+    for_rows(disparity.height, [&](int y) { write_row(y, disparity.row(y), points.row(y)); });
   }
 
  private:

@@ -59,18 +59,17 @@ bool any_set(const std::uint8_t* flags, int count) {
   return false;
 }
 
-}  // namespace
-
 /// The runs of a map.
-class SpecklesCpu::Runs {
+class Runs {
  public:
-  Runs(const SpecklesCpu& scratch, int max_step, std::uint16_t* map)
-      : width_(scratch.config_.width),
+  Runs(int width, int max_step, std::uint16_t* map, const Buffer& ends, const Buffer& parents,
+       const Buffer& counts)
+      : width_(width),
         max_step_(max_step),
         map_(map),
-        ends_(scratch.ends_.as<std::uint16_t>()),
-        parents_(scratch.parents_.as<Number>()),
-        counts_(scratch.counts_.as<Number>()) {}
+        ends_(ends.as<std::uint16_t>()),
+        parents_(parents.as<Number>()),
+        counts_(counts.as<Number>()) {}
 
   /// Finds the runs of row y, each of which is a component by itself at first.
   void find(int y, std::uint8_t* flags) const {
@@ -155,34 +154,43 @@ class SpecklesCpu::Runs {
   Number *parents_, *counts_;
 };
 
-SpecklesCpu::SpecklesCpu(Device& device, const StageConfig& config)
-    : config_(config),
-      bands_(config.height),
-      ends_(device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
-      parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))),
-      counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))) {
-  for (int band = 0; band < bands_.count(); ++band) {
-    flags_.push_back(device.allocate(static_cast<std::size_t>(config.width) + flags_at_once));
-    std::memset(flags_.back().data(), 0, flags_.back().size());
+/// Flags of a row, of which the last ones beyond it are 0.
+struct Flags {
+  Flags(Scratch& scratch, int width)
+      : flags(scratch.take<std::uint8_t>(static_cast<std::size_t>(width + flags_at_once))) {
+    if (flags)
+      std::fill_n(flags + width, flags_at_once, std::uint8_t{0});
   }
+  std::uint8_t* flags;
+};
+
+}  // namespace
+
+std::size_t speckles_scratch(const StageConfig& config) {
+  return scratch_bytes<Flags>(config.width);
 }
 
-void SpecklesCpu::run(int size, int max_step, std::uint16_t* map) const {
-  const Runs runs(*this, max_step, map);
-  bands_.for_each([&](const Band& band) {
-    auto* const flags = flags_[static_cast<std::size_t>(band.number)].as<std::uint8_t>();
+SpecklesCpu::SpecklesCpu(Device& device, const StageConfig& config)
+    : ends_(device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
+      parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))),
+      counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))) {}
+
+void SpecklesCpu::run(const StageRows& rows, int size, int max_step, std::uint16_t* map) const {
+  const int width = rows.config.width;
+  const Runs runs(width, max_step, map, ends_, parents_, counts_);
+  rows.bands.for_each([&](Band& band) {
+    const Flags row(band.scratch, width);
     for (int y = band.begin; y < band.end; ++y) {
-      runs.find(y, flags);
+      runs.find(y, row.flags);
       if (y > band.begin)
-        runs.join_to_above(y, flags);
+        runs.join_to_above(y, row.flags);
     }
   });
-  for (int band = 1; band < bands_.count(); ++band)
-    runs.join_to_above(bands_.first_of(config_.height, band), flags_[0].as<std::uint8_t>());
-  bands_.for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y)
-      runs.remove(y, static_cast<Number>(size));
-  });
+  for (int number = 1; number < rows.bands.count(); ++number) {
+    Band band = rows.bands.band(number);
+    runs.join_to_above(band.begin, Flags(band.scratch, width).flags);
+  }
+  for_rows(rows.config.height, [&](int y) { runs.remove(y, static_cast<Number>(size)); });
 }
 
 }  // namespace cudavision::sgm

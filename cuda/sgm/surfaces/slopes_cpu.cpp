@@ -72,23 +72,15 @@ void clear_confidence_row(const std::uint16_t* map, int width, std::uint8_t* con
 
 }  // namespace
 
-SlopesCpu::SlopesCpu(Device& device, const StageConfig& config)
-    : config_(config), has_known_(device.allocate(static_cast<std::size_t>(config.height))) {}
-
-void SlopesCpu::run(const std::uint16_t* from, std::uint16_t* to, std::uint8_t* confidence) const {
-  const int width = config_.width, height = config_.height;
-  auto* const has_known = has_known_.as<bool>();
-  const auto row = [=](int y) { return to + std::int64_t{y} * width; };
-  const SlopeFiller filler(config_, from);
-  Bands(height).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y) {
-      has_known[y] = filler.fill_row(y, row(y));
-      if (confidence)
-        clear_confidence_row(from + std::int64_t{y} * width, width,
-                             confidence + std::int64_t{y} * width);
-    }
+void fill_slopes_cpu(const StageRows& rows, const std::uint16_t* from, bool* has_known,
+                     std::uint16_t* to, std::uint8_t* confidence) {
+  const SlopeFiller filler(rows.config, from);
+  for_rows(rows.config.height, [&](int y) {
+    has_known[y] = filler.fill_row(y, rows.row(to, y));
+    if (confidence)
+      clear_confidence_row(rows.row(from, y), rows.config.width, rows.row(confidence, y));
   });
-  fill_empty_rows(config_, has_known, to);
+  fill_empty_rows(rows, has_known, to);
 }
 
 }  // namespace cudavision::sgm

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/maps/sample_rows_cpu.h"
 #include "cuda/sgm/surfaces/arithmetic.h"
 
@@ -97,34 +98,27 @@ void smooth_row(const SampleRows& rows, const std::uint8_t* confidence, const Cu
   }
 }
 
+void run_pass(const StageRows& rows, const SamplePlane& picture, const std::uint8_t* confidence,
+              int step, const std::uint16_t* from, std::uint16_t* to) {
+  static const Cuts cuts;
+  for_samples(rows, from, &picture, step, [&](const SampleRows& samples, int y) {
+    smooth_row(samples, rows.row(confidence, y), cuts, rows.config.width, rows.row(to, y));
+  });
+}
+
 }  // namespace
 
-SmoothCpu::SmoothCpu(Device& device, const StageConfig& config)
-    : config_(config), bands_(config.height) {
-  for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(SampleRows::bytes(config.width, smoothing_step(0))));
+std::size_t samples_scratch(const StageConfig& config) {
+  // Smoothing takes the widest steps, and keep_confident_cpu() needs one more row.
+  return scratch_bytes<SampleRows>(config.width, std::max(refine_step, smoothing_step(0))) +
+         static_cast<std::size_t>(round_up(config.width, 64));
 }
 
-void SmoothCpu::run(const SamplePlane& picture, const std::uint8_t* confidence,
-                    const std::uint16_t* from, std::uint16_t* to, std::uint16_t* scratch) const {
-  run_pass(picture, confidence, smoothing_step(0), from, to);
-  run_pass(picture, confidence, smoothing_step(1), to, scratch);
-  run_pass(picture, confidence, smoothing_step(2), scratch, to);
-}
-
-void SmoothCpu::run_pass(const SamplePlane& picture, const std::uint8_t* confidence, int step,
-                         const std::uint16_t* from, std::uint16_t* to) const {
-  static const Cuts cuts;
-  const int width = config_.width;
-  bands_.for_each([&](const Band& band) {
-    SampleRows rows(width, config_.height, step,
-                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
-    for (int y = band.begin; y < band.end; ++y) {
-      const std::int64_t first = std::int64_t{y} * width;
-      rows.load(from, &picture, y);
-      smooth_row(rows, confidence + first, cuts, width, to + first);
-    }
-  });
+void smooth_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint8_t* confidence,
+                const std::uint16_t* from, std::uint16_t* to, std::uint16_t* scratch) {
+  run_pass(rows, picture, confidence, smoothing_step(0), from, to);
+  run_pass(rows, picture, confidence, smoothing_step(1), to, scratch);
+  run_pass(rows, picture, confidence, smoothing_step(2), scratch, to);
 }
 
 }  // namespace cudavision::sgm

@@ -26,22 +26,20 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
 
 }  // namespace
 
-void filter_over_time_cpu(const StageConfig& config, const std::uint16_t* map,
+void filter_over_time_cpu(const StageRows& rows, const std::uint16_t* map,
                           const std::uint16_t* measured, const TemporalFilter& filter,
                           const History& history) {
-  const int width = config.width;
-  const std::uint16_t* const known = measured ? measured : map;
+  const int width = rows.config.width;
   const bool begins = history.begins();
-  Bands(config.height).for_each([&](const Band& band) {
-    for (int y = band.begin; y < band.end; ++y) {
-      const std::int64_t first = std::int64_t{y} * width;
-      if (begins) {
-        std::fill_n(history.numbers + first, width, unknown);
-        std::fill_n(history.ages + first, width, std::uint8_t{0});
-      }
-      filter_row(map + first, known + first, filter, width, history.numbers + first,
-                 history.ages + first);
+  for_rows(rows.config.height, [&](int y) {
+    std::uint16_t* const numbers = rows.row(history.numbers, y);
+    std::uint8_t* const ages = rows.row(history.ages, y);
+    if (begins) {
+      std::fill_n(numbers, width, unknown);
+      std::fill_n(ages, width, std::uint8_t{0});
     }
+    filter_row(rows.row(map, y), rows.row(measured ? measured : map, y), filter, width, numbers,
+               ages);
   });
 }
 

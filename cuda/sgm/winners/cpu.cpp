@@ -27,6 +27,11 @@ constexpr auto numbers = count_up();
 
 /// The smallest sum so far of each pixel of the right map, and its disparity.
 struct RightBest {
+  /// Columns p < 0 have entries as well. They belong to the map if the minimum is negative.
+  RightBest(Scratch& scratch, int columns)
+      : sums(scratch.take<std::uint16_t>(columns)),
+        disparities(scratch.take<std::uint16_t>(columns)) {}
+
   std::uint16_t* sums;
   std::uint16_t* disparities;
 };
@@ -118,31 +123,24 @@ void write_right(const std::uint16_t* found, int width, int disparities, int shi
 
 }  // namespace
 
-SelectCpu::SelectCpu(Device& device, const StageConfig& config)
-    : config_(config), bands_(config.height) {
-  for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(
-        2 * sizeof(std::uint16_t) *
-        (static_cast<std::size_t>(config.width) + static_cast<std::size_t>(config.disparities))));
+std::size_t winners_scratch(const StageConfig& config) {
+  return scratch_bytes<RightBest>(config.width + config.disparities);
 }
 
-void SelectCpu::run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
-                    const WtaResult& winners) const {
-  const int width = config_.width, disparities = config_.disparities;
+void select_cpu(const StageRows& rows, const std::uint16_t* sums, float uniqueness,
+                Subpixel subpixel, const WtaResult& winners) {
+  const StageConfig& config = rows.config;
+  const int width = config.width, disparities = config.disparities;
   const Rules rules{disparities, uniqueness, subpixel,
-                    config_.libsgm() && subpixel == Subpixel::none};
-  const int shift = config_.right_shift();
-  bands_.for_each([&](const Band& band) {
-    auto* const memory = scratch_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
-    // Columns p < 0 have entries as well. They belong to the map if the minimum is negative.
-    const RightBest right{memory, memory + width + disparities};
+                    config.libsgm() && subpixel == Subpixel::none};
+  rows.bands.for_each([&](Band& band) {
+    const RightBest right(band.scratch, width + disparities);
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;
+      const WtaResult row = winners.from_pixel(first);
       std::fill_n(right.sums, width + disparities, no_sum);
-      select_row(sums + first * disparities, width, rules, right,
-                 {winners.left + first, nullptr,
-                  winners.confidence ? winners.confidence + first : nullptr});
-      write_right(right.disparities, width, disparities, shift, winners.right + first);
+      select_row(sums + first * disparities, width, rules, right, row);
+      write_right(right.disparities, width, disparities, config.right_shift(), row.right);
     }
   });
 }

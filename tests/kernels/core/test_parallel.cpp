@@ -3,8 +3,10 @@
 #include <malloc.h>
 #include <sys/wait.h>
 #include <tbb/global_control.h>
+#include <tbb/task_arena.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <functional>
@@ -80,6 +82,57 @@ TEST(ParallelLoops, RunAfterAFork) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+/// Two pieces, of which the second has margins.
+struct TwoPieces {
+  TwoPieces(Scratch& scratch, int count)
+      : bytes(scratch.take<std::uint8_t>(static_cast<std::size_t>(count))),
+        words(scratch.take<std::uint32_t>(static_cast<std::size_t>(count), 3)) {}
+
+  std::uint8_t* bytes;
+  std::uint32_t* words;
+};
+
+TEST(Bands, ShareOutRowsAndScratchMemory) {
+  const auto device = make_cpu_device();
+  for (const int threads : {1, 3, 8})
+    for (const int rows : {1, 2, 7, 64}) {
+      tbb::task_arena(threads).execute([&] {
+        constexpr int count = 33;
+        const Bands bands(*device, rows, scratch_bytes<TwoPieces>(count));
+        EXPECT_EQ(bands.count(), std::min(threads, rows));
+        std::vector<std::atomic<int>> calls(static_cast<std::size_t>(rows)), others(100);
+        bands.for_each([&](Band& band) {
+          for (int y = band.begin; y < band.end; ++y)
+            ++calls[static_cast<std::size_t>(y)];
+          const Band other = band.of(100);
+          for (int y = other.begin; y < other.end; ++y)
+            ++others[static_cast<std::size_t>(y)];
+          const TwoPieces pieces(band.scratch, count);
+          EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.bytes) % 64, 0u);
+          EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.words - 3) % 64, 0u);
+          std::fill_n(pieces.bytes, count, static_cast<std::uint8_t>(band.number));
+          std::fill_n(pieces.words - 3, count + 6, static_cast<std::uint32_t>(band.number));
+        });
+        EXPECT_EQ(std::vector<int>(calls.begin(), calls.end()), std::vector<int>(calls.size(), 1));
+        EXPECT_EQ(std::vector<int>(others.begin(), others.end()), std::vector<int>(100, 1));
+        for (int number = 0; number < bands.count(); ++number) {
+          Band band = bands.band(number);
+          const TwoPieces pieces(band.scratch, count);
+          EXPECT_EQ(std::count(pieces.bytes, pieces.bytes + count, number), count);
+          EXPECT_EQ(std::count(pieces.words - 3, pieces.words + count + 3, number), count + 6);
+        }
+      });
+    }
+}
+
+TEST(ForRows, CallsEachRowOnce) {
+  for (const int rows : {0, 1, 5, 200}) {
+    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(rows));
+    for_rows(rows, [&](int y) { ++calls[static_cast<std::size_t>(y)]; });
+    EXPECT_EQ(std::vector<int>(calls.begin(), calls.end()), std::vector<int>(calls.size(), 1));
+  }
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
