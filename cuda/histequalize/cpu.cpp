@@ -140,13 +140,14 @@ class HistEqualizeCpu final : public Histogram::Backend {
     const std::uint8_t* from = in.planes[channel.plane].row(y) + offset;
     std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
     const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(channel.step) * layout_.sample_bytes();
+    const int width = layout_.width;  // which stores of bytes might change
     if (layout_.bits == 8) {
-      for (int x = 0; x < layout_.width; ++x)
+      for (int x = 0; x < width; ++x)
         to[step * x] = static_cast<std::uint8_t>(table[from[step * x]]);
       return;
     }
     const std::uint32_t largest = (1u << layout_.bits) - 1;
-    for (int x = 0; x < layout_.width; ++x)
+    for (int x = 0; x < width; ++x)
       store16(to + step * x,
               std::uint32_t{table[sample_value(load16(from + step * x), layout_.shift, largest)]}
                   << layout_.shift);
