@@ -95,7 +95,7 @@ GType register_enum(const char* name, const GEnumValue* values) {
   return type;
 }
 
-std::string odd_size_error(const char* property, int size, const std::string& fault,
+std::string odd_size_error(const char* property, int size, const char* fault,
                            const char* alternative) {
   if (size % 2 != 0 || size == 0)
     return {};

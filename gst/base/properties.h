@@ -211,7 +211,7 @@ GType register_enum(const char* name, const GEnumValue* values);
 
 /// Empty if size is odd or 0, else what is wrong with the value of the property and how to mend it.
 /// fault: "is even, but …", why it must be odd. alternative: what else would do.
-std::string odd_size_error(const char* property, int size, const std::string& fault,
+std::string odd_size_error(const char* property, int size, const char* fault,
                            const char* alternative = "");
 
 /// Handles settings that do not fit the frames. At start and with new caps, they are an error.

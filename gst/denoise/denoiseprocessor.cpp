@@ -17,12 +17,6 @@ nlmeans::Parameters parameters_of(const DenoiseProcessor::Settings& settings, in
   return parameters;
 }
 
-std::string size_error(const char* property, const char* what, int size) {
-  return odd_size_error(
-      property, size,
-      std::string("is even, but ") + what + " in its middle and equally many on either side");
-}
-
 // The range of the properties includes the values between 0 and the special value.
 std::string strength_error(const char* property, double strength, const char* special) {
   constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
@@ -59,12 +53,17 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
 }
 
 std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&) {
-  std::string error =
-      size_error("search-size", "the area that is searched has a pixel", settings.search_size);
+  std::string error = odd_size_error("search-size", settings.search_size,
+                                     "is even, but the area that is searched has a pixel in its "
+                                     "middle and equally many on either side");
   if (error.empty())
-    error = size_error("patch-size", "a patch has a pixel", settings.patch_size);
+    error = odd_size_error(
+        "patch-size", settings.patch_size,
+        "is even, but a patch has a pixel in its middle and equally many on either side");
   if (error.empty())
-    error = size_error("frames", "the film that is searched has a frame", settings.frames);
+    error = odd_size_error("frames", settings.frames,
+                           "is even, but the film that is searched has a frame in its middle and "
+                           "equally many on either side");
   if (error.empty())
     error = strength_error("strength", settings.strength, "to have it follow the measured noise");
   if (error.empty())
