@@ -104,32 +104,20 @@ constexpr guint frames_in_flight_property = first_property + DeviceSession::prop
 
 /* Properties and states */
 
-bool is_session_property(guint id) {
-  return id >= first_property && id < first_property + DeviceSession::property_count;
-}
-
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
   if (id == frames_in_flight_property) {
     const ObjectLock lock(object);
     state_of(object).frames_in_flight = g_value_get_int(value);
-    return;
-  }
-  if (!is_session_property(id)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     return;
   }
   state_of(object).session.set_property(static_cast<DeviceSession::Property>(id - first_property),
                                         value);
 }
 
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+void get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
   if (id == frames_in_flight_property) {
     const ObjectLock lock(object);
     g_value_set_int(value, state_of(object).frames_in_flight);
-    return;
-  }
-  if (!is_session_property(id)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     return;
   }
   state_of(object).session.get_property(static_cast<DeviceSession::Property>(id - first_property),
