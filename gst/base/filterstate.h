@@ -11,10 +11,8 @@
 #include <utility>
 
 #include "gst/base/filterframes.h"
-#include "gst/base/framedelay.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/regionfinder.h"
-#include "gst/core/elementerror.h"
 #include "gst/flight/framepusher.h"
 
 namespace cudavision {
@@ -36,9 +34,9 @@ struct FilterState {
   DeviceSession session;
 
   // The next three are under the object lock.
-  int frames_in_flight = 0;     ///< the property
-  GstClockTime buffered = 0;    ///< duration of the frames that may wait in the element, or NONE
-  GstClockTime delay_time = 0;  ///< that of the frames for which each one waits
+  int frames_in_flight = 0;   ///< the property
+  GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
+  GstClockTime latency = 0;   ///< that of latency_frames
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
@@ -59,19 +57,15 @@ struct FilterState {
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device
 
-  FrameDelay delay;
-  bool latency_changed = false;  ///< and no message has said so yet
+  std::size_t latency_frames = 0;            ///< how many frames later each one is pushed
+  GstFlowReturn pending_flow = GST_FLOW_OK;  ///< of push_pending(), for the next frame's answer
 
-  FrameInfo info;        ///< of the current frame
-  bool missing = false;  ///< the current frame is not there
-  guint64 number = 0;    ///< of the current frame, if frames wait
+  FrameInfo info;                      ///< of the current frame
+  bool missing = false;                ///< the current frame is not there
+  const ConstFrame* stored = nullptr;  ///< the current frame's pixels, if its buffer has none
   FrameWork work = FrameWork::nothing;
   RegionFinder regions;  ///< for elements that process regions only
 };
-
-inline GstCudaVisionFilter* filter(gpointer self) {
-  return static_cast<GstCudaVisionFilter*>(self);
-}
 
 inline FilterState& state_of(gpointer self) {
   return *filter(self)->state;
@@ -84,10 +78,8 @@ inline GstDebugCategory* category_of(gpointer self) {
 /// Returns GstBaseTransform's virtual functions.
 GstBaseTransformClass* filter_parent_class();
 
-/// True in pull mode, where downstream gets each frame as a return value.
-bool is_pulled(gpointer self);
-
-/// Builds the operation for known formats in the session's context, and frees the one before.
+/// Builds the operation for known formats in the session's context, and frees the one before. Posts
+/// a LATENCY message if the latency has changed, so no context may be current.
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
 /// Frees everything that lives in the session's context.
 void release_filter(gpointer self);
@@ -108,43 +100,12 @@ void rebuild_filter(gpointer self, Change&& change) {
   configure_filter(self, in, out, same_caps);
 }
 
-/// Begins a frame, which may be one that has waited: finds out about it, and lets controllers set
-/// the properties for its time.
-/// `missing`: the buffer stands for a missing frame.
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing);
-/// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
-/// started.
-GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out);
-/// Posts a LATENCY message if the delay has changed. No context may be current.
-void post_latency(gpointer self);
-
-/// Gives up what is still to come of earlier frames.
-void discard_messages(gpointer self);
 /// Waits until all frames have gone downstream. If the work on one has failed, gives up what is
 /// still to come of it and of earlier frames, and returns false; its error has been posted.
 bool wait_for_frames(gpointer self);
 
-/// Runs the part of a virtual function that frames may make fail. Those in flight then go
-/// downstream before the error is posted; if one of them fails itself, its error is the only one.
-/// Earlier frames that are still in flight are given up: waiting for them, at the latest in stop(),
-/// would fail as well and post a second error.
-template <class Result, class Body>
-Result post_first_exception(gpointer self, Result on_error, Body&& body,
-                            const SourceLocation& location = SourceLocation::current()) {
-  return post_exceptions(
-      self, on_error,
-      [&]() -> Result {
-        try {
-          return body();
-        } catch (...) {
-          if (!wait_for_frames(self))
-            return on_error;
-          discard_messages(self);
-          throw;
-        }
-      },
-      location);
-}
+/// Calls the virtual function. Its flow return is the answer to the next frame.
+void push_pending(gpointer self);
 
 /// Completes a frame that was in flight, see FramePusher::Complete.
 OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame);

@@ -8,23 +8,40 @@
 
 namespace cudavision {
 
-void discard_messages(gpointer self) {
+namespace {
+
+void discard(gpointer self) {
   if (class_of(self)->discard)
     class_of(self)->discard(filter(self));
 }
+
+}  // namespace
 
 bool wait_for_frames(gpointer self) {
   FilterState& state = state_of(self);
   state.pusher->drain();
   if (!state.frame_failed.exchange(false))
     return true;
-  discard_messages(self);
+  discard(self);
   return false;
+}
+
+bool give_up_frames(gpointer self) {
+  const bool all_worked = wait_for_frames(self);
+  discard(self);
+  return all_worked;
+}
+
+void push_pending(gpointer self) {
+  const auto push = class_of(self)->push_pending;
+  const GstFlowReturn flow = push ? push(filter(self)) : GST_FLOW_OK;
+  if (flow != GST_FLOW_OK)
+    state_of(self).pending_flow = flow;
 }
 
 void drain_filter(gpointer self) {
   FilterState& state = state_of(self);
-  push_delayed(self);
+  push_pending(self);
   wait_for_frames(self);
   if (state.frames)
     state.frames->finish();
@@ -57,39 +74,45 @@ OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
 
 namespace {
 
-// Upstream stops in silence if a frame fails while the element is being stopped or flushed: the
-// error is not the reason that the stream ends, and may have gone to a bus that nobody reads.
-GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow) {
-  const bool flushing = GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)) ||
-                        GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans));
-  return flow == GST_FLOW_ERROR && flushing ? GST_FLOW_FLUSHING : flow;
+bool is_flushing(GstBaseTransform* trans) {
+  return GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)) ||
+         GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans));
+}
+
+// Waits until another frame may be in flight, if several may be.
+GstFlowReturn wait_for_room(GstBaseTransform* trans) {
+  FramePusher& pusher = *state_of(trans).pusher;
+  const GstFlowReturn flow = pusher.started() ? pusher.wait_for_room() : GST_FLOW_OK;
+  if (flow != GST_FLOW_OK)
+    wait_for_frames(trans);
+  return flow;
 }
 
 GstFlowReturn submit(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
-  // Until a frame has come to wait: QoS may drop this one.
-  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_DISCONT))
-    state.delay.interrupted = true;
-  if (state.pusher->started()) {
-    // Before all else, so that what is decided about the frame is not out of date when it starts.
-    const GstFlowReturn flow = state.pusher->wait_for_room();
-    if (flow != GST_FLOW_OK) {
-      wait_for_frames(trans);
-      gst_buffer_unref(in);
-      return flow;
-    }
-    // New caps and a new pool are negotiated after the frames in flight.
-    if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
-      wait_for_frames(trans);
+  // Before all else, so that what is decided about the frame is not out of date when it starts.
+  GstFlowReturn flow = wait_for_room(trans);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref(in);
+    return flow;
   }
+  // New caps and a new pool are negotiated after the frames in flight.
+  if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
+    wait_for_frames(trans);
   // GstBaseTransform would mark the first frame after one that QoS has dropped when it pushes it.
   if (state.skipped && !is_pulled(trans)) {
     in = gst_buffer_make_writable(in);
     GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
-    state.info.buffer = in;
   }
-  const GstFlowReturn flow = filter_parent_class()->submit_input_buffer(trans, is_discont, in);
+  flow = filter_parent_class()->submit_input_buffer(trans, is_discont, in);
   state.skipped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (flow != GST_FLOW_OK)
+    return flow;
+  flow = std::exchange(state.pending_flow, GST_FLOW_OK);
+  // Downstream may have been linked meanwhile; if not, the next push reports it.
+  if (flow == GST_FLOW_OK || flow == GST_FLOW_NOT_LINKED)
+    return GST_FLOW_OK;
+  gst_clear_buffer(&trans->queued_buf);
   return flow;
 }
 
@@ -107,25 +130,11 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   gst_base_transform_reconfigure_src(trans);
 }
 
-// Builds everything for another number of frames to search, if the properties ask for it.
-void follow_properties(GstBaseTransform* trans) {
-  const auto needs_reconfigure = class_of(trans)->needs_reconfigure;
-  if (state_of(trans).frames && needs_reconfigure && needs_reconfigure(filter(trans)))
-    rebuild_filter(trans, [] {});
-}
-
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   post_first_exception(trans, false, [&] {
-    const std::size_t& ahead = state_of(trans).delay.ahead;
-    const bool waits = ahead > 0;
-    // A frame that waits begins when it is processed, which delay_frame() does.
-    if (!waits)
-      begin_frame_at(trans, buffer, is_missing_frame(buffer));
+    if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT))
+      push_pending(trans);
     follow_context(trans, buffer);
-    follow_properties(trans);
-    post_latency(trans);
-    if (waits && ahead == 0)
-      begin_frame_at(trans, buffer, is_missing_frame(buffer));
     return true;
   });
 }
@@ -182,12 +191,10 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state, in == out));
-    const bool waited = state.delay.ahead > 0;
     DeviceWork started;
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
-      started = waited ? state.frames->start_reference(state.number, out, state.work, state.info)
-                       : state.frames->start(in, out, state.work, state.info);
+      started = state.frames->start(in, state.stored, out, state.work, state.info);
       const auto needs_frame_done = class_of(trans)->needs_frame_done;
       state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
     }
@@ -201,11 +208,10 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-}  // namespace
-
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing) {
+// Begins a frame, and lets controllers set the properties for its time.
+void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
   FilterState& state = state_of(trans);
-  state.missing = missing;
+  state.missing = !state.stored && is_missing_frame(frame);
   state.info.buffer = frame;
   state.info.times = frame_times(trans->segment, frame);
   state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);
@@ -213,49 +219,16 @@ void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame, bool missing) {
     gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
 }
 
-namespace {
-
-// Returns the time at which a frame ends.
-GstClockTime end_of(const FrameInfo& frame) {
-  const FrameTimes& times = frame.times;
-  return GST_CLOCK_TIME_IS_VALID(times.timestamp) && GST_CLOCK_TIME_IS_VALID(times.duration)
-             ? times.timestamp + times.duration
-             : times.timestamp;
-}
-
-// Returns no frame unless downstream pulls it. With frames in flight, the pusher hands it
-// downstream later, or this function itself if nothing is in its way, as the pusher's thread would
-// only take time. GstBaseTransform would mark a frame that it pushes with the DISCONT of an earlier
-// one that it has not pushed, and whether frames are in flight or wait may change from frame to
-// frame, so it pushes none.
-GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
-  const auto of_parent = filter_parent_class()->generate_output;
-  FilterState& state = state_of(trans);
-  // Another thread may stop the pusher at any time, so this is decided once for each frame.
-  state.overlaps = state.pusher->started();
-  if (!trans->queued_buf || is_pulled(trans))
-    return of_parent(trans, out);
-  if (state.delay.ahead > 0)
-    return delay_frame(trans, OwnedBuffer(std::exchange(trans->queued_buf, nullptr)));
-  const GstFlowReturn flow = of_parent(trans, out);
-  if (flow == GST_FLOW_OK && *out)
-    return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
-  state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
-  return flow;
-}
-
-GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
-  return answer_of(trans, generate(trans, out));
-}
-
-}  // namespace
-
+// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
+// started, or pushes it itself if nothing is in its way, as the pusher's thread would only take
+// time.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
   // GstBaseTransform does this for the frames that it pushes, and answers POSITION queries with it.
-  const GstClockTime end = end_of(state.info);
-  if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
-    trans->segment.position = end;
+  const FrameTimes& times = state.info.times;
+  if (GST_CLOCK_TIME_IS_VALID(times.timestamp) && trans->segment.format == GST_FORMAT_TIME)
+    trans->segment.position =
+        times.timestamp + (GST_CLOCK_TIME_IS_VALID(times.duration) ? times.duration : 0);
   ++state.pushed;
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
   if (!state.overlaps)  // transform() has completed the work
@@ -269,7 +242,25 @@ GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   return buffer ? gst_pad_push(src, buffer.release()) : GST_FLOW_ERROR;
 }
 
-namespace {
+// Returns no frame unless downstream pulls it. GstBaseTransform would mark a frame that it pushes
+// with the DISCONT of an earlier one that it has not pushed, and whether frames are in flight may
+// change from frame to frame, so it pushes none.
+GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
+  FilterState& state = state_of(trans);
+  // Another thread may stop the pusher at any time, so this is decided once for each frame.
+  state.overlaps = state.pusher->started();
+  if (trans->queued_buf)
+    begin_frame_at(trans, trans->queued_buf);
+  const GstFlowReturn flow = filter_parent_class()->generate_output(trans, out);
+  if (flow == GST_FLOW_OK && *out && !is_pulled(trans))
+    return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
+  state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
+  return flow;
+}
+
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+  return answer_of(trans, generate(trans, out));
+}
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
   const auto& frames = state_of(trans).frames;
@@ -285,24 +276,22 @@ void forget_frames(gpointer self) {
   state.pusher->take_flow();
   state.skipped = false;
   state.pushed = 0;
-  drop_delayed(self);
-  state.delay.flow = GST_FLOW_OK;
-  discard_messages(self);
+  state.pending_flow = GST_FLOW_OK;
+  discard(self);
 }
 
 void forget_eos(gpointer self) {
   FilterState& state = state_of(self);
   state.pusher->forget_eos();
-  if (state.delay.flow == GST_FLOW_EOS)
-    state.delay.flow = GST_FLOW_OK;
+  if (state.pending_flow == GST_FLOW_EOS)
+    state.pending_flow = GST_FLOW_OK;
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   post_first_exception(trans, false, [&] {
     if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
-      // Frames that wait come before the event, except those of which a flush makes nothing.
       if (GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP)
-        push_delayed(trans);
+        push_pending(trans);
       wait_for_frames(trans);
     }
     switch (GST_EVENT_TYPE(event)) {
@@ -348,6 +337,10 @@ gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
 
 }  // namespace
 
+GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow) {
+  return flow == GST_FLOW_ERROR && is_flushing(trans) ? GST_FLOW_FLUSHING : flow;
+}
+
 void install_streaming(GstBaseTransformClass* transform_class) {
   transform_class->before_transform = GST_DEBUG_FUNCPTR(before_transform);
   transform_class->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
@@ -360,3 +353,20 @@ void install_streaming(GstBaseTransformClass* transform_class) {
 }
 
 }  // namespace cudavision
+
+using namespace cudavision;
+
+GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer frame,
+                                          const ConstFrame* stored) {
+  auto* const trans = GST_BASE_TRANSFORM_CAST(self);
+  const GstFlowReturn flow = is_flushing(trans) ? GST_FLOW_FLUSHING : wait_for_room(trans);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  self->state->stored = stored;
+  trans->queued_buf = frame.release();
+  GstBuffer* out = nullptr;
+  const GstFlowReturn answer = generate_output(trans, &out);
+  self->state->stored = nullptr;
+  gst_clear_buffer(&out);  // of a frame that has failed
+  return answer;
+}

@@ -11,7 +11,7 @@ namespace cudavision {
 class FrameClock {
  public:
   /// video has the framerate of the caps.
-  explicit FrameClock(const GstVideoInfo& video) : interval_(interval_of(video)) {}
+  explicit FrameClock(const GstVideoInfo& video) : interval_(duration_of(1, video)) {}
 
   /// Returns the running time between the frame and the last one, or 0 if it runs backwards. If
   /// that of either is unknown, returns the frame's duration, else the interval of the caps'
@@ -27,12 +27,6 @@ class FrameClock {
   void reset() { last_ = GST_CLOCK_TIME_NONE; }
 
  private:
-  static GstClockTime interval_of(const GstVideoInfo& video) {
-    const auto frames = static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&video));
-    const auto seconds = static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&video));
-    return frames > 0 ? gst_util_uint64_scale(GST_SECOND, seconds, frames) : 40 * GST_MSECOND;
-  }
-
   GstClockTime interval_;
   GstClockTime last_ = GST_CLOCK_TIME_NONE;  ///< running time of the last frame
 };

@@ -22,7 +22,10 @@ bool applies_to_output(const GstMeta* meta, bool same_size) {
   return true;
 }
 
-void copy_metas(GstBuffer* in, GstBuffer* out, bool same_size) {
+void copy_metadata(GstBuffer* in, GstBuffer* out, bool same_size) {
+  gst_buffer_copy_into(
+      out, in, static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS),
+      0, static_cast<gsize>(-1));
   gpointer place = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta(in, &place)) {
     // A pooled meta belongs to the pool of the input buffer.

@@ -11,7 +11,7 @@ namespace cudavision {
 /// buffer.
 bool applies_to_output(const GstMeta* meta, bool same_size);
 
-/// Copies those metas of in to out.
-void copy_metas(GstBuffer* in, GstBuffer* out, bool same_size);
+/// Gives out the flags and times of in, and those metas.
+void copy_metadata(GstBuffer* in, GstBuffer* out, bool same_size);
 
 }  // namespace cudavision

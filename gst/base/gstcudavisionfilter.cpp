@@ -52,45 +52,28 @@ std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const F
                                1);
 }
 
-GstClockTime duration_of(std::size_t frames, const FrameFormat& format) {
-  if (frames == 0)
-    return 0;
-  if (format.info.fps_n <= 0)
-    return GST_CLOCK_TIME_NONE;
-  return gst_util_uint64_scale(frames * GST_SECOND, format.info.fps_d, format.info.fps_n);
-}
-
-// Returns how long a frame waits for later ones, at most an hour. If the framerate is unknown, 25
-// frames a second are assumed.
-GstClockTime delay_of(std::size_t frames, const FrameFormat& format) {
-  const GstClockTime duration = duration_of(frames, format);
-  return GST_CLOCK_TIME_IS_VALID(duration) ? std::min<GstClockTime>(duration, 3600 * GST_SECOND)
-                                           : frames * 40 * GST_MSECOND;
-}
-
 }  // namespace
 
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out,
                       bool same_caps) {
   FilterState& state = state_of(self);
-  const DeviceSession& session = state.session;
   release_filter(self);
-  const DeviceScope scope(session);
-  state.regions.set_video(in.info);
-  class_of(self)->configure(filter(self), session.device(), in, out);
-  const std::size_t maximum = limit_frames_in_flight(self, in, out);
-  const auto frames_ahead = class_of(self)->frames_ahead;
-  state.delay.ahead = frames_ahead ? frames_ahead(filter(self)) : 0;
-  state.frames.emplace(filter(self), session, in, out, same_caps, maximum, state.delay.ahead > 0);
-  const ObjectLock lock(self);
-  state.buffered = duration_of(maximum - 1, in);
-  const GstClockTime delay = delay_of(state.delay.ahead, in);
-  state.latency_changed = state.latency_changed || delay != state.delay_time;
-  state.delay_time = delay;
-}
-
-void post_latency(gpointer self) {
-  if (std::exchange(state_of(self).latency_changed, false))
+  bool latency_changed = false;
+  {
+    const DeviceScope scope(state.session);
+    state.regions.set_video(in.info);
+    state.latency_frames = 0;
+    class_of(self)->configure(filter(self), state.session.device(), in, out);
+    const std::size_t maximum = limit_frames_in_flight(self, in, out);
+    state.frames.emplace(filter(self), state.session, in, out, same_caps, maximum);
+    const ObjectLock lock(self);
+    const bool known = maximum == 1 || in.info.fps_n > 0;
+    state.buffered = known ? duration_of(maximum - 1, in.info) : GST_CLOCK_TIME_NONE;
+    const GstClockTime latency =
+        std::min<GstClockTime>(duration_of(state.latency_frames, in.info), 3600 * GST_SECOND);
+    latency_changed = std::exchange(state.latency, latency) != latency;
+  }
+  if (latency_changed)
     gst_element_post_message(GST_ELEMENT_CAST(self),
                              gst_message_new_latency(GST_OBJECT_CAST(self)));
 }
@@ -160,16 +143,16 @@ gboolean start(GstBaseTransform* trans) {
     state.skipped = false;
     state.reports = false;
     state.pushed = 0;
-    state.delay.flow = GST_FLOW_OK;
+    state.pending_flow = GST_FLOW_OK;
     state.regions.start();
     state.requested_in_flight = requested_frames_in_flight(trans);
     state.session.start();
     state.pusher->open();
-    // Until the caps are known, so is not whether frames will wait.
+    // Whether frames will be in flight depends on the caps, which are not known yet.
     const bool may_wait = !is_pulled(trans) && state.requested_in_flight != 1 &&
                           (state.requested_in_flight > 1 || state.session.on_cuda());
     const ObjectLock lock(trans);
-    state.delay_time = 0;
+    state.latency = 0;
     state.buffered = may_wait ? GST_CLOCK_TIME_NONE : 0;
     return TRUE;
   });
@@ -181,7 +164,6 @@ gboolean stop(GstBaseTransform* trans) {
   state_of(trans).pusher->stop();
   const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {
-    drop_delayed(trans);
     drain_filter(trans);
     return true;
   });
@@ -261,7 +243,6 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
                           "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
                           state.session.on_cuda() ? "CUDA" : "the CPU");
       configure_filter(trans, in, out, gst_caps_is_equal(in_caps, out_caps));
-      post_latency(trans);
       state.forget_refusal();
       return TRUE;
     } catch (const std::exception& e) {
@@ -289,10 +270,9 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, con
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    // Where frames wait for later ones, the element keeps copies and gives each buffer back at
-    // once.
+    // An element that pushes frames later keeps copies, and gives each buffer back at once.
     const FilterState& state = state_of(trans);
-    return propose_pool(query, state.session, state.delay.ahead > 0 ? 0 : state.pusher->limit());
+    return propose_pool(query, state.session, state.latency_frames ? 0 : state.pusher->limit());
   });
 }
 
@@ -321,10 +301,9 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
   });
 }
 
-// Frames wait for the later ones that are searched. Else a frame goes downstream as soon as it is
-// ready, so frames in flight add nothing to the least latency. But like a queue, the element can
-// hold back frames of a live source, and like a queue without a limit in time, it has no greatest
-// latency while the framerate is unknown.
+// A frame goes downstream as soon as it is ready, so frames in flight add nothing to the least
+// latency. But like a queue, the element can hold back frames of a live source, and like a queue
+// without a limit in time, it has no greatest latency while the framerate is unknown.
 void add_latency(gpointer self, GstQuery* query) {
   gboolean live = FALSE;
   GstClockTime minimum = 0, maximum = 0;
@@ -333,9 +312,9 @@ void add_latency(gpointer self, GstQuery* query) {
   const auto sum = [](GstClockTime a, GstClockTime b) {
     return a < GST_CLOCK_TIME_NONE - b ? a + b : GST_CLOCK_TIME_NONE;
   };
-  const GstClockTime delay = state_of(self).delay_time;
-  gst_query_set_latency(query, live, minimum + delay,
-                        sum(sum(maximum, delay), state_of(self).buffered));
+  const GstClockTime own = state_of(self).latency;
+  gst_query_set_latency(query, live, minimum + own,
+                        sum(sum(maximum, own), state_of(self).buffered));
 }
 
 // True if the pad may process what arrives in order. The stream lock is held.
@@ -353,7 +332,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
       if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
         return FALSE;
       if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
-        push_delayed(trans);
+        push_pending(trans);
       wait_for_frames(trans);
     }
     if (state_of(trans).session.handle_context_query(query))
@@ -430,8 +409,16 @@ RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self) {
   return self->state->regions;
 }
 
-Device* gst_cuda_vision_filter_upload_queue(GstCudaVisionFilter* self) {
-  return is_pulled(self) ? nullptr : &self->state->session.arrivals();
+void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames) {
+  self->state->latency_frames = frames;
+}
+
+void gst_cuda_vision_filter_reconfigure(GstCudaVisionFilter* self) {
+  post_first_exception(self, false, [&] {
+    if (self->state->frames)
+      rebuild_filter(self, [] {});
+    return true;
+  });
 }
 
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

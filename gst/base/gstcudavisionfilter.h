@@ -6,7 +6,9 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "gst/base/devicesession.h"
+#include "gst/core/elementerror.h"
 #include "gst/core/frameinfo.h"
+#include "gst/core/scoped.h"
 #include "gst/core/videoformat.h"
 
 G_BEGIN_DECLS
@@ -69,26 +71,11 @@ struct GstCudaVisionFilterClass {
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
-  /// Returns how many later frames process() searches, once the element is configured. If there are
-  /// any, frames go downstream that much later, and the next functions must exist. The default is
-  /// none.
-  std::size_t (*frames_ahead)(GstCudaVisionFilter* self);
-  /// Enqueues what keeps the pixels of a frame, as long as frames up to frames_ahead() numbers
-  /// before and after it are processed. Numbers of missing frames are left out. This work is
-  /// enqueued on gst_cuda_vision_filter_upload_queue().
-  void (*store_reference)(GstCudaVisionFilter* self, guint64 number,
-                          const cudavision::ConstFrame& in);
-  /// Called when the device has finished that. process() may have been called in between, so that
-  /// the device did not run out of work. If this returns true, what the device has found in the
-  /// frame changes that result: reference() and process() are then called once more.
-  bool (*reference_ready)(GstCudaVisionFilter* self);
-  /// Returns the frame of that number. process() is then called for it.
-  cudavision::ConstFrame (*reference)(GstCudaVisionFilter* self, guint64 number);
-  /// The next frame does not continue the ones before.
-  void (*clear_references)(GstCudaVisionFilter* self);
-  /// True if the properties ask for another number of frames_ahead(). Then all frames that wait go
-  /// downstream, and configure() is called again.
-  bool (*needs_reconfigure)(GstCudaVisionFilter* self);
+  /// Pushes the frames that the element has kept back, before serialized events, frames that do not
+  /// continue them, DRAIN queries and configure(). Returns the first flow return that is not
+  /// GST_FLOW_OK, and drops the frames after it. See gst_cuda_vision_filter_push(). The default is
+  /// that the element keeps none.
+  GstFlowReturn (*push_pending)(GstCudaVisionFilter* self);
   /// Called when the device has finished a frame, before that goes downstream. Later frames may be
   /// in flight already. The device may still be at a frame in CUDA memory that carries a stream.
   void (*frame_done)(GstCudaVisionFilter* self);
@@ -106,8 +93,44 @@ struct GstCudaVisionFilterClass {
 
 namespace cudavision {
 
+inline GstCudaVisionFilter* filter(gpointer self) {
+  return static_cast<GstCudaVisionFilter*>(self);
+}
+
 inline GstCudaVisionFilterClass* class_of(gpointer self) {
   return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
+}
+
+/// True in pull mode, where downstream gets each frame as a return value.
+bool is_pulled(gpointer self);
+
+/// Returns what a virtual function for a frame answers instead of flow: upstream stops in silence
+/// if a frame fails while the element is being stopped or flushed. The error is not the reason that
+/// the stream ends, and may have gone to a bus that nobody reads.
+GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow);
+
+/// Waits until all frames in flight have gone downstream, and gives up what is still to come of
+/// them: waiting for it, at the latest in stop(), could fail and post a second error. Returns false
+/// if the work on one of them has failed; its error has been posted.
+bool give_up_frames(gpointer self);
+
+/// Runs the part of a virtual function that frames may make fail. Those in flight then go
+/// downstream before the error is posted; if one of them fails itself, its error is the only one.
+template <class Result, class Body>
+Result post_first_exception(gpointer self, Result on_error, Body&& body,
+                            const SourceLocation& location = SourceLocation::current()) {
+  return post_exceptions(
+      self, on_error,
+      [&]() -> Result {
+        try {
+          return body();
+        } catch (...) {
+          if (!give_up_frames(self))
+            return on_error;
+          throw;
+        }
+      },
+      location);
 }
 
 }  // namespace cudavision
@@ -117,9 +140,17 @@ cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* s
 /// Returns what finds the regions of frames, for elements that process only these.
 cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self);
 
-/// Returns the queue for store_reference(), or nullptr if frames may not wait for later ones: in
-/// pull mode, downstream gets each frame as a return value.
-cudavision::Device* gst_cuda_vision_filter_upload_queue(GstCudaVisionFilter* self);
+/// Call this in configure() if the element copies frames, and pushes each one that many frames
+/// later. Not in pull mode.
+void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames);
+
+/// Processes a frame that the element has kept back, and pushes it. If the buffer has no memory,
+/// stored is where its pixels are on the device once begin_frame() returns.
+GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, cudavision::OwnedBuffer frame,
+                                          const cudavision::ConstFrame* stored);
+
+/// Calls configure() again, for other properties, if the caps are known.
+void gst_cuda_vision_filter_reconfigure(GstCudaVisionFilter* self);
 
 /// Adds the pad templates: all video formats on the sink pad, src on the source pad.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

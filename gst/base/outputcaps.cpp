@@ -39,10 +39,8 @@ void append_frames(GstCaps* result, const GstStructure* picture, GrayDepth depth
 
 }  // namespace
 
-bool takes_cuda(GstBaseTransform* filter) {
-  return gst_cuda_vision_filter_session(
-             static_cast<GstCudaVisionFilter*>(static_cast<gpointer>(filter)))
-      .takes_cuda();
+bool takes_cuda(GstBaseTransform* trans) {
+  return gst_cuda_vision_filter_session(filter(trans)).takes_cuda();
 }
 
 bool is_deep(GstVideoFormat format) {

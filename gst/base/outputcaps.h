@@ -16,7 +16,7 @@ namespace cudavision {
 enum class GrayDepth { as_input, any };
 
 /// Returns true if a filter takes frames in CUDA memory.
-bool takes_cuda(GstBaseTransform* filter);
+bool takes_cuda(GstBaseTransform* trans);
 bool is_deep(GstVideoFormat format);
 /// Returns all formats of the sink pads.
 Formats all_formats();

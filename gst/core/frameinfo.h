@@ -25,6 +25,13 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
+/// Returns how long so many frames take, at 25 frames a second if the caps' framerate is unknown.
+inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
+  const bool known = video.fps_n > 0;
+  return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),
+                               static_cast<guint64>(known ? video.fps_n : 25));
+}
+
 /// Information about a frame besides its pixels, which operations may need.
 struct FrameInfo {
   FrameTimes times;

@@ -74,14 +74,16 @@ std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&
 DenoiseProcessor::DenoiseProcessor(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                                    const FrameFormat&, const Settings& settings)
     : requested_frames_(settings.frames),
-      frames_(gst_cuda_vision_filter_upload_queue(self) ? settings.frames : 1),
+      frames_(is_pulled(self) ? 1 : settings.frames),
       parameters_(parameters_of(settings, frames_)),
       layout_(in.layout),
       noise_(device, in.layout),
       denoise_(device, in.layout, parameters_),
       regions_(device, in.layout, settings, gst_cuda_vision_filter_regions(self)) {
-  if (frames_ > 1)
-    window_.emplace(*gst_cuda_vision_filter_upload_queue(self), device, in.layout, frames_);
+  if (frames_ == 1)
+    return;
+  delay_.emplace(gst_cuda_vision_filter_session(self), in, frames_);
+  gst_cuda_vision_filter_set_latency(self, static_cast<std::size_t>(frames_ / 2));
 }
 
 void DenoiseProcessor::apply(const Settings& settings) {
@@ -92,6 +94,8 @@ void DenoiseProcessor::apply(const Settings& settings) {
 bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   measured_ = false;
   set_frames(frames_);  // denoise() counts the frames that are available
+  if (delay_)
+    delay_->search();
   return regions_.select(info) && !denoise_.identity();
 }
 
@@ -99,6 +103,12 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
                            NoiseMessages* messages) {
   if (out)
     denoise(in, *out);
+  // The device does not run out of work while the host waits for the last frame. If that frame
+  // begins a new scene, it must not be searched.
+  if (delay_ && delay_->finish_upload() && out) {
+    delay_->search();
+    denoise(in, *out);
+  }
   if (!messages)
     return;
   if (!std::exchange(measured_, false))
@@ -106,10 +116,16 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
   messages->read_back(info.times, layout_, parameters_, noise_.states());
 }
 
+void DenoiseProcessor::restart() noexcept {
+  noise_.restart();
+  if (delay_)
+    delay_->clear();
+}
+
 void DenoiseProcessor::denoise(const ConstFrame& in, const Frame& out) {
   std::span<const ConstFrame> neighbours;
-  if (window_)
-    neighbours = window_->neighbours();
+  if (delay_)
+    neighbours = delay_->neighbours();
   set_frames(static_cast<int>(neighbours.size()) + 1);
   // A scene cut repeats this call for the same frame, which counts once in the average.
   if (denoise_.needs_noise() && !std::exchange(measured_, true))

@@ -7,7 +7,7 @@
 #include "cuda/nlmeans/nlmeans.h"
 #include "cuda/noise/noise.h"
 #include "gst/base/filterelement.h"
-#include "gst/denoise/framewindow.h"
+#include "gst/denoise/framedelay.h"
 #include "gst/denoise/noisemessages.h"
 
 namespace cudavision {
@@ -44,12 +44,12 @@ class DenoiseProcessor {
   void apply(const Settings& settings);
   bool begin_frame(const FrameInfo& info);
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info, NoiseMessages* messages);
-  void restart() noexcept { noise_.restart(); }
+  void restart() noexcept;
 
   /// The property `frames` as of the construction.
   int requested_frames() const noexcept { return requested_frames_; }
-  /// The frames that are searched around each frame, or nullptr if it is denoised by itself.
-  FrameWindow* window() { return window_ ? &*window_ : nullptr; }
+  /// The frames that wait for those after them, or nullptr if each is denoised by itself.
+  FrameDelay* delay() { return delay_ ? &*delay_ : nullptr; }
 
  private:
   void set(const nlmeans::Parameters& parameters);
@@ -64,7 +64,7 @@ class DenoiseProcessor {
   bool measured_ = false;  ///< the noise of the current frame
   nlmeans::NlMeans denoise_;
   FrameRegions regions_;
-  std::optional<FrameWindow> window_;
+  std::optional<FrameDelay> delay_;
 };
 
 }  // namespace cudavision

@@ -28,7 +28,6 @@ class FrameWindow {
   /// `frames` is odd. Frames are searched on `device`. Nothing is allocated before the first frame.
   FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout, int frames);
 
-  int frames() const noexcept { return frames_; }
   /// Frames before and after the one in the middle.
   int radius() const noexcept { return frames_ / 2; }
 

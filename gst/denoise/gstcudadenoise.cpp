@@ -39,6 +39,8 @@
  *
  * Since: 0.1.0
  */
+#include <utility>
+
 #include "gst/denoise/denoiseprocessor.h"
 
 namespace cudavision {
@@ -46,51 +48,74 @@ namespace {
 
 using Denoise = FilterElement<DenoiseProcessor>;
 
-/* Frames that are searched together */
+/* Frames that wait for later ones. Whoever gets one may stop the element, which frees the delay. */
 
-FrameWindow* window_of(GstCudaVisionFilter* self) {
+FrameDelay* delay_of(gpointer self) {
   DenoiseProcessor* processor = Denoise::processor(self);
-  return processor ? processor->window() : nullptr;
+  return processor ? processor->delay() : nullptr;
 }
 
-std::size_t frames_ahead(GstCudaVisionFilter* self) {
-  const FrameWindow* window = window_of(self);
-  return window ? static_cast<std::size_t>(window->radius()) : 0;
+GstFlowReturn push_oldest(GstCudaVisionFilter* self) {
+  FrameDelay::Frame oldest = delay_of(self)->take_oldest();
+  return gst_cuda_vision_filter_push(self, std::move(oldest.buffer), oldest.stored);
 }
 
-void store_reference(GstCudaVisionFilter* self, guint64 number, const ConstFrame& in) {
-  window_of(self)->store(number, in);
+GstFlowReturn push_pending(GstCudaVisionFilter* self) {
+  GstFlowReturn flow = GST_FLOW_OK;
+  while (flow == GST_FLOW_OK && delay_of(self) && !delay_of(self)->empty())
+    flow = push_oldest(self);
+  if (FrameDelay* delay = delay_of(self))
+    delay->clear();
+  return flow;
 }
 
-bool reference_ready(GstCudaVisionFilter* self) {
-  return window_of(self)->begins_scene();
+// A frame that waits begins when it is pushed. Values that are not valid are reported then.
+void before_transform(GstBaseTransform* trans, GstBuffer* in) {
+  Denoise::parent_class()->before_transform(trans, in);
+  const DenoiseProcessor* processor = Denoise::processor(trans);
+  const GstClockTime time = frame_times(trans->segment, in).stream_time;
+  if (!delay_of(trans) && GST_CLOCK_TIME_IS_VALID(time))
+    gst_object_sync_values(GST_OBJECT_CAST(trans), time);
+  const auto settings = Denoise::settings(trans);
+  if (processor && settings.frames != processor->requested_frames() &&
+      Denoise::settings_error(trans, settings).empty())
+    gst_cuda_vision_filter_reconfigure(filter(trans));
 }
 
-ConstFrame reference(GstCudaVisionFilter* self, guint64 number) {
-  return window_of(self)->centre_on(number);
-}
-
-void clear_references(GstCudaVisionFilter* self) {
-  if (FrameWindow* window = window_of(self))
-    window->clear();
-}
-
-// A value that is not valid is reported when the next frame begins.
-bool needs_reconfigure(GstCudaVisionFilter* self) {
-  const auto settings = Denoise::settings(self);
-  return settings.frames != Denoise::processor(self)->requested_frames() &&
-         Denoise::settings_error(self, settings).empty();
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+  if (!trans->queued_buf || !delay_of(trans))
+    return Denoise::parent_class()->generate_output(trans, out);
+  GstCudaVisionFilter* const self = filter(trans);
+  const GstFlowReturn flow = post_first_exception(self, GST_FLOW_ERROR, [&] {
+    OwnedBuffer in(std::exchange(trans->queued_buf, nullptr));
+    try {
+      const DeviceScope scope(gst_cuda_vision_filter_session(self));
+      delay_of(self)->store(in.get());
+    } catch (...) {
+      // The frames before this one go downstream first. If one of them fails, too, its error is the
+      // only one.
+      if (push_pending(self) == GST_FLOW_ERROR)
+        return GST_FLOW_ERROR;
+      throw;
+    }
+    in.reset();
+    const GstFlowReturn pushed = delay_of(self)->is_due() ? push_oldest(self) : GST_FLOW_OK;
+    // Upstream then has its buffer back.
+    if (FrameDelay* delay = delay_of(self)) {
+      const DeviceScope scope(gst_cuda_vision_filter_session(self));
+      delay->finish_upload();
+    }
+    return pushed;
+  });
+  return answer_of(trans, flow);
 }
 
 }  // namespace
 
 void DenoiseProcessor::extend_class(GstCudaVisionFilterClass* klass) {
-  klass->frames_ahead = frames_ahead;
-  klass->store_reference = store_reference;
-  klass->reference_ready = reference_ready;
-  klass->reference = reference;
-  klass->clear_references = clear_references;
-  klass->needs_reconfigure = needs_reconfigure;
+  klass->push_pending = push_pending;
+  klass->parent_class.before_transform = GST_DEBUG_FUNCPTR(before_transform);
+  klass->parent_class.generate_output = GST_DEBUG_FUNCPTR(generate_output);
 }
 
 }  // namespace cudavision

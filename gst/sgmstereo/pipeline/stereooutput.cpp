@@ -192,11 +192,7 @@ DeviceWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right,
 
 // Gives an output the times and flags of the left frame, and those of its metas that still apply.
 void describe(StereoStream& stream, GstBuffer* left, bool discont, GstBuffer* out) {
-  gst_buffer_copy_into(
-      out, left,
-      static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0,
-      static_cast<gsize>(-1));
-  copy_metas(left, out, !stream.packing.packed());
+  copy_metadata(left, out, !stream.packing.packed());
   GST_BUFFER_FLAG_UNSET(out, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
   if (discont)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);

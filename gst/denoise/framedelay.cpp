@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/denoise/framedelay.h"
+
+#include <utility>
+
+#include "gst/base/framemetas.h"
+#include "gst/core/frameinfo.h"
+
+namespace cudavision {
+
+FrameDelay::FrameDelay(const DeviceSession& session, const FrameFormat& in, int frames)
+    : window_(session.arrivals(), session.device(), in.layout, frames),
+      uploads_(FrameQueues(session.arrivals()), session.context(), session.page_locks(), 1) {
+  uploads_.set_input(0, in);
+}
+
+void FrameDelay::store(GstBuffer* in) {
+  Frame frame = {nullptr, nullptr};
+  if (is_missing_frame(in)) {
+    frame.buffer.reset(gst_buffer_ref(in));
+  } else {
+    frame = {OwnedBuffer(gst_buffer_new()), &stored_};
+    copy_metadata(in, frame.buffer.get(), true);
+    MappedFrames mapped = uploads_.map({in}, {});
+    window_.store(arrived_, mapped.input(0));
+    upload_ = std::move(mapped).end(true);
+  }
+  waiting_.push_back(std::move(frame));
+  ++arrived_;
+}
+
+bool FrameDelay::finish_upload() {
+  if (!upload_)
+    return false;
+  std::move(upload_).complete();
+  return window_.begins_scene();
+}
+
+FrameDelay::Frame FrameDelay::take_oldest() {
+  number_ = arrived_ - waiting_.size();
+  Frame oldest = std::move(waiting_.front());
+  waiting_.pop_front();
+  return oldest;
+}
+
+void FrameDelay::clear() noexcept {
+  waiting_.clear();
+  window_.clear();
+}
+
+void FrameDelay::search() {
+  if (upload_.done())
+    finish_upload();
+  stored_ = window_.centre_on(number_);
+}
+
+}  // namespace cudavision
