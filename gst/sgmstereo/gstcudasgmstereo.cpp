@@ -72,33 +72,8 @@
  *
  * ## Messages
  * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
- * message named `cudasgmstereo`:
- *
- * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): of the left frame, as in
- *   messages of the level element
- * * `known` (#gdouble): share of the pixels whose disparity is known, before holes are filled
- * * `at-range-end` (#gdouble): of these, the share at the end of the range of disparities
- * * `blocks` (#guint): number of small blocks that were searched in the right picture
- * * `agreement`, `matched` (#gdouble): shares of the blocks that were found in both directions, and
- *   of those that were found without doubt
- * * `vertical-offset`, `vertical-spread` (#gdouble): how many rows lower the matched blocks lie in
- *   the right picture, median and difference of the quartiles; absent if too few match
- * * `repeating` (#gdouble): share of the known pixels in areas where a second disparity, a constant
- *   period away, matches as well; `repeat-period` (#gint): that period in pixels, absent if nothing
- *   repeats
- * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only if a
- *   source pad carries depth
- * * `rows-off`, `pitch`, `yaw`, `roll`, `zoom` (#gdouble), each with its standard error as
- *   `rows-off-error` and so on: how far apart the rows of both pictures lie, in pixels, and how the
- *   right camera has turned in its mount, in degrees; absent while too little is known
- * * `corrected-pitch`, `corrected-yaw`, `corrected-roll`, `corrected-zoom` (#gdouble) and
- *   `corrections` (#guint): what is corrected of this, with #GstCudaSgmStereo:calibration-drift
- * * `calibrations` (#guint): with `calibration=auto`, how many calibrations have taken effect
- * * `known-distance-offset` (#gdouble): by how many pixels the disparity at
- *   #GstCudaSgmStereo:known-distance is too large
- *
- * It also posts warnings if the cameras are swapped, the pictures not rectified, or properties do
- * not suit them.
+ * message named `cudasgmstereo`, whose fields docs/elements/cudasgmstereo.md lists. It also posts
+ * warnings if the cameras are swapped, the pictures not rectified, or properties do not suit them.
  *
  * Since: 0.1.0
  */
@@ -109,11 +84,7 @@
 #include "gst/sgmstereo/pads/requestpads.h"
 #include "gst/sgmstereo/pads/sinkpadstate.h"
 #include "gst/sgmstereo/pads/stereocaps.h"
-#include "gst/sgmstereo/pipeline/branches.h"
-#include "gst/sgmstereo/pipeline/negotiation.h"
-#include "gst/sgmstereo/pipeline/stereoaggregate.h"
-#include "gst/sgmstereo/pipeline/streamevents.h"
-#include "gst/sgmstereo/pipeline/unlinkedreports.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
 GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
@@ -154,6 +125,15 @@ struct InAggregatingThread<function> {
     return function(*element_of(self)->stream, arguments...);
   }
 };
+
+static GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
+  return stereo_state(element).session.change_state(transition,
+                                                    GST_ELEMENT_CLASS(stereo_parent_class()));
+}
+
+static void set_context(GstElement* element, GstContext* context) {
+  stereo_state(element).session.set_context(context, GST_ELEMENT_CLASS(stereo_parent_class()));
+}
 
 static GstFlowReturn chain(GstPad* pad, GstObject* self, GstBuffer* buffer) {
   return stereo_chain(*element_of(self)->sinks, pad, buffer);
@@ -230,8 +210,8 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   install_stereo_properties(object_class);
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
-  element_class->change_state = GST_DEBUG_FUNCPTR(stereo_change_state);
-  element_class->set_context = GST_DEBUG_FUNCPTR(stereo_set_context);
+  element_class->change_state = GST_DEBUG_FUNCPTR(change_state);
+  element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
   element_class->request_new_pad = GST_DEBUG_FUNCPTR(stereo_request_new_pad);
   element_class->release_pad = GST_DEBUG_FUNCPTR(stereo_release_pad);
   describe_element(

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
-#include "gst/base/properties.h"
 #include "gst/sgmstereo/pads/stereostate.h"
-#include "gst/sgmstereo/stereoenums.h"
-#include "gst/sgmstereo/stereopresets.h"
 
 namespace cudavision {
 namespace {
@@ -15,282 +13,126 @@ namespace {
 using Settings = StereoSettings;
 using Ranges = sgm::Parameters::Ranges;
 
-/* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
- * inherits. */
+/// Named sets of values for the properties that decide between speed, accuracy and density. custom
+/// stands for all other values of these properties.
+enum class StereoPreset { custom, fast, balanced, accurate, dense };
 
-/// Returns the settings with the values that properties have while nobody sets them.
-Settings shown(const Settings& settings) {
-  Settings result = settings.with_calibrated_lengths();
-  if (settings.focal_length > 0)
-    result.focal_length = settings.focal_length;
-  static_cast<sgm::Parameters&>(result) = sgm::resolved(settings);
-  return result;
+constexpr GEnumValue presets[] = {
+    enum_value(StereoPreset::custom, "Other values; setting it changes nothing", "custom"),
+    enum_value(StereoPreset::fast, "The least time, without clean-up", "fast"),
+    enum_value(StereoPreset::balanced, "The default", "balanced"),
+    enum_value(StereoPreset::accurate, "Fewer disparities, of which fewer are wrong", "accurate"),
+    enum_value(StereoPreset::dense, "A disparity for every pixel", "dense"),
+    {},
+};
+
+struct PresetValues {
+  StereoPreset preset;
+  int speckle_size, confidence_threshold;
+  bool fill_holes, refine, slanted_surfaces;
+  double noise;
+};
+
+constexpr double automatic_noise = sgm::Parameters::automatic_noise;
+
+// docs/elements/cudasgmstereo.md has what they were chosen by: their errors on pairs with ground
+// truth. More paths and other values of uniqueness, median and lr-max-diff gained nothing there.
+constexpr PresetValues preset_values[] = {
+    {StereoPreset::fast, 0, 0, false, false, false, 0},
+    {StereoPreset::balanced, sgm::Config::automatic, 0, false, true, true, automatic_noise},
+    {StereoPreset::accurate, 100, 60, false, true, true, automatic_noise},
+    {StereoPreset::dense, 100, 20, true, true, true, automatic_noise},
+};
+
+/// Returns the values in force, without automatic ones.
+auto values_of(const StereoSettings& settings) {
+  const sgm::Parameters parameters = sgm::resolved(settings);
+  return std::make_tuple(parameters.speckle_size, parameters.confidence_threshold,
+                         parameters.fill_holes, parameters.refine, parameters.slanted_surfaces,
+                         parameters.noise);
 }
 
-void add_search(ElementProperties<Settings>& all) {
-  constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"output", "Output", "What to compute from each pair of frames", ready},
-          &Settings::output, output_type());
-  all.add(
-      {"frame-packing", "Frame packing",
-       "Packing of frames that hold both pictures, on sink_left alone: side-by-side or top-bottom "
-       "(none = as the caps' multiview-mode says; mono, left, right = not packed, whatever the "
-       "caps say; all other values are refused)",
-       ready},
-      &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
-  all.add(
-      {"num-disparities", "Number of disparities",
-       "Number of disparities to search, a multiple of 32; time and memory grow with it", ready},
-      &Settings::disparities, Ranges::disparities);
-  all.add(
-      {"min-disparity", "Minimum disparity",
-       "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
-       ready},
-      &Settings::minimum, Ranges::minimum);
-  all.add({"paths", "Paths",
-           "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
-           "unless it is set)",
-           ready},
-          &Settings::paths, Ranges::paths, shown);
-  all.add<sgm::Config::Census>({"census", "Census",
-                                "Census transform that describes the surroundings of a pixel (with "
-                                "compatibility=libsgm, symmetric-9x7 unless it is set)",
-                                ready},
-                               &Settings::census, census_type(), shown);
-  all.add<sgm::Config::Compatibility>(
-      {"compatibility", "Compatibility",
-       "Library whose results to reproduce bit for bit, instead of this element's own definition",
-       ready},
-      &Settings::compatibility, compatibility_type());
-  all.add(
-      {"memory-budget", "Memory budget",
-       "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
-       "bytes. What does not fit is matched in bands of rows, with the same result in more time",
-       ready},
-      &Settings::memory_budget, {0, 1e15});
+/// Gives the properties of a preset its values. custom changes nothing.
+void apply_preset(StereoPreset preset, StereoSettings& settings) {
+  for (const PresetValues& values : preset_values)
+    if (values.preset == preset) {
+      settings.speckle_size = values.speckle_size;
+      settings.confidence_threshold = values.confidence_threshold;
+      settings.fill_holes = values.fill_holes;
+      settings.refine = values.refine;
+      settings.slanted_surfaces = values.slanted_surfaces;
+      settings.noise = values.noise;
+    }
 }
 
-void add_calibration(ElementProperties<Settings>& all) {
-  constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add(
-      {"calibration", "Calibration",
-       "File of OpenCV's stereo calibration (YAML, XML or JSON with M1 D1 M2 D2 R T, or R1 R2 P1 "
-       "P2); several are separated by commas. The frames are then rectified. auto = without a "
-       "file: cameras that are mounted roughly parallel are calibrated by what they see",
-       ready},
-      +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
-  all.add(
-      {"calibration-left", "Calibration of the left camera",
-       "File of the left camera's camera_info (YAML, by ROS), instead of calibration", ready},
-      +[](Settings& settings) -> const char*& { return settings.calibration.left; });
-  all.add(
-      {"calibration-right", "Calibration of the right camera",
-       "File of the right camera's camera_info (YAML, by ROS), instead of calibration", ready},
-      +[](Settings& settings) -> const char*& { return settings.calibration.right; });
-  all.add(
-      {"alpha", "Alpha",
-       "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
-       "cameras see, to 1, all of them (-1 = as the calibration says; with calibration=auto, 0)",
-       ready},
-      &Settings::alpha, {-1, 1});
-  all.add({"calibration-drift", "Calibration drift",
-           "What to do about cameras that have turned in their mounts, as inspected pairs show: "
-           "nothing, warn, or correct the right camera's pictures (with calibration=auto, warn "
-           "corrects them, too)",
-           ready},
-          &Settings::calibration_drift, calibration_drift_type());
+/// Returns the preset whose values the properties have.
+StereoPreset preset_of(const StereoSettings& settings) {
+  for (const PresetValues& values : preset_values) {
+    StereoSettings with_preset = settings;
+    apply_preset(values.preset, with_preset);
+    if (values_of(with_preset) == values_of(settings))
+      return values.preset;
+  }
+  return StereoPreset::custom;
 }
 
-void add_matching(ElementProperties<Settings>& all) {
-  all.add({"p1", "P1",
-           "Penalty for a disparity that changes by one between neighbouring pixels; less than p2 "
-           "(0 = automatic: 14; with paths=8 or a census other than census-gradient, 10)"},
-          &Settings::p1, Ranges::p1);
-  all.add({"p2", "P2",
-           "Penalty for a disparity that changes by more than one; at most 255 minus the bits of "
-           "the census, which is 223 with census-gradient (0 = automatic: 60; with paths=8, 50; "
-           "with another census, 120)"},
-          &Settings::p2, Ranges::p2);
-  all.add({"adaptive-p2", "Adaptive P2",
-           "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
-          &Settings::adaptive_p2);
-  all.add({"noise", "Noise",
-           "Standard deviation of the pictures' noise in levels of 8 bits, to which they are "
-           "filtered before they are compared (-1 = measured in the left pictures, 0 = none; no "
-           "effect with compatibility=libsgm or with a census other than census-gradient)"},
-          &Settings::noise, Ranges::noise);
-  all.add({"uniqueness", "Uniqueness",
-           "A disparity becomes unknown if the cost of another one, times this factor, is below "
-           "its own cost (1 = keep all)"},
-          &Settings::uniqueness, Ranges::uniqueness);
-  all.add({"subpixel", "Subpixel",
-           "Compute disparities in sixteenths of a pixel instead of whole pixels"},
-          &Settings::subpixel);
-  all.add<sgm::Parameters::SubpixelMethod>(
-      {"subpixel-method", "Subpixel method",
-       "Curve whose vertex is the disparity between whole pixels (no effect with "
-       "compatibility=libsgm)"},
-      &Settings::subpixel_method, subpixel_method_type());
-  all.add({"median", "Median", "Filter disparities with a 3x3 median"}, &Settings::median);
-  all.add({"lr-max-diff", "Left-right difference",
-           "A disparity becomes unknown if the right picture's disparity for the same point "
-           "differs by more than this, in pixels (-1 = do not compare)"},
-          &Settings::lr_max_diff, Ranges::lr_max_diff);
-  all.add({"speckle-size", "Speckle size",
-           "Disparities of regions of up to this many pixels become unknown (0 = keep all; with "
-           "compatibility=libsgm, 0 unless it is set)"},
-          &Settings::speckle_size, Ranges::speckle_size, shown);
-  all.add({"speckle-range", "Speckle range",
-           "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
-          &Settings::speckle_range, Ranges::speckle_range);
-  all.add({"confidence-threshold", "Confidence threshold",
-           "Disparities of less confidence become unknown, before holes are filled (0 = keep all)"},
-          &Settings::confidence_threshold, Ranges::confidence_threshold);
-  all.add({"fill-holes", "Fill holes",
-           "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
-          &Settings::fill_holes);
-  all.add(
-      {"refine", "Refine",
-       "Smooth the disparities of each surface by a median over pixels of similar luminance (no "
-       "effect with compatibility=libsgm)"},
-      &Settings::refine);
-  all.add({"slanted-surfaces", "Slanted surfaces",
-           "Take surfaces for planes that may slant: continue their slope into filled pixels, "
-           "compare with a refined right map and, with refine and subpixel, sharpen disparities by "
-           "the pictures and smooth planes (no effect with compatibility=libsgm)"},
-          &Settings::slanted_surfaces);
-}
-
-void add_temporal(ElementProperties<Settings>& all) {
-  all.add({"temporal-alpha", "Temporal alpha",
-           "Weight of a new disparity against those of the frames before it; less is smoother and "
-           "slower (1 = no smoothing over time)"},
-          &Settings::temporal_alpha, Ranges::temporal_alpha);
-  all.add({"temporal-delta", "Temporal delta",
-           "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
-           "effect at once"},
-          &Settings::temporal_delta, Ranges::temporal_delta);
-  all.add({"temporal-persistence", "Temporal persistence",
-           "Number of frames for which a pixel that became unknown keeps its disparity (0 = none)"},
-          &Settings::temporal_persistence, Ranges::temporal_persistence);
-}
-
-void add_output(ElementProperties<Settings>& all) {
-  all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
-           "calibration's, if there is one; with calibration=auto, one that is guessed from the "
-           "width)"},
-          &Settings::focal_length, {0, 1e6}, shown);
-  all.add({"baseline", "Baseline",
-           "Distance between the cameras in millimetres; depth and points need it (0 = the "
-           "calibration's, if there is one)"},
-          &Settings::baseline, {0, 1e6}, shown);
-  all.add(
-      {"known-distance", "Known distance",
-       "Place and distance x,y,mm by which calibration-drift=correct finds the yaw of the right "
-       "camera, which rows do not show: what pixel (x, y) of the map shows is so many "
-       "millimetres away from the plane of the cameras (empty = none)"},
-      +[](Settings& settings) -> const char*& { return settings.known_distance; });
-  all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
-          {0.001, 1e6});
-  all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},
-          &Settings::colormap, colormap_type());
-  all.add(
-      {"colormap-range", "Range of the colour map",
-       "Values that grey levels and colours stand for: full, auto (percentiles of the picture, "
-       "smoothed over time) or two numbers (0,64), also for one output (depth=500,4000) and as "
-       "a list with semicolons (empty = auto for depth, else full)"},
-      +[](Settings& settings) -> const char*& { return settings.colormap_range; });
-  all.add(
-      {"max-skew", "Maximum skew",
-       "Largest difference between the running times of the two frames of a pair, in ns; of the "
-       "frames within it, the nearest is the partner (-1 = "
-       "half the duration of the left frame; if that is unknown or more than 10 s, half of "
-       "1/framerate; if that is unknown too, 20 ms); with more than an hour, frames wait forever"},
-      &Settings::max_skew, {-1, G_MAXINT64});
-  all.add({"frames-in-flight", "Frames in flight",
-           "Number of pairs that are transferred and processed at the same time (1 = one after the "
-           "other, 0 = automatic, at present 2 on CUDA, 1 on the CPU and where pairs are handed on "
-           "in CUDA memory in the order of a stream)",
-           PropertyChange::when_ready},
-          &Settings::frames_in_flight, frames_in_flight_range);
-  all.add({"diagnostics-interval", "Diagnostics interval",
-           "Running time between two inspections of a pair, in ns: each posts an element message "
-           "with figures, and warnings say what is wrong with the cameras or the settings (0 = "
-           "none)"},
-          &Settings::diagnostics_interval);
-}
-
-/* Ids: first StereoSettings, then the session, then the properties that can only be read, then
- * the preset. */
+/* Ids: first StereoSettings, then the session's, then these. */
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
-enum ReadOnly {
-  property_invalid_value,
-  property_disparity_scale,
-  property_dropped_left,
-  property_dropped_right,
-  read_only_count
+enum Own : guint {
+  own_invalid_value = DeviceSession::property_count,
+  own_disparity_scale,
+  own_dropped_left,
+  own_dropped_right,
+  own_preset,
 };
 
-guint first_session_id() {
-  return properties->count() + 1;
-}
-
-guint first_read_only_id() {
-  return first_session_id() + DeviceSession::property_count;
-}
-
-guint preset_id() {
-  return first_read_only_id() + read_only_count;
-}
-
-bool is_session_id(guint id) {
-  return id >= first_session_id() && id < first_read_only_id();
+/// Returns an Own, or a DeviceSession::Property.
+guint own_id(guint id) {
+  return id - properties->count() - 1;
 }
 
 DeviceSession::Property session_property(guint id) {
-  return static_cast<DeviceSession::Property>(id - first_session_id());
+  return static_cast<DeviceSession::Property>(own_id(id));
 }
 
-void install_read_only(GObjectClass* klass) {
-  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  const sgm::DisparityScale scale = sgm::disparity_scale(StereoSettings());
-  const auto install = [&](ReadOnly property, GParamSpec* spec) {
-    g_object_class_install_property(klass, first_read_only_id() + property, spec);
-  };
-  install(property_invalid_value,
-          g_param_spec_uint("invalid-value", "Invalid value",
-                            "GRAY16_LE sample that marks an unknown disparity", 0, G_MAXUINT16,
-                            scale.invalid, flags));
-  install(property_disparity_scale,
-          g_param_spec_int("disparity-scale", "Disparity scale",
-                           "Counts of a GRAY16_LE sample per pixel of disparity", 1, 16,
-                           scale.per_pixel, flags));
-  install(property_dropped_left,
-          g_param_spec_uint64("dropped-left", "Dropped left frames",
-                              "Number of left frames dropped since the start because they had no "
-                              "partner, or one of another size or depth",
-                              0, G_MAXUINT64, 0, flags));
-  install(property_dropped_right,
-          g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Number of right frames dropped since the start because they had "
-                              "no partner, or one of another size or depth",
-                              0, G_MAXUINT64, 0, flags));
-}
-
-void install_preset(GObjectClass* klass) {
-  constexpr auto flags =
-      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
-                               GST_PARAM_MUTABLE_PLAYING);
+void install_own(GObjectClass* klass) {
+  constexpr auto shown = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  constexpr auto set = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING);
+  const sgm::DisparityScale scale = sgm::disparity_scale(Settings());
+  const guint first = properties->count() + 1;
   g_object_class_install_property(
-      klass, preset_id(),
+      klass, first + own_invalid_value,
+      g_param_spec_uint("invalid-value", "Invalid value",
+                        "GRAY16_LE sample that marks an unknown disparity", 0, G_MAXUINT16,
+                        scale.invalid, shown));
+  g_object_class_install_property(
+      klass, first + own_disparity_scale,
+      g_param_spec_int("disparity-scale", "Disparity scale",
+                       "Counts of a GRAY16_LE sample per pixel of disparity", 1, 16,
+                       scale.per_pixel, shown));
+  g_object_class_install_property(
+      klass, first + own_dropped_left,
+      g_param_spec_uint64("dropped-left", "Dropped left frames",
+                          "Number of left frames dropped since the start because they had no "
+                          "partner, or one of another size or depth",
+                          0, G_MAXUINT64, 0, shown));
+  g_object_class_install_property(
+      klass, first + own_dropped_right,
+      g_param_spec_uint64("dropped-right", "Dropped right frames",
+                          "Number of right frames dropped since the start because they had "
+                          "no partner, or one of another size or depth",
+                          0, G_MAXUINT64, 0, shown));
+  g_object_class_install_property(
+      klass, first + own_preset,
       g_param_spec_enum("preset", "Preset",
                         "Sets speckle-size, confidence-threshold, fill-holes, refine, "
                         "slanted-surfaces and noise at once; each of them may be set again "
                         "afterwards",
-                        preset_type(), static_cast<gint>(preset_of(StereoSettings())), flags));
+                        register_enum("GstCudaSgmStereoPreset", presets),
+                        static_cast<gint>(preset_of(Settings())), set));
 }
 
 /// Returns the scale that the properties show. The next start will refuse a minimum out of range.
@@ -322,24 +164,14 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   notify("preset", preset_of(after) != preset_of(before));
 }
 
-guint64 current_drops(gpointer self, const StereoSinkPad& sink) {
-  StereoState& state = stereo_state(self);
-  return state.shared.lock()->sides[state.side_of(sink.pad)].dropped;
-}
-
 }  // namespace
 
 void install_stereo_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
-  add_search(all);
-  add_calibration(all);
-  add_matching(all);
-  add_temporal(all);
-  add_output(all);
+  add_stereo_properties(all);
   properties = &all;
-  DeviceSession::install_properties(klass, first_session_id());
-  install_read_only(klass);
-  install_preset(klass);
+  DeviceSession::install_properties(klass, all.count() + 1);
+  install_own(klass);
 }
 
 std::string stereo_range_error(const StereoSettings& settings) {
@@ -348,35 +180,37 @@ std::string stereo_range_error(const StereoSettings& settings) {
 
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   StereoState& state = stereo_state(object);
-  if (is_session_id(id)) {
-    state.session.set_property(session_property(id), value);
-    return;
-  }
   const Settings before = stereo_settings(object);
-  if (id == preset_id()) {
-    apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), state.shared.lock()->settings);
-  } else {
+  if (properties->has(id))
     properties->set(object, id, value, pspec, state.shared.for_locking_function().settings);
-  }
+  else if (own_id(id) == own_preset)
+    apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), state.shared.lock()->settings);
+  else
+    state.session.set_property(session_property(id), value);
   notify_of_others(object, pspec, before, stereo_settings(object));
 }
 
 void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
   StereoState& state = stereo_state(object);
-  if (is_session_id(id))
-    state.session.get_property(session_property(id), value);
-  else if (id == first_read_only_id() + property_invalid_value)
-    g_value_set_uint(value, scale_of(stereo_settings(object)).invalid);
-  else if (id == first_read_only_id() + property_disparity_scale)
-    g_value_set_int(value, scale_of(stereo_settings(object)).per_pixel);
-  else if (id == first_read_only_id() + property_dropped_left)
-    g_value_set_uint64(value, current_drops(object, state.left));
-  else if (id == first_read_only_id() + property_dropped_right)
-    g_value_set_uint64(value, current_drops(object, state.right));
-  else if (id == preset_id())
-    g_value_set_enum(value, static_cast<gint>(preset_of(stereo_settings(object))));
-  else
+  if (properties->has(id)) {
     properties->get(object, id, value, pspec, state.shared.for_locking_function().settings);
+    return;
+  }
+  const Settings settings = stereo_settings(object);
+  switch (own_id(id)) {
+    case own_invalid_value:
+      return g_value_set_uint(value, scale_of(settings).invalid);
+    case own_disparity_scale:
+      return g_value_set_int(value, scale_of(settings).per_pixel);
+    case own_dropped_left:
+      return g_value_set_uint64(value, state.shared.lock()->sides[0].dropped);
+    case own_dropped_right:
+      return g_value_set_uint64(value, state.shared.lock()->sides[1].dropped);
+    case own_preset:
+      return g_value_set_enum(value, static_cast<gint>(preset_of(settings)));
+    default:
+      return state.session.get_property(session_property(id), value);
+  }
 }
 
 }  // namespace cudavision

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/gst.h>
-
 #include <string>
 
+#include "gst/base/properties.h"
 #include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
@@ -12,6 +11,9 @@ namespace cudavision {
 /// Installs all properties of cudasgmstereo: those of StereoSettings, those of the session, and the
 /// read-only ones.
 void install_stereo_properties(GObjectClass* klass);
+
+/// Adds those of StereoSettings.
+void add_stereo_properties(ElementProperties<StereoSettings>& all);
 
 /// Returns an empty string, or a message about the first property that is out of range.
 std::string stereo_range_error(const StereoSettings& settings);

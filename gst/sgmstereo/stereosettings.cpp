@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gst/sgmstereo/outputs/colormaprange.h"
+#include "gst/sgmstereo/outputs/colormaps.h"
 #include "gst/sgmstereo/rig/knowndistance.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
@@ -28,12 +28,6 @@ std::string length_error(const StereoSettings& settings) {
     return "Depth and points need the distance between the cameras: set baseline, in mm, or "
            "calibration.";
   return {};
-}
-
-std::string alpha_error(const StereoSettings& settings) {
-  if (settings.alpha >= 0 || settings.alpha == -1)
-    return {};
-  return "alpha lies between -1 and 0: set alpha to a value from 0 to 1, or to -1.";
 }
 
 }  // namespace
@@ -72,21 +66,20 @@ std::string property_word(std::string name) {
 }
 
 std::string validation_error(const StereoSettings& settings, bool lengths) {
-  std::string error = sgm::validation_error(settings, property_word);
+  const std::string error = sgm::validation_error(settings, property_word);
   if (!error.empty())
     return error + ".";
-  error = stereo_range_error(settings);
-  if (!error.empty())
-    return error;
-  error = alpha_error(settings);
-  if (!error.empty())
-    return error;
-  error = colormap_range_error(settings.colormap_range);
-  if (!error.empty())
-    return error;
-  error = known_distance_error(settings.known_distance);
-  if (!error.empty())
-    return error;
+  const bool alpha_is_valid = settings.alpha >= 0 || settings.alpha == -1;
+  for (const std::string& other :
+       {stereo_range_error(settings),
+        std::string(
+            alpha_is_valid
+                ? ""
+                : "alpha lies between -1 and 0: set alpha to a value from 0 to 1, or to -1."),
+        colormap_range_error(settings.colormap_range),
+        known_distance_error(settings.known_distance)})
+    if (!other.empty())
+      return other;
   return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();
 }
 

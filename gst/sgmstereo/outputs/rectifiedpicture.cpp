@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/outputs/rectifiedpicture.h"
 
+#include <algorithm>
+
 namespace cudavision {
 namespace {
-
-// Returns the first channel that is smaller than the picture, or nullptr.
-const Channel* reduced_channel(const FrameLayout& layout) {
-  for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    if (channel.width != layout.width || channel.height != layout.height)
-      return &channel;
-  }
-  return nullptr;
-}
 
 std::unique_ptr<remap::PictureRemap> make_remap(Device& device, const FrameLayout& layout,
                                                 int black, const RectifiedCamera& camera) {
@@ -20,7 +12,11 @@ std::unique_ptr<remap::PictureRemap> make_remap(Device& device, const FrameLayou
   remap::PictureMaps maps;
   maps.full = full.view(layout.width, layout.height);
   RectifyingMap reduced;
-  if (const Channel* channel = reduced_channel(layout)) {
+  const auto end = layout.channels.begin() + layout.channel_count;
+  const auto channel = std::find_if(layout.channels.begin(), end, [&](const Channel& its) {
+    return its.width != layout.width || its.height != layout.height;
+  });
+  if (channel != end) {
     reduced = make_plane_map(camera, channel->width, channel->height, channel->subsampling_x,
                              channel->subsampling_y);
     maps.reduced = reduced.view(channel->width, channel->height);

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <optional>
 
+#include "gst/base/patience.h"
+
 namespace cudavision {
 
 /// Lets one sink pad wait for the caps of the other one before it chooses its own. The wait is
@@ -15,13 +17,34 @@ class CapsArrival {
  public:
   /// Waits until arrived() holds, one second after the first wait since reset(), or stop(). Does
   /// not wait if the other pad is waiting: one must choose first.
-  void wait(const std::function<bool()>& arrived);
+  void wait(const std::function<bool()>& arrived) {
+    std::unique_lock lock(mutex_);
+    if (waiting_ || stopped_)
+      return;
+    if (!deadline_)
+      deadline_ =
+          std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience::other_caps.time);
+    waiting_ = true;
+    changed_.wait_until(lock, *deadline_, [&] { return stopped_ || arrived(); });
+    waiting_ = false;
+  }
   /// Caps have arrived.
-  void notify();
+  void notify() {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
 
-  void reset();
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    deadline_.reset();
+    stopped_ = false;
+  }
   /// Ends all waits, and prevents further ones until reset().
-  void stop();
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
 
  private:
   std::mutex mutex_;

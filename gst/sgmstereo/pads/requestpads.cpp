@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "gst/core/text.h"
-#include "gst/sgmstereo/pads/sourcecaps.h"
+#include "gst/sgmstereo/pads/padqueries.h"
 #include "gst/sgmstereo/pads/stereocaps.h"
 
 namespace cudavision {
@@ -61,13 +61,6 @@ gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
 
 /* Requesting and releasing */
 
-std::shared_ptr<StereoRequestPad> new_pad(GstPadTemplate* pad_template, const Kind& kind) {
-  GstPad* pad = gst_pad_new_from_template(pad_template, kind.name);
-  gst_pad_set_query_function(pad, handle_query);
-  gst_pad_set_event_function(pad, handle_event);
-  return std::make_shared<StereoRequestPad>(pad, kind.id, kind.output);
-}
-
 /// Returns false if another pad has the place.
 bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
   const auto shared = stereo_state(self).shared.lock();
@@ -101,12 +94,14 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
   const Kind* kind = kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template)));
   if (!kind)
     return nullptr;
-  const std::shared_ptr<StereoRequestPad> request_pad = new_pad(pad_template, *kind);
+  GstPad* pad = gst_pad_new_from_template(pad_template, kind->name);
+  gst_pad_set_query_function(pad, handle_query);
+  gst_pad_set_event_function(pad, handle_event);
+  const auto request_pad = std::make_shared<StereoRequestPad>(pad, kind->id, kind->output);
   if (!take_place(element, request_pad)) {
     GST_WARNING_OBJECT(element, "There is a pad %s already.", kind->name);
     return nullptr;
   }
-  GstPad* pad = request_pad->pad.get();
   gst_pad_set_active(pad, TRUE);
   if (gst_element_add_pad(element, pad))
     return pad;

@@ -7,7 +7,7 @@
 /// alone: it negotiates src, sends the events of the stream there, and starts and stops the
 /// aggregating thread with it. A request pad is a plain GstPad that follows src:
 ///
-///  - pipeline/branches.h pushes on it after src.
+///  - pipeline/branches.cpp pushes on it after src.
 ///  - Queries and upstream events are handled as if they came to src, but a CAPS query gets the
 ///    pad's own answer, and QoS events are ignored: a frame is skipped if it is late on src.
 namespace cudavision {

@@ -82,15 +82,6 @@ bool event_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) 
   }
 }
 
-// Called after GstAggregator has handled a flush of sink_left.
-void left_flushed(SinkPadState& sinks, GstEvent* event) {
-  StereoState& state = sinks.state;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
-    state.flush_finished = true;
-  if (!state.right.is_linked())
-    sinks.unlinked.flush(event);
-}
-
 }  // namespace
 
 void SinkPadState::reset() {
@@ -115,8 +106,12 @@ gboolean stereo_sink_flush_event(SinkPadState& sinks, GstAggregatorPad* pad, Gst
       sinks.state.sink(pad).flushed = true;
     const gboolean handled =
         stereo_parent_class()->sink_event(sinks.self, pad, gst_event_ref(event));
-    if (sinks.state.is_left(pad))
-      left_flushed(sinks, event);
+    if (!sinks.state.is_left(pad))
+      return handled;
+    if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+      sinks.state.flush_finished = true;
+    if (!sinks.state.right.is_linked())
+      sinks.unlinked.flush(event);
     return handled;
   });
 }

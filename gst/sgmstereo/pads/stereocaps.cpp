@@ -86,19 +86,6 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
                       nullptr);
 }
 
-// Reduces a field of the structure to the values that another structure allows too. Returns false
-// if there are none.
-bool intersect_field(GstStructure* structure, const GstStructure* other, const char* field) {
-  const GValue* value = gst_structure_get_value(other, field);
-  if (!value)
-    return true;
-  GValue common = G_VALUE_INIT;
-  if (!gst_value_intersect(&common, gst_structure_get_value(structure, field), value))
-    return false;
-  gst_structure_take_value(structure, field, &common);
-  return true;
-}
-
 // Reduces the formats to those whose depth another structure allows too. Returns false if there are
 // none.
 bool intersect_depths(GstStructure* structure, const GstStructure* other) {
@@ -111,7 +98,7 @@ bool intersect_depths(GstStructure* structure, const GstStructure* other) {
       return depth_of(their_format) == depth_of(format);
     });
   };
-  formats.erase(std::remove_if(formats.begin(), formats.end(), unlike_theirs), formats.end());
+  std::erase_if(formats, unlike_theirs);
   if (formats.empty())
     return false;
   set_formats(structure, formats);
@@ -189,10 +176,13 @@ Caps stereo_sink_caps_for(const GstCaps* other, bool cuda) {
     const GstStructure* theirs = gst_caps_get_structure(other, i);
     if (!gst_structure_has_name(theirs, "video/x-raw"))
       continue;
+    const Structure size(gst_structure_new_empty("video/x-raw"));
+    for (const char* field : {"width", "height"})
+      if (const GValue* value = gst_structure_get_value(theirs, field))
+        gst_structure_set_value(size.get(), field, value);
     for (guint k = 0; k < gst_caps_get_size(all.get()); ++k) {
-      Structure ours(gst_structure_copy(gst_caps_get_structure(all.get(), k)));
-      if (!intersect_field(ours.get(), theirs, "width") ||
-          !intersect_field(ours.get(), theirs, "height") || !intersect_depths(ours.get(), theirs))
+      Structure ours(gst_structure_intersect(gst_caps_get_structure(all.get(), k), size.get()));
+      if (!ours || !intersect_depths(ours.get(), theirs))
         continue;
       GstCapsFeatures* features = gst_caps_features_copy(gst_caps_get_features(all.get(), k));
       caps.reset(gst_caps_merge_structure_full(caps.release(), ours.release(), features));

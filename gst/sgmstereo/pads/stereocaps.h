@@ -11,8 +11,7 @@
 #include "gst/sgmstereo/stereosettings.h"
 
 /// The caps of cudasgmstereo: frames of one size and bit depth on both sink pads, maps of that size
-/// on the source pad. These functions do not depend on pads; padqueries.h and sourcecaps.h connect
-/// them.
+/// on the source pad. These functions do not depend on pads; padqueries.h connects them.
 namespace cudavision {
 
 /// Returns the template of the source pad, which covers every value of the property output.

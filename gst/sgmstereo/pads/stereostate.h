@@ -131,18 +131,33 @@ inline GstAggregatorClass* stereo_parent_class() {
 
 /// Returns the current settings, except that those which need a restart are as they were at the
 /// start.
-StereoSettings stereo_settings(gpointer self);
+inline StereoSettings stereo_settings(gpointer self) {
+  const auto shared = stereo_state(self).shared.lock();
+  return shared->started ? shared->settings.since_start(*shared->started) : shared->settings;
+}
 
 /// Returns the last caps that have arrived on a sink pad, or none.
-Caps stereo_arrived_caps(gpointer self, const GstAggregatorPad* pad);
+inline Caps stereo_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
+  StereoState& state = stereo_state(self);
+  const auto shared = state.shared.lock();
+  const Caps& arrived = shared->sides[state.side_of(pad)].arrived_caps;
+  return Caps(arrived ? gst_caps_ref(arrived.get()) : nullptr);
+}
 /// Forgets them, because what comes next may have another size.
-void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pad);
+inline void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
+  StereoState& state = stereo_state(self);
+  Caps forgotten;
+  state.shared.lock()->sides[state.side_of(pad)].arrived_caps.swap(forgotten);
+}
 
 /// Returns the pads that have not been released.
-RequestPads stereo_request_pads(gpointer self);
-
-// Virtual functions of GstElement.
-GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition);
-void stereo_set_context(GstElement* element, GstContext* context);
+inline RequestPads stereo_request_pads(gpointer self) {
+  RequestPads pads;
+  const auto shared = stereo_state(self).shared.lock();
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if (const auto& pad = shared->request_pads[i]; pad && !pad->released)
+      pads[i] = pad;
+  return pads;
+}
 
 }  // namespace cudavision

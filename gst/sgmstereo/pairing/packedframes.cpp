@@ -56,6 +56,16 @@ int pixel_bytes(const FrameLayout& whole, int plane) {
   return 0;
 }
 
+/// second: the right or lower half.
+View<const std::uint8_t> half_plane(const FramePacking& packing,
+                                    const View<const std::uint8_t>& plane, int row_bytes, int rows,
+                                    bool second) {
+  const std::uint8_t* data = plane.data;
+  if (second)
+    data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(rows);
+  return {data, row_bytes, rows, plane.pitch};
+}
+
 }  // namespace
 
 FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property) {
@@ -128,12 +138,8 @@ ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const 
   const KeptPlanes kept = kept_planes(whole);
   ConstFrame half;
   for (int p = 0; p < kept.count; ++p) {
-    const View<const std::uint8_t>& plane = frame.planes[kept.from[p]];
     const int row_bytes = width * pixel_bytes(whole, kept.from[p]);
-    const std::uint8_t* data = plane.data;
-    if (second)
-      data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(height);
-    half.planes[p] = {data, row_bytes, height, plane.pitch};
+    half.planes[p] = half_plane(packing, frame.planes[kept.from[p]], row_bytes, height, second);
   }
   return half;
 }
@@ -155,12 +161,8 @@ ConstFrame left_picture_of(const FramePacking& packing, const FrameLayout& half,
                            const ConstFrame& frame) {
   ConstFrame picture;
   for (int p = 0; p < half.plane_count; ++p) {
-    const View<const std::uint8_t>& plane = frame.planes[p];
     const auto [row_bytes, rows] = half.planes[p];
-    const std::uint8_t* data = plane.data;
-    if (packing.right_first)
-      data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(rows);
-    picture.planes[p] = {data, row_bytes, rows, plane.pitch};
+    picture.planes[p] = half_plane(packing, frame.planes[p], row_bytes, rows, packing.right_first);
   }
   return picture;
 }

@@ -2,6 +2,7 @@
 #include "gst/sgmstereo/pairing/pairingtimeout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gst/core/numbertext.h"
 #include "gst/sgmstereo/pairing/framepairing.h"
@@ -14,6 +15,24 @@ std::string milliseconds(GstClockTime time) {
 }
 
 }  // namespace
+
+std::string InputTimeout::missed(const char* pad, std::int64_t time) {
+  quiet_.add(time);
+  if (!quiet_.must_warn(patience::silent_camera))
+    return {};
+  return std::string("Nothing has arrived on ") + pad +
+         " for 2 s, while the other camera sends frames, which are dropped for lack of partners: "
+         "check this camera and its cable, and put a \"queue\" between each camera and the "
+         "element.";
+}
+
+std::string InputTimeout::sends(const char* pad) {
+  const QuietTime last = std::exchange(quiet_, {});
+  if (!last.has_warned())
+    return {};
+  return std::string("Frames arrive on ") + pad + " again, after " +
+         number_text(static_cast<double>(last.length()) / GST_SECOND, 1) + " s without any.";
+}
 
 void PairingTimeout::end() {
   last_ = {};

@@ -19,12 +19,6 @@ std::optional<std::int64_t> signed_running_time(const GstSegment& segment, GstBu
   return sign * static_cast<std::int64_t>(std::min<guint64>(amount, G_MAXINT64));
 }
 
-WaitingFrame waiting_frame(GstAggregatorPad* pad, GstBuffer* buffer, const GstVideoInfo* info) {
-  return {
-      signed_running_time(current_segment(pad), buffer), is_missing_frame(buffer),
-      frame_interval(GST_BUFFER_DURATION(buffer), info ? info->fps_n : 0, info ? info->fps_d : 1)};
-}
-
 }  // namespace
 
 GstSegment current_segment(GstAggregatorPad* pad) {
@@ -37,7 +31,10 @@ PeekedBuffer::PeekedBuffer(GstAggregatorPad* pad, std::optional<HeldFrame>& held
     : pad_(pad), held_(held), buffer_(gst_aggregator_pad_peek_buffer(pad)) {
   stream_.ended = gst_aggregator_pad_is_eos(pad);
   if (buffer_)
-    stream_.frame = waiting_frame(pad, buffer_.get(), info);
+    stream_.frame = {signed_running_time(current_segment(pad), buffer_.get()),
+                     is_missing_frame(buffer_.get()),
+                     frame_interval(GST_BUFFER_DURATION(buffer_.get()), info ? info->fps_n : 0,
+                                    info ? info->fps_d : 1)};
   if (held_) {
     stream_.next = stream_.frame;
     stream_.frame = held_->waiting;

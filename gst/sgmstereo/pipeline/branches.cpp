@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/branches.h"
-
 #include <string>
 #include <string_view>
 
@@ -8,8 +6,9 @@
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"
-#include "gst/sgmstereo/pads/sourcecaps.h"
+#include "gst/sgmstereo/pads/padqueries.h"
 #include "gst/sgmstereo/pads/stereocaps.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 
 namespace cudavision {
 namespace {
@@ -63,13 +62,6 @@ bool has_caps(GstPad* pad, const GstCaps* caps) {
   return current && gst_caps_is_equal(current.get(), caps);
 }
 
-// Returns false if the pad does not keep them.
-bool send_caps(GstPad* pad, GstCaps* caps) {
-  if (!has_caps(pad, caps))
-    gst_pad_push_event(pad, gst_event_new_caps(caps));
-  return has_caps(pad, caps);
-}
-
 bool has_sticky_event(GstPad* pad, GstEvent* event) {
   for (guint i = 0;; ++i) {
     const OwnedEvent found = sticky_event(pad, GST_EVENT_TYPE(event), i);
@@ -115,13 +107,6 @@ GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) 
 }
 
 /* Negotiation */
-
-Caps negotiated_caps(StereoStream& stream, const StereoRequestPad& pad) {
-  const Caps possible = stereo_src_caps_for(stream.left.caps.get(), stream.packing, pad.output,
-                                            stream.state.session.takes_cuda());
-  return stereo_fixated_caps(
-      stereo_common_caps(stream.self, pad.pad.get(), pad.output, possible.get()), pad.pad.get());
-}
 
 ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,
                                          GstCaps* caps) {
@@ -186,10 +171,16 @@ GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPa
     const ReleaseScope scope(stream.state.session.context());
     stream.processor->forget(pad.id);
   }
-  const Caps caps = negotiated_caps(stream, pad);
+  const Caps possible = stereo_src_caps_for(stream.left.caps.get(), stream.packing, pad.output,
+                                            stream.state.session.takes_cuda());
+  const Caps caps = stereo_fixated_caps(
+      stereo_common_caps(stream.self, pad.pad.get(), pad.output, possible.get()), pad.pad.get());
   GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, caps.get());
   send_stream_start(stream.self->srcpad, pad.pad.get());
-  if (!send_caps(pad.pad.get(), caps.get()))
+  if (!has_caps(pad.pad.get(), caps.get()))
+    gst_pad_push_event(pad.pad.get(), gst_event_new_caps(caps.get()));
+  // Some pads do not keep them.
+  if (!has_caps(pad.pad.get(), caps.get()))
     return answer_without_event(stream, pad);
   pad.branch(stream).format = stereo_output_format(pad.output, caps.get());
   pad.branch(stream).pool = negotiated_pool(stream, pad, caps.get());

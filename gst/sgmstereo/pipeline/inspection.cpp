@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/inspection.h"
 
 #include <cmath>
 
@@ -72,8 +71,8 @@ Structure message_of(const RigReport& report, const PairSnapshot& pair, const Fr
   gst_structure_set(structure, "repeating", G_TYPE_DOUBLE, figures.repetition.share, nullptr);
   if (figures.repetition.period > 0)
     gst_structure_set(structure, "repeat-period", G_TYPE_INT, figures.repetition.period, nullptr);
-  if (report.saturated)
-    gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, *report.saturated, nullptr);
+  if (report.depth)
+    gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, report.depth->saturated, nullptr);
   add_noise_fields(structure, pair, settings);
   add_mount_fields(structure, report.mounts);
   return message;
@@ -109,9 +108,9 @@ void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times) {
   GstElement* element = GST_ELEMENT_CAST(stream.self);
   const StereoSettings settings = stream.processor->settings().with_calibrated_lengths();
   const PairSnapshot& pair = stream.processor->snapshot();
-  const RigReport report = stream.camera_rig().inspect(
-      {pair.left(), pair.right(), pair.size(), pair.map(), settings,
-       stream.processor->right_camera(), stream.processor->measures_depth()});
+  const RigReport report = stream.camera_rig().inspect({pair.left(), pair.right(), pair.map(),
+                                                        settings, stream.processor->right_camera(),
+                                                        stream.processor->measures_depth()});
   gst_element_post_message(
       element, gst_message_new_element(GST_OBJECT_CAST(element),
                                        message_of(report, pair, times, settings).release()));
@@ -121,7 +120,7 @@ void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times) {
 }
 
 void stereo_end_inspections(StereoStream& stream) {
-  stream.inspections.reset();
+  stream.inspections = {};
   if (stream.rig)
     post_warnings(GST_ELEMENT_CAST(stream.self), stream.rig->end());
 }

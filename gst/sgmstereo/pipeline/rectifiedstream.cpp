@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/rectifiedstream.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "gst/core/elementerror.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 
 namespace cudavision {
 namespace {
@@ -29,16 +28,16 @@ Rectification calibrated(StereoStream& stream, const PictureSize& size, double a
 }
 
 // A focal length of the width is an angle of view of 53°.
-double focal_length_of_cameras(const StereoSettings& settings, int width) {
-  return settings.focal_length > 0 ? settings.focal_length : width;
+double focal_length_or_guess(double given, int width) {
+  return given > 0 ? given : width;
 }
 
 // Returns the rectification by what the cameras have seen so far, if that is enough yet. Another
 // focal length than that of the start scales lengths, but is no reason to calibrate anew.
 std::optional<Rectification> calibrated_by_sight(StereoStream& stream, const PictureSize& size,
                                                  const StereoSettings& settings) {
-  const double given = stream.state.shared.lock()->started->focal_length;
-  const double focal_length = given > 0 ? given : size.width;
+  const double focal_length =
+      focal_length_or_guess(stream.state.shared.lock()->started->focal_length, size.width);
   // Nobody has chosen another part of the pictures, so they show all that both cameras see.
   const SelfCalibrated* found = stream.camera_rig().begin_calibration(
       {size.width, size.height, focal_length, std::max(settings.alpha, 0.0)});
@@ -61,10 +60,15 @@ RectifiedOptics optics_of(const std::optional<Rectification>& rectification,
   optics.width = size.width;
   optics.height = size.height;
   optics.focal_is_known = calibrated || settings.focal_length > 0;
-  optics.focal_length =
-      calibrated ? rectification->focal_length : focal_length_of_cameras(settings, size.width);
-  optics.center_x = calibrated ? rectification->center_x : (size.width - 1) / 2.0;
-  optics.center_y = calibrated ? rectification->center_y : (size.height - 1) / 2.0;
+  optics.focal_length = calibrated ? rectification->focal_length
+                                   : focal_length_or_guess(settings.focal_length, size.width);
+  optics.center_x = (size.width - 1) / 2.0;
+  optics.center_y = (size.height - 1) / 2.0;
+  if (calibrated) {
+    const Matrix3x4& projection = rectification->left_camera.rectification.projection;
+    optics.center_x = projection[2];
+    optics.center_y = projection[6];
+  }
   return optics;
 }
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/stereoaggregate.h"
-
 #include <string>
 #include <utility>
 
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/pads/stereocaps.h"
-#include "gst/sgmstereo/pairing/framepairing.h"
-#include "gst/sgmstereo/pairing/peekedbuffer.h"
-#include "gst/sgmstereo/pipeline/stereooutput.h"
-#include "gst/sgmstereo/pipeline/stereopush.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 
 namespace cudavision {
 namespace {
@@ -47,25 +42,16 @@ std::string description(const FrameStream& stream) {
 }
 
 const char* description(PairingStep step) {
-  switch (step) {
-    case PairingStep::wait:
-      return "wait for the other frame";
-    case PairingStep::pair:
-      return "a pair";
-    case PairingStep::miss:
-      return "a pair in which a frame is missing";
-    case PairingStep::drop_left:
-      return "drop the left frame, which has no partner";
-    case PairingStep::drop_right:
-      return "drop the right frame, which has no partner";
-    case PairingStep::look_left:
-      return "the next left frame may be nearer";
-    case PairingStep::look_right:
-      return "the next right frame may be nearer";
-    case PairingStep::end:
-      return "no further pair can form";
-  }
-  return "";
+  // In the order of PairingStep.
+  constexpr const char* texts[] = {"wait for the other frame",
+                                   "a pair",
+                                   "a pair in which a frame is missing",
+                                   "drop the left frame, which has no partner",
+                                   "drop the right frame, which has no partner",
+                                   "the next left frame may be nearer",
+                                   "the next right frame may be nearer",
+                                   "no further pair can form"};
+  return texts[static_cast<std::size_t>(step)];
 }
 
 void count_drop(StereoStream& stream, StereoInput& input, const WaitingFrame& frame) {
@@ -117,7 +103,7 @@ void finish_stream(StereoStream& stream) {
 void end_output(StereoStream& stream) {
   finish_stream(stream);
   const SizeMismatch mismatch = stream.mismatch;
-  stream.mismatch.reset();
+  stream.mismatch = {};
   if (!mismatch.error().empty()) {
     if (mismatch.from_the_start())
       refuse_stream(mismatch.error());
@@ -277,24 +263,14 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
   return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-GstFlowReturn aggregate_pair(StereoStream& stream, bool timed_out) {
-  const GstFlowReturn flow = take_step(stream, timed_out);
-  // The frame may have been held, and the last one of its stream.
-  if (flow == GST_FLOW_OK)
-    stereo_check_end(stream);
-  return flow;
-}
-
-bool next_frames_are_here(const StereoStream& stream) {
-  return gst_aggregator_pad_has_buffer(stream.left.pad()) &&
-         (stream.packing.packed() || gst_aggregator_pad_has_buffer(stream.right.pad()));
-}
-
 // Pairs only stay in flight if GstAggregator is going to call stereo_aggregate() again at once, so
 // that none waits for frames that do not come. Upstream needs a moment to bring the next frames,
 // and has the time in which the device is at the oldest pair anyway.
 bool may_stay_in_flight(StereoStream& stream) {
-  const auto are_here = [&] { return next_frames_are_here(stream); };
+  const auto are_here = [&] {
+    return gst_aggregator_pad_has_buffer(stream.left.pad()) &&
+           (stream.packing.packed() || gst_aggregator_pad_has_buffer(stream.right.pad()));
+  };
   return stream.in_flight.empty()
              ? are_here()
              : stream.state.frames_arrival.wait(stream.in_flight.front().work(), are_here);
@@ -303,7 +279,13 @@ bool may_stay_in_flight(StereoStream& stream) {
 // If that fails, the pairs in flight go downstream before the error is posted.
 GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   try {
-    return stream.packing.packed() ? aggregate_packed(stream) : aggregate_pair(stream, timed_out);
+    if (stream.packing.packed())
+      return aggregate_packed(stream);
+    const GstFlowReturn flow = take_step(stream, timed_out);
+    // The frame may have been held, and the last one of its stream.
+    if (flow == GST_FLOW_OK)
+      stereo_check_end(stream);
+    return flow;
   } catch (...) {
     try {
       stereo_finish_pairs(stream);

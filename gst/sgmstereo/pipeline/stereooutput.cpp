@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/stereooutput.h"
-
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -11,19 +9,10 @@
 #include "gst/base/framemetas.h"
 #include "gst/core/elementerror.h"
 #include "gst/memory/streamorder.h"
-#include "gst/sgmstereo/pipeline/branches.h"
-#include "gst/sgmstereo/pipeline/rectifiedstream.h"
-#include "gst/sgmstereo/pipeline/stereopush.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 
 namespace cudavision {
 namespace {
-
-// Returns memory of a pair on a GPU, or nullptr. If the two frames are in different contexts, the
-// left one's counts. right: nullptr if there is none.
-GstMemory* cuda_memory_of_pair(GstBuffer* left, GstBuffer* right) {
-  GstMemory* memory = cuda_memory_of(left);
-  return memory || !right ? memory : cuda_memory_of(right);
-}
 
 // Moves everything, the output pool included, to the context of the memory. Without a new
 // negotiation, the output would go on in the pool of the old context, so if that fails, the answer
@@ -217,7 +206,10 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   // A handler of a signal or message about this pair may have stopped the element.
   if (GST_PAD_IS_FLUSHING(stream.self->srcpad))
     return GST_FLOW_FLUSHING;
-  GstMemory* memory = cuda_memory_of_pair(left.buffer(), right ? right->buffer() : nullptr);
+  // If the two frames are in different contexts, the left one's counts.
+  GstMemory* memory = cuda_memory_of(left.buffer());
+  if (!memory && right)
+    memory = cuda_memory_of(right->buffer());
   const bool moves = stream.state.session.should_move_to(memory);
   const bool calibrates = stream.rig && stream.rig->calibration_is_due();
   const bool corrects = stream.rig && stream.rig->correction_is_due();

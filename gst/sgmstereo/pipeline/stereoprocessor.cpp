@@ -13,21 +13,13 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
-bool rectifies_left(const std::optional<Rectification>& rectification) {
-  return rectification && !rectification->left.places.empty();
-}
-
-std::optional<Rectifier> make_left_rectifier(Device& device, const FrameLayout& camera,
-                                             const std::optional<Rectification>& rectification) {
-  if (!rectifies_left(rectification))
-    return std::nullopt;
-  return std::optional<Rectifier>(std::in_place, device, camera, rectification->left);
-}
-
-std::unique_ptr<Rectifier> make_right_rectifier(Device& device, const FrameLayout& camera,
-                                                const std::optional<Rectification>& rectification) {
-  return rectification ? std::make_unique<Rectifier>(device, camera, rectification->right)
-                       : nullptr;
+// Returns nullptr if pictures are matched as they are.
+std::unique_ptr<Rectifier> make_rectifier(Device& device, const FrameLayout& camera,
+                                          const std::optional<Rectification>& rectification,
+                                          RectifyingMap Rectification::*map) {
+  return rectification && !((*rectification).*map).places.empty()
+             ? std::make_unique<Rectifier>(device, camera, (*rectification).*map)
+             : nullptr;
 }
 
 // Returns the kind of picture into which the map or confidence is turned for an output in these
@@ -59,7 +51,7 @@ std::optional<PictureKind> picture_kind(StereoOutput output, const FrameFormat& 
 View<std::uint8_t> own_plane(Device& device, Buffer& memory, int row_bytes, int rows) {
   if (!memory.data())
     memory = device.allocate(static_cast<std::size_t>(row_bytes) * static_cast<std::size_t>(rows));
-  return {memory.as<std::uint8_t>(), row_bytes, rows, row_bytes};
+  return dense_rows(memory, row_bytes, rows);
 }
 
 }  // namespace
@@ -74,15 +66,15 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
       settings_(settings),
       lanes_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
       right_layout_(picture_layout(packing, packing.packed() ? left : right)),
-      left_rectifier_(make_left_rectifier(device_, picture_layout(packing, left), rectification)),
-      right_rectifier_(make_right_rectifier(device_, right_layout_, rectification)),
+      left_rectifier_(make_rectifier(device_, picture_layout(packing, left), rectification,
+                                     &Rectification::left)),
+      right_rectifier_(
+          make_rectifier(device_, right_layout_, rectification, &Rectification::right)),
       stereo_(device_, left_rectifier_ ? left_rectifier_->layout() : picture_layout(packing, left),
               right_rectifier_ ? right_rectifier_->layout() : right_layout_, settings,
               property_word) {
-  if (left_rectifier_) {
-    center_ = {rectification->center_x, rectification->center_y};
+  if (left_rectifier_)
     left_camera_ = rectification->left_camera;
-  }
   if (rectification) {
     right_camera_ = rectification->right_camera;
     mask_unseen();
@@ -99,8 +91,7 @@ void StereoProcessor::mask_unseen() {
 
 void StereoProcessor::set_right_map(const RectifyingMap& map) {
   finish();  // the device must be done with the old map
-  std::unique_ptr<Rectifier> rectifier = std::make_unique<Rectifier>(device_, right_layout_, map);
-  std::swap(right_rectifier_, rectifier);
+  right_rectifier_ = std::make_unique<Rectifier>(device_, right_layout_, map);
   mask_unseen();
 }
 
@@ -120,9 +111,9 @@ sgm::Reprojection StereoProcessor::reprojection(const StereoSettings& given) con
   const FrameLayout layout = picture();
   sgm::Reprojection q =
       sgm::reprojection_of(settings.focal_length, settings.baseline, layout.width, layout.height);
-  if (center_) {
-    q[0][3] = -(*center_)[0];
-    q[1][3] = -(*center_)[1];
+  if (left_camera_) {
+    q[0][3] = -left_camera_->rectification.projection[2];
+    q[1][3] = -left_camera_->rectification.projection[6];
   }
   return q;
 }
@@ -186,25 +177,17 @@ View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const Frames& o
   return {};
 }
 
-View<std::uint8_t> StereoProcessor::own_map() {
+void StereoProcessor::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {
   const FrameLayout layout = picture();
-  return own_plane(device_, map_memory_, 2 * layout.width, layout.height);
-}
-
-View<std::uint8_t> StereoProcessor::own_confidence() {
-  const FrameLayout layout = picture();
-  return own_plane(device_, confidence_memory_, layout.width, layout.height);
-}
-
-bool StereoProcessor::shows_confidence(const Frames& out) const {
+  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
+  if (!map)
+    map = own_plane(device_, map_memory_, 2 * layout.width, layout.height);
+  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+  bool shows_confidence = false;
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i] && outputs_[i]->kind == StereoOutput::confidence)
-      return true;
-  return false;
-}
-
-void StereoProcessor::match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence,
-                            bool inspect) {
+    shows_confidence |= out[i] && outputs_[i]->kind == StereoOutput::confidence;
+  if (!confidence && shows_confidence)
+    confidence = own_plane(device_, confidence_memory_, layout.width, layout.height);
   // Without these, the map itself tells which disparities are known.
   const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
   const View<std::uint8_t> unfilled =
@@ -214,16 +197,6 @@ void StereoProcessor::match(const Inputs& in, View<std::uint8_t> map, View<std::
               unfilled);
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
-}
-
-void StereoProcessor::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {
-  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
-  if (!map)
-    map = own_map();
-  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
-  if (!confidence && shows_confidence(out))
-    confidence = own_confidence();
-  match(in, map, confidence, inspect);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!out[i])
       continue;

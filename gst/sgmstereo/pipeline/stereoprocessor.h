@@ -96,11 +96,7 @@ class StereoProcessor {
   };
 
   void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
-  void match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence, bool inspect);
   View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
-  View<std::uint8_t> own_map();
-  View<std::uint8_t> own_confidence();
-  bool shows_confidence(const Frames& out) const;
   void mask_unseen();
   const FrameFormat& left_format() const { return lanes_.input_format(0); }
   FrameLayout picture() const;
@@ -111,11 +107,10 @@ class StereoProcessor {
   StereoSettings settings_;
 
   FrameLanes lanes_;
-  const FrameLayout right_layout_;               ///< of the right camera's pictures
-  std::optional<Rectifier> left_rectifier_;      ///< none if left pictures are matched as they are
-  std::unique_ptr<Rectifier> right_rectifier_;   ///< none without a rectification
-  std::optional<std::array<double, 2>> center_;  ///< the calibration's, x and y
-  std::optional<RectifiedCamera> left_camera_;   ///< likewise
+  const FrameLayout right_layout_;              ///< of the right camera's pictures
+  std::unique_ptr<Rectifier> left_rectifier_;   ///< none if left pictures are matched as they are
+  std::unique_ptr<Rectifier> right_rectifier_;  ///< none without a rectification
+  std::optional<RectifiedCamera> left_camera_;  ///< if there is a left_rectifier_
   RectifiedCamera right_camera_;
   sgm::SgmStereo stereo_;
   PerSourcePad<std::optional<Output>> outputs_;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/stereopush.h"
-
 #include <utility>
 
 #include "gst/core/elementerror.h"
-#include "gst/sgmstereo/pads/sourcecaps.h"
-#include "gst/sgmstereo/pipeline/branches.h"
+#include "gst/sgmstereo/pads/padqueries.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 
 namespace cudavision {
 namespace {

@@ -17,38 +17,20 @@ bool lengths_are_linked(const StereoStream& stream) {
   });
 }
 
-void reset_input(StereoStream& stream, StereoInput& input) {
-  stereo_forget_arrived_caps(stream.self, input.pad());
-  input.caps.reset();
-  input.format.reset();
-  input.held.reset();
-  input.sink.flushed = false;
-  input.timeout.reset();
-}
-
 void reset_stream(StereoStream& stream) {
-  stream.packing = {};
-  stream.src = {std::nullopt, false};
-  stream.outputs_discont = true;
-  stream.clock.reset();
-  stream.segment_sent = false;
-  stream.segment_seqnum = GST_SEQNUM_INVALID;
-  stream.eos_sent = false;
-  stream.eos_seqnum = GST_SEQNUM_INVALID;
-  stream.late_flow = GST_FLOW_OK;
-  stream.renegotiate = false;
+  static_cast<StreamRun&>(stream) = {};
   stream.state.flush_finished = false;
   stereo_reopen_branches(stream);
-  stream.mismatch.reset();
-  stream.pairing_timeout.reset();
-  stream.inspections.reset();
-  stream.rig.reset();
-  stream.optics = {};
-  stream.warned_of_unknown_lengths = false;
   stream.state.arrived_packed = false;
   stream.state.shared.lock()->qos.reset();
-  for (StereoInput* input : {&stream.left, &stream.right})
-    reset_input(stream, *input);
+  for (StereoInput* input : {&stream.left, &stream.right}) {
+    stereo_forget_arrived_caps(stream.self, input->pad());
+    input->caps.reset();
+    input->format.reset();
+    input->held.reset();
+    input->sink.flushed = false;
+    input->timeout = {};
+  }
 }
 
 // Calibrations of cameras in focus stay below half a pixel.

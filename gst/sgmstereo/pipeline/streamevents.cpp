@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/pipeline/streamevents.h"
-
+#include "gst/base/allocationquery.h"
 #include "gst/core/elementerror.h"
-#include "gst/sgmstereo/pipeline/inspection.h"
-#include "gst/sgmstereo/pipeline/negotiation.h"
-#include "gst/sgmstereo/pipeline/stereoaggregate.h"
-#include "gst/sgmstereo/pipeline/stereopush.h"
+#include "gst/sgmstereo/pads/padqueries.h"
+#include "gst/sgmstereo/pads/stereocaps.h"
+#include "gst/sgmstereo/pipeline/stereostream.h"
 
 namespace cudavision {
 namespace {
 
-void apply_left_segment(StereoStream& stream) {
-  // The output for a held frame would belong to the old segment.
-  stereo_drop_held(stream, stream.left);
-  stereo_apply_segment(stream);
-  if (stream.state.flush_finished.exchange(false))
-    stream.outputs_discont = true;
+void apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps) {
+  StereoInput& input = stream.input(pad);
+  if (input.caps && gst_caps_is_equal(input.caps.get(), caps))
+    return;
+  stereo_release_processor(stream);
+  // A held frame has the old caps.
+  stereo_drop_held(stream, input);
+  input.format.reset();
+  input.caps.reset(gst_caps_ref(caps));
+  const FramePacking packing = stereo_check_caps(stream.self, pad, caps);
+  if (stream.state.is_left(pad))
+    stream.packing = packing;
+  // If this refuses the left caps, they have no format, and the right caps need no second error.
+  if (stream.packing.packed() && (stream.state.is_left(pad) || stream.left.format))
+    require_unlinked(GST_PAD_CAST(stream.right.pad()));
+  input.format = frame_format_from_caps(caps, repack::UnpackedForm::luminance);
+  if (stream.state.is_left(pad))
+    stream.clock.emplace(input.format->info);
+  stereo_update_latency(stream);
+  gst_pad_mark_reconfigure(stream.self->srcpad);
 }
 
-// Begins a new output stream if a camera has taken the place of one that ended.
-void restart(StereoStream& stream) {
-  if (stream.eos_sent && !stream.left.sink.is_ended() && !stream.right.sink.is_ended())
-    stereo_restart_output(stream);
+// Returns the caps that src can have for the left frames or, before their caps apply, for any.
+Caps possible_src_caps(const StereoStream& stream, StereoOutput output) {
+  const bool cuda = stream.state.session.takes_cuda();
+  return stream.left.format
+             ? stereo_src_caps_for(stream.left.caps.get(), stream.packing, output, cuda)
+             : stereo_src_caps(output, cuda);
 }
 
 }  // namespace
@@ -37,13 +51,15 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_STREAM_START: {
         const gboolean handled = chain_up();
-        restart(stream);
+        // A camera has taken the place of one that ended.
+        if (stream.eos_sent && !stream.left.sink.is_ended() && !stream.right.sink.is_ended())
+          stereo_restart_output(stream);
         return handled;
       }
       case GST_EVENT_CAPS: {
         GstCaps* caps = nullptr;
         gst_event_parse_caps(event, &caps);
-        stereo_apply_caps(stream, pad, caps);
+        apply_caps(stream, pad, caps);
         return chain_up();
       }
       case GST_EVENT_SEGMENT: {
@@ -51,7 +67,11 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
         stream.temporal_restart = true;  // also after a flush, which a segment must follow
         if (stream.state.is_left(pad)) {
           stream.segment_seqnum = gst_event_get_seqnum(event);
-          apply_left_segment(stream);
+          // The output for a held frame would belong to the old segment.
+          stereo_drop_held(stream, stream.left);
+          stereo_apply_segment(stream);
+          if (stream.state.flush_finished.exchange(false))
+            stream.outputs_discont = true;
         }
         return handled;
       }
@@ -75,11 +95,72 @@ GstFlowReturn stereo_flush(StereoStream& stream) {
   stream.late_flow = GST_FLOW_OK;
   stream.eos_sent = false;
   stereo_reopen_branches(stream);
-  stream.mismatch.reset();
+  stream.mismatch = {};
   stream.pairing_timeout.end();
   if (stream.renegotiate)
     gst_pad_mark_reconfigure(stream.self->srcpad);
   return GST_FLOW_OK;
+}
+
+gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad,
+                                      GstQuery* query) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    stereo_finish_pairs(stream);
+    return stereo_sink_query(stream.self, pad, query);
+  });
+}
+
+// If src and its peer have no caps in common, GstAggregator only stops. The frame that a camera
+// pushes next would tell that, but a photograph has none, and the pipeline would wait for ever.
+gboolean stereo_negotiate(StereoStream& stream) {
+  GstAggregator* self = stream.self;
+  if (stereo_parent_class()->negotiate(self))
+    return TRUE;
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    const StereoOutput output = stereo_settings(self).output;
+    if (!GST_PAD_IS_FLUSHING(self->srcpad))
+      stereo_common_caps(self, self->srcpad, output, possible_src_caps(stream, output).get());
+    return FALSE;
+  });
+}
+
+GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
+  return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
+    // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
+    if (stereo_peer_refuses_current_caps(stream.self->srcpad))
+      for (PairInFlight& pair : stream.in_flight)
+        pair.outputs().drops_src = true;
+    stereo_finish_pairs(stream);
+    stream.renegotiate = stream.eos_sent;
+    if (stream.eos_sent || !stream.left.format)
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    // While the pictures differ there is no output. The next caps on a sink pad negotiate again.
+    if (!stream.packing.packed() &&
+        (!stream.right.format || !pair_error(*stream.left.format, *stream.right.format).empty()))
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    const Caps possible = possible_src_caps(stream, stereo_settings(stream.self).output);
+    *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
+    return GST_FLOW_OK;
+  });
+}
+
+gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    if (stream.processor) {
+      const ReleaseScope scope(stream.state.session.context());
+      stream.processor->forget(SourcePad::always);
+    }
+    stream.src.format = frame_format_from_caps(caps);
+    stream.src.ended = false;
+    return TRUE;
+  });
+}
+
+gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query) {
+  return post_exceptions(stream.self, FALSE, [&]() -> gboolean {
+    decide_pool(query, stream.state.session, *stream.src.format);
+    return TRUE;
+  });
 }
 
 }  // namespace cudavision

@@ -7,17 +7,13 @@
 namespace cudavision {
 namespace {
 
-constexpr char remedy[] =
-    "build it again with -Dopencv=enabled and OpenCV's development files (Debian: libopencv-dev), "
-    "or "
-    "rectify the frames before they get here.";
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, what + remedy);
-}
-
-[[noreturn]] void refuse() {
-  refuse("This gst-cudavision was built without OpenCV, which calibrations need: ");
+[[noreturn]] void refuse(
+    const std::string& what =
+        "This gst-cudavision was built without OpenCV, which calibrations need: ") {
+  throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     what +
+                         "build it again with -Dopencv=enabled and OpenCV's development files "
+                         "(Debian: libopencv-dev), or rectify the frames before they get here.");
 }
 
 }  // namespace

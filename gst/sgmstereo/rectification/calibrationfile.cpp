@@ -4,11 +4,12 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "gst/core/elementerror.h"
@@ -89,56 +90,30 @@ std::size_t nesting_of(std::string_view text) {
   return blocks + most;
 }
 
-class OpenFile {
- public:
-  /// Without O_NONBLOCK, opening a pipe would wait for a writer.
-  explicit OpenFile(const std::string& name)
-      : name_(name), file_(open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
-    if (file_ < 0)
-      refuse_errno(name, errno);
-  }
-  ~OpenFile() { close(file_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  bool is_regular() const {
-    struct stat status;
-    if (fstat(file_, &status) != 0)
-      refuse_errno(name_, errno);
-    return S_ISREG(status.st_mode);
-  }
-
-  /// Appends what comes next; returns false at the end of the file.
-  bool read_on(std::string& text) const {
-    char bytes[1 << 14];
-    ssize_t count = 0;
-    do
-      count = read(file_, bytes, sizeof bytes);
-    while (count < 0 && errno == EINTR);
-    if (count < 0)
-      refuse_errno(name_, errno);
-    text.append(bytes, static_cast<std::size_t>(count));
-    return count > 0;
-  }
-
- private:
-  const std::string& name_;
-  const int file_;
+struct CloseFile {
+  void operator()(FILE* file) const { fclose(file); }
 };
 
 }  // namespace
 
 std::string calibration_file_text(const std::string& name) {
-  const OpenFile file(name);
-  if (!file.is_regular())
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  const int number = open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const std::unique_ptr<FILE, CloseFile> file(number < 0 ? nullptr : fdopen(number, "r"));
+  struct stat status;
+  if (!file || fstat(number, &status) != 0)
+    refuse_errno(name, errno);
+  if (!S_ISREG(status.st_mode))
     refuse_file(GST_RESOURCE_ERROR_OPEN_READ, name, "this is not a regular file: ");
   // The size counts that is read, because a file may grow, and those of /proc have none.
-  std::string text;
-  while (file.read_on(text))
-    if (text.size() > max_bytes)
-      refuse_file(GST_RESOURCE_ERROR_READ, name,
-                  "this is larger than the " + std::to_string(max_bytes >> 20) +
-                      " MiB that a calibration may have: ");
+  std::string text(max_bytes + 1, '\0');
+  text.resize(fread(text.data(), 1, text.size(), file.get()));
+  if (ferror(file.get()))
+    refuse_errno(name, errno);
+  if (text.size() > max_bytes)
+    refuse_file(GST_RESOURCE_ERROR_READ, name,
+                "this is larger than the " + std::to_string(max_bytes >> 20) +
+                    " MiB that a calibration may have: ");
   if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
     text.erase(0, 3);
   // OpenCV 4.6 reads past the end of texts that hold such bytes.

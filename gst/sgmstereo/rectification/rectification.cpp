@@ -97,8 +97,10 @@ struct RectifiedPair {
   CameraRectification left, right;
 };
 
-RectifiedPair new_rectification(const StereoCalibration& calibration, const cv::Size& size,
+RectifiedPair rectification_for(const StereoCalibration& calibration, const cv::Size& size,
                                 double alpha) {
+  if (alpha < 0 && calibration.left.rectification)
+    return {*calibration.left.rectification, *calibration.right.rectification};
   const cv::Mat m1 = mat(calibration.left.matrix, 3), m2 = mat(calibration.right.matrix, 3);
   const cv::Mat d1 = distortion_of(calibration.left), d2 = distortion_of(calibration.right);
   const cv::Mat r = mat(calibration.pose.rotation, 3), t = mat(calibration.pose.translation, 3);
@@ -110,13 +112,6 @@ RectifiedPair new_rectification(const StereoCalibration& calibration, const cv::
     cv::stereoRectify(m1, d1, m2, d2, size, r, t, r1, r2, p1, p2, q, cv::CALIB_ZERO_DISPARITY,
                       alpha);
   return {{array_of<9>(r1), array_of<12>(p1)}, {array_of<9>(r2), array_of<12>(p2)}};
-}
-
-RectifiedPair rectification_for(const StereoCalibration& calibration, const cv::Size& size,
-                                double alpha) {
-  if (alpha < 0 && calibration.left.rectification)
-    return {*calibration.left.rectification, *calibration.right.rectification};
-  return new_rectification(calibration, size, alpha);
 }
 
 bool is_sound(const RectifiedPair& pair) {
@@ -177,16 +172,12 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
     pair.right.projection[2] = pair.left.projection[2];
     const Matrix3x4 &left = pair.left.projection, &right = pair.right.projection;
     Rectification result;
-    result.width = width;
-    result.height = height;
     result.left_camera = {calibration.model, calibration.left, pair.left};
     result.left = map_of(result.left_camera, size);
     result.right_camera = {calibration.model, calibration.right, pair.right};
     result.right = map_of(result.right_camera, size);
     result.focal_length = left[0];
     result.baseline = -right[3] / right[0];
-    result.center_x = left[2];
-    result.center_y = left[6];
     return result;
   } catch (const cv::Exception& e) {
     refuse(calibration,
@@ -205,13 +196,8 @@ RectifiedCamera identity_camera(int width, int height, double focal_length) {
 
 Rectification make_identity(int width, int height, double focal_length) {
   Rectification result;
-  result.width = width;
-  result.height = height;
-  result.center_x = (width - 1) / 2.0;
-  result.center_y = (height - 1) / 2.0;
-  const RectifiedCamera camera = identity_camera(width, height, focal_length);
-  result.left_camera = result.right_camera = camera;
-  result.right = make_plane_map(camera, width, height, 1, 1);
+  result.left_camera = result.right_camera = identity_camera(width, height, focal_length);
+  result.right = make_plane_map(result.right_camera, width, height, 1, 1);
   return result;
 }
 

@@ -33,13 +33,11 @@ struct RectifiedCamera {
 };
 
 struct Rectification {
-  int width = 0, height = 0;
   RectifyingMap left;  ///< empty if left pictures are matched as they are
   RectifyingMap right;
   RectifiedCamera left_camera, right_camera;
-  double focal_length = 0;            ///< of the rectified pictures, in pixels; 0: unknown
-  double baseline = 0;                ///< mm; 0: unknown
-  double center_x = 0, center_y = 0;  ///< the principal point of both, in pixels
+  double focal_length = 0;  ///< of the rectified pictures, in pixels; 0: unknown
+  double baseline = 0;      ///< mm; 0: unknown
 };
 
 /// Makes the rectification for frames of width×height. They may be larger or smaller than the

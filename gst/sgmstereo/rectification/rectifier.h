@@ -12,18 +12,41 @@ class Rectifier {
  public:
   /// camera is the layout of its frames, or of their halves; the map has the same size. Waits until
   /// the device has the map.
-  Rectifier(Device& device, const FrameLayout& camera, const RectifyingMap& map);
+  Rectifier(Device& device, const FrameLayout& camera, const RectifyingMap& map)
+      : layout_(luminance_layout(camera)),
+        luminance_(device, camera, "rectification"),
+        remap_(device, {camera.width, camera.height, camera.bits},
+               map.view(camera.width, camera.height)) {}
 
   /// Returns the layout of the rectified frames, which hold the luminance alone.
   const FrameLayout& layout() const noexcept { return layout_; }
 
   /// Returns the rectified luminance, which is memory of this object. Only enqueues.
-  ConstFrame run(const ConstFrame& in);
+  ConstFrame run(const ConstFrame& in) {
+    ConstFrame out;
+    out.planes[0] = remap_.run(luminance_.of(in)).rows;
+    return out;
+  }
 
   /// Marks the pixels that the camera does not see, for SgmStereo::set_masks().
-  View<const std::uint32_t> unseen() const noexcept;
+  View<const std::uint32_t> unseen() const noexcept {
+    return remap_.any_outside() ? remap_.outside() : View<const std::uint32_t>{};
+  }
 
  private:
+  static FrameLayout luminance_layout(const FrameLayout& camera) {
+    FrameLayout layout;
+    layout.width = camera.width;
+    layout.height = camera.height;
+    layout.bits = camera.bits;
+    layout.plane_count = 1;
+    layout.planes[0] = {camera.width * camera.sample_bytes(), camera.height};
+    layout.channel_count = 1;
+    layout.channels[0].width = camera.width;
+    layout.channels[0].height = camera.height;
+    return layout;
+  }
+
   FrameLayout layout_;
   Luminance luminance_;
   remap::Remap remap_;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/rig/camerarig.h"
 
-#include <cstring>
 #include <utility>
 
-#include "gst/sgmstereo/rig/mounttexts.h"
+#include "cuda/pixels/samples.h"
 
 namespace cudavision {
 namespace {
@@ -16,8 +15,7 @@ DepthFit depth_fit(View<const std::uint8_t> map, const StereoSettings& settings)
   std::size_t known = 0;
   for (int y = 0; y < map.height; ++y)
     for (int x = 0; x < map.width / 2; ++x) {
-      std::uint16_t sample;
-      std::memcpy(&sample, map.row(y) + 2 * static_cast<std::ptrdiff_t>(x), sizeof sample);
+      const std::uint16_t sample = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
       const auto value = static_cast<std::int16_t>(sample);
       if (sample == scale.invalid || value <= 0)
         continue;
@@ -50,31 +48,22 @@ std::string CameraRig::take_calibration() {
 }
 
 std::optional<RectifyingMap> CameraRig::take_correction() {
-  if (!mounts_.correction().is_pending())
+  if (!mounts_.correction_is_pending())
     return {};
   offsets_.begin_anew();
-  return mounts_.correction().take();
+  return mounts_.take_correction();
 }
 
 // With calibration=auto, turns are followed once a calibration is there from which they count.
 MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures) {
   const StereoSettings& settings = pair.settings;
   const bool simultaneous = !offsets_.vary();
-  const DistanceScene scene{pair.map,
-                            sgm::disparity_scale(settings),
-                            settings.minimum,
-                            settings.minimum + settings.disparities - 1,
-                            settings.focal_length,
-                            settings.baseline};
-  const auto inspect = [&](const char* known_distance, bool may_correct) {
-    return mounts_.inspect(figures, settings.drift(), pair.right_camera, known_distance, scene,
-                           may_correct);
-  };
   if (!settings.calibration.automatic())
-    return inspect(settings.known_distance, simultaneous);
-  calibration_.add(figures, mounts_.correction().current());
+    return mounts_.inspect(figures, pair, settings.known_distance, simultaneous);
+  calibration_.add(figures, mounts_.corrected());
   const bool settled = calibration_.is_settled();
-  MountReport report = inspect(settled ? settings.known_distance : "", settled && simultaneous);
+  MountReport report = mounts_.inspect(figures, pair, settled ? settings.known_distance : "",
+                                       settled && simultaneous);
   report.calibrations = calibration_.count();
   report.calibrating = calibration_.is_patient();
   if (report.estimate.moved)
@@ -88,26 +77,22 @@ RigReport CameraRig::inspect(const InspectedPair& pair) {
   const StereoSettings& settings = pair.settings;
   RigReport report;
   report.figures =
-      rig::PairInspector(pair.size, settings).inspect(pair.left, pair.right, pair.map, settings);
+      rig::PairInspector({pair.left.width, pair.left.height(), pair.left.bits}, settings)
+          .inspect(pair.left, pair.right, pair.map, settings);
   report.mounts = inspect_mounts(pair, report.figures);
   // Rows of cameras that are not rectified are as far apart as what they see is near or far.
   if (!report.mounts.calibrating)
     offsets_.add(report.figures);
-  std::optional<DepthFit> depth;
-  if (pair.measures_depth) {
-    depth = depth_fit(pair.map, settings);
-    report.saturated = depth->saturated;
-  }
-  const StereoWarningTexts now =
-      warnings_of({report.figures, settings, pair.size.width, depth, offsets_, report.mounts});
+  if (pair.measures_depth)
+    report.depth = depth_fit(pair.map, settings);
+  RigWarnings now = warnings_of(pair, report, offsets_);
   for (std::size_t i = 0; i < now.size(); ++i) {
-    const auto warning = static_cast<StereoWarning>(i);
     const bool confirmed =
-        !found_[i].empty() && (warning != StereoWarning::unrectified || offsets_.is_steady());
-    if (!now[i].empty() && (is_certain(warning) || confirmed))
-      warn(warning, now[i], report.warnings);
+        !found_[i].text.empty() && (i != warning_unrectified || offsets_.is_steady());
+    if (now[i].certain || confirmed)
+      warn(i, now[i], report.warnings);
   }
-  found_ = now;
+  found_ = std::move(now);
   ++inspections_;
   if (report.mounts.begins)
     report.correction = correction_text(report.mounts);
@@ -117,18 +102,17 @@ RigReport CameraRig::inspect(const InspectedPair& pair) {
 std::vector<RigWarning> CameraRig::end() {
   std::vector<RigWarning> warnings;
   for (std::size_t i = 0; i < found_.size() && inspections_ == 1; ++i)
-    if (!found_[i].empty())
-      warn(static_cast<StereoWarning>(i), found_[i], warnings);
+    warn(i, found_[i], warnings);
   found_ = {};
-  offsets_.reset();
+  offsets_ = {};
   inspections_ = 0;
   return warnings;
 }
 
-void CameraRig::warn(StereoWarning warning, const std::string& text,
+void CameraRig::warn(std::size_t number, const RigWarning& warning,
                      std::vector<RigWarning>& warnings) {
-  if (!std::exchange(warned_[static_cast<std::size_t>(warning)], true))
-    warnings.push_back({text, concerns_settings(warning)});
+  if (!warning.text.empty() && !std::exchange(warned_[number], true))
+    warnings.push_back(warning);
 }
 
 }  // namespace cudavision

@@ -6,39 +6,64 @@
 #include <string>
 #include <vector>
 
-#include "cuda/pixels/luminance.h"
-#include "gst/sgmstereo/rig/rigwarnings.h"
 #include "gst/sgmstereo/rig/selfcalibration.h"
 #include "gst/sgmstereo/rig/stereomounts.h"
 #include "gst/sgmstereo/rig/verticaloffsets.h"
-#include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
 
-/// A pair that was matched, in host memory.
-struct InspectedPair {
-  const SamplePlane &left, &right;  ///< luminances as they were matched
-  PlaneSize size;
-  View<const std::uint8_t> map;  ///< as sgm::SgmStereo writes it, before holes are filled
-  /// Those that it was matched with, with the calibration's lengths where no others are set.
-  const StereoSettings& settings;
-  const RectifiedCamera& right_camera;  ///< without a correction
-  bool measures_depth;                  ///< a source pad carries its depth
+struct RigWarning {
+  std::string text;        ///< empty: there is nothing to warn of
+  bool concerns_settings;  ///< and not the pictures
+  /// One inspection is enough to be sure. Others may be an accident, such as a blow to the cameras,
+  /// so they count only if the next inspection finds the same.
+  bool certain;
 };
 
-struct RigWarning {
-  std::string text;
-  bool concerns_settings;  ///< and not the pictures
+/// By number; warnings are given in this order.
+enum RigWarningId {
+  warning_swapped,
+  warning_unrectified,
+  warning_drift,
+  warning_known_distance,
+  warning_unsynchronized,
+  warning_exposure,
+  warning_range,
+  warning_unmatched,
+  warning_untextured,
+  warning_repetition,
+  warning_columns,
+  warning_focal_length,
+  warning_baseline,
+  warning_calibrated_lengths,
+  warning_depth,
+  warning_count
+};
+using RigWarnings = std::array<RigWarning, warning_count>;
+
+/// The depths of a map, as far as they do not fit 16 bits.
+struct DepthFit {
+  double saturated;  ///< share of the known pixels
+  double farthest;   ///< in mm: all but 1 % of the known pixels are at most this far away
 };
 
 /// What an inspected pair has shown.
 struct RigReport {
   rig::PairFigures figures;
   MountReport mounts;
-  std::optional<double> saturated;   ///< share of the known pixels whose depth exceeds 16 bits
+  std::optional<DepthFit> depth;     ///< if a source pad carries depth
   std::vector<RigWarning> warnings;  ///< those that have not been given since the start
   std::string correction;            ///< what a correction that begins does; empty: none begins
 };
+
+/// Returns what is wrong with a pair or the settings, and the remedy.
+RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
+                        const VerticalOffsets& offsets);
+
+/// Returns what a calibration has found that takes effect now.
+std::string calibration_text(const SelfCalibrated& found);
+/// Returns what a correction that begins does.
+std::string correction_text(const MountReport& report);
 
 /// How the two cameras are mounted, from the pairs that are inspected: calibrates them, follows the
 /// right one if it turns, and warns of what spoils the matching.
@@ -56,7 +81,7 @@ class CameraRig {
 
   // Call these before each pair.
   bool calibration_is_due() { return calibration_.is_due(); }
-  bool correction_is_due() { return mounts_.correction().is_due(); }
+  bool correction_is_due() { return mounts_.correction_is_due(); }
   /// Lets a calibration that is due take effect, with which maps are made anew. Returns what it has
   /// found, or an empty string if pictures stay as they are.
   std::string take_calibration();
@@ -69,15 +94,15 @@ class CameraRig {
 
  private:
   MountReport inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures);
-  void warn(StereoWarning warning, const std::string& text, std::vector<RigWarning>& warnings);
+  void warn(std::size_t number, const RigWarning& warning, std::vector<RigWarning>& warnings);
 
   SelfCalibration calibration_;  ///< with calibration=auto
   StereoMounts mounts_;
   // Of this stream:
   int inspections_ = 0;
   VerticalOffsets offsets_;
-  StereoWarningTexts found_;  ///< by the last inspection
-  std::array<bool, stereo_warning_count> warned_{};
+  RigWarnings found_{};  ///< by the last inspection
+  std::array<bool, warning_count> warned_{};
 };
 
 }  // namespace cudavision

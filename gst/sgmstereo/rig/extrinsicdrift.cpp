@@ -45,7 +45,7 @@ ExtrinsicEstimate ExtrinsicDrift::add(const rig::PairFigures& figures,
                                       std::optional<double> known_yaw) {
   const double yaw = known_yaw.value_or(corrected.yaw);
   if (seen_.pairs() > 0 && !optics.matches(optics_))
-    reset();
+    *this = ExtrinsicDrift();
   optics_ = optics;
   ExtrinsicEstimate estimate;
   if (!figures.vertical_known())

@@ -47,8 +47,6 @@ class ExtrinsicDrift {
   /// So many pairs in a row that nothing before them explains are the first ones after a blow.
   static constexpr int pairs_to_forget = 2;
 
-  void reset() { *this = ExtrinsicDrift(); }
-
   /// Adds a pair that was matched while the right camera was corrected by a turn. known_yaw: if it
   /// is known from something else than rows, and is not that of the turn.
   ExtrinsicEstimate add(const rig::PairFigures& figures, const RectifiedOptics& optics,

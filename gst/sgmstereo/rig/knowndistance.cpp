@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
+
+#include "cuda/pixels/samples.h"
 
 namespace cudavision {
 namespace {
@@ -20,6 +21,12 @@ constexpr double min_known = 0.5, max_spread = 1;
 constexpr double agreement = 0.25;
 /// After so many inspected pairs without a measurement, something is wrong with the place.
 constexpr int patience = 10;
+
+/// What pixel (x, y) of the left picture shows is so far away from the plane of the cameras.
+struct KnownDistance {
+  double x, y;
+  double millimetres;
+};
 
 std::optional<KnownDistance> distance_in(const char* text) {
   double numbers[3];
@@ -38,17 +45,16 @@ std::optional<KnownDistance> distance_in(const char* text) {
 }
 
 /// Returns the disparity around a place, if one surface is there.
-std::optional<double> disparity_at(const DistanceScene& scene, int x, int y) {
+std::optional<double> disparity_at(View<const std::uint8_t> map, const sgm::DisparityScale& scale,
+                                   int x, int y) {
   std::vector<double> known;
   int places = 0;
-  for (int j = std::max(y - radius, 0); j <= std::min(y + radius, scene.map.height - 1); ++j)
-    for (int i = std::max(x - radius, 0); i <= std::min(x + radius, scene.map.width / 2 - 1); ++i) {
-      std::uint16_t sample;
-      std::memcpy(&sample, scene.map.row(j) + 2 * static_cast<std::ptrdiff_t>(i), sizeof sample);
+  for (int j = std::max(y - radius, 0); j <= std::min(y + radius, map.height - 1); ++j)
+    for (int i = std::max(x - radius, 0); i <= std::min(x + radius, map.width / 2 - 1); ++i) {
+      const std::uint16_t sample = load16(map.row(j) + 2 * static_cast<std::ptrdiff_t>(i));
       ++places;
-      if (sample != scene.scale.invalid)
-        known.push_back(static_cast<double>(static_cast<std::int16_t>(sample)) /
-                        scene.scale.per_pixel);
+      if (sample != scale.invalid)
+        known.push_back(static_cast<double>(static_cast<std::int16_t>(sample)) / scale.per_pixel);
     }
   if (known.empty() || static_cast<double>(known.size()) < min_known * places)
     return {};
@@ -65,17 +71,18 @@ std::string pixels(double number) {
 }
 
 /// Returns why the place cannot be measured in any picture of the scene.
-std::string problem_of(const KnownDistance& distance, const DistanceScene& scene) {
-  if (scene.focal_length <= 0 || scene.baseline <= 0)
+std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
+                       const StereoSettings& settings) {
+  if (settings.focal_length <= 0 || settings.baseline <= 0)
     return "known-distance needs the focal length and the distance of the cameras: set "
            "focal-length and baseline, or calibration.";
-  const int width = scene.map.width / 2;
-  if (std::round(distance.x) >= width || std::round(distance.y) >= scene.map.height)
+  const int width = map.width / 2;
+  if (std::round(distance.x) >= width || std::round(distance.y) >= map.height)
     return "known-distance names pixel (" + pixels(distance.x) + ", " + pixels(distance.y) +
            "), which lies outside of the pictures of " + std::to_string(width) + "x" +
-           std::to_string(scene.map.height) + ": name a pixel of the map.";
-  const double expected = scene.focal_length * scene.baseline / distance.millimetres;
-  if (expected < scene.first_disparity || expected > scene.last_disparity)
+           std::to_string(map.height) + ": name a pixel of the map.";
+  const double expected = settings.focal_length * settings.baseline / distance.millimetres;
+  if (expected < settings.minimum || expected > settings.minimum + settings.disparities - 1)
     return "known-distance names a distance of " + pixels(distance.millimetres) +
            " mm, whose disparity of " + pixels(expected) +
            " pixels is not searched: check that it is in millimetres, or set min-disparity and "
@@ -93,7 +100,8 @@ std::string known_distance_error(const char* text) {
          "mm, as in known-distance=320,240,1500, or nothing.";
 }
 
-DistanceEstimate DistanceMeasurement::add(const char* text, const DistanceScene& scene,
+DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint8_t> map,
+                                          const StereoSettings& settings,
                                           const RectifiedOptics& optics,
                                           const rig::RigRotation& corrected) {
   if (text != text_) {
@@ -104,13 +112,13 @@ DistanceEstimate DistanceMeasurement::add(const char* text, const DistanceScene&
   const std::optional<KnownDistance> distance = distance_in(text);
   if (!distance)
     return estimate;
-  estimate.problem = problem_of(*distance, scene);
+  estimate.problem = problem_of(*distance, map, settings);
   if (!estimate.problem.empty())
     return estimate;
   ++pairs_;
   const int x = static_cast<int>(std::lround(distance->x));
   const int y = static_cast<int>(std::lround(distance->y));
-  const std::optional<double> found = disparity_at(scene, x, y);
+  const std::optional<double> found = disparity_at(map, sgm::disparity_scale(settings), x, y);
   if (!found) {
     if (!done_ && pairs_ >= patience)
       estimate.problem = "known-distance: the disparity around pixel (" + std::to_string(x) + ", " +
@@ -119,7 +127,7 @@ DistanceEstimate DistanceMeasurement::add(const char* text, const DistanceScene&
                          "texture that faces the cameras.";
     return estimate;
   }
-  const double expected = scene.focal_length * scene.baseline / distance->millimetres;
+  const double expected = settings.focal_length * settings.baseline / distance->millimetres;
   estimate.offset = *found - expected;
   if (done_)
     return estimate;

@@ -6,21 +6,13 @@
 #include <string>
 
 #include "cuda/core/view.h"
-#include "cuda/sgm/sgmstereo.h"
 #include "gst/sgmstereo/rig/extrinsicdrift.h"
-#include "gst/sgmstereo/rig/geometry/mountfit.h"
+#include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
 
-/// The property known-distance, "x,y,mm": what pixel (x, y) of the left picture shows is so far
-/// away from the plane of the cameras.
-struct KnownDistance {
-  double x, y;
-  double millimetres;
-};
-
-/// Returns an empty string if the text is empty or such a distance, else what is wrong and how to
-/// mend it.
+/// Returns an empty string if the text is empty or a value of the property known-distance,
+/// "x,y,mm", else what is wrong and how to mend it.
 std::string known_distance_error(const char* text);
 
 /// What a pair has shown of the distance.
@@ -32,23 +24,16 @@ struct DistanceEstimate {
   std::string problem;  ///< why nothing can be found, and the remedy; empty: all is well
 };
 
-/// What the distance is measured in.
-struct DistanceScene {
-  View<const std::uint8_t> map;  ///< in host memory, as sgm::SgmStereo writes it
-  sgm::DisparityScale scale;
-  int first_disparity, last_disparity;  ///< of those that are searched
-  double focal_length, baseline;        ///< in pixels and mm; 0: unknown
-};
-
 /// Finds the yaw by which the right camera has turned, which rows do not show, from a distance that
 /// is known. Two inspected pairs must agree on it. Then it is known, and the distance counts no
 /// more until the property is set to another one: what moves in front of the place later does no
 /// harm.
 class DistanceMeasurement {
  public:
-  /// text is interned and has no error. The pair was matched while the right camera was corrected
-  /// by a turn.
-  DistanceEstimate add(const char* text, const DistanceScene& scene, const RectifiedOptics& optics,
+  /// text is interned and has no error. map is in host memory, as sgm::SgmStereo has written it
+  /// with these settings, while the right camera was corrected by a turn.
+  DistanceEstimate add(const char* text, View<const std::uint8_t> map,
+                       const StereoSettings& settings, const RectifiedOptics& optics,
                        const rig::RigRotation& corrected);
 
  private:

@@ -26,6 +26,27 @@ constexpr double known_rows = 0.3;
 constexpr double near_rows = 4;
 constexpr int fewest_pairs = 2;
 
+/// Returns the calibration of such a pair of cameras, 1 mm apart.
+StereoCalibration calibration_of(const rig::CameraPair& pair, const UncalibratedOptics& optics) {
+  const double f = optics.focal_length;
+  const double x = (optics.width - 1) / 2.0, y = (optics.height - 1) / 2.0;
+  StereoCalibration result;
+  result.left.matrix = {f, 0, x, 0, f, y + pair.left_row * f, 0, 0, 1};
+  result.right.matrix = {f * pair.zoom, 0, x, 0, f * pair.zoom, y + pair.right_row * f, 0, 0, 1};
+  result.left.distortion = result.right.distortion = {pair.k1, pair.k2, 0, 0};
+  result.pose.rotation =
+      rig::rotation_of({.pitch = pair.pitch, .yaw = pair.yaw, .roll = pair.roll});
+  const double length = std::hypot(1, pair.below, pair.before);
+  const double place[] = {1 / length, pair.below / length, pair.before / length};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      result.pose.translation[i] -= result.pose.rotation[3 * i + j] * place[j];
+  result.width = optics.width;
+  result.height = optics.height;
+  result.files = "calibration=auto";
+  return result;
+}
+
 struct Job {
   std::vector<rig::MatchedPoint> points;
   std::vector<rig::MatchedPoint> rows_now;  ///< places that have one row in both pictures now
@@ -69,26 +90,6 @@ bool shows_the_same(const UncalibratedOptics& a, const UncalibratedOptics& b) {
 }
 
 }  // namespace
-
-StereoCalibration calibration_of(const rig::CameraPair& pair, const UncalibratedOptics& optics) {
-  const double f = optics.focal_length;
-  const double x = (optics.width - 1) / 2.0, y = (optics.height - 1) / 2.0;
-  StereoCalibration result;
-  result.left.matrix = {f, 0, x, 0, f, y + pair.left_row * f, 0, 0, 1};
-  result.right.matrix = {f * pair.zoom, 0, x, 0, f * pair.zoom, y + pair.right_row * f, 0, 0, 1};
-  result.left.distortion = result.right.distortion = {pair.k1, pair.k2, 0, 0};
-  result.pose.rotation =
-      rig::rotation_of({.pitch = pair.pitch, .yaw = pair.yaw, .roll = pair.roll});
-  const double length = std::hypot(1, pair.below, pair.before);
-  const double place[] = {1 / length, pair.below / length, pair.before / length};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j)
-      result.pose.translation[i] -= result.pose.rotation[3 * i + j] * place[j];
-  result.width = optics.width;
-  result.height = optics.height;
-  result.files = "calibration=auto";
-  return result;
-}
 
 const SelfCalibrated* SelfCalibration::begin_work(const UncalibratedOptics& optics) {
   if (shows_the_same(optics, optics_)) {
@@ -175,7 +176,7 @@ bool SelfCalibration::take() {
   if (!found)
     return false;
   needs_none_ = true;
-  if (found->rectification.width == 0)
+  if (found->rectification.right.places.empty())
     return false;
   if (found->rows_off > near_rows) {
     seen_.clear();

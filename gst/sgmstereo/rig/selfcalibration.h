@@ -8,8 +8,8 @@
 #include "gst/sgmstereo/rig/extrinsicdrift.h"
 #include "gst/sgmstereo/rig/geometry/camerapairfit.h"
 #include "gst/sgmstereo/rig/geometry/pairinspector.h"
-#include "gst/sgmstereo/rig/mountcorrection.h"
 #include "gst/sgmstereo/rig/seenpoints.h"
+#include "gst/sgmstereo/rig/stereomounts.h"
 
 namespace cudavision {
 
@@ -33,9 +33,6 @@ struct UncalibratedOptics {
 
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
 };
-
-/// Returns the calibration of such a pair of cameras, 1 mm apart.
-StereoCalibration calibration_of(const rig::CameraPair& pair, const UncalibratedOptics& optics);
 
 /// Calibrates two cameras that were mounted roughly parallel from the matched blocks of inspected
 /// pairs, as far as rows show it. What is seen again at the same place counts once. Each time when

@@ -17,45 +17,80 @@ constexpr double certainty = 3;
 
 }  // namespace
 
+RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn) {
+  RectifiedCamera result = camera;
+  // The map takes a pixel's direction by the inverse of `rotation` into the camera. That direction
+  // must first be turned by R, and then be zoomed: rotation' = R⁻¹·Z⁻¹·rotation.
+  const Matrix3x3 r = rig::rotation_of(turn), &old = camera.rectification.rotation;
+  const double unzoom[] = {1 / turn.zoom, 1 / turn.zoom, 1};
+  Matrix3x3& rotation = result.rectification.rotation;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 3; ++k)
+        sum += r[3 * k + i] * unzoom[k] * old[3 * k + j];
+      rotation[3 * i + j] = sum;
+    }
+  // Another focal length only comes with cameras without a calibration, whose pictures have it,
+  // too.
+  for (double* length : {&result.camera.matrix[0], &result.camera.matrix[4],
+                         &result.rectification.projection[0], &result.rectification.projection[5]})
+    *length *= turn.focal;
+  return result;
+}
+
 void StereoMounts::forget() {
-  optics_ = {};
-  drift_.reset();
-  distance_ = {};
-  measured_.reset();
-  correction_.forget();
+  const unsigned corrections = corrections_;
+  *this = StereoMounts();
+  corrections_ = corrections;
 }
 
 const rig::RigRotation& StereoMounts::begin_work(const RectifiedOptics& optics) {
   if (optics_.width > 0 && !optics_.matches(optics))
-    reset();
+    *this = StereoMounts();
   optics_ = optics;
-  correction_.settle();
-  return correction_.current();
+  if (map_.is_pending()) {
+    corrected_ = next_;
+    map_ = {};
+  }
+  return corrected_;
 }
 
-MountReport StereoMounts::inspect(const rig::PairFigures& figures, CalibrationDrift mode,
-                                  const RectifiedCamera& camera, const char* known_distance,
-                                  const DistanceScene& scene, bool may_correct) {
+void StereoMounts::begin(const rig::RigRotation& turn, const RectifiedCamera& camera) {
+  map_.begin([camera = turned(camera, turn), width = optics_.width, height = optics_.height] {
+    return make_plane_map(camera, width, height, 1, 1);
+  });
+  next_ = turn;
+  ++corrections_;
+}
+
+RectifyingMap StereoMounts::take_correction() {
+  corrected_ = next_;
+  return map_.take();
+}
+
+MountReport StereoMounts::inspect(const rig::PairFigures& figures, const InspectedPair& pair,
+                                  const char* known_distance, bool may_correct) {
   MountReport report;
-  report.mode = mode;
-  const bool corrects = mode == CalibrationDrift::correct;
+  report.mode = pair.settings.drift();
+  const bool corrects = report.mode == CalibrationDrift::correct;
   if (!corrects && *known_distance)
     report.distance.problem =
         "known-distance corrects the yaw of the right camera, which needs "
         "calibration-drift=correct: set that as well, and start the element again.";
-  if (mode == CalibrationDrift::off)
+  if (report.mode == CalibrationDrift::off)
     return report;
-  report.corrected = correction_.current();
+  report.corrected = corrected_;
   const auto known_yaw = measured_ ? measured_->yaw : std::nullopt;
   report.estimate = drift_.add(figures, optics_, report.corrected, known_yaw);
-  if (corrects && !correction_.is_pending())
-    correct(camera, known_distance, scene, may_correct, report);
-  report.corrections = correction_.count();
+  if (corrects && !map_.is_pending())
+    correct(pair, known_distance, may_correct, report);
+  report.corrections = corrections_;
   return report;
 }
 
-void StereoMounts::correct(const RectifiedCamera& camera, const char* known_distance,
-                           const DistanceScene& scene, bool may_correct, MountReport& report) {
+void StereoMounts::correct(const InspectedPair& pair, const char* known_distance, bool may_correct,
+                           MountReport& report) {
   const ExtrinsicEstimate& estimate = report.estimate;
   const bool rows_are_off =
       estimate.rows_off > tolerated && estimate.rows_off > certainty * estimate.rows_error;
@@ -67,13 +102,14 @@ void StereoMounts::correct(const RectifiedCamera& camera, const char* known_dist
       turn.yaw = *measured_->yaw;
     report.distance = std::exchange(measured_, std::nullopt).value_or(DistanceEstimate());
     report.begins = true;
-    correction_.begin(turn, camera, optics_.width, optics_.height);
+    begin(turn, pair.right_camera);
     return;
   }
   // Disparities are not those of the place if its row is another one.
   if (estimate.known && estimate.rows_off > 2 * tolerated)
     return;
-  report.distance = distance_.add(known_distance, scene, optics_, report.corrected);
+  report.distance =
+      distance_.add(known_distance, pair.map, pair.settings, optics_, report.corrected);
   if (const auto yaw = report.distance.yaw;
       yaw && std::abs(*yaw - report.corrected.yaw) * optics_.focal_length > min_shift)
     measured_ = report.distance;

@@ -7,6 +7,7 @@
 namespace cudavision {
 namespace {
 
+constexpr std::size_t max_pairs = 8;
 /// In rows. Offsets of the same cameras differ by less, unless their spread is larger.
 constexpr double min_change = 1;
 
@@ -19,36 +20,27 @@ bool VerticalOffsets::differ(const Offset& a, const Offset& b) {
 void VerticalOffsets::add(const rig::PairFigures& figures) {
   if (!figures.vertical_known())
     return;
-  if (count_ == max_pairs)
-    std::move(last_.begin() + 1, last_.end(), last_.begin());
-  else
-    ++count_;
-  last_[count_ - 1] = {figures.vertical_offset, figures.vertical_spread, figures.is_unrectified()};
+  if (last_.size() == max_pairs)
+    last_.erase(last_.begin());
+  last_.push_back({figures.vertical_offset, figures.vertical_spread, figures.is_unrectified()});
   int changes = 0;
-  bool unrectified = last_[0].unrectified;
-  for (std::size_t i = 1; i < count_; ++i) {
+  for (std::size_t i = 1; i < last_.size(); ++i)
     changes += differ(last_[i - 1], last_[i]);
-    unrectified = unrectified || last_[i].unrectified;
-  }
-  vary_ = vary_ || (changes >= 2 && unrectified);
+  vary_ = vary_ ||
+          (changes >= 2 && std::any_of(last_.begin(), last_.end(),
+                                       [](const Offset& offset) { return offset.unrectified; }));
 }
 
 bool VerticalOffsets::is_steady() const {
-  return count_ < 2 || !differ(last_[count_ - 2], last_[count_ - 1]);
+  return last_.size() < 2 || !differ(last_.end()[-2], last_.back());
 }
 
-double VerticalOffsets::min() const {
-  double rows = last_[0].rows;
-  for (std::size_t i = 1; i < count_; ++i)
-    rows = std::min(rows, last_[i].rows);
-  return rows;
-}
-
-double VerticalOffsets::max() const {
-  double rows = last_[0].rows;
-  for (std::size_t i = 1; i < count_; ++i)
-    rows = std::max(rows, last_[i].rows);
-  return rows;
+VerticalOffsets::Range VerticalOffsets::range() const {
+  if (last_.empty())
+    return {};
+  const auto [min, max] = std::minmax_element(
+      last_.begin(), last_.end(), [](const Offset& a, const Offset& b) { return a.rows < b.rows; });
+  return {min->rows, max->rows};
 }
 
 }  // namespace cudavision

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <vector>
 
 #include "gst/sgmstereo/rig/geometry/pairinspector.h"
 
@@ -13,20 +12,21 @@ namespace cudavision {
 /// pictures later than the other, they change again and again while something moves.
 class VerticalOffsets {
  public:
-  void reset() { *this = VerticalOffsets(); }
   /// The next offsets do not continue those before, because the pictures are rectified otherwise.
-  void begin_anew() { count_ = 0; }
+  void begin_anew() { last_.clear(); }
   /// Adds a pair, unless its offset is not known.
   void add(const rig::PairFigures& figures);
 
-  /// True if the offsets have changed at least twice. Stays true until reset().
+  /// True if the offsets have changed at least twice. Stays true.
   bool vary() const noexcept { return vary_; }
   /// True if the offset of the last pair is that of the one before.
   bool is_steady() const;
 
-  // In rows of the right picture below those of the left one. There must be a pair.
-  double min() const;
-  double max() const;
+  struct Range {
+    double min = 0, max = 0;
+  };
+  /// In rows of the right picture below those of the left one.
+  Range range() const;
 
  private:
   struct Offset {
@@ -34,12 +34,9 @@ class VerticalOffsets {
     double spread;
     bool unrectified;
   };
-  static constexpr std::size_t max_pairs = 8;
-
   static bool differ(const Offset& a, const Offset& b);
 
-  std::array<Offset, max_pairs> last_{};  ///< the first `count_` count, the oldest first
-  std::size_t count_ = 0;
+  std::vector<Offset> last_;  ///< the oldest first
   bool vary_ = false;
 };
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "gst/base/patience.h"
-#include "gst/sgmstereo/pairing/inputtimeout.h"
+#include "gst/sgmstereo/pairing/pairingtimeout.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 #include "tests/check/sgmstereo/wallpairs.h"

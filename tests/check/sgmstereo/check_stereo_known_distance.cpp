@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "gst/sgmstereo/rig/mountcorrection.h"
+#include "gst/sgmstereo/rig/delayedresult.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 #include "tests/check/sgmstereo/turnedcameras.h"

@@ -50,7 +50,8 @@ void expect_rectification(const Rectification& found, const CalibratedCameras& c
               "baseline %.17g", found.baseline);
   // OpenCV's Q has the same numbers, if it is that of the maps' own rectification.
   const auto q = [&](int row, int column) { return cameras.q.at<double>(row, column); };
-  fail_unless(found.center_x == -q(0, 3) && found.center_y == -q(1, 3));
+  const auto& projection = found.left_camera.rectification.projection;
+  fail_unless(projection[2] == -q(0, 3) && projection[6] == -q(1, 3));
   fail_unless(found.focal_length == q(2, 3) && std::abs(1 / found.baseline - q(3, 2)) < 1e-9);
 }
 

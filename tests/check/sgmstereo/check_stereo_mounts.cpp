@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gst/sgmstereo/rig/mountcorrection.h"
+#include "gst/sgmstereo/rig/delayedresult.h"
 #include "tests/check/sgmstereo/mountrig.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 

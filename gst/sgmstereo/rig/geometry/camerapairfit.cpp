@@ -133,10 +133,6 @@ bool is_one_to_one(const CameraPair& pair, double distorted_radius) {
   return false;
 }
 
-double CameraPairFit::error(std::size_t unknown) const {
-  return std::sqrt(covariance[(CameraPair::unknowns + 1) * unknown]);
-}
-
 double row_difference(const CameraPair& pair, const MatchedPoint& point) {
   return Rectified(pair).residual(point);
 }
@@ -149,14 +145,11 @@ CameraPairFit fit_camera_pair(const std::vector<MatchedPoint>& points, double mi
   const Unknowns start = fit_robustly<Rectified>(points, likely, likely, few, min_noise).unknowns;
   const RobustFit<CameraPair::unknowns> fit =
       fit_robustly<Rectified>(points, start, likely, deviations, min_noise);
-  return {pair_of(fit.unknowns), fit.covariance, fit.noise, fit.fitting};
+  return {fit, pair_of(fit.unknowns)};
 }
 
 RowsApart rows_apart(const CameraPairFit& fit, const std::vector<MatchedPoint>& points) {
-  return residuals_at<Rectified>(
-      RobustFit<CameraPair::unknowns>{unknowns_of(fit.pair), fit.covariance, fit.noise,
-                                      fit.fitting},
-      points);
+  return residuals_at<Rectified>(unknowns_of(fit.pair), fit, points);
 }
 
 }  // namespace cudavision::rig

@@ -41,15 +41,9 @@ double undistorted_radius(const CameraPair& pair, double distorted);
 /// Returns true if a lens with this distortion makes a picture in which radii grow up to this one.
 bool is_one_to_one(const CameraPair& pair, double distorted_radius);
 
-struct CameraPairFit {
+/// The unknowns are in the order of CameraPair, and the noise is in focal lengths.
+struct CameraPairFit : FitQuality<CameraPair::unknowns> {
   CameraPair pair;
-  /// Of the unknowns in the order of CameraPair, row by row.
-  std::array<double, CameraPair::unknowns * CameraPair::unknowns> covariance{};
-  double noise = 0;    ///< standard deviation of the rows of the points that fit, in focal lengths
-  double fitting = 0;  ///< share of the points that fit, where each counts by its weight
-
-  /// Returns the standard error of an unknown.
-  double error(std::size_t unknown) const;
 };
 
 /// Returns how much lower the right camera sees the point than the left one, once the pictures of

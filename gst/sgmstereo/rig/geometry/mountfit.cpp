@@ -87,15 +87,11 @@ double yaw_for_column(const RigRotation& turn, double x, double y, double column
   return its.yaw;
 }
 
-double MountFit::error(int unknown) const {
-  return std::sqrt(covariance[static_cast<std::size_t>((unknowns + 1) * unknown)]);
-}
-
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise) {
   const RobustFit<MountPrior::unknowns> fit = fit_robustly<Undo>(
       points, unknowns_of(prior.turn), unknowns_of(prior.turn), prior.deviations, min_noise);
-  return {turn_of(fit.unknowns), fit.covariance, fit.noise, fit.fitting};
+  return {fit, turn_of(fit.unknowns)};
 }
 
 std::vector<MatchedPoint> places_in(double half_width, double half_height) {
@@ -117,9 +113,7 @@ RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double h
     place.right_x = x;
     place.right_y = y;
   }
-  return residuals_at<Undo>(RobustFit<MountPrior::unknowns>{unknowns_of(fit.turn), fit.covariance,
-                                                            fit.noise, fit.fitting},
-                            places);
+  return residuals_at<Undo>(unknowns_of(fit.turn), fit, places);
 }
 
 }  // namespace cudavision::rig

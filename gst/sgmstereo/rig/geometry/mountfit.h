@@ -54,17 +54,9 @@ struct MountPrior {
   std::array<double, unknowns> deviations{};
 };
 
-struct MountFit {
-  static constexpr int unknowns = MountPrior::unknowns;
-
+/// The unknowns are in the order of MountPrior, and the noise is in focal lengths.
+struct MountFit : FitQuality<MountPrior::unknowns> {
   RigRotation turn;
-  /// Of the five unknowns in the order of MountPrior, row by row; 0 for those that are known.
-  std::array<double, unknowns * unknowns> covariance{};
-  double noise = 0;    ///< standard deviation of the rows of the points that fit, in focal lengths
-  double fitting = 0;  ///< share of the points that fit, where each counts by its weight
-
-  /// Returns the standard error of an unknown.
-  double error(int unknown) const;
 };
 
 /// Fits the turn by the rows of the points alone: a camera that has not turned sees them in the row

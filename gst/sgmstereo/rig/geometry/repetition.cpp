@@ -133,53 +133,43 @@ std::optional<int> disparity_at(View<const std::uint8_t> map, int x, int y,
 }
 
 /// Takes one row of samples after the other.
-class RowSampler {
- public:
-  RowSampler(const NormalizedPicture& left, const NormalizedPicture& right,
-             View<const std::uint8_t> map, const sgm::Parameters& parameters)
-      : left_(left),
-        right_(right),
-        map_(map),
-        scale_(sgm::disparity_scale(parameters)),
-        minimum_(parameters.minimum),
-        largest_(parameters.minimum + parameters.disparities - 1) {}
-
+struct RowSampler {
   void take(Samples& samples, int row) {
-    const int width = left_.picture.width, y = samples.y(row);
-    if (y < radius || y + radius >= left_.picture.height())
+    const int width = left_picture.picture.width, y = samples.y(row);
+    if (y < radius || y + radius >= left_picture.picture.height())
       return;
-    const Patch& left = left_reader_.take(left_.picture, left_.gain, 0, y - radius, width, side);
+    const Patch& left =
+        left_reader.take(left_picture.picture, left_picture.gain, 0, y - radius, width, side);
     const Patch& right =
-        right_reader_.take(right_.picture, right_.gain, 0, y - radius, width, side);
+        right_reader.take(right_picture.picture, right_picture.gain, 0, y - radius, width, side);
     for (int column = 0; column < samples.columns(); ++column) {
       const int x = samples.x(column, row);
       if (x < radius || x + radius >= width)
         continue;
       Sample& sample = samples.at(column, row);
-      const std::optional<int> disparity = disparity_at(map_, x, y, scale_);
+      const std::optional<int> disparity = disparity_at(map, x, y, scale);
       sample.known = disparity.has_value();
       if (!sample.known)
         continue;
-      const int first = std::max(x - largest_, radius);
-      const int last = std::min(x - minimum_, width - 1 - radius);
+      const int first = std::max(x - largest, radius);
+      const int last = std::min(x - minimum, width - 1 - radius);
       const int own = x - *disparity;
       if (own < first || own > last)
         continue;
-      costs_.assign(static_cast<std::size_t>(last - first + 1), 0);
+      costs.assign(static_cast<std::size_t>(last - first + 1), 0);
       add_differences(left.at(x - radius, y - radius), left.width,
                       right.at(first - radius, y - radius), right.width, last - first + 1,
-                      costs_.data());
-      sample.period = period_of(costs_, own - first);
+                      costs.data());
+      sample.period = period_of(costs, own - first);
     }
   }
 
- private:
-  const NormalizedPicture &left_, &right_;
-  const View<const std::uint8_t> map_;
-  const sgm::DisparityScale scale_;
-  const int minimum_, largest_;  ///< disparities searched
-  PatchReader left_reader_, right_reader_;
-  CostProfile costs_;
+  const NormalizedPicture &left_picture, &right_picture;
+  const View<const std::uint8_t> map;
+  const sgm::DisparityScale scale;
+  const int minimum, largest;  ///< disparities searched
+  PatchReader left_reader{}, right_reader{};
+  CostProfile costs{};
 };
 
 }  // namespace
@@ -222,7 +212,12 @@ Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture&
     return {};
   const Bands bands(samples.rows());
   bands.for_each([&](const Band& band) {
-    RowSampler sampler(left, right, map, parameters);
+    RowSampler sampler{left,
+                       right,
+                       map,
+                       sgm::disparity_scale(parameters),
+                       parameters.minimum,
+                       parameters.minimum + parameters.disparities - 1};
     for (int row = band.begin; row < band.end; ++row)
       sampler.take(samples, row);
   });

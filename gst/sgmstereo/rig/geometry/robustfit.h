@@ -11,12 +11,21 @@
 namespace cudavision::rig {
 
 template <std::size_t count>
-struct RobustFit {
-  std::array<double, count> unknowns{};
+struct FitQuality {
   /// Row by row; 0 for unknowns that are known exactly.
   std::array<double, count * count> covariance{};
   double noise = 0;    ///< standard deviation of the residuals that fit
   double fitting = 0;  ///< share of the measurements that fit, where each counts by its weight
+
+  /// Returns the standard error of an unknown.
+  double error(auto unknown) const {
+    return std::sqrt(covariance[(count + 1) * static_cast<std::size_t>(unknown)]);
+  }
+};
+
+template <std::size_t count>
+struct RobustFit : FitQuality<count> {
+  std::array<double, count> unknowns{};
 };
 
 /// A model at some unknowns and beside them, which gives residuals and their derivatives. Model is
@@ -206,8 +215,9 @@ struct RowsApart {
 
 /// Returns the root mean square of the residuals that places have by a fit.
 template <class Model, std::size_t count, class Point>
-RowsApart residuals_at(const RobustFit<count>& fit, const std::vector<Point>& places) {
-  const Residuals<count, Model> model(fit.unknowns);
+RowsApart residuals_at(const std::array<double, count>& unknowns, const FitQuality<count>& fit,
+                       const std::vector<Point>& places) {
+  const Residuals<count, Model> model(unknowns);
   double squares = 0, variances = 0;
   for (const Point& place : places) {
     const double apart = model.at(place);

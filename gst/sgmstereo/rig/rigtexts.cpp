@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/rig/rigwarnings.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "gst/core/numbertext.h"
-#include "gst/sgmstereo/rig/mounttexts.h"
+#include "gst/sgmstereo/rig/camerarig.h"
 
 namespace cudavision {
 namespace {
+
+constexpr double degrees = 180 / G_PI;
+
+enum Unknown { pitch, yaw, roll, zoom, k1 };
+
+std::string with_error(double number, double error, int decimals) {
+  return number_text(number, decimals) + " ± " + number_text(error, decimals);
+}
+
+/// The angles are radians.
+std::string angle_text(double angle, double error) {
+  return with_error(degrees * angle, degrees * error, 2) + "°";
+}
+
+/// Returns what is found, in a sentence's words: "by 0.50 ± 0.01° in pitch, …".
+std::string turn_text(const ExtrinsicEstimate& estimate) {
+  const rig::MountFit& fit = estimate.fit;
+  return "by " + angle_text(fit.turn.pitch, fit.error(pitch)) + " in pitch, " +
+         angle_text(estimate.yaw, estimate.yaw_error) + " in yaw and " +
+         angle_text(fit.turn.roll, fit.error(roll)) + " in roll, and its focal length is " +
+         with_error(fit.turn.zoom, fit.error(zoom), 4) + " times the left one's";
+}
 
 constexpr int max_disparities = 1024;
 
@@ -201,9 +221,10 @@ std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right,
 }
 
 std::string unsynchronized_text(const VerticalOffsets& offsets) {
+  const auto [min, max] = offsets.range();
   return "The two cameras do not take their pictures at the same time: the rows of the right "
          "picture lie between " +
-         number_text(offsets.min(), 1) + " and " + number_text(offsets.max(), 1) +
+         number_text(min, 1) + " and " + number_text(max, 1) +
          " rows lower than those of the left one, and this changes while something moves, which no "
          "calibration explains. Trigger the cameras together, give both the same framerate, and "
          "set max-skew to less than the distance of two frames.";
@@ -286,70 +307,77 @@ std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
 
 }  // namespace
 
-bool is_certain(StereoWarning warning) {
-  switch (warning) {
-    case StereoWarning::unsynchronized:  // follows from several inspections
-    case StereoWarning::known_distance:
-    case StereoWarning::columns:
-    case StereoWarning::focal_length:
-    case StereoWarning::baseline:
-    case StereoWarning::calibrated_lengths:
-      return true;
-    default:
-      return false;
-  }
+std::string calibration_text(const SelfCalibrated& found) {
+  const rig::CameraPairFit& fit = found.fit;
+  const rig::CameraPair& pair = fit.pair;
+  return "The rows of both pictures were " + with_error(found.rows_off, found.rows_error, 2) +
+         " pixels apart, as " + std::to_string(found.points) +
+         " places show that both cameras see. Against the left camera, the right one has turned "
+         "by " +
+         angle_text(pair.pitch, fit.error(pitch)) + " in pitch, " +
+         angle_text(pair.yaw, fit.error(yaw)) + " in yaw and " +
+         angle_text(pair.roll, fit.error(roll)) + " in roll, its focal length is " +
+         with_error(pair.zoom, fit.error(zoom), 4) +
+         " times the left one's, and the lenses distort by k1 = " +
+         with_error(pair.k1, fit.error(k1), 3) +
+         ": both pictures are rectified accordingly from this pair on. Rows show no lengths: "
+         "distances are as true as focal-length and baseline, or known-distance.";
 }
 
-bool concerns_settings(StereoWarning warning) {
-  switch (warning) {
-    case StereoWarning::range:
-    case StereoWarning::known_distance:
-    case StereoWarning::columns:
-    case StereoWarning::focal_length:
-    case StereoWarning::baseline:
-    case StereoWarning::calibrated_lengths:
-    case StereoWarning::depth:
-      return true;
-    default:
-      return false;
-  }
+std::string correction_text(const MountReport& report) {
+  const std::string reason =
+      report.distance.yaw
+          ? "The disparity at known-distance was off by " +
+                number_text(*report.distance.offset, 2) +
+                " pixels, because the right camera has turned by " +
+                number_text(degrees * *report.distance.yaw, 2) + "° in yaw"
+          : "The rows of both pictures were " +
+                with_error(report.estimate.rows_off, report.estimate.rows_error, 2) +
+                " pixels apart, because the right camera has turned " + turn_text(report.estimate);
+  return reason + ": its pictures are rectified accordingly, from " +
+         std::to_string(pairs_to_wait) + " pairs after this one on.";
 }
 
-StereoWarningTexts warnings_of(const JudgedPair& pair) {
-  const rig::PairFigures& figures = pair.figures;
+RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
+                        const VerticalOffsets& offsets) {
+  const rig::PairFigures& figures = report.figures;
   const StereoSettings& settings = pair.settings;
-  StereoWarningTexts texts;
-  const auto set = [&](StereoWarning warning, std::string text) {
-    texts[static_cast<std::size_t>(warning)] = std::move(text);
+  const int width = pair.left.width;
+  RigWarnings warnings{};
+  const auto of_pictures = [&](RigWarningId id, std::string text) {
+    warnings[id] = {std::move(text), false, false};
+  };
+  const auto of_settings = [&](RigWarningId id, std::string text, bool certain) {
+    warnings[id] = {std::move(text), true, certain};
   };
   if (is_exchanged(figures))
-    set(StereoWarning::swapped, swapped_text(figures));
+    of_pictures(warning_swapped, swapped_text(figures));
   else if (figures.exceeds_range())
-    set(StereoWarning::range, range_text(figures, settings));
-  if (pair.offsets.vary())
-    set(StereoWarning::unsynchronized, unsynchronized_text(pair.offsets));
-  else if (figures.is_unrectified() && !is_being_corrected(pair.mounts))
-    set(StereoWarning::unrectified, unrectified_text(figures, settings));
+    of_settings(warning_range, range_text(figures, settings), false);
+  if (offsets.vary())  // which follows from several inspections
+    warnings[warning_unsynchronized] = {unsynchronized_text(offsets), false, true};
+  else if (figures.is_unrectified() && !is_being_corrected(report.mounts))
+    of_pictures(warning_unrectified, unrectified_text(figures, settings));
   else if (!figures.is_unrectified())
-    set(StereoWarning::drift, drift_text(pair.mounts));
+    of_pictures(warning_drift, drift_text(report.mounts));
   const std::string exposure =
       exposure_text(figures.left, figures.right, figures.is_unequally_exposed());
   if (exposure.empty()) {
-    set(StereoWarning::unmatched, unmatched_text(figures, settings));
-    set(StereoWarning::untextured, untextured_text(figures));
+    of_pictures(warning_unmatched, unmatched_text(figures, settings));
+    of_pictures(warning_untextured, untextured_text(figures));
   }
   // The rows of pictures that are exchanged or not rectified show different things.
   if (!is_exchanged(figures) && !figures.is_unrectified())
-    set(StereoWarning::repetition, repetition_text(figures.repetition));
-  set(StereoWarning::known_distance, pair.mounts.distance.problem);
-  set(StereoWarning::exposure, exposure);
-  set(StereoWarning::columns, columns_text(settings, pair.width));
-  set(StereoWarning::focal_length, focal_length_text(settings, pair.width));
-  set(StereoWarning::baseline, baseline_text(settings));
-  set(StereoWarning::calibrated_lengths, calibrated_lengths_text(settings));
-  if (pair.depth)
-    set(StereoWarning::depth, depth_text(*pair.depth, settings));
-  return texts;
+    of_pictures(warning_repetition, repetition_text(figures.repetition));
+  of_pictures(warning_exposure, exposure);
+  of_settings(warning_known_distance, report.mounts.distance.problem, true);
+  of_settings(warning_columns, columns_text(settings, width), true);
+  of_settings(warning_focal_length, focal_length_text(settings, width), true);
+  of_settings(warning_baseline, baseline_text(settings), true);
+  of_settings(warning_calibrated_lengths, calibrated_lengths_text(settings), true);
+  if (report.depth)
+    of_settings(warning_depth, depth_text(*report.depth, settings), false);
+  return warnings;
 }
 
 }  // namespace cudavision

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/stereoproperties.h"
+
+namespace cudavision {
+namespace {
+
+using Settings = StereoSettings;
+using Ranges = sgm::Parameters::Ranges;
+using Census = sgm::Config::Census;
+using Compatibility = sgm::Config::Compatibility;
+using SubpixelMethod = sgm::Parameters::SubpixelMethod;
+
+/* Each table ends with a zero entry. */
+
+constexpr GEnumValue outputs[] = {
+    enum_value(StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
+               "disparity"),
+    enum_value(StereoOutput::depth, "Distance from the plane of the cameras", "depth"),
+    enum_value(StereoOutput::confidence,
+               "How clearly the best disparity beats the second best and fits its surroundings",
+               "confidence"),
+    {},
+};
+
+constexpr GEnumValue censuses[] = {
+    enum_value(Census::census_gradient,
+               "Compare 16 pixels of an 11x7 window with its centre, and slopes, 32 bits",
+               "census-gradient"),
+    enum_value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
+               "symmetric-9x7"),
+    enum_value(Census::neighbours_9x7,
+               "Compare each pixel of a 9x7 window with its centre, 62 bits", "neighbours-9x7"),
+    enum_value(Census::neighbours_5x5,
+               "Compare each pixel of a 5x5 window with its centre, 24 bits", "neighbours-5x5"),
+    {},
+};
+
+constexpr GEnumValue subpixel_methods[] = {
+    enum_value(SubpixelMethod::equiangular, "The vertex of two lines of equal and opposite slope",
+               "equiangular"),
+    enum_value(SubpixelMethod::parabola, "The vertex of a parabola", "parabola"),
+    {},
+};
+
+constexpr GEnumValue compatibilities[] = {
+    enum_value(Compatibility::none, "This element's own definition", "none"),
+    enum_value(Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"),
+    {},
+};
+
+constexpr GEnumValue calibration_drifts[] = {
+    enum_value(CalibrationDrift::off, "Do not look for it", "off"),
+    enum_value(CalibrationDrift::warn, "Say how the right camera has turned, and warn", "warn"),
+    enum_value(CalibrationDrift::correct, "Rectify its pictures anew, and say so", "correct"),
+    {},
+};
+
+constexpr GEnumValue colormaps[] = {
+    enum_value(Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"),
+    enum_value(Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"),
+    enum_value(Colormap::gray, "Black (far) to white (near)", "gray"),
+    {},
+};
+
+/* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
+ * inherits. */
+
+/// Returns the settings with the values that properties have while nobody sets them.
+Settings shown(const Settings& settings) {
+  Settings result = settings.with_calibrated_lengths();
+  if (settings.focal_length > 0)
+    result.focal_length = settings.focal_length;
+  static_cast<sgm::Parameters&>(result) = sgm::resolved(settings);
+  return result;
+}
+
+}  // namespace
+
+void add_stereo_properties(ElementProperties<StereoSettings>& all) {
+  constexpr PropertyChange ready = PropertyChange::when_ready;
+  /* What is searched */
+  all.add({"output", "Output", "What to compute from each pair of frames", ready},
+          &Settings::output, register_enum("GstCudaSgmStereoOutput", outputs));
+  all.add(
+      {"frame-packing", "Frame packing",
+       "Packing of frames that hold both pictures, on sink_left alone: side-by-side or top-bottom "
+       "(none = as the caps' multiview-mode says; mono, left, right = not packed, whatever the "
+       "caps say; all other values are refused)",
+       ready},
+      &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
+  all.add(
+      {"num-disparities", "Number of disparities",
+       "Number of disparities to search, a multiple of 32; time and memory grow with it", ready},
+      &Settings::disparities, Ranges::disparities);
+  all.add(
+      {"min-disparity", "Minimum disparity",
+       "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
+       ready},
+      &Settings::minimum, Ranges::minimum);
+  all.add({"paths", "Paths",
+           "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
+           "unless it is set)",
+           ready},
+          &Settings::paths, Ranges::paths, shown);
+  all.add<Census>({"census", "Census",
+                   "Census transform that describes the surroundings of a pixel (with "
+                   "compatibility=libsgm, symmetric-9x7 unless it is set)",
+                   ready},
+                  &Settings::census, register_enum("GstCudaSgmStereoCensus", censuses), shown);
+  all.add<Compatibility>(
+      {"compatibility", "Compatibility",
+       "Library whose results to reproduce bit for bit, instead of this element's own definition",
+       ready},
+      &Settings::compatibility, register_enum("GstCudaSgmStereoCompatibility", compatibilities));
+  all.add(
+      {"memory-budget", "Memory budget",
+       "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
+       "bytes. What does not fit is matched in bands of rows, with the same result in more time",
+       ready},
+      &Settings::memory_budget, {0, 1e15});
+
+  /* Calibration */
+  all.add(
+      {"calibration", "Calibration",
+       "File of OpenCV's stereo calibration (YAML, XML or JSON with M1 D1 M2 D2 R T, or R1 R2 P1 "
+       "P2); several are separated by commas. The frames are then rectified. auto = without a "
+       "file: cameras that are mounted roughly parallel are calibrated by what they see",
+       ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
+  all.add(
+      {"calibration-left", "Calibration of the left camera",
+       "File of the left camera's camera_info (YAML, by ROS), instead of calibration", ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.left; });
+  all.add(
+      {"calibration-right", "Calibration of the right camera",
+       "File of the right camera's camera_info (YAML, by ROS), instead of calibration", ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.right; });
+  all.add(
+      {"alpha", "Alpha",
+       "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
+       "cameras see, to 1, all of them (-1 = as the calibration says; with calibration=auto, 0)",
+       ready},
+      &Settings::alpha, {-1, 1});
+  all.add({"calibration-drift", "Calibration drift",
+           "What to do about cameras that have turned in their mounts, as inspected pairs show: "
+           "nothing, warn, or correct the right camera's pictures (with calibration=auto, warn "
+           "corrects them, too)",
+           ready},
+          &Settings::calibration_drift,
+          register_enum("GstCudaSgmStereoCalibrationDrift", calibration_drifts));
+
+  /* Matching */
+  all.add({"p1", "P1",
+           "Penalty for a disparity that changes by one between neighbouring pixels; less than p2 "
+           "(0 = automatic: 14; with paths=8 or a census other than census-gradient, 10)"},
+          &Settings::p1, Ranges::p1);
+  all.add({"p2", "P2",
+           "Penalty for a disparity that changes by more than one; at most 255 minus the bits of "
+           "the census, which is 223 with census-gradient (0 = automatic: 60; with paths=8, 50; "
+           "with another census, 120)"},
+          &Settings::p2, Ranges::p2);
+  all.add({"adaptive-p2", "Adaptive P2",
+           "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
+          &Settings::adaptive_p2);
+  all.add({"noise", "Noise",
+           "Standard deviation of the pictures' noise in levels of 8 bits, to which they are "
+           "filtered before they are compared (-1 = measured in the left pictures, 0 = none; no "
+           "effect with compatibility=libsgm or with a census other than census-gradient)"},
+          &Settings::noise, Ranges::noise);
+  all.add({"uniqueness", "Uniqueness",
+           "A disparity becomes unknown if the cost of another one, times this factor, is below "
+           "its own cost (1 = keep all)"},
+          &Settings::uniqueness, Ranges::uniqueness);
+  all.add({"subpixel", "Subpixel",
+           "Compute disparities in sixteenths of a pixel instead of whole pixels"},
+          &Settings::subpixel);
+  all.add<SubpixelMethod>(
+      {"subpixel-method", "Subpixel method",
+       "Curve whose vertex is the disparity between whole pixels (no effect with "
+       "compatibility=libsgm)"},
+      &Settings::subpixel_method,
+      register_enum("GstCudaSgmStereoSubpixelMethod", subpixel_methods));
+  all.add({"median", "Median", "Filter disparities with a 3x3 median"}, &Settings::median);
+  all.add({"lr-max-diff", "Left-right difference",
+           "A disparity becomes unknown if the right picture's disparity for the same point "
+           "differs by more than this, in pixels (-1 = do not compare)"},
+          &Settings::lr_max_diff, Ranges::lr_max_diff);
+  all.add({"speckle-size", "Speckle size",
+           "Disparities of regions of up to this many pixels become unknown (0 = keep all; with "
+           "compatibility=libsgm, 0 unless it is set)"},
+          &Settings::speckle_size, Ranges::speckle_size, shown);
+  all.add({"speckle-range", "Speckle range",
+           "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
+          &Settings::speckle_range, Ranges::speckle_range);
+  all.add({"confidence-threshold", "Confidence threshold",
+           "Disparities of less confidence become unknown, before holes are filled (0 = keep all)"},
+          &Settings::confidence_threshold, Ranges::confidence_threshold);
+  all.add({"fill-holes", "Fill holes",
+           "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
+          &Settings::fill_holes);
+  all.add(
+      {"refine", "Refine",
+       "Smooth the disparities of each surface by a median over pixels of similar luminance (no "
+       "effect with compatibility=libsgm)"},
+      &Settings::refine);
+  all.add({"slanted-surfaces", "Slanted surfaces",
+           "Take surfaces for planes that may slant: continue their slope into filled pixels, "
+           "compare with a refined right map and, with refine and subpixel, sharpen disparities by "
+           "the pictures and smooth planes (no effect with compatibility=libsgm)"},
+          &Settings::slanted_surfaces);
+
+  /* Smoothing over time */
+  all.add({"temporal-alpha", "Temporal alpha",
+           "Weight of a new disparity against those of the frames before it; less is smoother and "
+           "slower (1 = no smoothing over time)"},
+          &Settings::temporal_alpha, Ranges::temporal_alpha);
+  all.add({"temporal-delta", "Temporal delta",
+           "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
+           "effect at once"},
+          &Settings::temporal_delta, Ranges::temporal_delta);
+  all.add({"temporal-persistence", "Temporal persistence",
+           "Number of frames for which a pixel that became unknown keeps its disparity (0 = none)"},
+          &Settings::temporal_persistence, Ranges::temporal_persistence);
+
+  /* Outputs, pairing and flight */
+  all.add({"focal-length", "Focal length",
+           "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
+           "calibration's, if there is one; with calibration=auto, one that is guessed from the "
+           "width)"},
+          &Settings::focal_length, {0, 1e6}, shown);
+  all.add({"baseline", "Baseline",
+           "Distance between the cameras in millimetres; depth and points need it (0 = the "
+           "calibration's, if there is one)"},
+          &Settings::baseline, {0, 1e6}, shown);
+  all.add(
+      {"known-distance", "Known distance",
+       "Place and distance x,y,mm by which calibration-drift=correct finds the yaw of the right "
+       "camera, which rows do not show: what pixel (x, y) of the map shows is so many "
+       "millimetres away from the plane of the cameras (empty = none)"},
+      +[](Settings& settings) -> const char*& { return settings.known_distance; });
+  all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
+          {0.001, 1e6});
+  all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},
+          &Settings::colormap, register_enum("GstCudaSgmStereoColormap", colormaps));
+  all.add(
+      {"colormap-range", "Range of the colour map",
+       "Values that grey levels and colours stand for: full, auto (percentiles of the picture, "
+       "smoothed over time) or two numbers (0,64), also for one output (depth=500,4000) and as "
+       "a list with semicolons (empty = auto for depth, else full)"},
+      +[](Settings& settings) -> const char*& { return settings.colormap_range; });
+  all.add(
+      {"max-skew", "Maximum skew",
+       "Largest difference between the running times of the two frames of a pair, in ns; of the "
+       "frames within it, the nearest is the partner (-1 = "
+       "half the duration of the left frame; if that is unknown or more than 10 s, half of "
+       "1/framerate; if that is unknown too, 20 ms); with more than an hour, frames wait forever"},
+      &Settings::max_skew, {-1, G_MAXINT64});
+  all.add({"frames-in-flight", "Frames in flight",
+           "Number of pairs that are transferred and processed at the same time (1 = one after the "
+           "other, 0 = automatic, at present 2 on CUDA, 1 on the CPU and where pairs are handed on "
+           "in CUDA memory in the order of a stream)",
+           ready},
+          &Settings::frames_in_flight, frames_in_flight_range);
+  all.add({"diagnostics-interval", "Diagnostics interval",
+           "Running time between two inspections of a pair, in ns: each posts an element message "
+           "with figures, and warnings say what is wrong with the cameras or the settings (0 = "
+           "none)"},
+          &Settings::diagnostics_interval);
+}
+
+}  // namespace cudavision
