@@ -343,8 +343,7 @@ TEST(test_flush, .times(std::size(limits))) {
     for (GstHarness* harness : overlap.stereo().harnesses())
       gst_harness_push_event(harness, gst_event_new_segment(&segment));
     overlap.feed(100, 3);
-    wait_until([&] { return overlap.sinks() == "100 101 102"; },
-               "the pairs after the flush alone");
+    wait_until([&] { return overlap.sinks() == "100 101 102"; }, "the pairs after the flush alone");
   }
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
