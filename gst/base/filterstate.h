@@ -84,14 +84,16 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
 /// Frees everything that lives in the session's context.
 void release_filter(gpointer self);
 /// Waits until all frames have gone downstream and the device has finished them, and ends what
-/// spans several of them.
+/// spans several of them. Whoever gets a frame may stop the element, so its state may be gone.
 void drain_filter(gpointer self);
 
 /// Lets change() give the session another device while the caps are known. Everything is freed
-/// before, and built again for that device.
+/// before, and built again for that device. Does nothing if the element is stopped meanwhile.
 template <class Change>
 void rebuild_filter(gpointer self, Change&& change) {
   drain_filter(self);
+  if (!state_of(self).frames)
+    return;
   const FilterFrames& frames = *state_of(self).frames;
   const FrameFormat in = frames.in(), out = frames.out();
   const bool same_caps = frames.same_caps();

@@ -130,10 +130,19 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   gst_base_transform_reconfigure_src(trans);
 }
 
+// Lets controllers set the properties for a time.
+void sync_values(GstBaseTransform* trans, GstClockTime stream_time) {
+  if (GST_CLOCK_TIME_IS_VALID(stream_time))
+    gst_object_sync_values(GST_OBJECT(trans), stream_time);
+}
+
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   post_first_exception(trans, false, [&] {
     if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT))
       push_pending(trans);
+    // What is built anew has the values of this frame. Frames that are kept back get theirs later.
+    if (state_of(trans).latency_frames == 0)
+      sync_values(trans, frame_times(trans->segment, buffer).stream_time);
     follow_context(trans, buffer);
     return true;
   });
@@ -215,8 +224,7 @@ void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
   state.info.buffer = frame;
   state.info.times = frame_times(trans->segment, frame);
   state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);
-  if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))
-    gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
+  sync_values(trans, state.info.times.stream_time);
 }
 
 // Hands a processed frame downstream, or to the pusher with the work on it that transform() has

@@ -59,7 +59,7 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   FilterState& state = state_of(self);
   release_filter(self);
   bool latency_changed = false;
-  {
+  try {
     const DeviceScope scope(state.session);
     state.regions.set_video(in.info);
     state.latency_frames = 0;
@@ -72,6 +72,9 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
     const GstClockTime latency =
         std::min<GstClockTime>(duration_of(state.latency_frames, in.info), 3600 * GST_SECOND);
     latency_changed = std::exchange(state.latency, latency) != latency;
+  } catch (...) {
+    release_filter(self);
+    throw;
   }
   if (latency_changed)
     gst_element_post_message(GST_ELEMENT_CAST(self),
@@ -236,6 +239,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       return FALSE;
     try {
       drain_filter(trans);
+      if (!state.session.started())
+        return FALSE;
       const FrameFormat in =
           frame_format_from_caps(in_caps, class_of(trans)->unpacked_form(filter(trans)));
       const FrameFormat out = class_of(trans)->output_format(filter(trans), in, out_caps);

@@ -96,7 +96,11 @@ bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   set_frames(frames_);  // denoise() counts the frames that are available
   if (delay_)
     delay_->search();
-  return regions_.select(info) && !denoise_.identity();
+  const bool changes = regions_.select(info) && !denoise_.identity();
+  // Without run(), nothing else would give upstream its buffer back before the push.
+  if (delay_ && !changes)
+    delay_->finish_upload();
+  return changes;
 }
 
 void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameInfo& info,

@@ -26,7 +26,7 @@ class FrameDelay {
   /// frames: see FrameWindow.
   FrameDelay(const DeviceSession& session, const FrameFormat& in, int frames);
 
-  /// Takes a frame of upstream, and enqueues its upload. finish_upload() must come before the next.
+  /// Takes a frame of upstream, and enqueues its upload.
   void store(GstBuffer* in);
   /// Waits until the device has the last frame, whether or not earlier frames are still in flight.
   /// Returns true if a new scene begins with it, which changes neighbours(). Throws Error.

@@ -73,9 +73,6 @@ GstFlowReturn push_pending(GstCudaVisionFilter* self) {
 void before_transform(GstBaseTransform* trans, GstBuffer* in) {
   Denoise::parent_class()->before_transform(trans, in);
   const DenoiseProcessor* processor = Denoise::processor(trans);
-  const GstClockTime time = frame_times(trans->segment, in).stream_time;
-  if (!delay_of(trans) && GST_CLOCK_TIME_IS_VALID(time))
-    gst_object_sync_values(GST_OBJECT_CAST(trans), time);
   const auto settings = Denoise::settings(trans);
   if (processor && settings.frames != processor->requested_frames() &&
       Denoise::settings_error(trans, settings).empty())
@@ -100,10 +97,15 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
     }
     in.reset();
     const GstFlowReturn pushed = delay_of(self)->is_due() ? push_oldest(self) : GST_FLOW_OK;
-    // Upstream then has its buffer back.
-    if (FrameDelay* delay = delay_of(self)) {
-      const DeviceScope scope(gst_cuda_vision_filter_session(self));
-      delay->finish_upload();
+    // Upstream then has its buffer back. If the push has failed, its error is the only one.
+    try {
+      if (FrameDelay* delay = delay_of(self)) {
+        const DeviceScope scope(gst_cuda_vision_filter_session(self));
+        delay->finish_upload();
+      }
+    } catch (...) {
+      if (pushed != GST_FLOW_ERROR)
+        throw;
     }
     return pushed;
   });

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -101,8 +102,12 @@ std::string calibration_file_text(const std::string& name) {
   const int number = open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   const std::unique_ptr<FILE, CloseFile> file(number < 0 ? nullptr : fdopen(number, "r"));
   struct stat status;
-  if (!file || fstat(number, &status) != 0)
-    refuse_errno(name, errno);
+  if (!file || fstat(number, &status) != 0) {
+    const int error = errno;
+    if (!file && number >= 0)
+      close(number);
+    refuse_errno(name, error);
+  }
   if (!S_ISREG(status.st_mode))
     refuse_file(GST_RESOURCE_ERROR_OPEN_READ, name, "this is not a regular file: ");
   // The size counts that is read, because a file may grow, and those of /proc have none.

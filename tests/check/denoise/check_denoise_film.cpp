@@ -83,6 +83,25 @@ TEST(test_not_built_anew) {
   fail_unless_equals_int(one.push(pictures[3]), GST_FLOW_ERROR);
 }
 
+// Whoever gets a frame may stop the element, also a frame that goes downstream because the element
+// is built for another number of frames.
+TEST(test_stopped_while_built_anew) {
+  const auto pictures = film("GRAY8", 3);
+  Film one(3);
+  one.filter.accept_caps(format_named("GRAY8"), film_size.width, film_size.height);
+  one.push(pictures, 0, 2);
+  gst_pad_add_probe(
+      one.filter.sink_pad(), GST_PAD_PROBE_TYPE_BUFFER,
+      +[](GstPad*, GstPadProbeInfo*, gpointer element) {
+        gst_element_set_state(GST_ELEMENT(element), GST_STATE_READY);
+        return GST_PAD_PROBE_REMOVE;
+      },
+      one.filter.element(), nullptr);
+  one.filter.set("frames", "5");
+  fail_if(one.push(pictures[2]) == GST_FLOW_OK);
+  fail_unless_equals_int(one.filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+
 // A GAP event lets frames out while nothing is linked. When downstream is linked again, those after
 // it are accepted.
 TEST(test_linked_again) {
