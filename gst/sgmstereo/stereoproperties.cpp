@@ -35,7 +35,7 @@ struct PresetValues {
 
 constexpr double automatic_noise = sgm::Parameters::automatic_noise;
 
-// docs/elements/cudasgmstereo.md has what they were chosen by: their errors on pairs with ground
+// docs/elements/stereo-accuracy.md has what they were chosen by: their errors on pairs with ground
 // truth. More paths and other values of uniqueness, median and lr-max-diff gained nothing there.
 constexpr PresetValues preset_values[] = {
     {StereoPreset::fast, 0, 0, false, false, false, 0},

@@ -20,7 +20,7 @@ struct Preset {
   Properties values;
 };
 
-// As docs/elements/cudasgmstereo.md has them.
+// As docs/elements/stereo-accuracy.md has them.
 const Preset presets[] = {
     {"fast",
      {{"speckle-size", "0"},

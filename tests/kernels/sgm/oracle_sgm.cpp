@@ -299,7 +299,7 @@ Scores scores_of(Device& device, const Seen& pair) {
   return scores;
 }
 
-/// Prints the first table of accuracy in docs/elements/cudasgmstereo.md.
+/// Prints the first table of accuracy in docs/elements/stereo-accuracy.md.
 TEST(OracleAccuracy, DefaultIsTruerThanOpencvAndLibsgm) {
   CUDAVISION_NEEDS_PAIRS();
   const auto device = make_cpu_device();

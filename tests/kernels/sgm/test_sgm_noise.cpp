@@ -151,7 +151,7 @@ Map filled_map(Device& device, const SgmCase& test, const SgmInput& input) {
   return map;
 }
 
-/// Prints the table of docs/elements/cudasgmstereo.md for one seed.
+/// Prints the table of docs/elements/stereo-accuracy.md for one seed.
 TEST_P(NoisyPairs, BecomeTruer) {
   CUDAVISION_NEEDS_PAIRS();
   on_device([](Device& device) {

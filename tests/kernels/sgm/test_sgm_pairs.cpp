@@ -102,7 +102,7 @@ class SlantedSurfaces : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, SlantedSurfaces, both_devices(), device_name);
 
-/// Prints the tables of docs/elements/cudasgmstereo.md that have maps without slanted surfaces.
+/// Prints the tables of docs/elements/stereo-accuracy.md that have maps without slanted surfaces.
 TEST_P(SlantedSurfaces, MakeMapsTruer) {
   CUDAVISION_NEEDS_PAIRS();
   on_device([](Device& device) {
@@ -152,7 +152,7 @@ TEST_P(SlantedSurfaces, MakeMapsTruer) {
 }
 
 /* The presets of cudasgmstereo, and still scenes: these tests print the tables of
- * docs/elements/cudasgmstereo.md */
+ * docs/elements/stereo-accuracy.md */
 
 struct Preset {
   const char* name;
