@@ -73,9 +73,9 @@ def named_files(tree):
     return ", ".join(sorted(strangers)) if pages else "no pages were found"
 
 
-# docs/troubleshooting.md also quotes messages of other projects.
+# The pages of troubleshooting also quote messages of other projects and of the system.
 FOREIGN = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Delayed linking", "Internal data stream",
-           "streaming stopped")
+           "streaming stopped", "…: No such file or directory")
 
 
 def plain(text):
@@ -96,14 +96,14 @@ def known(words, code):
         for i in range(1, len(words)))
 
 
-@guard("docs/troubleshooting.md quotes messages that the code contains", alone=True)
+@guard("the pages of troubleshooting quote messages that the code contains", alone=True)
 def quoted_messages(tree):
     code = [literal for name, text in tree.sources.items() if not name.endswith(".cuh") for literal in literals(text)]
     code += [plain(tree.text(name)) for name in tree.names("cuda/nvcc/meson.build", "pipelines/*.sh")]
-    page = tree.pages["docs/troubleshooting.md"]
+    page = "\n".join(text for name, text in tree.pages.items() if name.startswith("docs/troubleshooting"))
     quotes = re.findall(r"\*\*`([^`]+)`\*\*", page) + re.findall(r'\*"([^*]+)"\*', page)
     for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", page, re.M):
-        quotes += [message for row in table.splitlines() for message in row.split("|")[1].split(";")]
+        quotes += [message.strip() for row in table.splitlines() for message in row.split("|")[1].split(";")]
     # The page writes an ellipsis for the variable parts of a message.
     strangers = [f'"{quote.strip()}"' for quote in map(plain, quotes) if not quote.startswith(FOREIGN)
                  and not all(known(part.strip(), code) for part in quote.split("…"))]
