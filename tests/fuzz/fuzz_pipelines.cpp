@@ -148,6 +148,7 @@ class Tee : private Random {
     set_state(GST_STATE_PLAYING);
   }
   void seek() {
+    sought_ = true;
     gst_element_seek_simple(pipeline_, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
                             static_cast<gint64>(below(frames)) * 40 * GST_MSECOND);
   }
@@ -174,7 +175,9 @@ class Tee : private Random {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const auto expected = alone(pattern_, chosen_[i]);
       const auto got = outputs_[i]->hashes();
-      fail_unless(!got.empty(), "episode %u: no frame came out of %s", episode, chosen_[i].c_str());
+      // videotestsrc goes on counting its buffers over seeks, which drop what waits in queues.
+      fail_unless(sought_ || !got.empty(), "episode %u: no frame came out of %s", episode,
+                  chosen_[i].c_str());
       for (const auto& [time, hash] : got) {
         const auto found = expected.find(time);
         if (found != expected.end())
@@ -188,6 +191,7 @@ class Tee : private Random {
   void set_state(GstState state) { gst_element_set_state(pipeline_, state); }
 
   int pattern_;
+  bool sought_ = false;
   std::vector<std::string> chosen_, names_;
   std::vector<std::unique_ptr<Outputs>> outputs_;
   Owned<GstElement> pipeline_;
