@@ -130,8 +130,9 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   gst_base_transform_reconfigure_src(trans);
 }
 
-// Lets controllers set the properties for a time.
-void sync_values(GstBaseTransform* trans, GstClockTime stream_time) {
+// Lets controllers set the properties for the time of a frame.
+void sync_values(GstBaseTransform* trans, GstBuffer* frame) {
+  const GstClockTime stream_time = frame_times(trans->segment, frame).stream_time;
   if (GST_CLOCK_TIME_IS_VALID(stream_time))
     gst_object_sync_values(GST_OBJECT(trans), stream_time);
 }
@@ -140,9 +141,7 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   post_first_exception(trans, false, [&] {
     if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT))
       push_pending(trans);
-    // What is built anew has the values of this frame. Frames that are kept back get theirs later.
-    if (state_of(trans).latency_frames == 0)
-      sync_values(trans, frame_times(trans->segment, buffer).stream_time);
+    sync_values(trans, buffer);
     follow_context(trans, buffer);
     return true;
   });
@@ -217,14 +216,12 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-// Begins a frame, and lets controllers set the properties for its time.
 void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
   FilterState& state = state_of(trans);
   state.missing = !state.stored && is_missing_frame(frame);
   state.info.buffer = frame;
   state.info.times = frame_times(trans->segment, frame);
   state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);
-  sync_values(trans, state.info.times.stream_time);
 }
 
 // Hands a processed frame downstream, or to the pusher with the work on it that transform() has
@@ -371,6 +368,7 @@ GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer
   if (flow != GST_FLOW_OK)
     return flow;
   self->state->stored = stored;
+  sync_values(trans, frame.get());  // those of later frames have been in force
   trans->queued_buf = frame.release();
   GstBuffer* out = nullptr;
   const GstFlowReturn answer = generate_output(trans, &out);

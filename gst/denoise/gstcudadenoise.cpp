@@ -69,7 +69,7 @@ GstFlowReturn push_pending(GstCudaVisionFilter* self) {
   return flow;
 }
 
-// A frame that waits begins when it is pushed. Values that are not valid are reported then.
+// Values that are not valid are reported when the frame is pushed.
 void before_transform(GstBaseTransform* trans, GstBuffer* in) {
   Denoise::parent_class()->before_transform(trans, in);
   const DenoiseProcessor* processor = Denoise::processor(trans);
