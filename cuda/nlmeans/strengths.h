@@ -13,7 +13,7 @@ namespace cudavision::nlmeans {
 
 /// Returns a strength that suits noise of this standard deviation, in levels of 8 bits. The larger
 /// the search and the more frames, the more similar the best of its patches are. This line fits
-/// photographs, and its factor for frames a film; docs/elements/cudadenoise.md tells how well.
+/// photographs, and its factor for frames a film; docs/elements/cudadenoise.md has the errors.
 double strength_for_noise(double deviation, int search, int frames) noexcept;
 
 /// Step i has the strength 2^(i/8).
