@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Knows which parts of the tests have passed with what they depend on as it is now.
 
-    changed.py select --all|--changed --unchanged FILE BUILD [--suite SUITE]... [NAME]...
+    changed.py select --all|--changed --unchanged FILE BUILD [--suite SUITE]... [--without SUITE]... [NAME]...
         prints the names of those of the build's tests that must run: of those of these suites or with these names (or of
         all) each, or each for which something has changed since it passed; lists the others in FILE
     changed.py record BUILD TESTLOG.json
@@ -198,11 +198,14 @@ def digest_of_test(test, outputs, tree):
     return digest_of(conditions(), test["cmd"], test["env"], needed, named, reads)
 
 
-def select(build, suites, names, every):
+def select(build, suites, without, names, every):
     tree = Tree(build)
     outputs = {target["id"]: target["filename"] for target in json.loads(output_of("meson", "introspect", "--targets", str(build)))}
-    tests = [test for test in json.loads(output_of("meson", "introspect", "--tests", str(build)))
-             if (not suites or suites & {suite.split(":")[-1] for suite in test["suite"]}) and (not names or test["name"] in names)]
+    tests = []
+    for test in json.loads(output_of("meson", "introspect", "--tests", str(build))):
+        of = {suite.split(":")[-1] for suite in test["suite"]}
+        if (not suites or suites & of) and not without & of and (not names or test["name"] in names):
+            tests.append(test)
     parts = {test["name"]: digest_of_test(test, outputs, tree) for test in tests}
     chosen = passed_tests(tree.build, every).select(parts)
     (tree.build / "selected-tests.json").write_text(json.dumps(chosen), encoding="utf-8")
@@ -227,6 +230,7 @@ def main():
     for command in (selecting, recording):
         command.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     selecting.add_argument("--suite", action="append", default=[])
+    selecting.add_argument("--without", action="append", default=[], help="a suite of which no test is chosen")
     selecting.add_argument("--unchanged", required=True, help="a file for a line about each part that need not run")
     selecting.add_argument("names", nargs="*")
     recording.add_argument("log")
@@ -234,7 +238,7 @@ def main():
     if arguments.command == "record":
         record(arguments.build, arguments.log)
         return
-    chosen, kept = select(arguments.build, set(arguments.suite), set(arguments.names), arguments.all)
+    chosen, kept = select(arguments.build, set(arguments.suite), set(arguments.without), set(arguments.names), arguments.all)
     pathlib.Path(arguments.unchanged).write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
     print("".join(f"{name}\n" for name in chosen), end="")
 

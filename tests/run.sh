@@ -14,7 +14,8 @@ a GPU:
                fuzzing, the guards and the scripts
   --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
                between threads under ThreadSanitizer, and the plug-in with link-time optimisation,
-               which detects types that have two definitions; without the largest frames
+               which detects types that have two definitions; without the largest
+               frames and the longest scenes
   --full       the tests before a change is finished: both of these with more random cases, long
                fuzzing and soak tests, and the plug-in without the CUDA toolkit; also builds the
                benchmarks
@@ -145,6 +146,7 @@ build() {
   local name=$1 dir=build-tests/$1 wanted=("${targets[@]}")
   shift
   printf '\n== %s\n' "$dir $*"
+  local started=$SECONDS
   if ! (configure "$dir" "$@" "${options[@]}"); then
     record_failure "$dir" "meson could not configure it"
     return 1
@@ -156,17 +158,15 @@ build() {
     record_failure "$dir" "it does not build"
     return 1
   fi
+  printf '   built in %s s\n\n' $((SECONDS - started))
 }
 
-# tests FOLDER [--timeout-multiplier N] [--suite SUITE | NAME]...: runs those of a build's tests, counts their results
-# and notes which have passed.
+# tests FOLDER [--suite SUITE | --without SUITE | NAME]...: runs those of a build's tests, counts their results and
+# notes which have passed.
 tests() {
-  local dir=build-tests/$1 base patience=1 names
+  local dir=build-tests/$1 base names started=$SECONDS patience=1
   shift
-  if [[ ${1:-} == --timeout-multiplier ]]; then
-    patience=$2
-    shift 2
-  fi
+  [[ $mode != full ]] || patience=4
   base=testlog-$((++runs))
   rm -f "$dir/meson-logs/$base.json"
   if ! tests/changed.py select --"$only" --unchanged "$dir/$base.unchanged" "$dir" "$@" >"$dir/$base.names"; then
@@ -181,6 +181,7 @@ tests() {
   meson test -C "$dir" --no-rebuild --logbase "$base" --timeout-multiplier "$patience" "${names[@]}" </dev/null >"$dir/$base.out" 2>&1
   local status=$?
   grep -E '^ *[0-9]+/[0-9]+ ' "$dir/$base.out"
+  printf '   tested in %s s\n' $((SECONDS - started))
   if [[ -s $dir/meson-logs/$base.json ]]; then
     tests/changed.py record "$dir" "$dir/meson-logs/$base.json"
     python3 tests/tally.py meson "$(basename "$dir")" "$dir/meson-logs/$base.json" >"$dir/$base.jsonl"
@@ -258,9 +259,13 @@ run_without_cuda() {
 }
 
 run_sanitizers() {
-  local asan=detect_stack_use_after_return=1:allocator_may_return_null=1
-  # The default run tests the largest frames without sanitizers; with them, they take a third of the time.
-  [[ $mode == full ]] || export CUDAVISION_TEST_MAX_PIXELS=${CUDAVISION_TEST_MAX_PIXELS:-1048576}
+  local asan=detect_stack_use_after_return=1:allocator_may_return_null=1 long=()
+  # The default run tests the largest frames and the longest scenes without sanitizers, which would need more time
+  # for these than for all others.
+  if [[ $mode != full ]]; then
+    export CUDAVISION_TEST_MAX_PIXELS=${CUDAVISION_TEST_MAX_PIXELS:-1048576}
+    long=(--without long)
+  fi
   # The test program itself scans the plug-ins, because the scanner has no sanitizer runtime. GLib and the
   # plug-ins never free some of their memory, so only the kernel tests check for leaks. -g1 is enough for the
   # lines in reports, and saves a quarter or more of the time that -g takes to compile.
@@ -270,9 +275,9 @@ run_sanitizers() {
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     # The sanitizers detect bad memory accesses rather than rare results, so fewer cases are enough.
     ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 60 || echo 22)} \
-      tests sanitized --timeout-multiplier 10 --suite kernels
+      tests sanitized --suite kernels
     ASAN_OPTIONS=detect_leaks=0:$asan GST_REGISTRY_FORK=no \
-      tests sanitized --timeout-multiplier 10 --suite check --suite fuzz
+      tests sanitized --suite check --suite fuzz "${long[@]}"
     unset UBSAN_OPTIONS
   fi
 
@@ -284,7 +289,7 @@ run_sanitizers() {
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=thread -Db_lundef=false; then
     TSAN_OPTIONS=halt_on_error=1:detect_deadlocks=0 GST_REGISTRY_FORK=no GST_PLUGIN_SYSTEM_PATH_1_0='' \
-      tests threads --timeout-multiplier 10 --suite threads
+      tests threads --suite threads
   fi
 
   # With link-time optimisation, the linker sees all definitions of a type at once.

@@ -68,7 +68,7 @@ std::string unless_with_gpu() {
 }
 
 std::string unless_sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
   return "a sanitizer keeps freed memory";
 #else
   return "";

@@ -208,7 +208,7 @@ std::string unless_built_with_opencv() {
 }
 
 std::string unless_fast() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
   return "a sanitizer makes this too slow";
 #else
   return unless_built_with_opencv();

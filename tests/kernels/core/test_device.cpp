@@ -10,7 +10,7 @@
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CUDAVISION_TEST_SANITIZED
 // One test requests more memory than the machine has; AddressSanitizer would abort it by default.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1";

@@ -135,7 +135,7 @@ TEST(ForRows, CallsEachRowOnce) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(CUDAVISION_TEST_SANITIZED) && !defined(__SANITIZE_THREAD__)
 long long resident_bytes() {
   malloc_trim(0);
   long pages = 0;

@@ -40,7 +40,7 @@ int find_driver(dl_phdr_info* info, std::size_t, void*) {
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(CUDAVISION_TEST_SANITIZED) && !defined(__SANITIZE_THREAD__)
 
 // The dynamic linker resolves all libraries' calls to these definitions instead of the C library's.
 extern "C" {

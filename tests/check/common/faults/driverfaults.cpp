@@ -198,7 +198,7 @@ void* counted_driver_function(const char* name, void* function) {
 
 }  // namespace check
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(CUDAVISION_TEST_SANITIZED) && !defined(__SANITIZE_THREAD__)
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace {
 
 using check::Calls;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
 // The sanitizer keeps account of memory itself, and its free() cannot be replaced.
 constexpr bool sees_free = false;
 #else
@@ -155,7 +155,7 @@ REPLACED void* aligned_alloc(std::size_t alignment, std::size_t size) {
   return memory;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(CUDAVISION_TEST_SANITIZED) && !defined(__SANITIZE_THREAD__)
 
 void __libc_free(void*);
 
