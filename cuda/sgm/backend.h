@@ -190,16 +190,18 @@ class Stages {
   /// With N(x, y) = Σ k(i)·k(j)·I(x + i·r, y + j·r), i, j = −1…1, k(0) = −2, else 1, a block of 8×8
   /// pixels has s = Σ |N|. Blocks begin at multiples of 8 and lie wholly inside the picture. Of
   /// pairs of rows of blocks, which begin at multiples of 16, only every (1 + (width·height >>
-  /// 19))-th counts, from the first. Blocks
-  /// with more than 4 pixels where I < 8 or I > 247 do not count. Let n be the number of the
-  /// others, and b the smallest bin such that more than n div 50 of them have min(1023, s >> 4) ≤
-  /// b. The variance at the distance r is max(0, (16b + 8)² div 200 − c), c = 440 for r = 1 and
-  /// 2000 for r = 3, and that of the picture is the larger of the two, but at most 40000. White
-  /// noise of the standard deviation σ gives |N| a mean of 4.79σ, and the quietest fiftieth of the
-  /// blocks has about three quarters of that; c is what the texture of pictures without noise looks
-  /// like.
+  /// 19))-th counts, from the first. Blocks with more than 4 pixels where I < 8 or I > 247 do not
+  /// count. A block is flat if its s at the distance 1 is 0, as in drawings, or the 8 samples of
+  /// the line three rows or columns before or after it are equal, as at bars beside the picture.
+  /// Let n be the number of the blocks that count and are not flat, and b the smallest bin such
+  /// that more than n div 50 of them have min(1023, s >> 4) ≤ b. The variance at the distance r is
+  /// max(0, (16b + 8)² div 200 − c), c = 440 for r = 1 and 2000 for r = 3, and that of the picture
+  /// is the larger of the two, but at most 40000. White noise of the standard deviation σ gives |N|
+  /// a mean of 4.79σ, and the quietest fiftieth of the blocks has about three quarters of that; c
+  /// is what the texture of pictures without noise looks like.
   ///
-  /// With n < 64, the picture tells nothing, and the state stays as it is. Otherwise the average a,
+  /// If at least 64 blocks that count are flat, and more than n, the variance is 0. Otherwise, with
+  /// n < 64, the picture tells nothing, and the state stays as it is. Else the average a,
   /// in 1/256, becomes 256·variance if there was none before, else a + ((256·variance − a) >> 3).
   /// If there was none before, or if m = (a + 128) >> 8 differs from the variance v in use by more
   /// than 64 + v div 4, m and √m, rounded down, are in use from now on. In the first frame there

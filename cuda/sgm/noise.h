@@ -32,7 +32,8 @@ struct NoiseSource {
 
 constexpr int noise_block = noise::block_side;
 constexpr int noise_bins = noise::bins, noise_quantile = noise::quantile;
-constexpr int max_extreme_pixels = noise::max_extreme_pixels, min_noise_blocks = 64;
+constexpr int max_extreme_pixels = noise::max_extreme_pixels;
+constexpr std::uint32_t min_noise_blocks = 64;
 using noise::is_extreme;
 CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
   return noise::bin_of(sum);
@@ -48,6 +49,12 @@ CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
 /// picture, which are enough.
 inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
+}
+
+/// Returns true if so many flat blocks beside others, which are not flat, show a picture without
+/// noise.
+CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint32_t others) {
+  return flat >= min_noise_blocks && flat > others;
 }
 
 /// What is more than this is texture, such as that of a pattern which a projector casts.

@@ -150,6 +150,7 @@ class CensusCuda {
 /// The histograms of the noise's estimate; zeros between frames.
 struct NoiseCounts {
   std::uint32_t bins[noise_spacings][noise_bins];
+  std::uint32_t flat;
   std::uint32_t finished;  ///< blocks of the launch
 };
 

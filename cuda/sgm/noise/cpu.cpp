@@ -19,12 +19,16 @@ constexpr int estimate_radius = noise_spacing(noise_spacings - 1);
 /// histograms of the blocks.
 class NoiseRows {
  public:
-  using Bins = std::uint32_t[noise_spacings][noise_bins];
+  struct Counts {
+    std::uint32_t bins[noise_spacings][noise_bins];
+    std::uint32_t flat;  ///< blocks
+  };
 
   NoiseRows(Scratch& scratch, int width)
-      : bins(scratch.take<Bins>(1)),
+      : counts(scratch.take<Counts>(1)),
         squares(scratch.take<std::uint32_t>(width, estimate_radius)),
-        extremes(scratch.take<std::uint32_t>(width)) {
+        extremes(scratch.take<std::uint32_t>(width)),
+        different(scratch.take<std::uint8_t>(width, estimate_radius)) {
     for (std::uint16_t*& row : sums)
       row = scratch.take<std::uint16_t>(width, estimate_radius);
     for (std::uint8_t*& row : levels_)
@@ -43,28 +47,40 @@ class NoiseRows {
   }
   const std::uint8_t* row(int y) const { return slot(y); }
 
-  Bins* bins;
+  Counts* counts;
   std::uint32_t *squares, *extremes;  ///< of columns
   std::uint16_t* sums[noise_spacings];
+  std::uint8_t* different;  ///< 0 where a column of a block has equal levels
 
  private:
-  static constexpr int rows = 2 * estimate_radius + 1;
+  static constexpr int rows = noise_block + 2 * estimate_radius;  // those around a block
   std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
   std::uint8_t* levels_[rows];
 };
 
+/// Returns whether a line estimate_radius beyond a block has equal levels.
+bool is_at_bar(const NoiseRows& memory, int x, int top) {
+  constexpr int before = -estimate_radius, after = noise_block - 1 + estimate_radius;
+  const auto is_flat = [&](int y) {
+    const std::uint8_t* const row = memory.row(top + y) + x;
+    return std::all_of(row, row + noise_block, [&](std::uint8_t level) { return level == *row; });
+  };
+  return memory.different[x + before] == 0 || memory.different[x + after] == 0 || is_flat(before) ||
+         is_flat(after);
+}
+
 /// Counts the blocks in rows of blocks, of which every row_step-th pair counts.
 void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Band& rows,
                   int row_step) {
   const int width = picture.width / noise_block * noise_block;
-  for (auto& bins : *memory.bins)
-    std::fill_n(bins, noise_bins, 0u);
+  *memory.counts = {};
   for (int row_of_blocks = rows.begin; row_of_blocks < rows.end; ++row_of_blocks) {
     if (row_of_blocks / 2 % row_step != 0)
       continue;
     const int top = row_of_blocks * noise_block;
     std::fill_n(memory.extremes, width, 0u);
+    std::fill_n(memory.different - estimate_radius, width + 2 * estimate_radius, std::uint8_t{0});
     for (std::uint16_t* sums : memory.sums)
       std::fill_n(sums, width, std::uint16_t{0});
     for (int y = top - estimate_radius; y < top + estimate_radius; ++y)
@@ -78,11 +94,18 @@ void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Ban
                                       spacing, width, memory.sums[i]);
       }
       noise::count_extremes(row, width, memory.extremes);
+      noise::find_differences(row - estimate_radius, memory.row(top) - estimate_radius,
+                              width + 2 * estimate_radius, memory.different - estimate_radius);
     }
-    for (int x = 0; x < width; x += noise_block)
-      if (noise::sum_of_block(memory.extremes + x) <= max_extreme_pixels)
+    for (int x = 0; x < width; x += noise_block) {
+      if (noise::sum_of_block(memory.extremes + x) > max_extreme_pixels)
+        continue;
+      if (noise::sum_of_block(memory.sums[0] + x) == 0 || is_at_bar(memory, x, top))
+        ++memory.counts->flat;
+      else
         for (int i = 0; i < noise_spacings; ++i)
-          ++(*memory.bins)[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
+          ++memory.counts->bins[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
+    }
   }
 }
 
@@ -127,17 +150,23 @@ void estimate_noise_cpu(const StageRows& rows, const SamplePlane& picture, bool 
     count_blocks(NoiseRows(band.scratch, picture.width), picture,
                  band.of(picture.height() / noise_block), noise_row_step(rows.config.pixels()));
   });
+  const auto sum_over_bands = [&](const auto& count) {
+    std::uint32_t sum = 0;
+    for (int band = 0; band < rows.bands.count(); ++band)
+      sum += count(*rows.bands.band(band).scratch.take<NoiseRows::Counts>(1));
+    return sum;
+  };
+  const std::uint32_t flat = sum_over_bands([](const auto& counts) { return counts.flat; });
   std::uint32_t variance = 0;
   for (int i = 0; i < noise_spacings; ++i) {
     const auto blocks_in = [&](int bin) {
-      std::uint32_t count = 0;
-      for (int band = 0; band < rows.bands.count(); ++band)
-        count += (*rows.bands.band(band).scratch.take<NoiseRows::Bins>(1))[i][bin];
-      return count;
+      return sum_over_bands([&](const auto& counts) { return counts.bins[i][bin]; });
     };
     std::uint32_t all = 0, up_to = 0;
     for (int bin = 0; bin < noise_bins; ++bin)
       all += blocks_in(bin);
+    if (is_flat_picture(flat, all))
+      break;
     if (all < min_noise_blocks)
       return;
     int bin = 0;

@@ -72,6 +72,25 @@ __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blo
   atomicAdd(&blocks[lane % 2][lane / 2], lane % 2 == 0 ? numbers.x : numbers.y);
 }
 
+/// Returns whether the eight luminances from *at on, every so many words, are equal.
+__device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t half) {
+  std::uint32_t differences = 0;
+#pragma unroll
+  for (int i = 1; i < noise_block; ++i)
+    differences |= at[i * step] ^ at[0];
+  return (differences & half) == 0;
+}
+
+/// Returns whether one of the four lines three pixels beyond a block is flat. first points to its
+/// first pixel in the tile; half selects its pixels in a word.
+__device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
+  constexpr int before = -noise_spacing(1), after = noise_block - 1 + noise_spacing(1);
+  return is_flat_line(first + before * tile_pitch, 1, half) ||
+         is_flat_line(first + after * tile_pitch, 1, half) ||
+         is_flat_line(first + before, tile_pitch, half) ||
+         is_flat_line(first + after, tile_pitch, half);
+}
+
 /// Adds 1 to a bin. Lanes of the same bin do so together: in a picture without noise all of them
 /// have the same.
 __device__ void add_to_bin(std::uint32_t* bins, int bin) {
@@ -80,9 +99,14 @@ __device__ void add_to_bin(std::uint32_t* bins, int bin) {
     atomicAdd(bins + bin, static_cast<std::uint32_t>(__popc(same)));
 }
 
-/// Returns the bin of the quantile of a histogram, or −1 if it has too few blocks. Clears it. All
-/// threads of the block take part.
-__device__ int quantile_bin(std::uint32_t* bins) {
+/// What a histogram tells.
+struct Quantile {
+  std::uint32_t blocks;  ///< all of them
+  int bin;               ///< −1 if they are too few
+};
+
+/// Returns the quantile of a histogram, and clears it. All threads of the block take part.
+__device__ Quantile take_quantile(std::uint32_t* bins) {
   constexpr int own_bins = noise_bins / threads;
   __shared__ std::uint32_t warps[threads / 32];
   __shared__ int found;
@@ -112,7 +136,7 @@ __device__ int quantile_bin(std::uint32_t* bins) {
   __syncthreads();
   const int bin = found;
   __syncthreads();
-  return bin;
+  return {all, bin};
 }
 
 __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ NoiseArguments a) {
@@ -145,9 +169,15 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
     const int lower = thread / tile_blocks, block = thread % tile_blocks;
     if (at.x + (block + 1) * noise_block <= picture.width &&
         at.y + (lower + 1) * noise_block <= picture.height &&
-        blocks.extremes[lower][block] <= max_extreme_pixels)
-      for (int i = 0; i < noise_spacings; ++i)
-        add_to_bin(a.counts->bins[i], noise_bin(blocks.sums[i][lower][block]));
+        blocks.extremes[lower][block] <= max_extreme_pixels) {
+      const std::uint32_t* const first =
+          tile + gradient_radius_y * tile_pitch + block * noise_block + gradient::halo;
+      if (blocks.sums[0][lower][block] == 0 || is_at_bar(first, lower ? 0xffff0000 : 0xffff))
+        add_to_bin(&a.counts->flat, 0);
+      else
+        for (int i = 0; i < noise_spacings; ++i)
+          add_to_bin(a.counts->bins[i], noise_bin(blocks.sums[i][lower][block]));
+    }
     __threadfence();
   }
   __syncthreads();
@@ -157,15 +187,19 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
   if (!is_last)
     return;
   __threadfence();
-  const int first = quantile_bin(a.counts->bins[0]), second = quantile_bin(a.counts->bins[1]);
+  const Quantile first = take_quantile(a.counts->bins[0]);
+  const Quantile second = take_quantile(a.counts->bins[1]);
   if (thread != 0)
     return;
-  a.counts->finished = 0;
+  const std::uint32_t flat = __ldcg(&a.counts->flat);
+  a.counts->flat = a.counts->finished = 0;
   NoiseState state;
   if (!a.first_frame)
     state = *a.state;
-  if (first >= 0)
-    state.take(max(noise_variance_of(0, first), noise_variance_of(1, second)));
+  if (is_flat_picture(flat, first.blocks))
+    state.take(0);
+  else if (first.bin >= 0)
+    state.take(max(noise_variance_of(0, first.bin), noise_variance_of(1, second.bin)));
   *a.state = state;
 }
 

@@ -20,7 +20,40 @@ int level_at(const StageConfig& config, const Luminances& picture, int x, int y)
          (config.bits - 8);
 }
 
-/// Returns the s of all blocks that count, at this distance of the pixels.
+/// Returns Σ |N| of a block at this distance of the pixels.
+int block_sum(const StageConfig& config, const Luminances& picture, int left, int top,
+              int distance) {
+  int sum = 0;
+  for (int y = top; y < top + 8; ++y)
+    for (int x = left; x < left + 8; ++x) {
+      int n = 0;
+      for (int j = -1; j <= 1; ++j)
+        for (int i = -1; i <= 1; ++i)
+          n += (i == 0 ? -2 : 1) * (j == 0 ? -2 : 1) *
+               level_at(config, picture, x + distance * i, y + distance * j);
+      sum += std::abs(n);
+    }
+  return sum;
+}
+
+/// Returns whether the eight pixels from (x, y) on, along a row or a column, are equal.
+bool is_flat_line(const StageConfig& config, const Luminances& picture, int x, int y, int dx,
+                  int dy) {
+  for (int i = 1; i < 8; ++i)
+    if (level_at(config, picture, x + dx * i, y + dy * i) != level_at(config, picture, x, y))
+      return false;
+  return true;
+}
+
+bool is_flat(const StageConfig& config, const Luminances& picture, int left, int top) {
+  return block_sum(config, picture, left, top, 1) == 0 ||
+         is_flat_line(config, picture, left, top - 3, 1, 0) ||
+         is_flat_line(config, picture, left, top + 10, 1, 0) ||
+         is_flat_line(config, picture, left - 3, top, 0, 1) ||
+         is_flat_line(config, picture, left + 10, top, 0, 1);
+}
+
+/// Returns the s of all blocks that count, at this distance of the pixels, and −1 for flat ones.
 std::vector<int> block_sums(const StageConfig& config, const Luminances& picture, int distance) {
   std::vector<int> sums;
   const int step = 1 + config.width * config.height / (1 << 19);
@@ -28,20 +61,17 @@ std::vector<int> block_sums(const StageConfig& config, const Luminances& picture
     if (top / 16 % step != 0)
       continue;
     for (int left = 0; left + 8 <= config.width; left += 8) {
-      int sum = 0, extreme = 0;
+      int extreme = 0;
       for (int y = top; y < top + 8; ++y)
         for (int x = left; x < left + 8; ++x) {
-          int n = 0;
-          for (int j = -1; j <= 1; ++j)
-            for (int i = -1; i <= 1; ++i)
-              n += (i == 0 ? -2 : 1) * (j == 0 ? -2 : 1) *
-                   level_at(config, picture, x + distance * i, y + distance * j);
-          sum += std::abs(n);
           const int level = level_at(config, picture, x, y);
           extreme += level < 8 || level > 247;
         }
-      if (extreme <= 4)
-        sums.push_back(sum);
+      if (extreme > 4)
+        continue;
+      sums.push_back(is_flat(config, picture, left, top)
+                         ? -1
+                         : block_sum(config, picture, left, top, distance));
     }
   }
   return sums;
@@ -53,6 +83,11 @@ int defined_noise_variance(const StageConfig& config, const Luminances& picture)
   int variance = 0;
   for (const auto& [distance, texture] : {std::pair{1, 440}, {3, 2000}}) {
     std::vector<int> sums = block_sums(config, picture, distance);
+    const std::size_t blocks = sums.size();
+    std::erase(sums, -1);
+    const std::size_t flat = blocks - sums.size();
+    if (flat >= 64 && flat > sums.size())
+      return 0;
     if (sums.size() < 64)
       return -1;
     std::sort(sums.begin(), sums.end());
