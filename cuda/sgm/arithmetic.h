@@ -71,7 +71,7 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
 
-/// The neighbourhood of refine() and write_confidence(): every other pixel of a 9×9 window.
+/// The neighbourhood of Refine and WriteConfidence: every other pixel of a 9×9 window.
 constexpr int refine_radius = 4, refine_step = 2;
 constexpr int refine_side = 2 * refine_radius / refine_step + 1;
 constexpr int refine_samples = refine_side * refine_side;

@@ -73,94 +73,35 @@ class StagesCpu final : public Stages {
                        sums_.as<std::uint16_t>());
     select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
   }
-  void median(const std::uint16_t* from, std::uint16_t* to) override {
-    median_cpu(rows_, from, to);
-  }
-  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
-             std::uint16_t* left) override {
-    check_cpu(rows_, picture, right, subpixel, max_diff, left);
-  }
-  void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                        const std::uint16_t* right, bool subpixel, int max_diff, std::uint16_t* to,
-                        std::uint16_t* scratch) override {
-    median(left, to);
-    median(right, scratch);
-    check(picture, scratch, subpixel, max_diff, to);
-  }
-  void median_check_and_write(const SamplePlane& picture, const std::uint16_t* left,
-                              const std::uint16_t* right, bool subpixel, int max_diff,
-                              const DisparityScale& scale, View<std::uint8_t> disparity,
-                              std::uint16_t* left_scratch, std::uint16_t* right_scratch) override {
-    median_and_check(picture, left, right, subpixel, max_diff, left_scratch, right_scratch);
-    write(left_scratch, scale, disparity);
-  }
-  void median_refine_and_check(const SamplePlane& left_picture, const SamplePlane& right_picture,
-                               const std::uint16_t* left, std::uint16_t* right, int max_diff,
-                               std::uint16_t* to, std::uint16_t* scratch) override {
-    median(left, to);
-    median(right, scratch);
-    refine(right_picture, scratch, right);
-    check(left_picture, right, true, max_diff, to);
-  }
-  void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
-    apply_mask_cpu(rows_, mask, map);
-  }
-  void remove_speckles(int size, int max_step, std::uint16_t* map) override {
-    speckles_.run(rows_, size, max_step, map);
-  }
-  void write(const std::uint16_t* map, const DisparityScale& scale,
-             View<std::uint8_t> disparity) override {
-    write_cpu(rows_, map, scale, disparity);
-  }
-  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                        View<std::uint8_t> out) override {
-    keep_confident_cpu(rows_, map, confidence, 0, out, nullptr);
-  }
-  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
-                      View<std::uint8_t> out, std::uint16_t* to) override {
-    keep_confident_cpu(rows_, map, confidence, threshold, out, to);
-  }
-  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
-                        const TemporalFilter& filter, const History& history) override {
-    filter_over_time_cpu(rows_, map, measured, filter, history);
-  }
-  void fill_holes(std::uint16_t* map) override {
-    fill_holes_cpu(rows_, has_known_.as<bool>(), map);
-  }
-  void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
-    refine_cpu(rows_, picture, from, to);
-  }
-  void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
-                        const DisparityScale& scale, View<std::uint8_t> disparity,
-                        std::uint16_t* scratch) override {
-    refine(picture, map, scratch);
-    write(scratch, scale, disparity);
-  }
-  void sharpen(const SamplePlane& left_picture, const SamplePlane& right_picture,
-               const std::uint16_t* from, std::uint16_t* to) override {
-    sharpen_cpu(rows_, left_picture, right_picture, from, to);
-  }
-  void fill_slopes(const std::uint16_t* from, std::uint16_t* to,
-                   std::uint8_t* confidence) override {
-    fill_slopes_cpu(rows_, from, has_known_.as<bool>(), to, confidence);
-  }
-  void refine_filled(const SamplePlane& picture, const std::uint16_t* map,
-                     const std::uint16_t* filled, std::uint16_t* to) override {
-    refine_filled_cpu(rows_, picture, map, filled, to);
-  }
-  void smooth(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
-              std::uint16_t* to, std::uint16_t* scratch) override {
-    smooth_cpu(rows_, picture, confidence, from, to, scratch);
-  }
-  void smooth_and_write(const SamplePlane& picture, const std::uint8_t* confidence,
-                        const std::uint16_t* map, const DisparityScale& scale,
-                        View<std::uint8_t> disparity, std::uint16_t* scratch,
-                        std::uint16_t* other_scratch) override {
-    smooth(picture, confidence, map, scratch, other_scratch);
-    write(scratch, scale, disparity);
+  void run(std::span<const Stage> stages) override {
+    for (const Stage& stage : stages)
+      std::visit([this](const auto& one) { run(one); }, stage);
   }
 
  private:
+  void run(const Median& s) { median_cpu(rows_, s.from, s.to); }
+  void run(const Check& s) { check_cpu(rows_, s.picture, s.right, s.subpixel, s.max_diff, s.left); }
+  void run(const ApplyMask& s) { apply_mask_cpu(rows_, s.mask, s.map); }
+  void run(const RemoveSpeckles& s) { speckles_.run(rows_, s.size, s.max_step, s.map); }
+  void run(const Write& s) { write_cpu(rows_, s.map, s.scale, s.disparity); }
+  void run(const WriteConfidence& s) {
+    keep_confident_cpu(rows_, s.map, s.confidence, 0, s.out, nullptr);
+  }
+  void run(const KeepConfident& s) {
+    keep_confident_cpu(rows_, s.map, s.confidence, s.threshold, s.out, s.to);
+  }
+  void run(const FillHoles& s) { fill_holes_cpu(rows_, has_known_.as<bool>(), s.map); }
+  void run(const Refine& s) { refine_cpu(rows_, s.picture, s.from, s.to); }
+  void run(const Sharpen& s) { sharpen_cpu(rows_, s.left_picture, s.right_picture, s.from, s.to); }
+  void run(const FillSlopes& s) {
+    fill_slopes_cpu(rows_, s.from, has_known_.as<bool>(), s.to, s.confidence);
+  }
+  void run(const RefineFilled& s) { refine_filled_cpu(rows_, s.picture, s.map, s.filled, s.to); }
+  void run(const Smooth& s) { smooth_cpu(rows_, s.picture, s.confidence, s.from, s.to, s.scratch); }
+  void run(const FilterOverTime& s) {
+    filter_over_time_cpu(rows_, s.map, s.measured, s.filter, s.history);
+  }
+
   static std::size_t scratch_of(const StageConfig& config) {
     return std::max({census_scratch(config), noise_scratch(config), paths_scratch(config),
                      winners_scratch(config), speckles_scratch(config), samples_scratch(config),

@@ -105,86 +105,89 @@ class StagesCuda final : public Stages {
     picture.rows.pitch = pitch;
     match_features(picture, noise, penalties, uniqueness, subpixel, winners);
   }
-  void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
-  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
-             std::uint16_t* left) override {
-    maps_.check(picture, right, subpixel, max_diff, left);
-  }
-  void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                        const std::uint16_t* right, bool subpixel, int max_diff, std::uint16_t* to,
-                        std::uint16_t*) override {
-    maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, to});
-  }
-  void median_check_and_write(const SamplePlane& picture, const std::uint16_t* left,
-                              const std::uint16_t* right, bool subpixel, int max_diff,
-                              const DisparityScale& scale, View<std::uint8_t> disparity,
-                              std::uint16_t*, std::uint16_t*) override {
-    maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, scale, disparity});
-  }
-  void median_refine_and_check(const SamplePlane& left_picture, const SamplePlane& right_picture,
-                               const std::uint16_t* left, std::uint16_t* right, int max_diff,
-                               std::uint16_t* to, std::uint16_t* scratch) override {
-    maps_.median(right, scratch);
-    refine_.run(right_picture, scratch, {config_, right});
-    maps_.median_left_and_check(left_picture, left, right, max_diff, to);
-  }
-  void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
-    apply_mask_cuda(queue_, config_, mask, map);
-  }
-  void remove_speckles(int size, int max_step, std::uint16_t* map) override {
-    speckles_.run(size, max_step, map);
-  }
-  void write(const std::uint16_t* map, const DisparityScale& scale,
-             View<std::uint8_t> disparity) override {
-    maps_.write(map, {config_, scale, disparity});
-  }
-  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                        View<std::uint8_t> out) override {
-    refine_.write_confidence(map, confidence, out);
-  }
-  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
-                      View<std::uint8_t> out, std::uint16_t* to) override {
-    refine_.keep_confident(map, confidence, threshold, out, to);
-  }
-  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
-                        const TemporalFilter& filter, const History& history) override {
-    temporal_.filter(map, measured, filter, history);
-  }
-  void fill_holes(std::uint16_t* map) override { holes_.run(map); }
-  void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
-    refine_.run(picture, from, {config_, to});
-  }
-  void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
-                        const DisparityScale& scale, View<std::uint8_t> disparity,
-                        std::uint16_t*) override {
-    refine_.run(picture, map, {config_, scale, disparity});
-  }
-  void sharpen(const SamplePlane& left_picture, const SamplePlane& right_picture,
-               const std::uint16_t* from, std::uint16_t* to) override {
-    sharpen_.run(left_picture, right_picture, from, to);
-  }
-  void fill_slopes(const std::uint16_t* from, std::uint16_t* to,
-                   std::uint8_t* confidence) override {
-    slopes_.run(from, to, confidence);
-  }
-  void refine_filled(const SamplePlane& picture, const std::uint16_t* map,
-                     const std::uint16_t* filled, std::uint16_t* to) override {
-    refine_.run_filled(picture, map, filled, to);
-  }
-  void smooth(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
-              std::uint16_t* to, std::uint16_t* scratch) override {
-    smooth_.run(picture, confidence, from, {config_, to}, to, scratch);
-  }
-  void smooth_and_write(const SamplePlane& picture, const std::uint8_t* confidence,
-                        const std::uint16_t* map, const DisparityScale& scale,
-                        View<std::uint8_t> disparity, std::uint16_t* scratch,
-                        std::uint16_t* other_scratch) override {
-    smooth_.run(picture, confidence, map, {config_, scale, disparity}, scratch, other_scratch);
+  void run(std::span<const Stage> stages) override {
+    while (!stages.empty())
+      stages = stages.subspan(run_first(stages));
   }
   void begin_frame() override { queue_.begin_frame(); }
   void end_frame() override { queue_.end_frame(); }
 
  private:
+  /// Runs the first stage, or several of the first ones in fewer launches. Returns their number.
+  std::size_t run_first(std::span<const Stage> stages) {
+    const auto* const left = stage_at<Median>(stages, 0);
+    const auto* const right = stage_at<Median>(stages, 1);
+    if (left && right) {
+      if (const auto* check = stage_at<Check>(stages, 2);
+          check && check->left == left->to && check->right == right->to) {
+        const Write* const write = last_write(stages, 3, check->left);
+        maps_.median_and_check(check->picture, left->from, right->from, check->subpixel,
+                               check->max_diff,
+                               write ? to_disparities(*write) : NumbersOut(config_, check->left));
+        return write ? 4 : 3;
+      }
+      const auto* const refine = stage_at<Refine>(stages, 2);
+      const auto* const check = stage_at<Check>(stages, 3);
+      if (refine && check && !config_.libsgm() && refine->from == right->to &&
+          check->left == left->to && check->right == refine->to) {
+        run(*right);
+        run(*refine);
+        maps_.median_left_and_check(check->picture, left->from, check->right, check->max_diff,
+                                    check->left);
+        return 4;
+      }
+    }
+    if (const auto* refine = stage_at<Refine>(stages, 0))
+      if (const Write* write = last_write(stages, 1, refine->to)) {
+        refine_.run(refine->picture, refine->from, to_disparities(*write));
+        return 2;
+      }
+    if (const auto* smooth = stage_at<Smooth>(stages, 0))
+      if (const Write* write = last_write(stages, 1, smooth->to)) {
+        smooth_.run(smooth->picture, smooth->confidence, smooth->from, to_disparities(*write),
+                    smooth->to, smooth->scratch);
+        return 2;
+      }
+    std::visit([this](const auto& one) { run(one); }, stages.front());
+    return 1;
+  }
+
+  /// Returns a stage of the list, or null if there is none or it is another one.
+  template <class T>
+  static const T* stage_at(std::span<const Stage> stages, std::size_t number) {
+    return number < stages.size() ? std::get_if<T>(&stages[number]) : nullptr;
+  }
+  /// Returns the stage of the list if it is the last one and writes this map, else null.
+  static const Write* last_write(std::span<const Stage> stages, std::size_t number,
+                                 const std::uint16_t* map) {
+    const auto* const write = stage_at<Write>(stages, number);
+    return write && number + 1 == stages.size() && write->map == map ? write : nullptr;
+  }
+  NumbersOut to_disparities(const Write& s) const { return {config_, s.scale, s.disparity}; }
+
+  void run(const Median& s) const { maps_.median(s.from, s.to); }
+  void run(const Check& s) const {
+    maps_.check(s.picture, s.right, s.subpixel, s.max_diff, s.left);
+  }
+  void run(const ApplyMask& s) { apply_mask_cuda(queue_, config_, s.mask, s.map); }
+  void run(const RemoveSpeckles& s) const { speckles_.run(s.size, s.max_step, s.map); }
+  void run(const Write& s) const { maps_.write(s.map, to_disparities(s)); }
+  void run(const WriteConfidence& s) const { refine_.write_confidence(s.map, s.confidence, s.out); }
+  void run(const KeepConfident& s) const {
+    refine_.keep_confident(s.map, s.confidence, s.threshold, s.out, s.to);
+  }
+  void run(const FillHoles& s) const { holes_.run(s.map); }
+  void run(const Refine& s) const { refine_.run(s.picture, s.from, {config_, s.to}); }
+  void run(const Sharpen& s) const { sharpen_.run(s.left_picture, s.right_picture, s.from, s.to); }
+  void run(const FillSlopes& s) const { slopes_.run(s.from, s.to, s.confidence); }
+  void run(const RefineFilled& s) const { refine_.run_filled(s.picture, s.map, s.filled, s.to); }
+  void run(const Smooth& s) const {
+    smooth_.run(s.picture, s.confidence, s.from, {config_, s.to}, s.to, s.scratch);
+  }
+  void run(const FilterOverTime& s) const {
+    temporal_.filter(s.map, s.measured, s.filter, s.history);
+  }
+
   // penalties are those of penalties_under(noise.fixed) in the next two.
   void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
                        const void* right, const Penalties& penalties, std::uint16_t* sums) const {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
@@ -41,10 +42,8 @@ class Workspace {
     const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
                       noise_at = reserve(sizeof(NoiseState));
     memory_ = device.allocate(bytes_);
-    for (int i = 0; i < 2; ++i)
-      left_maps_[i] = at<std::uint16_t>(maps_at[i]);
-    right = at<std::uint16_t>(maps_at[2]);
-    other_right = at<std::uint16_t>(maps_at[3]);
+    for (int i = 0; i < 4; ++i)
+      maps_[i] = at<std::uint16_t>(maps_at[i]);
     reset();
     confidence = at<std::uint8_t>(confidence_at);
     history.numbers = at<std::uint16_t>(history_numbers_at);
@@ -52,11 +51,13 @@ class Workspace {
     noise = at<NoiseState>(noise_at);
   }
 
-  /// Gives left and other_left the places that they had first. A frame swaps them, but most
-  /// arguments of its kernels stay the same if every frame begins with the same places.
+  /// Gives the maps the places that they had first. A frame swaps them, but most arguments of its
+  /// kernels stay the same if every frame begins with the same places.
   void reset() {
-    left = left_maps_[0];
-    other_left = left_maps_[1];
+    left = maps_[0];
+    other_left = maps_[1];
+    right = maps_[2];
+    other_right = maps_[3];
   }
 
   std::uint16_t *left, *right;              ///< maps
@@ -80,7 +81,7 @@ class Workspace {
 
   std::size_t bytes_ = 0;
   Buffer memory_;
-  std::uint16_t* left_maps_[2];
+  std::uint16_t* maps_[4];
 };
 
 }  // namespace
@@ -100,6 +101,7 @@ class SgmStereo::State {
         work_(device, config_),
         stages_(make_stages(device, config_)) {
     work_.history.area_change = areas_.change();
+    list_.reserve(16);  // no frame has as many, so that none allocates memory
     set(parameters);
   }
 
@@ -175,8 +177,6 @@ class SgmStereo::State {
       stages_->match_under_noise(left, right, noise(), penalties_, uniqueness, subpixel, winners);
     else
       stages_->match(left, right, penalties_, uniqueness, subpixel, winners);
-    if (right_mask_)
-      stages_->apply_mask(right_mask_, work_.right);
   }
 
   bool measures_noise() const {
@@ -194,153 +194,124 @@ class SgmStereo::State {
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
   bool slants() const { return parameters_.slanted_surfaces && !config_.libsgm(); }
   bool smooths() const { return slants() && refines() && parameters_.subpixel; }
-  bool cleans() const {
-    return parameters_.speckle_size > 0 || parameters_.confidence_threshold > 0 ||
-           filter_.is_on() || parameters_.fill_holes || left_mask_;
-  }
 
+  /// Runs the stages that follow the matching.
   void finish(View<std::uint8_t> disparity, View<std::uint8_t> confidence,
               View<std::uint8_t> unfilled) {
     const DisparityScale scale = disparity_scale(parameters_);
-    if (parameters_.median && checks() && !confidence && !unfilled && !cleans() && !refines() &&
-        !slants()) {
-      stages_->median_check_and_write(pictures_.left, work_.left, work_.right, parameters_.subpixel,
-                                      parameters_.lr_max_diff, scale, disparity, work_.other_left,
-                                      work_.other_right);
-      return;
-    }
-    clean();
-    if (parameters_.confidence_threshold > 0) {
-      stages_->keep_confident(work_.left, work_.confidence, parameters_.confidence_threshold,
-                              confidence, work_.other_left);
-      std::swap(work_.left, work_.other_left);
-    } else if (confidence) {
-      stages_->write_confidence(work_.left, work_.confidence, confidence);
-    }
+    list_.clear();
+    if (right_mask_)
+      add(ApplyMask{right_mask_, work_.right});
+    add_check();
+    add_left_mask();
+    if (parameters_.speckle_size > 0)
+      add(RemoveSpeckles{parameters_.speckle_size, parameters_.speckle_range * scale.per_pixel,
+                         work_.left});
+    if (parameters_.confidence_threshold > 0)
+      to_other_left(KeepConfident{work_.left, work_.confidence, parameters_.confidence_threshold,
+                                  confidence, work_.other_left});
+    else if (confidence)
+      add(WriteConfidence{work_.left, work_.confidence, confidence});
     if (unfilled)
-      stages_->write(work_.left, scale, unfilled);
+      add(Write{work_.left, scale, unfilled});
+    // From here on, no stage needs the right map, and its memory is free.
+    const std::uint16_t* map = nullptr;
     if (slants())
-      finish_slanted(scale, disparity);
+      map = add_slanted();
     else
-      finish_plain(scale, disparity);
+      map = add_plain();
+    add(Write{map, scale, disparity});
+    stages_->run(list_);
   }
 
-  // From here on, no stage needs the right map, and its memory is free.
+  void add(const Stage& stage) { list_.push_back(stage); }
+  /// Adds a stage that makes other_left from left, which it becomes.
+  void to_other_left(const Stage& stage) {
+    add(stage);
+    std::swap(work_.left, work_.other_left);
+  }
+  void add_left_mask() {
+    if (left_mask_)
+      add(ApplyMask{left_mask_, work_.left});
+  }
+  void add_refinement() {
+    if (refines())
+      to_other_left(Refine{pictures_.left, work_.left, work_.other_left});
+  }
 
-  void finish_plain(const DisparityScale& scale, View<std::uint8_t> disparity) {
+  void add_check() {
+    if (parameters_.median)
+      to_other_left(Median{work_.left, work_.other_left});
+    if (!checks())
+      return;
+    const auto replace_right = [&](const Stage& stage) {
+      add(stage);
+      std::swap(work_.right, work_.other_right);
+    };
+    if (parameters_.median)
+      replace_right(Median{work_.right, work_.other_right});
+    if (slants())
+      replace_right(Refine{pictures_.right, work_.right, work_.other_right});
+    add(Check{pictures_.left, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
+              work_.left});
+  }
+
+  /// Returns the map to be written.
+  const std::uint16_t* add_plain() {
     const std::uint16_t* measured = nullptr;
     if (parameters_.fill_holes) {
       if (filter_.is_on()) {
         measured = work_.right;
-        stages_->write(work_.left, {0, unknown}, view_of(work_.right));
+        add(Write{work_.left, {0, unknown}, view_of(work_.right)});
       }
-      stages_->fill_holes(work_.left);
-      mask_left();
+      add(FillHoles{work_.left});
+      add_left_mask();
     }
-    if (filter_.is_on()) {
-      if (refines())
-        refine();
-      write_over_time(work_.left, measured, scale, disparity);
-    } else if (refines()) {
-      stages_->refine_and_write(pictures_.left, work_.left, scale, disparity, work_.other_left);
-    } else {
-      stages_->write(work_.left, scale, disparity);
-    }
+    add_refinement();
+    return over_time(work_.left, measured);
   }
 
-  void finish_slanted(const DisparityScale& scale, View<std::uint8_t> disparity) {
-    if (smooths()) {
-      stages_->sharpen(pictures_.left, pictures_.right, work_.left, work_.other_left);
-      std::swap(work_.left, work_.other_left);
-    }
-    if (refines())
-      refine();
+  /// Returns the map to be written.
+  const std::uint16_t* add_slanted() {
+    if (smooths())
+      to_other_left(Sharpen{pictures_.left, pictures_.right, work_.left, work_.other_left});
+    add_refinement();
     const std::uint16_t* measured = nullptr;
     if (parameters_.fill_holes) {
-      fill_slopes();
+      add_slopes();
       measured = work_.other_left;
     }
-    if (filter_.is_on()) {
-      if (smooths())
-        stages_->smooth(pictures_.left, work_.confidence, work_.left, work_.right,
-                        work_.other_right);
-      write_over_time(smooths() ? work_.right : work_.left, measured, scale, disparity);
-    } else if (smooths()) {
-      stages_->smooth_and_write(pictures_.left, work_.confidence, work_.left, scale, disparity,
-                                work_.right, work_.other_right);
-    } else {
-      stages_->write(work_.left, scale, disparity);
-    }
+    if (!smooths())
+      return over_time(work_.left, measured);
+    add(Smooth{pictures_.left, work_.confidence, work_.left, work_.right, work_.other_right});
+    return over_time(work_.right, measured);
   }
 
   // Leaves the map as it was before in other_left.
-  void fill_slopes() {
+  void add_slopes() {
     std::uint8_t* const confidence = smooths() ? work_.confidence : nullptr;
     if (refines()) {
-      stages_->fill_slopes(work_.left, work_.right, confidence);
-      stages_->refine_filled(pictures_.left, work_.left, work_.right, work_.other_left);
+      add(FillSlopes{work_.left, work_.right, confidence});
+      to_other_left(RefineFilled{pictures_.left, work_.left, work_.right, work_.other_left});
     } else {
-      stages_->fill_slopes(work_.left, work_.other_left, confidence);
+      to_other_left(FillSlopes{work_.left, work_.other_left, confidence});
     }
-    std::swap(work_.left, work_.other_left);
-    mask_left();
-  }
-
-  void mask_left() {
-    if (left_mask_)
-      stages_->apply_mask(left_mask_, work_.left);
-  }
-
-  void refine() {
-    stages_->refine(pictures_.left, work_.left, work_.other_left);
-    std::swap(work_.left, work_.other_left);
+    add_left_mask();
   }
 
   // The filter comes last. The other stages weigh samples by a luminance with noise, so what they
   // give for the same numbers changes a little from frame to frame.
-  void write_over_time(const std::uint16_t* map, const std::uint16_t* measured,
-                       const DisparityScale& scale, View<std::uint8_t> disparity) {
+  const std::uint16_t* over_time(const std::uint16_t* map, const std::uint16_t* measured) {
+    if (!filter_.is_on())
+      return map;
     work_.history.first_frame = std::exchange(first_frame_, false);
-    stages_->filter_over_time(map, measured, filter_, work_.history);
-    stages_->write(work_.history.numbers, scale, disparity);
+    add(FilterOverTime{map, measured, filter_, work_.history});
+    return work_.history.numbers;
   }
 
   View<std::uint8_t> view_of(std::uint16_t* map) const {
     return {reinterpret_cast<std::uint8_t*>(map), 2 * config_.width, config_.height,
             2 * std::ptrdiff_t{config_.width}};
-  }
-
-  void clean() {
-    if (checks())
-      check();
-    else if (parameters_.median) {
-      stages_->median(work_.left, work_.other_left);
-      std::swap(work_.left, work_.other_left);
-    }
-    mask_left();
-    if (parameters_.speckle_size > 0)
-      stages_->remove_speckles(parameters_.speckle_size,
-                               parameters_.speckle_range * disparity_scale(parameters_).per_pixel,
-                               work_.left);
-  }
-
-  // With the medians of both maps, if the parameters ask for them.
-  void check() {
-    const int max_diff = parameters_.lr_max_diff;
-    if (!parameters_.median) {
-      if (slants())
-        stages_->refine(pictures_.right, work_.right, work_.other_right);
-      stages_->check(pictures_.left, slants() ? work_.other_right : work_.right,
-                     parameters_.subpixel, max_diff, work_.left);
-      return;
-    }
-    if (slants())
-      stages_->median_refine_and_check(pictures_.left, pictures_.right, work_.left, work_.right,
-                                       max_diff, work_.other_left, work_.other_right);
-    else
-      stages_->median_and_check(pictures_.left, work_.left, work_.right, parameters_.subpixel,
-                                max_diff, work_.other_left, work_.other_right);
-    std::swap(work_.left, work_.other_left);
   }
 
   Luminance left_luminance_, right_luminance_;
@@ -349,6 +320,7 @@ class SgmStereo::State {
   StageConfig config_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
+  std::vector<Stage> list_;  ///< of the stages that follow the matching
   Parameters parameters_;
   Penalties penalties_;
   TemporalFilter filter_;

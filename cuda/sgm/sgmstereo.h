@@ -17,11 +17,11 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
 /// rectified. The stages run in this order: estimate_noise, filter_noise and census of both
-/// pictures, aggregate, select, median of both maps, refine of the right map, check,
-/// remove_speckles, write_confidence or keep_confident, sharpen, refine, fill_slopes,
-/// refine_filled, smooth, filter_over_time, write. Stages that the parameters
-/// switch off are skipped. Without slanted_surfaces and in compatibility, the right map is not
-/// refined, and fill_holes and refine, in this order, stand for the stages from sharpen to smooth.
+/// pictures, aggregate, select, Median of both maps, Refine of the right map, Check,
+/// RemoveSpeckles, WriteConfidence or KeepConfident, Sharpen, Refine, FillSlopes, RefineFilled,
+/// Smooth, FilterOverTime, Write. Stages that the parameters switch off are skipped. Without
+/// slanted_surfaces and in compatibility, the right map is not refined, and FillHoles and Refine,
+/// in this order, replace the stages from Sharpen to Smooth.
 /// backend.h defines what each stage computes.
 namespace cudavision::sgm {
 

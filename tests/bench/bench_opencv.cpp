@@ -110,7 +110,7 @@ class Comparison {
         row,
         [&] {
           map.copyTo(ours);
-          stages->remove_speckles(size, max_step, ours.ptr<std::uint16_t>());
+          stages->run(sgm::RemoveSpeckles{size, max_step, ours.ptr<std::uint16_t>()});
         },
         [&] {
           std::memcpy(opencv_map.data, map.data, map.total() * map.elemSize());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel, on CUDA: refine, refine_filled,
-// write_confidence and keep_confident. A block loads the map and the luminance of its tile and of
+// The stages that look at the samples around each pixel, on CUDA: Refine, RefineFilled,
+// WriteConfidence and KeepConfident. A block loads the map and the luminance of its tile and of
 // the pixels around it into shared memory. A thread works on two pixels at once, one in each half
 // of a word.
 //
@@ -26,7 +26,7 @@ struct RefineArguments {
   PairSource source;
   NumbersOut out;
 
-  // Only write_confidence and keep_confident use these.
+  // Only WriteConfidence and KeepConfident use these.
   const std::uint16_t* from;
   const std::uint8_t* confidence;
   std::uint8_t* confidence_out;  // or null
@@ -35,7 +35,7 @@ struct RefineArguments {
   std::uint16_t* to;  // or null
   bool supported;     // without compatibility
 
-  // Only refine_filled uses it.
+  // Only RefineFilled uses it.
   const std::uint16_t* map;  // before it was filled
 };
 

@@ -15,10 +15,10 @@ CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
   return a < b ? b - a : a - b;
 }
 
-/// sharpen() moves a number by at most this.
+/// Sharpen moves a number by at most this.
 constexpr int max_sharpening = 4;
 
-/// The sums of sharpen() over the known pixels of a neighbourhood.
+/// The sums of Sharpen over the known pixels of a neighbourhood.
 struct SharpeningSums {
   int n = 0, e = 0, g = 0, eg = 0, gg = 0;
 
@@ -31,7 +31,7 @@ struct SharpeningSums {
   }
 };
 
-/// Returns the number after sharpen(). e is at most 4080 and g 2040, so A and 7·B fit 32 bits:
+/// Returns the number after Sharpen. e is at most 4080 and g 2040, so A and 7·B fit 32 bits:
 /// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the seventh,
 /// that 32·|A| reaches: those which, divided by 32 and rounded up, are at most |A|.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
@@ -45,7 +45,7 @@ CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSum
   return static_cast<std::uint16_t>(a > 0 ? lower : higher);
 }
 
-/// Returns true if fill_slopes() joins the ends of a run by a straight line.
+/// Returns true if FillSlopes joins the ends of a run by a straight line.
 CUDAVISION_HOST_DEVICE inline bool is_one_surface(std::uint16_t before, std::uint16_t after) {
   return before != unknown && after != unknown && distance_of(before, after) <= 32;
 }
@@ -119,7 +119,7 @@ CUDAVISION_HOST_DEVICE inline FilledNumber extrapolated(int v, const Slope& slop
           v - added, true};
 }
 
-/// The pairs of pixels that smooth() looks at.
+/// The pairs of pixels that Smooth looks at.
 constexpr int smoothing_pairs = 12;
 constexpr int smoothing_passes = 3;
 /// Returns the distance between the samples of a pass, 0 to 2.
@@ -140,14 +140,14 @@ CUDAVISION_HOST_DEVICE inline int smoothing_weight(int pixel, int one, int other
   return 64 >> ((a < b ? b : a) >> 3);
 }
 
-/// Divides the products of smooth() by 2·cut, which is 16 to 36: x div 2cut = x·factor >> 18 for
+/// Divides the products of Smooth by 2·cut, which is 16 to 36: x div 2cut = x·factor >> 18 for
 /// 0 ≤ x ≤ 64·(2cut + 1), since x·factor / 2^18 is too large by at most x / 2^18 < 1/36. factor and
 /// x fit 16 unsigned bits.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t smoothing_factor(int cut) {
   return (1u << 18) / (2 * static_cast<std::uint32_t>(cut)) + 1;
 }
 
-/// The sums of smooth(). A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to the size of S and 128 to
+/// The sums of Smooth. A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to the size of S and 128 to
 /// T, so these sums, 2S + T and all terms of known pixels fit signed 16 bits.
 struct SmoothingSums {
   int s = 0, t = 64;
@@ -162,7 +162,7 @@ struct SmoothingSums {
   }
 };
 
-/// Returns the number after a pass of smooth(). It is between the smallest and the largest number
+/// Returns the number after a pass of Smooth. It is between the smallest and the largest number
 /// that the pass has read.
 CUDAVISION_HOST_DEVICE inline std::uint16_t smoothed(int v, const SmoothingSums& sums) {
   const int n = 2 * sums.s + sums.t, d = 2 * sums.t;

@@ -147,6 +147,9 @@ struct Parts {
            bool graphs = false) {
     work.push_back({std::move(run), bytes, name + ": " + part, graphs});
   }
+  void add_list(const std::string& part, std::size_t bytes, std::vector<sgm::Stage> list) {
+    add(part, bytes, [this, list = std::move(list)] { stages->run(list); });
+  }
 
   void add_stages();
   void add_noise_stages();
@@ -194,32 +197,41 @@ void Parts::add_stages() {
       [=, this] { stages->aggregate(left, left_features, right_features, penalties, sums); });
   add("select", volume + 2 * map,
       [=, this] { stages->select(sums, uniqueness, subpixel, winners); });
-  add("median", 2 * map, [this] { stages->median(best, checked); });
-  add("check", 3 * map, [this] { stages->check(left, best_of_right, true, 1, checked); });
-  add("median_and_check", 3 * map,
-      [this] { stages->median_and_check(left, best, best_of_right, true, 1, checked, scratch); });
-  add("median_refine_and_check", 2 * picture + 6 * map, [this] {
-    stages->median_refine_and_check(left, right, best, best_of_right, 1, checked, scratch);
+  add("median", 2 * map, [this] { stages->run(sgm::Median{best, checked}); });
+  add("check", 3 * map, [this] { stages->run(sgm::Check{left, best_of_right, true, 1, checked}); });
+  add_list("median_and_check", 3 * map,
+           {sgm::Median{best, checked}, sgm::Median{best_of_right, scratch},
+            sgm::Check{left, scratch, true, 1, checked}});
+  add_list("median_refine_and_check", 2 * picture + 6 * map,
+           {sgm::Median{best, checked}, sgm::Median{best_of_right, scratch},
+            sgm::Refine{right, scratch, best_of_right},
+            sgm::Check{left, best_of_right, true, 1, checked}});
+  add("remove_speckles", 2 * map, [this] { stages->run(sgm::RemoveSpeckles{100, 16, checked}); });
+  add("sharpen", 2 * picture + 2 * map, [this] {
+    stages->run(sgm::Sharpen{left, right, checked, scratch});
   });
-  add("remove_speckles", 2 * map, [this] { stages->remove_speckles(100, 16, checked); });
-  add("sharpen", 2 * picture + 2 * map, [this] { stages->sharpen(left, right, checked, scratch); });
-  add("fill_slopes", 2 * map, [this] { stages->fill_slopes(checked, scratch, confidences); });
-  add("refine_filled", picture + 3 * map,
-      [this] { stages->refine_filled(left, checked, scratch, best); });
-  add("smooth", 3 * (picture + pixels + 2 * map),
-      [this] { stages->smooth(left, confidences, best, scratch, best_of_right); });
-  add("keep_confident", 2 * map + pixels,
-      [this] { stages->keep_confident(checked, confidences, 20, {}, best_of_right); });
+  add("fill_slopes", 2 * map, [this] {
+    stages->run(sgm::FillSlopes{checked, scratch, confidences});
+  });
+  add("refine_filled", picture + 3 * map, [this] {
+    stages->run(sgm::RefineFilled{left, checked, scratch, best});
+  });
+  add("smooth", 3 * (picture + pixels + 2 * map), [this] {
+    stages->run(sgm::Smooth{left, confidences, best, scratch, best_of_right});
+  });
+  add("keep_confident", 2 * map + pixels, [this] {
+    stages->run(sgm::KeepConfident{checked, confidences, 20, {}, best_of_right});
+  });
   auto& areas = make<scenecut::AreaMeans>(layout);
   const sgm::History history{best, allocate<std::uint8_t>(), areas.change()};
   add("area means", picture, [this, &areas] { areas.run(frames.left); });
   add("filter_over_time", 3 * map + 2 * pixels, [this, history] {
-    stages->filter_over_time(checked, nullptr, {102, 16, 4}, history);
+    stages->run(sgm::FilterOverTime{checked, nullptr, {102, 16, 4}, history});
   });
-  add("fill_holes", 2 * map, [this] { stages->fill_holes(checked); });
-  add("refine", picture + 2 * map, [this] { stages->refine(left, checked, best); });
+  add("fill_holes", 2 * map, [this] { stages->run(sgm::FillHoles{checked}); });
+  add("refine", picture + 2 * map, [this] { stages->run(sgm::Refine{left, checked, best}); });
   add("write", 2 * map, [this, scale = sgm::disparity_scale(parameters)] {
-    stages->write(checked, scale, frames.disparity);
+    stages->run(sgm::Write{checked, scale, frames.disparity});
   });
 }
 

@@ -28,7 +28,7 @@ using namespace sgm;
 Map without_speckles(Device& device, const SgmStageCase& test) {
   const DeviceBlock<std::uint16_t> map(device, test.left);
   sgm::make_stages(device, test.config)
-      ->remove_speckles(test.speckle_size, test.max_step, map.data());
+      ->run(sgm::RemoveSpeckles{test.speckle_size, test.max_step, map.data()});
   device.finish();
   return map.values();
 }
@@ -280,7 +280,7 @@ Maps opencv_maps(Device& device, const Seen& pair) {
   const std::uint16_t invalid = disparity_scale({}).invalid;
   std::replace(maps.filled.begin(), maps.filled.end(), invalid, sgm::unknown);
   const DeviceBlock<std::uint16_t> block_of_map(device, maps.filled);
-  sgm::make_stages(device, config)->fill_holes(block_of_map.data());
+  sgm::make_stages(device, config)->run(FillHoles{block_of_map.data()});
   device.finish();
   maps.filled = block_of_map.values();
   return maps;

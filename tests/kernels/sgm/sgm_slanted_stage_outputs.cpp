@@ -71,35 +71,44 @@ SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std
   for (const auto& [name, map] : maps_of(test)) {
     const std::string suffix = name;
     const Input<std::uint16_t> from(device, map);
-    add("sharpen" + suffix,
-        [&](std::uint16_t* to) { stages->sharpen(left, right, from.data(), to); });
+    add("sharpen" + suffix, [&](std::uint16_t* to) {
+      stages->run(sgm::Sharpen{left, right, from.data(), to});
+    });
     const Output<std::uint8_t> confidence_after(device, test.confidence, poison);
-    add("fill_slopes" + suffix,
-        [&](std::uint16_t* to) { stages->fill_slopes(from.data(), to, confidence_after.data()); });
-    add("fill_slopes without confidence" + suffix,
-        [&](std::uint16_t* to) { stages->fill_slopes(from.data(), to, nullptr); });
+    add("fill_slopes" + suffix, [&](std::uint16_t* to) {
+      stages->run(sgm::FillSlopes{from.data(), to, confidence_after.data()});
+    });
+    add("fill_slopes without confidence" + suffix, [&](std::uint16_t* to) {
+      stages->run(sgm::FillSlopes{from.data(), to, nullptr});
+    });
     outputs.push_back({"confidence after filling" + suffix, confidence_after.numbers()});
     add("smooth" + suffix, [&](std::uint16_t* to) {
-      stages->smooth(left, confidence.data(), from.data(), to, scratch.data());
+      stages->run(sgm::Smooth{left, confidence.data(), from.data(), to, scratch.data()});
     });
     const DeviceBlock<std::uint8_t> disparity(
         device, std::vector<std::uint8_t>(test.disparity_placement.bytes, poison));
-    stages->smooth_and_write(
-        left, confidence.data(), from.data(), test.scale,
-        frame_in(plane_of(config, 16), test.disparity_placement, disparity.data()).planes[0],
-        scratch.data(), other_scratch.data());
+    const sgm::Stage smooth_and_write[] = {
+        sgm::Smooth{left, confidence.data(), from.data(), scratch.data(), other_scratch.data()},
+        sgm::Write{
+            scratch.data(), test.scale,
+            frame_in(plane_of(config, 16), test.disparity_placement, disparity.data()).planes[0]}};
+    stages->run(smooth_and_write);
     device.finish();
     outputs.push_back({"write smoothed" + suffix, widened(disparity.values())});
     const DeviceBlock<std::uint16_t> right_map(device, test.right);
     add("median_refine_and_check" + suffix, [&](std::uint16_t* to) {
-      stages->median_refine_and_check(left, right, from.data(), right_map.data(), test.max_diff, to,
-                                      scratch.data());
+      const sgm::Stage list[] = {sgm::Median{from.data(), to},
+                                 sgm::Median{right_map.data(), scratch.data()},
+                                 sgm::Refine{right, scratch.data(), right_map.data()},
+                                 sgm::Check{left, right_map.data(), true, test.max_diff, to}};
+      stages->run(list);
     });
     from.expect_unchanged();
   }
   const Input<std::uint16_t> holed(device, test.slanted), filled(device, test.filled);
-  add("refine_filled",
-      [&](std::uint16_t* to) { stages->refine_filled(left, holed.data(), filled.data(), to); });
+  add("refine_filled", [&](std::uint16_t* to) {
+    stages->run(sgm::RefineFilled{left, holed.data(), filled.data(), to});
+  });
   holed.expect_unchanged();
   filled.expect_unchanged();
   confidence.expect_unchanged();

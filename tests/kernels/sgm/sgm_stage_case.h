@@ -69,7 +69,7 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 /// Returns the outputs that a device gives. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// Likewise the outputs of keep_confident() and filter_over_time(). The proof's
+/// Likewise the outputs of KeepConfident and FilterOverTime. The proof's
 /// hashes of cases are those of the outputs above.
 SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, std::uint8_t poison);

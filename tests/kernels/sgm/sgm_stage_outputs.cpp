@@ -76,7 +76,7 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
               const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
   const Input<std::uint16_t> left(device, test.left), right(device, test.right);
   const Output<std::uint16_t> median(device, test.left.size(), poison);
-  stages.median(left.data(), median.data());
+  stages.run(sgm::Median{left.data(), median.data()});
   device.finish();
   outputs.push_back({"median", median.numbers()});
   const auto change = [&](const char* stage, const auto& work) {
@@ -86,18 +86,20 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
     outputs.push_back({stage, map.numbers()});
   };
   change("check", [&](std::uint16_t* map) {
-    stages.check(picture, right.data(), test.has_subpixel(), test.max_diff, map);
+    stages.run(sgm::Check{picture, right.data(), test.has_subpixel(), test.max_diff, map});
   });
   const Output<std::uint16_t> checked(device, test.left.size(), poison);
   const DeviceBlock<std::uint16_t> scratch(device, test.left);
-  stages.median_and_check(picture, left.data(), right.data(), test.has_subpixel(), test.max_diff,
-                          checked.data(), scratch.data());
+  const sgm::Stage medians_and_check[] = {
+      sgm::Median{left.data(), checked.data()}, sgm::Median{right.data(), scratch.data()},
+      sgm::Check{picture, scratch.data(), test.has_subpixel(), test.max_diff, checked.data()}};
+  stages.run(medians_and_check);
   device.finish();
   outputs.push_back({"median_and_check", checked.numbers()});
   change("remove_speckles", [&](std::uint16_t* map) {
-    stages.remove_speckles(test.speckle_size, test.max_step, map);
+    stages.run(sgm::RemoveSpeckles{test.speckle_size, test.max_step, map});
   });
-  change("fill_holes", [&](std::uint16_t* map) { stages.fill_holes(map); });
+  change("fill_holes", [&](std::uint16_t* map) { stages.run(sgm::FillHoles{map}); });
   left.expect_unchanged();
   right.expect_unchanged();
 }
@@ -114,22 +116,28 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
     device.finish();
     outputs.push_back({stage, widened(block.values())});
   };
-  write("write", 16, test.disparity_placement,
-        [&](View<std::uint8_t> out) { stages.write(map.data(), test.scale, out); });
+  write("write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
+    stages.run(sgm::Write{map.data(), test.scale, out});
+  });
   const Input<std::uint16_t> right(device, test.right);
   const DeviceBlock<std::uint16_t> left_scratch(device, test.left),
       right_scratch(device, test.left);
   write("median_check_and_write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
-    stages.median_check_and_write(picture, map.data(), right.data(), test.has_subpixel(),
-                                  test.max_diff, test.scale, out, left_scratch.data(),
-                                  right_scratch.data());
+    const sgm::Stage list[] = {sgm::Median{map.data(), left_scratch.data()},
+                               sgm::Median{right.data(), right_scratch.data()},
+                               sgm::Check{picture, right_scratch.data(), test.has_subpixel(),
+                                          test.max_diff, left_scratch.data()},
+                               sgm::Write{left_scratch.data(), test.scale, out}};
+    stages.run(list);
   });
   if (test.config.compatibility == sgm::Parameters::Compatibility::none)
     write("refine_and_write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
-      stages.refine_and_write(picture, map.data(), test.scale, out, left_scratch.data());
+      const sgm::Stage list[] = {sgm::Refine{picture, map.data(), left_scratch.data()},
+                                 sgm::Write{left_scratch.data(), test.scale, out}};
+      stages.run(list);
     });
   write("write_confidence", 8, test.confidence_placement, [&](View<std::uint8_t> out) {
-    stages.write_confidence(map.data(), confidence.data(), out);
+    stages.run(sgm::WriteConfidence{map.data(), confidence.data(), out});
   });
   map.expect_unchanged();
   confidence.expect_unchanged();
@@ -139,7 +147,7 @@ void run_refinement(Device& device, sgm::Stages& stages, const SgmStageCase& tes
                     const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
   const Input<std::uint16_t> map(device, test.left);
   const Output<std::uint16_t> refined(device, test.left.size(), poison);
-  stages.refine(picture, map.data(), refined.data());
+  stages.run(sgm::Refine{picture, map.data(), refined.data()});
   device.finish();
   outputs.push_back({"refine", refined.numbers()});
   map.expect_unchanged();
@@ -239,8 +247,8 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
   for (const auto& [stage, view] : {std::pair{"keep_confident", out},
                                     {"keep_confident without an output", View<std::uint8_t>{}}}) {
     const Output<std::uint16_t> kept(device, test.left.size(), poison);
-    stages->keep_confident(map.data(), confidence.data(), test.confidence_threshold, view,
-                           kept.data());
+    stages->run(sgm::KeepConfident{map.data(), confidence.data(), test.confidence_threshold, view,
+                                   kept.data()});
     device.finish();
     outputs.push_back({stage, kept.numbers()});
   }
@@ -251,8 +259,11 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
   for (const std::uint16_t* known : {static_cast<const std::uint16_t*>(nullptr), measured.data()}) {
     const Output<std::uint16_t> numbers(device, test.history, poison);
     const Output<std::uint8_t> ages(device, test.ages, poison);
-    stages->filter_over_time(map.data(), known, test.filter,
-                             {numbers.data(), ages.data(), area_change.data(), test.first_frame});
+    stages->run(
+        sgm::FilterOverTime{map.data(),
+                            known,
+                            test.filter,
+                            {numbers.data(), ages.data(), area_change.data(), test.first_frame}});
     device.finish();
     outputs.push_back({"filter_over_time", numbers.numbers()});
     outputs.push_back({"filter_over_time, ages", ages.numbers()});

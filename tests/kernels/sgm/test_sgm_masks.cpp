@@ -68,7 +68,7 @@ TEST_P(SgmMasks, MakeMarkedNumbersUnknown) {
         number = static_cast<std::uint16_t>(random.between(0, 0xFFFF));
       const DeviceBlock<std::uint32_t> words(device, mask.words);
       const DeviceBlock<std::uint16_t> numbers(device, map);
-      make_stages(device, config)->apply_mask(mask.on(words), numbers.data());
+      make_stages(device, config)->run(ApplyMask{mask.on(words), numbers.data()});
       device.finish();
       mask.apply(map);
       ASSERT_EQ(numbers.values(), map) << config.width << "×" << config.height;

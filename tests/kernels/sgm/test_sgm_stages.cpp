@@ -207,7 +207,7 @@ TEST(SgmStages, SpecklesInAnyNumberOfBandsAreTheDefinitions) {
             // The second time, the scratch memory holds what the first time left there.
             for (int repetition = 0; repetition < 2; ++repetition) {
               Map ours = map;
-              stages->remove_speckles(size, 5, ours.data());
+              stages->run(RemoveSpeckles{size, 5, ours.data()});
               ASSERT_EQ(ours, expected) << name << ", " << width << "×" << height << ", regions of "
                                         << size << ", " << bands << " bands";
             }
@@ -244,7 +244,7 @@ TEST(SgmStages, MediansOfNearAndFarNumbersAreTheDefinitions) {
     for (std::uint16_t& number : map)
       number =
           random.one_in(4) ? unknown : static_cast<std::uint16_t>(base + random.between(0, range));
-    picture.stages->refine(picture.plane, map.data(), refined.data());
+    picture.stages->run(Refine{picture.plane, map.data(), refined.data()});
     ASSERT_EQ(refined, defined_refinement(picture.config, picture.levels, map))
         << disparities << " disparities, numbers from " << base << " to " << base + range;
   }
@@ -276,8 +276,8 @@ TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
         const TemporalFilter filter{weight, max_step, persistence};
         const Map expected = defined_over_time(map, measured, filter, defined);
         const std::uint32_t area_change = 0;
-        picture.stages->filter_over_time(map.data(), measured.data(), filter,
-                                         {last.data(), ages.data(), &area_change});
+        picture.stages->run(FilterOverTime{
+            map.data(), measured.data(), filter, {last.data(), ages.data(), &area_change}});
         ASSERT_EQ(last, expected) << weight << "/256 within " << max_step << " for " << persistence;
         ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
       }

@@ -88,39 +88,49 @@ std::vector<TileOutput> run_tiles(Device& device, const TileCase& test) {
     outputs.push_back({stage, out.values()});
   };
   using Numbers = std::uint16_t*;
-  add("median",
-      [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) { stages->median(map, out); });
+  add("median", [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) {
+    stages->run(sgm::Median{map, out});
+  });
   add("median_and_check", [&](Numbers map, Numbers right_map, Numbers out, Numbers one, Numbers) {
-    stages->median_and_check(left, map, right_map, true, 1, out, one);
+    const sgm::Stage list[] = {sgm::Median{map, out}, sgm::Median{right_map, one},
+                               sgm::Check{left, one, true, 1, out}};
+    stages->run(list);
   });
-  add("median_check_and_write", [&](Numbers map, Numbers right_map, Numbers out, Numbers one,
-                                    Numbers other) {
-    const View<std::uint8_t> disparity{reinterpret_cast<std::uint8_t*>(out), 2 * config.width,
-                                       config.height, 2 * std::ptrdiff_t{config.width}};
-    stages->median_check_and_write(left, map, right_map, true, 1, {16, 7}, disparity, one, other);
-  });
+  add("median_check_and_write",
+      [&](Numbers map, Numbers right_map, Numbers out, Numbers one, Numbers other) {
+        const View<std::uint8_t> disparity{reinterpret_cast<std::uint8_t*>(out), 2 * config.width,
+                                           config.height, 2 * std::ptrdiff_t{config.width}};
+        const sgm::Stage list[] = {sgm::Median{map, one}, sgm::Median{right_map, other},
+                                   sgm::Check{left, other, true, 1, one},
+                                   sgm::Write{one, {16, 7}, disparity}};
+        stages->run(list);
+      });
   add("median_refine_and_check",
       [&](Numbers map, Numbers right_map, Numbers out, Numbers one, Numbers) {
-        stages->median_refine_and_check(left, right, map, right_map, 1, out, one);
+        const sgm::Stage list[] = {sgm::Median{map, out}, sgm::Median{right_map, one},
+                                   sgm::Refine{right, one, right_map},
+                                   sgm::Check{left, right_map, true, 1, out}};
+        stages->run(list);
       });
-  add("refine",
-      [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) { stages->refine(left, map, out); });
+  add("refine", [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) {
+    stages->run(sgm::Refine{left, map, out});
+  });
   add("refine_filled", [&](Numbers map, Numbers, Numbers out, Numbers one, Numbers) {
-    stages->fill_slopes(map, one, nullptr);
-    stages->refine_filled(left, map, one, out);
+    stages->run(sgm::FillSlopes{map, one, nullptr});
+    stages->run(sgm::RefineFilled{left, map, one, out});
   });
   add("sharpen", [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) {
-    stages->sharpen(left, right, map, out);
+    stages->run(sgm::Sharpen{left, right, map, out});
   });
   std::vector<std::uint8_t> confidences;
   for (std::int64_t i = 0; i < config.pixels(); ++i)
     confidences.push_back(test.left[static_cast<std::size_t>(i) % test.left.size()]);
   const DeviceBlock<std::uint8_t> confidence(device, confidences);
   add("smooth", [&](Numbers map, Numbers, Numbers out, Numbers one, Numbers) {
-    stages->smooth(left, confidence.data(), map, out, one);
+    stages->run(sgm::Smooth{left, confidence.data(), map, out, one});
   });
   add("keep_confident", [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) {
-    stages->keep_confident(map, confidence.data(), 20, {}, out);
+    stages->run(sgm::KeepConfident{map, confidence.data(), 20, {}, out});
   });
   const std::vector<std::uint32_t> no_features(static_cast<std::size_t>(config.pixels()));
   const DeviceBlock<std::uint32_t> features(device, no_features);
@@ -208,7 +218,7 @@ TEST(SgmTiles, SpecklesAreTheDefinitions) {
         // The second time, the scratch memory holds what the first time left there.
         for (int repetition = 0; repetition < 2; ++repetition) {
           const DeviceBlock<std::uint16_t> ours(*cuda, map);
-          stages->remove_speckles(size, 5, ours.data());
+          stages->run(sgm::RemoveSpeckles{size, 5, ours.data()});
           ASSERT_EQ(ours.values(), expected)
               << name << ", " << width << "×" << height << ", regions of " << size;
         }
@@ -217,14 +227,15 @@ TEST(SgmTiles, SpecklesAreTheDefinitions) {
   }
 }
 
-/// Compares refine() of the left map with its definition.
+/// Compares Refine of the left map with its definition.
 void expect_refinement(Device& device, const TileCase& test, const std::string& what) {
   const int width = test.config.width, height = test.config.height;
   const Luminances levels(test.left.begin(), test.left.end());
   const auto stages = make_stages(device, test.config);
   const DeviceBlock<std::uint8_t> left(device, test.left);
   const DeviceBlock<std::uint16_t> map(device, test.left_map), refined(device, test.left_map);
-  stages->refine({{left.data(), width, height, width}, width, 8, 0}, map.data(), refined.data());
+  stages->run(
+      Refine{{{left.data(), width, height, width}, width, 8, 0}, map.data(), refined.data()});
   ASSERT_EQ(refined.values(), defined_refinement(test.config, levels, test.left_map))
       << what << ", " << width << "×" << height;
 }
@@ -245,7 +256,7 @@ TEST(SgmTiles, MediansOfManyNumbersAreTheDefinitions) {
 }
 
 /// Numbers close together, also at both ends of their range, and some far from these, so that the
-/// bisections of refine() begin with steps of any size.
+/// bisections of Refine begin with steps of any size.
 TEST(SgmTiles, MediansOfNumbersNearAndFarAreTheDefinitions) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
