@@ -46,7 +46,7 @@ Environment:
                          racecheck, which is much slower)
   TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT
                          the seconds for one program, or one of the processes that share its tests
-                         (default 240, 900, 240)
+                         (default 240, 900, 900)
 END
 }
 
@@ -419,7 +419,7 @@ bench() { # NAME PROGRAM
   # With this library, the program counts the copies, launches and allocations of each frame. It was built
   # for the bundle's own GStreamer.
   [[ $2 != "$bundle"/bench/bench_pipelines || ! -f $counter ]] || environment=(env CUDA_INJECTION64_PATH="$counter")
-  if run "$1" "${BENCH_TIMEOUT:-240}" "${environment[@]}" "${start[@]}" "$2" "${bench_options[@]}" --json "$results/${1// /-}.json"; then
+  if run "$1" "${BENCH_TIMEOUT:-900}" "${environment[@]}" "${start[@]}" "$2" "${bench_options[@]}" --json "$results/${1// /-}.json"; then
     # A benchmark continues without a GPU; here that counts as a failure.
     why_not=$(grep -m 1 -iE 'not run|not measured' "$log")
   else
