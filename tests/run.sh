@@ -13,12 +13,10 @@ a GPU:
   (no option)  the tests for every change: the plug-in, the kernel tests, the element tests, short
                fuzzing, the guards and the scripts
   --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
-               between threads under ThreadSanitizer, and the plug-in with link-time optimisation,
-               which detects types that have two definitions; without the largest
-               frames and the longest scenes
+               between threads under ThreadSanitizer; without the largest frames and the longest scenes
   --full       the tests before a change is finished: both of these with more random cases, long
-               fuzzing and soak tests, and the plug-in without the CUDA toolkit; also builds the
-               benchmarks
+               fuzzing and soak tests, the plug-in without the CUDA toolkit, and the plug-in with link-time
+               optimisation, which detects types that have two definitions; also builds the benchmarks
   --suite SUITE
                of the tests for every change, only this suite: kernels, oracles, threads, check, fuzz,
                proof or guards (of the compilers' output). May be given several times; builds the plug-in
@@ -291,8 +289,10 @@ run_sanitizers() {
     TSAN_OPTIONS=halt_on_error=1:detect_deadlocks=0 GST_REGISTRY_FORK=no GST_PLUGIN_SYSTEM_PATH_1_0='' \
       tests threads --suite threads
   fi
+}
 
-  # With link-time optimisation, the linker sees all definitions of a type at once.
+# With link-time optimisation, the linker sees all definitions of a type at once.
+run_link_time_optimisation() {
   targets=(gst/libgstcudavision.so) suites=()
   if build lto -Dcuda=disabled -Dtests=disabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Db_lto=true -Dcpp_args=-Wodr -Dcpp_link_args='-Wodr -Werror=odr'; then
@@ -308,6 +308,7 @@ case $mode in
     run_default
     run_without_cuda
     run_sanitizers
+    run_link_time_optimisation
     ;;
 esac
 
