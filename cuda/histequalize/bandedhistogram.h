@@ -39,11 +39,10 @@ inline void count_row(const std::uint16_t* values, int n, std::uint32_t* table) 
 struct CountMemory {
   CountMemory(Scratch& scratch, const FrameLayout& layout)
       : tables(scratch.take<std::uint32_t>(tables_per_band(layout.bits) << layout.bits)),
-        values(scratch.take<std::uint16_t>(layout.width)),
-        weights(scratch.take<std::uint16_t>(layout.width)) {}
+        values(scratch.take<std::uint16_t>(layout.width)) {}
 
   std::uint32_t* tables;
-  std::uint16_t *values, *weights;  ///< of a row
+  std::uint16_t* values;  ///< of a row
 };
 
 /// Counts a frame in bands of rows.
@@ -55,31 +54,18 @@ class BandedHistogram {
   const Bands& bands() const noexcept { return bands_; }
 
   void run(const ConstFrame& in, const Samples& samples, std::uint32_t* bins) const {
-    run(bins, [&](const CountMemory& memory, int y) {
-      with_row(in, samples, memory, y,
-               [&](const auto* values) { count_row(values, layout_.width, memory.tables); });
-    });
-  }
-
-  /// Calls use(values) with the values of a row.
-  template <class Use>
-  void with_row(const ConstFrame& in, const Samples& samples, const CountMemory& memory, int y,
-                const Use& use) const {
-    if (layout_.bits == 8)
-      use(samples.row(in, y, reinterpret_cast<std::uint8_t*>(memory.values)));
-    else
-      use(samples.row(in, y, memory.values));
-  }
-
-  /// Sets bins to what count(memory, y) adds to the tables of the memory, for all rows.
-  template <class Count>
-  void run(std::uint32_t* bins, const Count& count) const {
     const int size = 1 << layout_.bits, entries = tables_per_band(layout_.bits) * size;
     bands_.for_each([&](Band& band) {
       const CountMemory memory(band.scratch, layout_);
       std::fill_n(memory.tables, entries, 0u);
+      const auto count = [&](int y, auto* buffer) {
+        count_row(samples.row(in, y, buffer), layout_.width, memory.tables);
+      };
       for (int y = band.begin; y < band.end; ++y)
-        count(memory, y);
+        if (layout_.bits == 8)
+          count(y, reinterpret_cast<std::uint8_t*>(memory.values));
+        else
+          count(y, memory.values);
     });
     std::fill_n(bins, size, 0u);
     for (int number = 0; number < bands_.count(); ++number) {

@@ -2,23 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
-#include "cuda/regions/regions.h"
+#include "cuda/pixels/luminance.h"
+#include "cuda/regions/regionblend.h"
 
 namespace cudavision::histequalize {
 
 /// Makes histograms of the regions of a frame: of the pixels whose weight (regions.h) is above 0,
-/// each of which counts as one. Pixels in several regions count once. The work grows with the area
-/// of the regions.
+/// each of which counts as one. Pixels in several regions count once.
 class RegionHistogram {
  public:
   /// layout must be one that Histogram accepts. Throws invalid_argument for other layouts and for
   /// parameters outside the ranges of regions.h.
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters);
-  ~RegionHistogram();
 
   /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
   /// last valid parameters stay in force.
@@ -32,12 +30,16 @@ class RegionHistogram {
   /// between them. The layout must not have luma. Throws invalid_argument. Only enqueues.
   void run_each(const ConstFrame& in, View<std::uint32_t> bins);
 
-  class Backend;
-
  private:
+  void make_mask();
+
+  Device& device_;
   FrameLayout layout_;
   regions::Parameters parameters_;
-  std::unique_ptr<Backend> backend_;
+  Luminance luminance_;
+  regions::RegionBlend blend_;
+  Buffer memory_;
+  View<std::uint8_t> mask_;  // 0 for the pixels that do not count
 };
 
 }  // namespace cudavision::histequalize

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <memory>
-
-#include "cuda/histequalize/regionhistogram.h"
-#include "cuda/regions/selection.h"
+#include "cuda/pixels/luminance.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::histequalize {
 
-/// Implements regionhistogram.h on one kind of device. Its callers have validated all arguments.
-class RegionHistogram::Backend {
- public:
-  virtual ~Backend() = default;
+/// The samples of one channel, and which of them count.
+struct MaskedSamples {
+  SamplePlane plane;
+  int step;                       ///< bytes from one sample to the next
+  View<const std::uint8_t> mask;  ///< 0 for the samples that do not count
+  std::uint32_t* bins;            ///< 2^bits counts, the result
 
-  /// Called before the first count() and when the parameters change. The arguments are valid only
-  /// during the call.
-  virtual void set(const regions::Parameters& parameters, const regions::Selection& selection) = 0;
-
-  /// Counts the luminance if bins has one row, else red, green and blue. The rows have no gaps
-  /// between them.
-  virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
+  CUDAVISION_HOST_DEVICE std::uint32_t value(int x, int y) const {
+    const std::uint8_t* sample = plane.rows.row(y) + static_cast<std::ptrdiff_t>(step) * x;
+    if (plane.bits == 8)
+      return *sample;
+    const std::uint32_t word = sample[0] | static_cast<std::uint32_t>(sample[1]) << 8;
+    return sample_value(word, plane.shift, (1u << plane.bits) - 1);
+  }
 };
 
-std::unique_ptr<RegionHistogram::Backend> make_region_histogram_cpu(Device& device,
-                                                                    const FrameLayout& layout);
-std::unique_ptr<RegionHistogram::Backend> make_region_histogram_cuda(Device& device,
-                                                                     const FrameLayout& layout);
+void count_masked_cpu(Device& device, const MaskedSamples& samples);
+void count_masked_cuda(Device& device, const MaskedSamples& samples);
 
 }  // namespace cudavision::histequalize

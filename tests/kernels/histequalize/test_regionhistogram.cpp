@@ -7,8 +7,6 @@
 #include <numeric>
 
 #include "cuda/histequalize/regionhistogram.h"
-#include "cuda/histequalize/selectedpixels.h"
-#include "cuda/regions/selection.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
@@ -146,38 +144,6 @@ TEST(RegionHistograms, CudaEqualsCpuForLargeFrames) {
       const auto input = input_block(test.frame);
       EXPECT_EQ(counted(*cuda, test, input), counted(*cpu, test, input)) << layout << invert;
     }
-}
-
-/// The function of the CUDA kernel, on the host.
-TEST(RegionHistograms, SelectedPixelsAreThoseOfTheDefinition) {
-  for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>&) {
-    const FrameLayout& layout = test.frame.layout;
-    const auto selection = regions::select("test", layout, test.regions);
-    histequalize::PixelSelection pixels;
-    pixels.regions = selection.regions.regions.data();
-    pixels.region_count = selection.regions.count;
-    pixels.shape = test.regions.shape;
-    pixels.feather = test.regions.feather;
-    pixels.invert = test.regions.invert;
-    std::vector<std::uint16_t> near;
-    for (int i = 0; i < selection.regions.count; ++i)
-      near.push_back(static_cast<std::uint16_t>(i));
-    constexpr int pack = 16;
-    for (int y = 0; y < layout.height; ++y)
-      for (int left = 0; left < layout.width; left += pack) {
-        const int count = std::min(pack, layout.width - left);
-        const regions::Box box{left, y, left + count, y + 1};
-        const std::uint32_t selected =
-            selected_pixels(pixels, near.data(), selection.regions.count, left, count, y);
-        if (selected != 0 && !selection.everywhere) {
-          ASSERT_TRUE(selection.active.touch(box)) << left << ", " << y;
-        }
-        for (int i = 0; i < count; ++i)
-          ASSERT_EQ(selected >> i & 1, defined_weight(test.regions, left + i, y) > 0 ? 1u : 0u)
-              << left + i << ", " << y;
-        ASSERT_EQ(selected >> count, 0u);
-      }
-  });
 }
 
 /* Equalisation by the histogram of regions */
