@@ -16,8 +16,8 @@ struct DisparityNumbers {
   using Quantity = PictureParameters::Quantity;
 
   Quantity quantity = Quantity::disparity;
-  std::uint16_t invalid = 0;
-  std::int64_t depth = 0;  ///< K
+  std::uint16_t invalid = 0;  ///< the number of an unknown value
+  std::int64_t depth = 0;     ///< K
   bool automatic = false;
   LevelRange range;  ///< unless it is automatic
   RangeBins bins;    ///< if it is
@@ -33,35 +33,29 @@ struct DisparityNumbers {
   /// number is that of a map, or confidence. range_in_force: of the quantity.
   CUDAVISION_HOST_DEVICE std::uint8_t level(std::uint16_t number,
                                             const LevelRange& range_in_force) const {
-    switch (quantity) {
-      case Quantity::disparity:
-        return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
-      case Quantity::depth: {
-        const std::uint16_t value = counts(number);
-        return value == 0 ? 0 : range_in_force.reversed_level(value);
-      }
-      case Quantity::confidence:
-        break;
+    if (quantity == Quantity::depth) {
+      const std::uint16_t value = counts(number);
+      return value == 0 ? 0 : range_in_force.reversed_level(value);
     }
-    return number == 0 ? 0 : range_in_force.level(number);
+    return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
   }
 
-  /// Returns the bin of a number of a map, or of confidence, in an automatic range; −1 if the
-  /// number does not count.
+  /// Returns the bin of a number in an automatic range, or −1 if it does not count: unknown numbers
+  /// are below the first.
   CUDAVISION_HOST_DEVICE int bin(std::uint16_t number) const {
-    if (quantity == Quantity::confidence)
-      return bins.bin(number);
-    return number == invalid ? -1 : bins.bin(static_cast<std::int16_t>(number));
+    const int v = static_cast<std::int16_t>(number);
+    return v < bins.first || v > bins.last ? -1 : (v - bins.first) >> bins.shift;
   }
 
-  /// Returns the automatic range of the quantity.
-  CUDAVISION_HOST_DEVICE LevelRange automatic_range(const RangeState& state) const {
-    const LevelRange numbers = state.range(bins);
+  /// Returns the automatic range of the quantity after a frame with this histogram.
+  CUDAVISION_HOST_DEVICE LevelRange next_range(RangeState& state, const std::uint32_t* histogram,
+                                               int weight, bool first_frame) const {
+    const LevelRange numbers = bins.next(state, histogram, weight, first_frame);
     if (quantity != Quantity::depth)
       return numbers;
-    const LevelRange depths{counts(static_cast<std::uint16_t>(numbers.high)),
-                            counts(static_cast<std::uint16_t>(numbers.low))};
-    return {depths.low, depths.high > depths.low ? depths.high : depths.low + 1};
+    const int low = counts(static_cast<std::uint16_t>(numbers.high));
+    const int high = counts(static_cast<std::uint16_t>(numbers.low));
+    return {low, high > low ? high : low + 1};
   }
 };
 
@@ -86,13 +80,20 @@ class DisparityPicture::Backend {
  public:
   virtual ~Backend() = default;
   /// Called before the first run(), and when the numbers change.
-  virtual void set(const DisparityNumbers& numbers) = 0;
+  void set(const DisparityNumbers& numbers) {
+    first_frame_ |= numbers.bins != numbers_.bins;
+    numbers_ = numbers;
+  }
   /// Called for Kind::color only: before the first run(), and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
   /// The next automatic range does not continue the last one.
-  virtual void restart() noexcept = 0;
+  void restart() noexcept { first_frame_ = true; }
   /// weight is that of this frame in an automatic range, from 0 to 65536.
   virtual void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) = 0;
+
+ protected:
+  DisparityNumbers numbers_;
+  bool first_frame_ = true;  ///< of an automatic range
 };
 
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device,

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstring>
-#include <vector>
+#include <utility>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
@@ -15,71 +15,31 @@ namespace {
 
 class DisparityPictureCpu final : public DisparityPicture::Backend {
  public:
-  explicit DisparityPictureCpu(const PictureConfig& config)
-      : config_(config),
-        bands_(config.height),
-        counts_(static_cast<std::size_t>(config.kind == Kind::depth ? 0 : bands_.count())) {}
-
-  void set(const DisparityNumbers& numbers) override {
-    if (numbers.bins != numbers_.bins)
-      restart();
-    numbers_ = numbers;
-  }
+  explicit DisparityPictureCpu(const PictureConfig& config) : config_(config) {}
 
   void set_colors(const ColorTable& table) override { colors_ = table; }
 
-  void restart() noexcept override { state_ = {}; }
-
   void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) override {
     LevelRange range = numbers_.range;
-    if (numbers_.automatic && config_.kind != Kind::depth) {
-      take_percentiles(histogram(values), weight);
-      range = numbers_.automatic_range(state_);
-    }
+    if (numbers_.automatic)
+      range = automatic_range(values, weight);
     for_rows(config_.height, [&](int y) { draw(values.row(y), range, out.row(y)); });
   }
 
  private:
   using Kind = DisparityPicture::Kind;
-  using Histogram = std::array<std::uint32_t, RangeBins::maximum>;
 
   std::uint16_t number(const std::uint8_t* values, int x) const {
     return config_.reads_bytes ? values[x] : load16(values + 2 * std::ptrdiff_t{x});
   }
 
-  const Histogram& histogram(View<const std::uint8_t> values) {
-    bands_.for_each([&](const Band& band) {
-      Histogram& counts = counts_[static_cast<std::size_t>(band.number)];
-      counts.fill(0);
-      for (int y = band.begin; y < band.end; ++y)
-        for (int x = 0; x < config_.width; ++x)
-          if (const int bin = numbers_.bin(number(values.row(y), x)); bin >= 0)
-            ++counts[static_cast<std::size_t>(bin)];
-    });
-    Histogram& sum = counts_[0];
-    for (std::size_t band = 1; band < counts_.size(); ++band)
-      for (std::size_t bin = 0; bin < sum.size(); ++bin)
-        sum[bin] += counts_[band][bin];
-    return sum;
-  }
-
-  void take_percentiles(const Histogram& counts, int weight) {
-    std::uint32_t all = 0;
-    for (const std::uint32_t count : counts)
-      all += count;
-    if (all == 0)
-      return;
-    int low = 0, high = 0;
-    std::uint32_t up_to = 0;
-    for (int bin = 0; bin < RangeBins::maximum; ++bin) {
-      const std::uint32_t count = counts[static_cast<std::size_t>(bin)];
-      up_to += count;
-      if (is_percentile(up_to, count, all, low_percentage))
-        low = bin;
-      if (is_percentile(up_to, count, all, high_percentage))
-        high = bin;
-    }
-    state_.take(numbers_.bins.min_in(low), numbers_.bins.max_in(high), weight);
+  LevelRange automatic_range(View<const std::uint8_t> values, int weight) {
+    std::array<std::uint32_t, RangeBins::count> counts{};
+    for (int y = 0; y < config_.height; ++y)
+      for (int x = 0; x < config_.width; ++x)
+        if (const int bin = numbers_.bin(number(values.row(y), x)); bin >= 0)
+          ++counts[static_cast<std::size_t>(bin)];
+    return numbers_.next_range(state_, counts.data(), weight, std::exchange(first_frame_, false));
   }
 
   void draw(const std::uint8_t* values, const LevelRange& range, std::uint8_t* out) const {
@@ -108,10 +68,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
   }
 
   PictureConfig config_;
-  Bands bands_;
-  std::vector<Histogram> counts_;  // one for each band
-  DisparityNumbers numbers_;
-  RangeState state_;
+  RangeState state_{};
   ColorTable colors_{};
 };
 

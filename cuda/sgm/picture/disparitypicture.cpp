@@ -74,25 +74,6 @@ std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const Fr
   return dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
 }
 
-RangeBins bins_of(const Parameters& parameters, Quantity quantity) {
-  if (quantity == Quantity::confidence)
-    return {1, 255, 1};
-  const int scale = disparity_scale(parameters).per_pixel;
-  const int first = scale * parameters.minimum;
-  const int last = first + scale * (parameters.disparities - 1);
-  if (quantity == Quantity::disparity)
-    return {first, last, scale};
-  // Without positive disparities, nothing has a depth.
-  return {std::max(1, first), std::max(1, last), scale};
-}
-
-LevelRange full_range(const Parameters& parameters, Quantity quantity) {
-  if (quantity == Quantity::depth)
-    return {1, 65535};
-  const RangeBins bins = bins_of(parameters, quantity);
-  return {bins.first, bins.last};
-}
-
 /// scale: values per unit of the ends.
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
   // Beyond these lies no value, and products with 254 fit 32 bits.
@@ -108,23 +89,28 @@ DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameter
   const DisparityScale scale = disparity_scale(parameters);
   // Beyond this K even the largest disparity has a depth of more than 65535.
   constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
+  const bool depth = picture.quantity == Quantity::depth;
+  const bool confidence = picture.quantity == Quantity::confidence;
+  const int first = confidence ? 1 : scale.per_pixel * parameters.minimum;
+  const int last = confidence ? 255 : first + scale.per_pixel * (parameters.disparities - 1);
   DisparityNumbers numbers;
   numbers.quantity = picture.quantity;
-  numbers.invalid = scale.invalid;
+  numbers.invalid = confidence ? 0 : scale.invalid;
   numbers.depth = std::llround(
       std::min(enough, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
-  numbers.automatic = picture.range == Range::automatic;
+  numbers.automatic = picture.range == Range::automatic && picture.kind != Kind::depth;
   numbers.range =
       picture.range == Range::fixed
           ? fixed_range(picture, picture.quantity == Quantity::disparity ? scale.per_pixel : 1)
-          : full_range(parameters, picture.quantity);
-  numbers.bins = bins_of(parameters, picture.quantity);
+      : depth ? LevelRange{1, 65535}
+              : LevelRange{first, last};
+  // Only positive disparities have a depth.
+  const int smallest = depth ? 1 : first;
+  numbers.bins = {std::max(smallest, first), std::max(smallest, last), 0,
+                  confidence ? 1 : scale.per_pixel};
+  while ((numbers.bins.last - numbers.bins.first) >> numbers.bins.shift >= RangeBins::count)
+    ++numbers.bins.shift;
   return numbers;
-}
-
-/// Returns the weight of a frame in an automatic range.
-int weight_after(double seconds) {
-  return seconds > 0 ? static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-seconds)))) : 0;
 }
 
 }  // namespace
@@ -185,7 +171,8 @@ void DisparityPicture::run(View<const std::uint8_t> values, const Frame& out, do
                std::to_string(row_bytes) + " bytes");
   View<std::uint8_t> plane = out.planes[0];
   plane.height = layout_.height;
-  backend_->run(values, plane, weight_after(seconds));
+  const double weight = seconds > 0 ? 65536 * (1 - std::exp(-seconds)) : 0;
+  backend_->run(values, plane, static_cast<int>(std::nearbyint(weight)));
 }
 
 }  // namespace cudavision::sgm

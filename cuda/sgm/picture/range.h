@@ -31,73 +31,48 @@ struct LevelRange {
   }
 };
 
-/// The histogram of an automatic range.
+/// The smoothed percentiles of an automatic range.
+struct RangeState {
+  std::int64_t low, high;  ///< numbers of the map, times 2^16
+  bool known;              ///< false until a frame has any number that counts
+};
+
+/// An automatic range counts the numbers from first to last in bins of 2^shift.
 struct RangeBins {
-  static constexpr int maximum = 1024;
+  static constexpr int count = 1024;
 
-  int first = 0, last = 0;  ///< the numbers that may occur
-  int shift = 0;            ///< a bin has 2^shift numbers
-  int min_span = 1;         ///< of the range
-
-  RangeBins() = default;
-  RangeBins(int first_number, int last_number, int span)
-      : first(first_number), last(last_number), min_span(span) {
-    while ((last - first) >> shift >= maximum)
-      ++shift;
-  }
+  int first = 0, last = 0, shift = 0;
+  int min_span = 1;  ///< of the range
 
   bool operator==(const RangeBins&) const = default;
 
-  /// Returns the bin of a number, or −1 if the number does not count.
-  CUDAVISION_HOST_DEVICE int bin(int number) const {
-    return number < first || number > last ? -1 : (number - first) >> shift;
-  }
-  CUDAVISION_HOST_DEVICE int min_in(int bin) const { return first + (bin << shift); }
-  CUDAVISION_HOST_DEVICE int max_in(int bin) const {
-    const int number = first + (bin << shift) + (1 << shift) - 1;
-    return number < last ? number : last;
-  }
-};
-
-/// Returns true if bin, which holds `count` numbers, is the first one that together with those
-/// below it holds at least that percentage of all. up_to counts both.
-CUDAVISION_HOST_DEVICE inline bool is_percentile(std::uint32_t up_to, std::uint32_t count,
-                                                 std::uint32_t all, std::uint32_t percentage) {
-  const std::uint64_t needed = std::uint64_t{percentage} * all;
-  return std::uint64_t{100} * up_to >= needed && std::uint64_t{100} * (up_to - count) < needed;
-}
-constexpr std::uint32_t low_percentage = 2, high_percentage = 98;
-
-/// An automatic range over time, in numbers of the map.
-struct RangeState {
-  std::int64_t low = 0, high = 0;  ///< times 2^16
-  bool known = false;              ///< false until a frame has any number that counts
-
-  /// Takes the percentiles of a frame with this weight, in 1/65536.
-  CUDAVISION_HOST_DEVICE void take(int low_number, int high_number, int weight) {
-    low = moved(low, low_number, weight);
-    high = moved(high, high_number, weight);
-    known = true;
-  }
-
-  CUDAVISION_HOST_DEVICE LevelRange range(const RangeBins& bins) const {
-    LevelRange range{bins.first, bins.last};
-    if (known)
-      range = {rounded(low), rounded(high)};
-    if (range.high < range.low + bins.min_span)
-      range.high = range.low + bins.min_span;
-    return range;
-  }
-
- private:
-  static constexpr int one = 1 << 16;
-
-  CUDAVISION_HOST_DEVICE std::int64_t moved(std::int64_t from, int to, int weight) const {
-    const std::int64_t target = std::int64_t{to} * one;
-    return known ? from + (((target - from) * weight) >> 16) : target;
-  }
-  CUDAVISION_HOST_DEVICE static int rounded(std::int64_t number) {
-    return static_cast<int>((number + one / 2) >> 16);
+  /// Takes the histogram of a frame with this weight, in 1/65536, and returns the next range.
+  CUDAVISION_HOST_DEVICE LevelRange next(RangeState& state, const std::uint32_t* histogram,
+                                         int weight, bool first_frame) const {
+    if (first_frame)
+      state = {std::int64_t{65536} * first, std::int64_t{65536} * last, false};
+    std::uint32_t all = 0, up_to = 0;
+    for (int bin = 0; bin < count; ++bin)
+      all += histogram[bin];
+    const auto low_count = static_cast<std::uint32_t>((std::uint64_t{2} * all + 99) / 100);
+    const auto high_count = static_cast<std::uint32_t>((std::uint64_t{98} * all + 99) / 100);
+    int low_bin = 0, high_bin = 0;  // of the percentiles: the numbers of the bins below
+    for (int bin = 0; bin < count; ++bin) {
+      up_to += histogram[bin];
+      low_bin += up_to < low_count;
+      high_bin += up_to < high_count;
+    }
+    if (all > 0) {
+      const int end = first + ((high_bin + 1) << shift) - 1;
+      const std::int64_t low = first + (low_bin << shift), high = end < last ? end : last;
+      const int a = state.known ? weight : 65536;
+      state.low += ((65536 * low - state.low) * a) >> 16;
+      state.high += ((65536 * high - state.high) * a) >> 16;
+      state.known = true;
+    }
+    const int low = static_cast<int>((state.low + 32768) >> 16);
+    const int high = static_cast<int>((state.high + 32768) >> 16);
+    return {low, high < low + min_span ? low + min_span : high};
   }
 };
 
