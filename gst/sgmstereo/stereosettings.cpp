@@ -83,19 +83,14 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
   return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();
 }
 
-sgm::PictureParameters picture_parameters(const PictureKind& picture, const StereoSettings& given) {
+sgm::PictureParameters picture_parameters(sgm::PictureParameters picture,
+                                          const StereoSettings& given) {
   const StereoSettings settings = given.with_calibrated_lengths();
-  const ColormapRange range = colormap_range(settings.colormap_range, picture.quantity);
-  sgm::PictureParameters parameters;
-  parameters.kind = picture.kind;
-  parameters.quantity = picture.quantity;
-  parameters.range = range.range;
-  parameters.minimum = range.minimum;
-  parameters.maximum = range.maximum;
-  parameters.focal_length = settings.focal_length;
-  parameters.baseline = settings.baseline;
-  parameters.unit = settings.depth_unit;
-  return parameters;
+  set_colormap_range(settings.colormap_range, picture);
+  picture.focal_length = settings.focal_length;
+  picture.baseline = settings.baseline;
+  picture.unit = settings.depth_unit;
+  return picture;
 }
 
 }  // namespace cudavision

@@ -114,13 +114,9 @@ std::string property_word(std::string name);
 /// if a pad that measures_lengths() is in use, whatever settings.output is.
 std::string validation_error(const StereoSettings& settings, bool lengths);
 
-/// The kind of a picture, and what it shows.
-struct PictureKind {
-  sgm::PictureParameters::Kind kind;
-  sgm::PictureParameters::Quantity quantity;
-};
-
-sgm::PictureParameters picture_parameters(const PictureKind& picture,
+/// Returns the parameters of a picture of this kind and quantity, to which the settings add all
+/// others.
+sgm::PictureParameters picture_parameters(sgm::PictureParameters picture,
                                           const StereoSettings& settings);
 
 }  // namespace cudavision

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
+#include <iterator>
 #include <string_view>
 
 namespace cudavision {
@@ -45,31 +45,7 @@ Color jet(int step) {
   return color;
 }
 
-Color color_of(Colormap map, int index) {
-  switch (map) {
-    case Colormap::turbo:
-      return turbo(index - 1);
-    case Colormap::jet:
-      return jet(index - 1);
-    case Colormap::gray:
-      break;
-  }
-  const auto level = static_cast<std::uint8_t>(index);
-  return {level, level, level};
-}
-
-using Quantity = sgm::PictureParameters::Quantity;
 using RangeKind = sgm::PictureParameters::Range;
-
-struct QuantityName {
-  std::string_view name;
-  Quantity quantity;
-};
-constexpr QuantityName quantity_names[] = {
-    {"disparity", Quantity::disparity},
-    {"depth", Quantity::depth},
-    {"confidence", Quantity::confidence},
-};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && g_ascii_isspace(text.front()))
@@ -79,11 +55,11 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Takes the part of text up to a separator.
+/// Takes the part of text up to a separator. No spaces are left around it and around the rest.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
+  text = trimmed(text.substr(std::min(end + 1, text.size())));
   return trimmed(part);
 }
 
@@ -97,42 +73,40 @@ bool read_number(std::string_view text, double& number) {
   return end == text.data() + text.size() && std::isfinite(number);
 }
 
-bool read_range(std::string_view text, ColormapRange& range) {
-  range = {};
-  if (text == "full")
-    return true;
-  range.range = text == "auto" ? RangeKind::automatic : RangeKind::fixed;
-  if (range.range == RangeKind::automatic)
-    return true;
-  std::string_view rest = text;
-  const std::string_view minimum = take_part(rest, ',');
-  return read_number(minimum, range.minimum) && read_number(trimmed(rest), range.maximum);
+bool read_range(std::string_view text, sgm::PictureParameters& picture) {
+  picture.range = text == "full"   ? RangeKind::full
+                  : text == "auto" ? RangeKind::automatic
+                                   : RangeKind::fixed;
+  return picture.range != RangeKind::fixed ||
+         (read_number(take_part(text, ','), picture.minimum) && read_number(text, picture.maximum));
 }
 
-/// A range and the quantity that it is for, or all.
-struct Item {
-  std::optional<Quantity> quantity;
-  ColormapRange range;
-};
-
-/// Returns nullptr, or what is wrong with the text and how to mend it.
-const char* read_item(std::string_view text, Item& item) {
-  if (text.find('=') != std::string_view::npos) {
-    const std::string_view name = take_part(text, '=');
-    for (const QuantityName& known : quantity_names)
-      if (name == known.name)
-        item.quantity = known.quantity;
-    if (!item.quantity)
-      return "names an output that has no colours: write disparity, depth or confidence before "
-             "the equals sign.";
-    text = trimmed(text);
+/// Reads the range of the picture's quantity. Returns nullptr, or what is wrong with the text and
+/// how to mend it.
+const char* read_ranges(std::string_view text, sgm::PictureParameters& picture) {
+  constexpr std::string_view quantities[] = {"disparity", "depth", "confidence"};
+  while (!text.empty()) {
+    std::string_view item = take_part(text, ';');
+    if (item.empty())
+      continue;
+    sgm::PictureParameters other;
+    sgm::PictureParameters* target = &picture;
+    if (item.find('=') != std::string_view::npos) {
+      const auto* const known =
+          std::find(std::begin(quantities), std::end(quantities), take_part(item, '='));
+      if (known == std::end(quantities))
+        return "names an output that has no colours: write disparity, depth or confidence before "
+               "the equals sign.";
+      if (known != quantities + static_cast<int>(picture.quantity))
+        target = &other;
+    }
+    if (!read_range(item, *target))
+      return "has something that is no range: write full, auto, or two numbers as in 0,64; and for "
+             "one output alone its name before that, as in depth=500,4000.";
+    if (target->range == RangeKind::fixed && target->minimum >= target->maximum)
+      return "has a range whose second number is not the larger one: exchange the two, or set them "
+             "farther apart.";
   }
-  if (!read_range(text, item.range))
-    return "has something that is no range: write full, auto, or two numbers as in 0,64; and for "
-           "one output alone its name before that, as in depth=500,4000.";
-  if (item.range.range == RangeKind::fixed && item.range.minimum >= item.range.maximum)
-    return "has a range whose second number is not the larger one: exchange the two, or set them "
-           "farther apart.";
   return nullptr;
 }
 
@@ -141,32 +115,23 @@ const char* read_item(std::string_view text, Item& item) {
 sgm::ColorTable color_table(Colormap map) {
   sgm::ColorTable table{};
   for (int index = 1; index < 256; ++index)
-    table[index] = color_of(map, index);
+    if (map == Colormap::gray)
+      table[index].fill(static_cast<std::uint8_t>(index));
+    else
+      table[index] = map == Colormap::turbo ? turbo(index - 1) : jet(index - 1);
   return table;
 }
+
 std::string colormap_range_error(const char* text) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::string_view part = take_part(rest, ';');
-    Item item;
-    if (const char* error = part.empty() ? nullptr : read_item(part, item))
-      return std::string("colormap-range=\"") + text + "\" " + error;
-  }
-  return {};
+  sgm::PictureParameters picture;
+  const char* const error = read_ranges(text, picture);
+  return error ? std::string("colormap-range=\"") + text + "\" " + error : std::string();
 }
 
-ColormapRange colormap_range(const char* text, Quantity quantity) {
-  ColormapRange range;
-  if (quantity == Quantity::depth)
-    range.range = RangeKind::automatic;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::string_view part = take_part(rest, ';');
-    Item item;
-    if (!part.empty() && !read_item(part, item) && (!item.quantity || item.quantity == quantity))
-      range = item.range;
-  }
-  return range;
+void set_colormap_range(const char* text, sgm::PictureParameters& picture) {
+  if (picture.quantity == sgm::PictureParameters::Quantity::depth)
+    picture.range = RangeKind::automatic;
+  read_ranges(text, picture);
 }
 
 }  // namespace cudavision

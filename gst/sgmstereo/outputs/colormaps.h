@@ -24,16 +24,12 @@ sgm::ColorTable color_table(Colormap map);
 /// A range holds for all outputs, or for one whose name precedes it: depth=500,4000. A later range
 /// replaces an earlier one. An output without a range has its default: auto for depth, full for the
 /// others.
-struct ColormapRange {
-  sgm::PictureParameters::Range range = sgm::PictureParameters::Range::full;
-  double minimum = 0, maximum = 1;
-};
-
+///
 /// Returns an empty string if the text is such a list, else what is wrong and how to mend it.
 /// Allocates nothing if it is.
 std::string colormap_range_error(const char* text);
 
-/// Returns the range of one quantity. The text has no error. Allocates nothing.
-ColormapRange colormap_range(const char* text, sgm::PictureParameters::Quantity quantity);
+/// Sets the range of the picture's quantity. The text has no error. Allocates nothing.
+void set_colormap_range(const char* text, sgm::PictureParameters& picture);
 
 }  // namespace cudavision

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/outputs/rectifiedpicture.h"
 
-#include <algorithm>
-
 namespace cudavision {
 namespace {
 
 std::unique_ptr<remap::PictureRemap> make_remap(Device& device, const FrameLayout& layout,
                                                 int black, const RectifiedCamera& camera) {
-  const RectifyingMap full = make_plane_map(camera, layout.width, layout.height, 1, 1);
+  RectifyingMap full, reduced;
   remap::PictureMaps maps;
-  maps.full = full.view(layout.width, layout.height);
-  RectifyingMap reduced;
-  const auto end = layout.channels.begin() + layout.channel_count;
-  const auto channel = std::find_if(layout.channels.begin(), end, [&](const Channel& its) {
-    return its.width != layout.width || its.height != layout.height;
-  });
-  if (channel != end) {
-    reduced = make_plane_map(camera, channel->width, channel->height, channel->subsampling_x,
-                             channel->subsampling_y);
-    maps.reduced = reduced.view(channel->width, channel->height);
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    const bool is_full = channel.width == layout.width && channel.height == layout.height;
+    RectifyingMap& map = is_full ? full : reduced;
+    if (map.places.empty())
+      map = make_plane_map(camera, channel.width, channel.height, channel.subsampling_x,
+                           channel.subsampling_y);
+    (is_full ? maps.full : maps.reduced) = map.view(channel.width, channel.height);
   }
   return std::make_unique<remap::PictureRemap>(device, layout, maps, black);
 }

@@ -24,7 +24,7 @@ std::unique_ptr<Rectifier> make_rectifier(Device& device, const FrameLayout& cam
 
 // Returns the kind of picture into which the map or confidence is turned for an output in these
 // frames; nullopt if it is no such picture.
-std::optional<PictureKind> picture_kind(StereoOutput output, const FrameFormat& format) {
+std::optional<sgm::PictureParameters> picture_kind(StereoOutput output, const FrameFormat& format) {
   using Kind = sgm::PictureParameters::Kind;
   using Quantity = sgm::PictureParameters::Quantity;
   const FrameLayout& layout = format.layout;
@@ -33,13 +33,13 @@ std::optional<PictureKind> picture_kind(StereoOutput output, const FrameFormat& 
     case StereoOutput::disparity:
       if (layout.bits > 8)
         return std::nullopt;
-      return PictureKind{levels, Quantity::disparity};
+      return sgm::PictureParameters{levels, Quantity::disparity};
     case StereoOutput::depth:
-      return PictureKind{layout.bits > 8 ? Kind::depth : levels, Quantity::depth};
+      return sgm::PictureParameters{layout.bits > 8 ? Kind::depth : levels, Quantity::depth};
     case StereoOutput::confidence:
       if (levels == Kind::gray)
         return std::nullopt;
-      return PictureKind{levels, Quantity::confidence};
+      return sgm::PictureParameters{levels, Quantity::confidence};
     case StereoOutput::rectified:
     case StereoOutput::points:
       break;
