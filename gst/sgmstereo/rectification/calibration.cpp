@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/core.hpp>
+#include <sstream>
 
 #include "gst/core/elementerror.h"
-#include "gst/sgmstereo/rectification/calibrationtext.h"
+#include "gst/sgmstereo/rectification/calibrationfile.h"
 
 namespace cudavision {
 namespace {
@@ -50,13 +51,11 @@ Matrix3x4 projection_in(const CalibrationEntry& entry) {
 }
 
 CameraModel model_in(const CalibrationEntry& entry) {
-  const std::string name = string_in(entry);
-  for (const char* known : {"pinhole", "plumb_bob", "rational_polynomial"})
-    if (name == known)
-      return CameraModel::pinhole;
-  for (const char* known : {"fisheye", "equidistant"})
-    if (name == known)
-      return CameraModel::fisheye;
+  const std::string name = entry.node.string();
+  if (name == "pinhole" || name == "plumb_bob" || name == "rational_polynomial")
+    return CameraModel::pinhole;
+  if (name == "fisheye" || name == "equidistant")
+    return CameraModel::fisheye;
   entry.refuse("\"" + name +
                "\" is unknown: calibrate with pinhole, plumb_bob, rational_polynomial, fisheye or "
                "equidistant.");
@@ -154,15 +153,14 @@ void read_size(const CalibrationText& text, StereoCalibration& calibration) {
     calibration.height = size_in(*size, size->node[1]);
     return;
   }
-  const auto width = text.find({"image_width"}), height = text.find({"image_height"});
-  if (!width && !height)
+  if (!text.find({"image_width", "image_height"}))
     return;
-  if (!width || !height)
-    refuse_calibration(text.names(),
-                       std::string(width ? "image_height" : "image_width") +
-                           " is missing: write both sizes of the pictures of the calibration.");
-  calibration.width = size_in(*width, width->node);
-  calibration.height = size_in(*height, height->node);
+  const auto need = [&](const char* key) {
+    return text.require({key}, "write both sizes of the pictures of the calibration.");
+  };
+  const CalibrationEntry width = need("image_width"), height = need("image_height");
+  calibration.width = size_in(width, width.node);
+  calibration.height = size_in(height, height.node);
 }
 
 CameraModel read_model(const CalibrationText& text) {
@@ -178,7 +176,7 @@ CameraModel read_model(const CalibrationText& text) {
 
 double read_unit(const CalibrationText& text, const StereoCalibration& calibration) {
   if (const auto unit = text.find({"unit"})) {
-    const std::string name = string_in(*unit);
+    const std::string name = unit->node.string();
     for (const auto& [known, factor] :
          {std::pair{"mm", 1.0}, std::pair{"cm", 10.0}, std::pair{"m", 1000.0}})
       if (name == known)
@@ -189,26 +187,16 @@ double read_unit(const CalibrationText& text, const StereoCalibration& calibrati
   return std::hypot(t[0], t[1], t[2]) < 1.5 ? 1000 : 1;
 }
 
-double read_error(const CalibrationText& text) {
-  const auto error = text.find({"reprojection_error"});
-  return error && (error->node.isReal() || error->node.isInt()) ? error->node.real() : 0;
-}
-
 void read_rectifications(const CalibrationText& text, StereoCalibration& calibration) {
-  const auto r1 = text.find({"R1"}), r2 = text.find({"R2"});
-  const auto p1 = text.find({"P1"}), p2 = text.find({"P2"});
-  if (!r1 && !r2 && !p1 && !p2)
+  if (!text.find({"R1", "R2", "P1", "P2"}))
     return;
-  for (const auto& [entry, key] :
-       {std::pair{&r1, "R1"}, std::pair{&r2, "R2"}, std::pair{&p1, "P1"}, std::pair{&p2, "P2"}})
-    if (!*entry)
-      refuse_calibration(text.names(),
-                         std::string(key) +
-                             " is missing: write R1, R2, P1 and P2, or none of them, and R "
-                             "and T.");
-  calibration.left.rectification = {rotation_in(*r1), projection_in(*p1)};
-  calibration.right.rectification = {rotation_in(*r2), projection_in(*p2)};
-  check_rectified_pair(*p1, *p2, calibration.left.rectification->projection,
+  const auto need = [&](const char* key) {
+    return text.require({key}, "write R1, R2, P1 and P2, or none of them, and R and T.");
+  };
+  const CalibrationEntry r1 = need("R1"), r2 = need("R2"), p1 = need("P1"), p2 = need("P2");
+  calibration.left.rectification = {rotation_in(r1), projection_in(p1)};
+  calibration.right.rectification = {rotation_in(r2), projection_in(p2)};
+  check_rectified_pair(p1, p2, calibration.left.rectification->projection,
                        calibration.right.rectification->projection);
 }
 
@@ -237,7 +225,9 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
     calibration.pose = pose_in(rotation, translation);
   }
   scale_lengths(calibration, read_unit(text, calibration));
-  calibration.reprojection_error = read_error(text);
+  if (const auto error = text.find({"reprojection_error"});
+      error && (error->node.isReal() || error->node.isInt()))
+    calibration.reprojection_error = error->node.real();
   return calibration;
 }
 
@@ -304,12 +294,10 @@ std::vector<std::string> split_names(const std::string& list) {
   if (g_file_test(list.c_str(), G_FILE_TEST_EXISTS))
     return {list};
   std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin)
-      names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::istringstream parts(list);
+  for (std::string name; std::getline(parts, name, ',');)
+    if (!name.empty())
+      names.push_back(name);
   // A list of nothing but commas is no file either, and the error names it.
   return names.empty() ? std::vector{list} : names;
 }

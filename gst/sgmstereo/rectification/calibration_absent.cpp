@@ -28,14 +28,6 @@ Rectification make_rectification(const StereoCalibration&, int, int, double) {
   refuse();
 }
 
-RectifiedCamera identity_camera(int, int, double) {
-  return {};
-}
-
-Rectification make_identity(int, int, double) {
-  refuse();
-}
-
 void require_opencv(const std::string& what) {
   refuse("This gst-cudavision was built without OpenCV, which " + what + " needs: ");
 }

@@ -93,14 +93,10 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
 
 /* Rectification */
 
-struct RectifiedPair {
-  CameraRectification left, right;
-};
-
-RectifiedPair rectification_for(const StereoCalibration& calibration, const cv::Size& size,
-                                double alpha) {
+/// Rectifies both cameras, unless the files have done so and alpha is -1.
+void rectify(StereoCalibration& calibration, const cv::Size& size, double alpha) {
   if (alpha < 0 && calibration.left.rectification)
-    return {*calibration.left.rectification, *calibration.right.rectification};
+    return;
   const cv::Mat m1 = mat(calibration.left.matrix, 3), m2 = mat(calibration.right.matrix, 3);
   const cv::Mat d1 = distortion_of(calibration.left), d2 = distortion_of(calibration.right);
   const cv::Mat r = mat(calibration.pose.rotation, 3), t = mat(calibration.pose.translation, 3);
@@ -111,31 +107,17 @@ RectifiedPair rectification_for(const StereoCalibration& calibration, const cv::
   else
     cv::stereoRectify(m1, d1, m2, d2, size, r, t, r1, r2, p1, p2, q, cv::CALIB_ZERO_DISPARITY,
                       alpha);
-  return {{array_of<9>(r1), array_of<12>(p1)}, {array_of<9>(r2), array_of<12>(p2)}};
+  calibration.left.rectification = {array_of<9>(r1), array_of<12>(p1)};
+  calibration.right.rectification = {array_of<9>(r2), array_of<12>(p2)};
 }
 
-bool is_sound(const RectifiedPair& pair) {
+bool is_sound(const Matrix3x4& p1, const Matrix3x4& p2) {
   const auto finite = [](double number) { return std::isfinite(number); };
-  const Matrix3x4 &p1 = pair.left.projection, &p2 = pair.right.projection;
   return std::all_of(p1.begin(), p1.end(), finite) && std::all_of(p2.begin(), p2.end(), finite) &&
          p1[0] > 0 && p2[0] > 0 && p2[3] < 0;
 }
 
 /* Maps */
-
-/// OpenCV's fixed-point maps drop the high bits of places that are far away, which may then lie in
-/// the picture. Its floating-point maps tell which these are.
-void remove_distant(const cv::Mat& exact, cv::Mat& places, cv::Mat& fractions) {
-  constexpr float distant = 32000;
-  for (int y = 0; y < exact.rows; ++y)
-    for (int x = 0; x < exact.cols; ++x) {
-      const auto& place = exact.at<cv::Vec2f>(y, x);
-      if (std::abs(place[0]) < distant && std::abs(place[1]) < distant)
-        continue;
-      places.at<cv::Vec2s>(y, x) = {-1, -1};
-      fractions.at<ushort>(y, x) = 0;
-    }
-}
 
 RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
   const CameraCalibration& camera = rectified.camera;
@@ -148,33 +130,42 @@ RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
     else
       cv::initUndistortRectifyMap(m, d, r, p, size, type, first, second);
   };
-  cv::Mat places, fractions, x, y, exact;
+  cv::Mat places, fractions, x, y;
   make(CV_16SC2, places, fractions);
   make(CV_32FC1, x, y);
-  cv::merge(std::vector<cv::Mat>{x, y}, exact);
-  remove_distant(exact, places, fractions);
-  return {{places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
-          {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
+  RectifyingMap map{
+      {places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
+      {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
+  // OpenCV's fixed-point maps drop the high bits of places that are far away, which may then lie in
+  // the picture. Its floating-point maps tell which these are.
+  constexpr float distant = 32000;
+  for (std::size_t i = 0; i < map.fractions.size(); ++i)
+    if (!(std::abs(x.ptr<float>()[i]) < distant && std::abs(y.ptr<float>()[i]) < distant)) {
+      map.places[2 * i] = map.places[2 * i + 1] = -1;
+      map.fractions[i] = 0;
+    }
+  return map;
 }
 
 }  // namespace
 
 Rectification make_rectification(const StereoCalibration& given, int width, int height,
                                  double alpha) {
-  const StereoCalibration calibration = scaled(given, width, height);
+  StereoCalibration calibration = scaled(given, width, height);
   try {
     const cv::Size size(width, height);
-    RectifiedPair pair = rectification_for(calibration, size, alpha);
-    if (!is_sound(pair))
+    rectify(calibration, size, alpha);
+    const Matrix3x4& left = calibration.left.rectification->projection;
+    Matrix3x4& right = calibration.right.rectification->projection;
+    if (!is_sound(left, right))
       refuse(calibration,
              "these cameras cannot be rectified: calibrate them again, with pictures "
              "of the chessboard in all parts of the frame.");
-    pair.right.projection[2] = pair.left.projection[2];
-    const Matrix3x4 &left = pair.left.projection, &right = pair.right.projection;
+    right[2] = left[2];
     Rectification result;
-    result.left_camera = {calibration.model, calibration.left, pair.left};
+    result.left_camera = {calibration.model, calibration.left, *calibration.left.rectification};
     result.left = map_of(result.left_camera, size);
-    result.right_camera = {calibration.model, calibration.right, pair.right};
+    result.right_camera = {calibration.model, calibration.right, *calibration.right.rectification};
     result.right = map_of(result.right_camera, size);
     result.focal_length = left[0];
     result.baseline = -right[3] / right[0];
@@ -183,22 +174,6 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
     refuse(calibration,
            "OpenCV cannot rectify these cameras (" + e.err + "): calibrate them again.");
   }
-}
-
-RectifiedCamera identity_camera(int width, int height, double focal_length) {
-  const double x = (width - 1) / 2.0, y = (height - 1) / 2.0;
-  RectifiedCamera camera;
-  camera.camera.matrix = {focal_length, 0, x, 0, focal_length, y, 0, 0, 1};
-  camera.rectification.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  camera.rectification.projection = {focal_length, 0, x, 0, 0, focal_length, y, 0, 0, 0, 1, 0};
-  return camera;
-}
-
-Rectification make_identity(int width, int height, double focal_length) {
-  Rectification result;
-  result.left_camera = result.right_camera = identity_camera(width, height, focal_length);
-  result.right = make_plane_map(result.right_camera, width, height, 1, 1);
-  return result;
 }
 
 void require_opencv(const std::string&) {}

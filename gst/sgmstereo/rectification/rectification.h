@@ -56,12 +56,14 @@ Rectification make_rectification(const StereoCalibration& calibration, int width
                                  double alpha);
 
 /// Returns a camera whose frames of width×height are rectified already.
-RectifiedCamera identity_camera(int width, int height, double focal_length);
-
-/// Makes the rectification for frames of width×height that are rectified already: it changes
-/// nothing, but the right camera can be corrected. focal_length is that of the frames in pixels, or
-/// a guess. Throws ElementError in a build without OpenCV.
-Rectification make_identity(int width, int height, double focal_length);
+inline RectifiedCamera identity_camera(int width, int height, double focal_length) {
+  const double x = (width - 1) / 2.0, y = (height - 1) / 2.0;
+  RectifiedCamera camera;
+  camera.camera.matrix = {focal_length, 0, x, 0, focal_length, y, 0, 0, 1};
+  camera.rectification.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  camera.rectification.projection = {focal_length, 0, x, 0, 0, focal_length, y, 0, 0, 0, 1, 0};
+  return camera;
+}
 
 /// Throws ElementError in a build without OpenCV. what needs it: the name of a property.
 void require_opencv(const std::string& what);

@@ -13,7 +13,13 @@ class Rectifier {
   /// camera is the layout of its frames, or of their halves; the map has the same size. Waits until
   /// the device has the map.
   Rectifier(Device& device, const FrameLayout& camera, const RectifyingMap& map)
-      : layout_(luminance_layout(camera)),
+      : layout_{.width = camera.width,
+                .height = camera.height,
+                .bits = camera.bits,
+                .plane_count = 1,
+                .planes = {{{camera.width * camera.sample_bytes(), camera.height}}},
+                .channel_count = 1,
+                .channels = {{{.width = camera.width, .height = camera.height}}}},
         luminance_(device, camera, "rectification"),
         remap_(device, {camera.width, camera.height, camera.bits},
                map.view(camera.width, camera.height)) {}
@@ -22,11 +28,7 @@ class Rectifier {
   const FrameLayout& layout() const noexcept { return layout_; }
 
   /// Returns the rectified luminance, which is memory of this object. Only enqueues.
-  ConstFrame run(const ConstFrame& in) {
-    ConstFrame out;
-    out.planes[0] = remap_.run(luminance_.of(in)).rows;
-    return out;
-  }
+  ConstFrame run(const ConstFrame& in) { return {{{remap_.run(luminance_.of(in)).rows}}}; }
 
   /// Marks the pixels that the camera does not see, for SgmStereo::set_masks().
   View<const std::uint32_t> unseen() const noexcept {
@@ -34,19 +36,6 @@ class Rectifier {
   }
 
  private:
-  static FrameLayout luminance_layout(const FrameLayout& camera) {
-    FrameLayout layout;
-    layout.width = camera.width;
-    layout.height = camera.height;
-    layout.bits = camera.bits;
-    layout.plane_count = 1;
-    layout.planes[0] = {camera.width * camera.sample_bytes(), camera.height};
-    layout.channel_count = 1;
-    layout.channels[0].width = camera.width;
-    layout.channels[0].height = camera.height;
-    return layout;
-  }
-
   FrameLayout layout_;
   Luminance luminance_;
   remap::Remap remap_;
