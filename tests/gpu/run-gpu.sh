@@ -323,8 +323,8 @@ check() { # PROGRAM [SHARD SHARDS]
     run "$(in_shards "$(basename "$1")" "${@:2}")" "${TEST_TIMEOUT:-240}" "${start[@]}" "$1"
 }
 
-# Programs that let each call fail in turn, and so take long, and the processes that share the tests of each.
-declare -A check_shards=([check_faults]=8)
+# Programs that take long, and the processes that share the tests of each.
+declare -A check_shards=([check_faults]=8 [check_stereo_mount_photographs]=6)
 
 stage_check() {
   local program programs planned=() alone=(check_states check_leaks) # they check how much of the GPU's memory is in use
