@@ -203,8 +203,8 @@ def select(build, suites, without, names, every):
     outputs = {target["id"]: target["filename"] for target in json.loads(output_of("meson", "introspect", "--targets", str(build)))}
     tests = []
     for test in json.loads(output_of("meson", "introspect", "--tests", str(build))):
-        of = {suite.split(":")[-1] for suite in test["suite"]}
-        if (not suites or suites & of) and not without & of and (not names or test["name"] in names):
+        own_suites = {suite.split(":")[-1] for suite in test["suite"]}
+        if (not suites or suites & own_suites) and not without & own_suites and (not names or test["name"] in names):
             tests.append(test)
     parts = {test["name"]: digest_of_test(test, outputs, tree) for test in tests}
     chosen = passed_tests(tree.build, every).select(parts)
@@ -230,7 +230,7 @@ def main():
     for command in (selecting, recording):
         command.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     selecting.add_argument("--suite", action="append", default=[])
-    selecting.add_argument("--without", action="append", default=[], help="a suite of which no test is chosen")
+    selecting.add_argument("--without", action="append", default=[], help="leave out the tests of this suite")
     selecting.add_argument("--unchanged", required=True, help="a file for a line about each part that need not run")
     selecting.add_argument("names", nargs="*")
     recording.add_argument("log")

@@ -207,9 +207,9 @@ class Stages {
                                  const NoiseSource& noise, const Penalties& penalties,
                                  float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
-  /// Runs stages that follow the matching, in order. A backend may run several in one launch, so
-  /// two kinds of maps are undefined afterwards: the right one of Check, and that of a Write which
-  /// is the last stage.
+  /// Runs stages that follow the matching, in order. A backend may run several stages in one
+  /// launch. Afterwards the right map of a Check is undefined. So is the result of a Check, Refine
+  /// or Smooth if the list ends with a Write of it.
   virtual void run(std::span<const Stage> stages) = 0;
   void run(const Stage& stage) { run({&stage, 1}); }
 

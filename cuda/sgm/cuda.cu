@@ -152,16 +152,16 @@ class StagesCuda final : public Stages {
     return 1;
   }
 
-  /// Returns a stage of the list, or null if there is none or it is another one.
+  /// Returns the stage at this index if it is a T, else null.
   template <class T>
-  static const T* stage_at(std::span<const Stage> stages, std::size_t number) {
-    return number < stages.size() ? std::get_if<T>(&stages[number]) : nullptr;
+  static const T* stage_at(std::span<const Stage> stages, std::size_t index) {
+    return index < stages.size() ? std::get_if<T>(&stages[index]) : nullptr;
   }
-  /// Returns the stage of the list if it is the last one and writes this map, else null.
-  static const Write* last_write(std::span<const Stage> stages, std::size_t number,
+  /// Returns the stage at this index if it is a Write of this map and the last stage, else null.
+  static const Write* last_write(std::span<const Stage> stages, std::size_t index,
                                  const std::uint16_t* map) {
-    const auto* const write = stage_at<Write>(stages, number);
-    return write && number + 1 == stages.size() && write->map == map ? write : nullptr;
+    const auto* const write = stage_at<Write>(stages, index);
+    return write && index + 1 == stages.size() && write->map == map ? write : nullptr;
   }
   NumbersOut to_disparities(const Write& s) const { return {config_, s.scale, s.disparity}; }
 

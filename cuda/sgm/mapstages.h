@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages that follow the matching. They work on maps of disparities. backend.h says how they
-// run, and what holds for all pointers.
+// The stages that follow the matching. They work on maps of disparities. backend.h defines how
+// they run and the rules for all pointers.
 
 #include <cstdint>
 #include <variant>
@@ -194,9 +194,8 @@ struct Smooth {
 
 /// Smooths a map over time, and keeps numbers that became unknown. Let v be a number of the map,
 /// and h and n number and age of the history, where h is unknown if the history begins; then it
-/// is not read. v is measured if
-/// it is known and, if measured is not null, the number there is known as well. The first that
-/// applies:
+/// is not read. v is measured if it is known and, if measured is not null, the number there is
+/// known as well. The first that applies:
 ///  v not measured, h known, n < persistence: n = n + 1
 ///  v and h known, |v − h| ≤ max_step: h = (weight·v + (256 − weight)·h + 128) >> 8
 ///  otherwise: h = v

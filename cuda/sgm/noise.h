@@ -51,8 +51,7 @@ inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }
 
-/// Returns true if so many flat blocks beside others, which are not flat, show a picture without
-/// noise.
+/// Returns true if the picture has no noise: enough blocks are flat, and more than are not.
 CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint32_t others) {
   return flat >= min_noise_blocks && flat > others;
 }

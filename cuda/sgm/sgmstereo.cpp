@@ -101,7 +101,7 @@ class SgmStereo::State {
         work_(device, config_),
         stages_(make_stages(device, config_)) {
     work_.history.area_change = areas_.change();
-    list_.reserve(16);  // no frame has as many, so that none allocates memory
+    list_.reserve(max_stages);
     set(parameters);
   }
 
@@ -225,7 +225,7 @@ class SgmStereo::State {
   }
 
   void add(const Stage& stage) { list_.push_back(stage); }
-  /// Adds a stage that makes other_left from left, which it becomes.
+  /// Adds a stage that reads left and writes other_left, then swaps the two.
   void to_other_left(const Stage& stage) {
     add(stage);
     std::swap(work_.left, work_.other_left);
@@ -287,7 +287,7 @@ class SgmStereo::State {
     return over_time(work_.right, measured);
   }
 
-  // Leaves the map as it was before in other_left.
+  // other_left keeps the unfilled map.
   void add_slopes() {
     std::uint8_t* const confidence = smooths() ? work_.confidence : nullptr;
     if (refines()) {
@@ -320,7 +320,8 @@ class SgmStereo::State {
   StageConfig config_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
-  std::vector<Stage> list_;  ///< of the stages that follow the matching
+  static constexpr std::size_t max_stages = 17;  // of a frame, so that run() allocates nothing
+  std::vector<Stage> list_;                      // of those that follow the matching
   Parameters parameters_;
   Penalties penalties_;
   TemporalFilter filter_;

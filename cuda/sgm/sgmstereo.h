@@ -22,7 +22,7 @@
 /// Smooth, FilterOverTime, Write. Stages that the parameters switch off are skipped. Without
 /// slanted_surfaces and in compatibility, the right map is not refined, and FillHoles and Refine,
 /// in this order, replace the stages from Sharpen to Smooth.
-/// backend.h defines what each stage computes.
+/// backend.h and mapstages.h define what each stage computes.
 namespace cudavision::sgm {
 
 struct NoiseState;

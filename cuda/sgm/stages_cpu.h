@@ -97,7 +97,7 @@ class SpecklesCpu {
 
 /// has_known receives a flag per row.
 void fill_holes_cpu(const StageRows& rows, bool* has_known, std::uint16_t* map);
-/// Makes the rows without known pixels copies of the nearest others, as fill_holes() does.
+/// Makes the rows without known pixels copies of the nearest others, as FillHoles does.
 void fill_empty_rows(const StageRows& rows, const bool* has_known, std::uint16_t* map);
 
 void sharpen_cpu(const StageRows& rows, const SamplePlane& left_picture,

@@ -301,13 +301,13 @@ class HolesCuda {
   LaunchQueue& queue_;
 };
 
-/// Fills the rows without known pixels from the others, as fill_holes() does. has_known has a flag
+/// Fills the rows without known pixels from the others, as FillHoles does. has_known has a flag
 /// per row.
 void fill_empty_rows_cuda(LaunchQueue& queue, const StageConfig& config, bool* has_known,
                           std::uint16_t* map);
 
-/// The stages that look at the samples around each pixel: refine, refine_filled, write_confidence
-/// and keep_confident.
+/// The stages that look at the samples around each pixel: Refine, RefineFilled, WriteConfidence
+/// and KeepConfident.
 class RefineCuda {
  public:
   RefineCuda(LaunchQueue& queue, const StageConfig& config);

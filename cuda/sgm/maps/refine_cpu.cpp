@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel: refine, refine_filled, write_confidence
-// and keep_confident. The rows of samples are copied first, with room at both ends, so that the
+// The stages that look at the samples around each pixel: Refine, RefineFilled, WriteConfidence
+// and KeepConfident. The rows of samples are copied first, with room at both ends, so that the
 // loops need no bounds checks. They work on some neighbouring pixels at once, which the compiler
 // vectorises.
 

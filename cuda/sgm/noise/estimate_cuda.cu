@@ -72,7 +72,7 @@ __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blo
   atomicAdd(&blocks[lane % 2][lane / 2], lane % 2 == 0 ? numbers.x : numbers.y);
 }
 
-/// Returns whether the eight luminances from *at on, every so many words, are equal.
+/// Returns whether at[0], at[step] … at[7·step] are equal in this half of the words.
 __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t half) {
   std::uint32_t differences = 0;
 #pragma unroll
@@ -99,10 +99,10 @@ __device__ void add_to_bin(std::uint32_t* bins, int bin) {
     atomicAdd(bins + bin, static_cast<std::uint32_t>(__popc(same)));
 }
 
-/// What a histogram tells.
+/// The quantile of a histogram.
 struct Quantile {
-  std::uint32_t blocks;  ///< all of them
-  int bin;               ///< −1 if they are too few
+  std::uint32_t blocks;  ///< their number
+  int bin;               ///< −1 if there are too few blocks
 };
 
 /// Returns the quantile of a histogram, and clears it. All threads of the block take part.
