@@ -329,29 +329,6 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
   });
 }
 
-/// All stages that can follow the matching, at once.
-TEST(SgmStereo, LongestListOfStagesAllocatesNothing) {
-  const auto device = make_cpu_device();
-  const Parameters few = few_disparities();
-  const SgmFrames frames(*device, dense("GRAY8", 80, 30, few));
-  const DeviceBlock<std::uint8_t> unfilled(*device, std::vector<std::uint8_t>(2 * 80 * 30));
-  const DeviceBlock<std::uint32_t> words(*device, std::vector<std::uint32_t>(3 * 30));
-  const View<const std::uint32_t> mask{words.data(), 3, 30, 12};
-  SgmStereo stereo(*device, gray_layout(80, 30), gray_layout(80, 30), few);
-  for (int i = 0; i < 10; ++i)  // by then, the pool has started its threads
-    frames.run(stereo);
-  const int news_before = new_calls();
-  Parameters all = few;
-  all.speckle_size = 20;
-  all.confidence_threshold = 20;
-  all.fill_holes = true;
-  all.temporal_persistence = 4;
-  stereo.set_parameters(all);
-  stereo.set_masks(mask, mask);
-  stereo.run(frames.left, frames.right, frames.disparity, {}, {unfilled.data(), 160, 30, 160});
-  EXPECT_EQ(new_calls(), news_before);
-}
-
 TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
   using Kind = PictureParameters::Kind;
   on_device([](Device& inner) {
