@@ -257,6 +257,7 @@ def main():
         report.say(f"The cluster has failed: {error}", sys.stderr)
     finally:
         ray.shutdown()
+        remove_leftovers(jobs)  # Ray kills processes that take long to end.
     sys.exit(report.close(interruption.asked))
 
 

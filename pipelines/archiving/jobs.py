@@ -4,6 +4,7 @@ import collections
 import fcntl
 import fnmatch
 import os
+import pathlib
 import sys
 
 from archiving.task import Job, unfinished_prefix
@@ -104,9 +105,9 @@ class Marker:
 
 
 def remove_leftovers(jobs):
-    """Lists the files that runs left behind when they were killed."""
+    """Removes the files that runs, or processes of this one, left behind when they were killed."""
     for folder in {os.path.dirname(job.output) for job in jobs}:
         if os.path.isdir(folder):
             for name in os.listdir(folder):
                 if name.startswith(unfinished_prefix):
-                    os.unlink(os.path.join(folder, name))
+                    pathlib.Path(folder, name).unlink(missing_ok=True)
