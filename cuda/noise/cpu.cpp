@@ -160,10 +160,12 @@ class EstimateCpu final : public Estimate::Backend {
       find_differences(row - far_spacing, memory.row(0) - far_spacing, width + 2 * far_spacing,
                        memory.different - far_spacing);
     }
+    const std::uint8_t* const above = memory.row(-far_spacing);
+    const std::uint8_t* const below = memory.row(block_side - 1 + far_spacing);
     for (int x = 0; x < width; x += block_side) {
       const bool has_extremes = sum_of_block(memory.extremes + x) > max_extreme_pixels;
       const bool constant = is_constant(memory, x);
-      if (constant || is_at_bar(memory, x)) {
+      if (constant || is_at_bar(above, below, memory.different, x)) {
         memory.counts->constant += constant && !has_extremes ? 1 : 0;
         memory.counts->flat += has_extremes ? 0 : 1;
         continue;
@@ -182,15 +184,6 @@ class EstimateCpu final : public Estimate::Backend {
   /// Returns whether the block at column x has equal samples.
   static bool is_constant(const BlockMemory& memory, int x) {
     return sum_of_block(memory.different + x) == 0 && is_flat(memory.row(0) + x);
-  }
-  /// Returns whether a line far_spacing beyond the block has equal samples.
-  static bool is_at_bar(const BlockMemory& memory, int x) {
-    constexpr int before = -far_spacing, after = block_side - 1 + far_spacing;
-    return memory.different[x + before] == 0 || memory.different[x + after] == 0 ||
-           is_flat(memory.row(before) + x) || is_flat(memory.row(after) + x);
-  }
-  static bool is_flat(const std::uint8_t* row) {
-    return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
   }
 
   /// Loads row y as levels of 8 bits, and repeats the first and the last one beyond the ends.

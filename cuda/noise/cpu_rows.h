@@ -3,7 +3,11 @@
 
 // The inner loops of the CPU's measurements of noise, over rows of levels of 8 bits.
 
+#include <algorithm>
 #include <cstdint>
+
+#include "cuda/noise/blocks.h"
+#include "cuda/noise/spacings.h"
 
 namespace cudavision::noise {
 
@@ -29,9 +33,22 @@ void find_differences(const std::uint8_t* row, const std::uint8_t* first, int wi
 template <class Number>
 std::uint32_t sum_of_block(const Number* columns) {
   std::uint32_t sum = 0;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < block_side; ++i)
     sum += columns[i];
   return sum;
+}
+
+/// Returns whether the eight levels from `row` on are equal.
+inline bool is_flat(const std::uint8_t* row) {
+  return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
+}
+
+/// Returns whether a line far_spacing beyond the block at column x has equal levels. above and
+/// below are the rows there, and `different` is 0 for the columns of the block with equal levels.
+inline bool is_at_bar(const std::uint8_t* above, const std::uint8_t* below,
+                      const std::uint8_t* different, int x) {
+  return different[x - far_spacing] == 0 || different[x + block_side - 1 + far_spacing] == 0 ||
+         is_flat(above + x) || is_flat(below + x);
 }
 
 }  // namespace cudavision::noise

@@ -8,6 +8,7 @@
 
 #include "cuda/core/view.h"
 #include "cuda/noise/blocks.h"
+#include "cuda/noise/spacings.h"
 #include "cuda/noise/state.h"
 
 namespace cudavision::sgm {
@@ -42,7 +43,7 @@ CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
 /// demosaicing and compression do, shows at the larger one only.
 constexpr int noise_spacings = 2;
 CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
-  return number == 0 ? 1 : 3;
+  return number == 0 ? noise::near_spacing : noise::far_spacing;
 }
 
 /// The estimate looks at every so many pairs of rows of blocks: at about 2^19 pixels of a large

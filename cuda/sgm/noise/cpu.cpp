@@ -13,7 +13,7 @@ namespace cudavision::sgm {
 namespace {
 
 constexpr int radius = 2, side = 2 * radius + 1;  // of the filter's window
-constexpr int estimate_radius = noise_spacing(noise_spacings - 1);
+constexpr int estimate_radius = noise::far_spacing;
 
 /// The scratch memory of a band: rows of levels with room at both ends, sums per column, and
 /// histograms of the blocks.
@@ -59,17 +59,6 @@ class NoiseRows {
   std::uint8_t* levels_[rows];
 };
 
-/// Returns whether a line estimate_radius beyond a block has equal levels.
-bool is_at_bar(const NoiseRows& memory, int x, int top) {
-  constexpr int before = -estimate_radius, after = noise_block - 1 + estimate_radius;
-  const auto is_flat = [&](int y) {
-    const std::uint8_t* const row = memory.row(top + y) + x;
-    return std::all_of(row, row + noise_block, [&](std::uint8_t level) { return level == *row; });
-  };
-  return memory.different[x + before] == 0 || memory.different[x + after] == 0 || is_flat(before) ||
-         is_flat(after);
-}
-
 /// Counts the blocks in rows of blocks, of which every row_step-th pair counts.
 void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Band& rows,
                   int row_step) {
@@ -97,10 +86,13 @@ void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Ban
       noise::find_differences(row - estimate_radius, memory.row(top) - estimate_radius,
                               width + 2 * estimate_radius, memory.different - estimate_radius);
     }
+    const std::uint8_t* const above = memory.row(top - estimate_radius);
+    const std::uint8_t* const below = memory.row(top + noise_block - 1 + estimate_radius);
     for (int x = 0; x < width; x += noise_block) {
       if (noise::sum_of_block(memory.extremes + x) > max_extreme_pixels)
         continue;
-      if (noise::sum_of_block(memory.sums[0] + x) == 0 || is_at_bar(memory, x, top))
+      if (noise::sum_of_block(memory.sums[0] + x) == 0 ||
+          noise::is_at_bar(above, below, memory.different, x))
         ++memory.counts->flat;
       else
         for (int i = 0; i < noise_spacings; ++i)
