@@ -168,13 +168,13 @@ class Stages {
   /// the line three rows or columns before or after it are equal, as at bars beside the picture.
   /// Let n be the number of the blocks that count and are not flat, and b the smallest bin such
   /// that more than n div 50 of them have min(1023, s >> 4) ≤ b. The variance at the distance r is
-  /// max(0, (16b + 8)² div 200 − c), c = 440 for r = 1 and 2000 for r = 3, and that of the picture
+  /// max(0, (16b + 8)² div 200 − c), c = 440 for r = 1 and 2000 for r = 3, and the picture's
   /// is the larger of the two, but at most 40000. White noise of the standard deviation σ gives |N|
   /// a mean of 4.79σ, and the quietest fiftieth of the blocks has about three quarters of that; c
   /// is what the texture of pictures without noise looks like.
   ///
   /// If at least 64 blocks that count are flat, and more than n, the variance is 0. Otherwise, with
-  /// n < 64, the picture tells nothing, and the state stays as it is. Else the average a,
+  /// n < 64, the picture tells nothing, and the state does not change. Else the average a,
   /// in 1/256, becomes 256·variance if there was none before, else a + ((256·variance − a) >> 3).
   /// If there was none before, or if m = (a + 128) >> 8 differs from the variance v in use by more
   /// than 64 + v div 4, m and √m, rounded down, are in use from now on. In the first frame there

@@ -105,7 +105,7 @@ struct KeepConfident {
 /// An unknown pixel becomes the smaller of the nearest known ones to its left and right, in the
 /// row as it was before. If only one side has a known pixel, it becomes that one. Then each row
 /// without known pixels becomes a copy of the nearest filled row above it, or else below it. A
-/// map without known pixels stays as it is.
+/// map without known pixels does not change.
 struct FillHoles {
   std::uint16_t* map;
 };
@@ -121,8 +121,8 @@ struct Refine {
   std::uint16_t* to;
 };
 
-// The stages for slanted surfaces, which run without compatibility only. I is `luminance >> (bits
-// − 8)` of the left picture and R that of the right one, replicated beyond the edges. Numbers are
+// The stages for slanted surfaces, which run without compatibility only. I and R are `luminance >>
+// (bits − 8)` of the left and of the right picture, replicated beyond the edges. Numbers are
 // at most top = 16·(disparities − 1). >> rounds down, and div towards 0.
 
 /// Moves each known number by up to 4 sixteenths towards where the pictures fit best: one step of
@@ -148,8 +148,8 @@ struct Sharpen {
 /// If both are known and |v(l) − v(e)| ≤ 32, pixel k becomes
 ///   (2(v(l)·(e − k) + v(e)·(k − l)) + e − l) div 2(e − l).
 ///
-/// Otherwise the surface is that of the end with the smaller number, or of the only one, which
-/// continues at the slope that it has there. Let x be the column of that end, and o = −1 for l
+/// Otherwise the surface at the end with the smaller number, or at the only end, continues at the
+/// slope that it has there. Let x be the column of that end, and o = −1 for l
 /// and 1 for e. For n = 32, 16, 8, Σ sums v0 − v2 over the c rows y + j, j ∈ {−8, −4, 0, 4, 8},
 /// in which the numbers v0 at x, v1 at x + o·n/2 and v2 at x + o·n are in the picture, known and
 /// |v0 − 2·v1 + v2| ≤ 8. The first n for which c is not 0 counts. Pixel k, t = |k − x|, becomes
@@ -157,8 +157,8 @@ struct Sharpen {
 /// v(x) if there is no such n.
 ///
 /// Then each row without known pixels becomes a copy of the nearest filled row above it, or else
-/// below it. A map without known pixels stays as it is. The confidence of all pixels that are
-/// unknown in `from` becomes 0; that of the others stays as it is. confidence may be null. from
+/// below it. A map without known pixels does not change. The confidence of all pixels that are
+/// unknown in `from` becomes 0; the others keep theirs. confidence may be null. from
 /// and to differ.
 struct FillSlopes {
   const std::uint16_t* from;
@@ -176,7 +176,7 @@ struct RefineFilled {
 };
 
 /// Smooths planes, where the match is unsure. This takes three passes, with h = 8, 4 and 2, each
-/// of which reads the result of the one before it. A pass changes each known number v(p):
+/// of which reads the result of the previous pass. A pass changes each known number v(p):
 ///   v(p) + (2S + T) / 2T, rounded down.
 /// With a the confidence of Stages::select(), or 0 for pixels that were filled, cut = max(8, 18 −
 /// (a >> 4)). S begins at 0 and T at 64, and 12 pairs of pixels q = p + (i, j), r = p − (i, j) add

@@ -136,8 +136,8 @@ RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
   RectifyingMap map{
       {places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
       {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
-  // OpenCV's fixed-point maps drop the high bits of places that are far away, which may then lie in
-  // the picture. Its floating-point maps tell which these are.
+  // OpenCV's fixed-point maps drop the high bits of distant places, which may then seem to be
+  // inside the picture. Its floating-point maps show which these are.
   constexpr float distant = 32000;
   for (std::size_t i = 0; i < map.fractions.size(); ++i)
     if (!(std::abs(x.ptr<float>()[i]) < distant && std::abs(y.ptr<float>()[i]) < distant)) {
