@@ -88,17 +88,15 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream) {
       stream.rig ? stream.rig->begin_work(stream.optics) : rig::RigRotation();
   if (settings.drift() != CalibrationDrift::correct)
     return rectification;
-  const bool turns = turn != rig::RigRotation();
   const bool rectified = rectification.has_value();
   if (!rectified) {
     rectification.emplace();
     rectification->left_camera = rectification->right_camera =
         identity_camera(size.width, size.height, stream.optics.focal_length);
   }
-  const RectifiedCamera& right = rectification->right_camera;
-  if (turns || !rectified)
+  if (!rectified || turn != rig::RigRotation())
     rectification->right =
-        make_plane_map(turns ? turned(right, turn) : right, size.width, size.height, 1, 1);
+        make_plane_map(turned(rectification->right_camera, turn), size.width, size.height, 1, 1);
   return rectification;
 }
 
