@@ -159,8 +159,8 @@ build() {
   printf '   built in %s s\n\n' $((SECONDS - started))
 }
 
-# tests FOLDER [--suite SUITE | --without SUITE | NAME]...: runs those of a build's tests, counts their results and
-# notes which have passed.
+# tests FOLDER [--suite SUITE | --without SUITE | NAME]...: runs a build's tests with these suites or names, counts
+# their results and records which have passed.
 tests() {
   local dir=build-tests/$1 base names started=$SECONDS patience=1
   shift
