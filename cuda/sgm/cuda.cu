@@ -115,27 +115,14 @@ class StagesCuda final : public Stages {
  private:
   /// Runs the first stage, or several of the first ones in fewer launches. Returns their number.
   std::size_t run_first(std::span<const Stage> stages) {
-    const auto* const left = stage_at<Median>(stages, 0);
-    const auto* const right = stage_at<Median>(stages, 1);
-    if (left && right) {
-      if (const auto* check = stage_at<Check>(stages, 2);
-          check && check->left == left->to && check->right == right->to) {
-        const Write* const write = last_write(stages, 3, check->left);
-        maps_.median_and_check(check->picture, left->from, right->from, check->subpixel,
-                               check->max_diff,
-                               write ? to_disparities(*write) : NumbersOut(config_, check->left));
-        return write ? 4 : 3;
-      }
-      const auto* const refine = stage_at<Refine>(stages, 2);
-      const auto* const check = stage_at<Check>(stages, 3);
-      if (refine && check && !config_.libsgm() && refine->from == right->to &&
-          check->left == left->to && check->right == refine->to) {
-        run(*right);
-        run(*refine);
-        maps_.median_left_and_check(check->picture, left->from, check->right, check->max_diff,
-                                    check->left);
-        return 4;
-      }
+    const auto* const median = stage_at<Median>(stages, 0);
+    const auto* const check = stage_at<Check>(stages, 1);
+    if (median && check && check->left == median->to && check->right != median->to) {
+      const Write* const write = last_write(stages, 2, check->left);
+      maps_.median_and_check(check->picture, median->from, check->right, check->subpixel,
+                             check->max_diff,
+                             write ? to_disparities(*write) : NumbersOut(config_, check->left));
+      return write ? 3 : 2;
     }
     if (const auto* refine = stage_at<Refine>(stages, 0))
       if (const Write* write = last_write(stages, 1, refine->to)) {

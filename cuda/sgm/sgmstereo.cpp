@@ -240,20 +240,19 @@ class SgmStereo::State {
   }
 
   void add_check() {
-    if (parameters_.median)
-      to_other_left(Median{work_.left, work_.other_left});
-    if (!checks())
-      return;
     const auto replace_right = [&](const Stage& stage) {
       add(stage);
       std::swap(work_.right, work_.other_right);
     };
-    if (parameters_.median)
+    if (checks() && parameters_.median)
       replace_right(Median{work_.right, work_.other_right});
-    if (slants())
+    if (checks() && slants())
       replace_right(Refine{pictures_.right, work_.right, work_.other_right});
-    add(Check{pictures_.left, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
-              work_.left});
+    if (parameters_.median)
+      to_other_left(Median{work_.left, work_.other_left});
+    if (checks())
+      add(Check{pictures_.left, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
+                work_.left});
   }
 
   /// Returns the map to be written.

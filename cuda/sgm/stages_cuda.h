@@ -249,25 +249,19 @@ class MapsCuda {
   void median(const std::uint16_t* from, std::uint16_t* to) const;
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) const;
+  /// Checks the medians of the left map against the right map.
   void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                         const std::uint16_t* right, bool subpixel, int max_diff,
                         const NumbersOut& out) const;
-  /// Likewise, but takes the right map as it is. Maps are in sixteenths of a pixel.
-  void median_left_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                             const std::uint16_t* right, int max_diff, std::uint16_t* to) const;
   void write(const std::uint16_t* map, const NumbersOut& out) const;
 
  private:
   MapArguments arguments() const;
   MapArguments check_arguments(const SamplePlane& picture, bool subpixel, int max_diff) const;
-  MapArguments median_arguments(const SamplePlane& picture, const std::uint16_t* left,
-                                const std::uint16_t* right, bool subpixel, int max_diff,
-                                const NumbersOut& out) const;
   int alignment(const std::uint16_t* map) const;
   void divide_groups(MapArguments& a) const;
   void launch(Kernel<MapArguments> kernel, const MapArguments& a) const;
-  void launch_groups(Kernel<MapArguments> kernel, const MapArguments& a,
-                     std::size_t shared_bytes) const;
+  void launch_groups(Kernel<MapArguments> kernel, const MapArguments& a) const;
 
   StageConfig config_;
   LaunchQueue& queue_;

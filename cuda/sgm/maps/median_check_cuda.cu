@@ -24,10 +24,9 @@ struct MapArguments {
   int shift, max_diff, minimum;
 
   // Only the medians use these.
-  const std::uint16_t* left;  // not without the check
-  int disparities;            // likewise
+  const std::uint16_t* left;  // with the check
   int rows;                   // of a block
-  int alignment;              // of the rows of the maps: 16, 4 or 2 bytes
+  int alignment;              // of the rows of the map: 16, 4 or 2 bytes
 
   NumbersOut out;  // of the medians, and of write
 };
@@ -167,59 +166,34 @@ __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__
 }
 
 /// Returns is_confirmed() without a branch, so that the numbers that several pixels meet are loaded
-/// at once. any is a column of the right map that can be read.
+/// at once.
 __device__ bool is_confirmed_at_once(const MapArguments& a, std::uint16_t value, int x,
-                                     const std::uint16_t* right, int any) {
+                                     const std::uint16_t* right) {
   const int d = (value + 8) >> 4, k = x - d - a.minimum;
   const bool inside = value != unknown && k >= 0 && k < a.width;
-  const int met = right[inside ? k : any];
+  const int met = right[inside ? k : 0];
   return inside && met != unknown && abs(met - d) <= a.max_diff;
 }
 
-/// A block makes a segment of some rows. Unless the right map is ready for the check, the block
-/// first makes the medians of it that the check may need.
-template <bool kRightIsReady>
 __global__ void __launch_bounds__(threads)
     median_and_check_kernel(const __grid_constant__ MapArguments a) {
-  extern __shared__ uint4 right_medians[];
   launch_dependents();
   grid_dependency_wait();
   const int first = static_cast<int>(blockIdx.x) % a.blocks_per_row * max_segment;
   const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
-  const int end = min(first + max_segment, a.width);
-  // Of row `first_row`, and where the next row follows.
-  const std::uint16_t* right = a.from + static_cast<std::int64_t>(first_row) * a.width;
-  int right_pitch = a.width, any_right = 0;
-  if constexpr (!kRightIsReady) {
-    // Left pixel x meets the columns x − shift − d.
-    const int shift = a.libsgm ? 0 : a.minimum;
-    const int right_begin = max(0, first - shift - a.disparities) / group * group;
-    const int right_end = max(right_begin, min(a.width, end - shift));
-    right_pitch = (right_end - right_begin + group - 1) / group * group;
-    for_each_group(a, right_begin, right_end, [&](int x, int row) {
-      std::uint32_t medians[group_words];
-      medians_of_group(a, a.from, x, first_row + row, medians);
-      right_medians[(row * right_pitch + x - right_begin) / group] = {medians[0], medians[1],
-                                                                      medians[2], medians[3]};
-    });
-    __syncthreads();
-    right = reinterpret_cast<const std::uint16_t*>(right_medians) - right_begin;
-    any_right = right_begin;
-  }
-  for_each_group(a, first, end, [&](int x, int row) {
+  for_each_group(a, first, min(first + max_segment, a.width), [&](int x, int row) {
     const int y = first_row + row;
     std::uint32_t medians[group_words];
     medians_of_group(a, a.left, x, y, medians);
-    const std::uint16_t* const right_row = right + static_cast<std::int64_t>(row) * right_pitch;
+    const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;
     std::uint32_t unconfirmed[group_words] = {};
 #pragma unroll
     for (int i = 0; i < group; ++i) {
       const auto value = static_cast<std::uint16_t>(medians[i / 2] >> 16 * (i % 2));
       const bool confirmed =
-          a.libsgm
-              ? x + i < a.width && is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i,
-                                                          a.width, right_row, a.shift, a.max_diff)
-              : is_confirmed_at_once(a, value, x + i, right_row, any_right);
+          a.libsgm ? x + i < a.width && is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i,
+                                                               a.width, right, a.shift, a.max_diff)
+                   : is_confirmed_at_once(a, value, x + i, right);
       unconfirmed[i / 2] |= confirmed ? 0 : 0xffffu << 16 * (i % 2);
     }
 #pragma unroll
@@ -287,11 +261,10 @@ void MapsCuda::divide_groups(MapArguments& a) const {
   a.rows = std::min(max_rows, (threads / 2 + groups - 1) / groups);
 }
 
-void MapsCuda::launch_groups(Kernel<MapArguments> kernel, const MapArguments& a,
-                             std::size_t shared_bytes) const {
+void MapsCuda::launch_groups(Kernel<MapArguments> kernel, const MapArguments& a) const {
   const int bands = (a.height + a.rows - 1) / a.rows;
   queue_.launch(kernel, static_cast<unsigned>(a.blocks_per_row) * static_cast<unsigned>(bands),
-                threads, shared_bytes, a);
+                threads, 0, a);
 }
 
 void MapsCuda::launch(Kernel<MapArguments> kernel, const MapArguments& a) const {
@@ -304,7 +277,7 @@ void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
   a.from = from;
   a.alignment = alignment(from);
   a.out = {config_, to};
-  launch_groups(median_kernel, a, 0);
+  launch_groups(median_kernel, a);
 }
 
 void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
@@ -315,33 +288,16 @@ void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, boo
   launch(check_kernel, a);
 }
 
-MapArguments MapsCuda::median_arguments(const SamplePlane& picture, const std::uint16_t* left,
-                                        const std::uint16_t* right, bool subpixel, int max_diff,
-                                        const NumbersOut& out) const {
+void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                                const std::uint16_t* right, bool subpixel, int max_diff,
+                                const NumbersOut& out) const {
   MapArguments a = check_arguments(picture, subpixel, max_diff);
   divide_groups(a);
   a.left = left;
   a.from = right;
   a.out = out;
-  a.disparities = config_.disparities;
-  a.alignment = std::min(alignment(left), alignment(right));
-  return a;
-}
-
-void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                                const std::uint16_t* right, bool subpixel, int max_diff,
-                                const NumbersOut& out) const {
-  const MapArguments a = median_arguments(picture, left, right, subpixel, max_diff, out);
-  const int columns = std::min(config_.width, max_segment + config_.disparities) + 2 * group;
-  launch_groups(median_and_check_kernel<false>, a,
-                sizeof(std::uint16_t) * static_cast<std::size_t>(a.rows * columns));
-}
-
-void MapsCuda::median_left_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                                     const std::uint16_t* right, int max_diff,
-                                     std::uint16_t* to) const {
-  launch_groups(median_and_check_kernel<true>,
-                median_arguments(picture, left, right, true, max_diff, {config_, to}), 0);
+  a.alignment = alignment(left);
+  launch_groups(median_and_check_kernel, a);
 }
 
 void MapsCuda::write(const std::uint16_t* map, const NumbersOut& out) const {

@@ -200,12 +200,11 @@ void Parts::add_stages() {
   add("median", 2 * map, [this] { stages->run(sgm::Median{best, checked}); });
   add("check", 3 * map, [this] { stages->run(sgm::Check{left, best_of_right, true, 1, checked}); });
   add_list("median_and_check", 3 * map,
-           {sgm::Median{best, checked}, sgm::Median{best_of_right, scratch},
+           {sgm::Median{best_of_right, scratch}, sgm::Median{best, checked},
             sgm::Check{left, scratch, true, 1, checked}});
   add_list("median_refine_and_check", 2 * picture + 6 * map,
-           {sgm::Median{best, checked}, sgm::Median{best_of_right, scratch},
-            sgm::Refine{right, scratch, best_of_right},
-            sgm::Check{left, best_of_right, true, 1, checked}});
+           {sgm::Median{best_of_right, scratch}, sgm::Refine{right, scratch, best_of_right},
+            sgm::Median{best, checked}, sgm::Check{left, best_of_right, true, 1, checked}});
   add("remove_speckles", 2 * map, [this] { stages->run(sgm::RemoveSpeckles{100, 16, checked}); });
   add("sharpen", 2 * picture + 2 * map, [this] {
     stages->run(sgm::Sharpen{left, right, checked, scratch});

@@ -97,9 +97,9 @@ SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std
     outputs.push_back({"write smoothed" + suffix, widened(disparity.values())});
     const DeviceBlock<std::uint16_t> right_map(device, test.right);
     add("median_refine_and_check" + suffix, [&](std::uint16_t* to) {
-      const sgm::Stage list[] = {sgm::Median{from.data(), to},
-                                 sgm::Median{right_map.data(), scratch.data()},
+      const sgm::Stage list[] = {sgm::Median{right_map.data(), scratch.data()},
                                  sgm::Refine{right, scratch.data(), right_map.data()},
+                                 sgm::Median{from.data(), to},
                                  sgm::Check{left, right_map.data(), true, test.max_diff, to}};
       stages->run(list);
     });

@@ -91,7 +91,7 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   const Output<std::uint16_t> checked(device, test.left.size(), poison);
   const DeviceBlock<std::uint16_t> scratch(device, test.left);
   const sgm::Stage medians_and_check[] = {
-      sgm::Median{left.data(), checked.data()}, sgm::Median{right.data(), scratch.data()},
+      sgm::Median{right.data(), scratch.data()}, sgm::Median{left.data(), checked.data()},
       sgm::Check{picture, scratch.data(), test.has_subpixel(), test.max_diff, checked.data()}};
   stages.run(medians_and_check);
   device.finish();
@@ -123,8 +123,8 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   const DeviceBlock<std::uint16_t> left_scratch(device, test.left),
       right_scratch(device, test.left);
   write("median_check_and_write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
-    const sgm::Stage list[] = {sgm::Median{map.data(), left_scratch.data()},
-                               sgm::Median{right.data(), right_scratch.data()},
+    const sgm::Stage list[] = {sgm::Median{right.data(), right_scratch.data()},
+                               sgm::Median{map.data(), left_scratch.data()},
                                sgm::Check{picture, right_scratch.data(), test.has_subpixel(),
                                           test.max_diff, left_scratch.data()},
                                sgm::Write{left_scratch.data(), test.scale, out}};

@@ -92,7 +92,7 @@ std::vector<TileOutput> run_tiles(Device& device, const TileCase& test) {
     stages->run(sgm::Median{map, out});
   });
   add("median_and_check", [&](Numbers map, Numbers right_map, Numbers out, Numbers one, Numbers) {
-    const sgm::Stage list[] = {sgm::Median{map, out}, sgm::Median{right_map, one},
+    const sgm::Stage list[] = {sgm::Median{right_map, one}, sgm::Median{map, out},
                                sgm::Check{left, one, true, 1, out}};
     stages->run(list);
   });
@@ -100,18 +100,17 @@ std::vector<TileOutput> run_tiles(Device& device, const TileCase& test) {
       [&](Numbers map, Numbers right_map, Numbers out, Numbers one, Numbers other) {
         const View<std::uint8_t> disparity{reinterpret_cast<std::uint8_t*>(out), 2 * config.width,
                                            config.height, 2 * std::ptrdiff_t{config.width}};
-        const sgm::Stage list[] = {sgm::Median{map, one}, sgm::Median{right_map, other},
+        const sgm::Stage list[] = {sgm::Median{right_map, other}, sgm::Median{map, one},
                                    sgm::Check{left, other, true, 1, one},
                                    sgm::Write{one, {16, 7}, disparity}};
         stages->run(list);
       });
-  add("median_refine_and_check",
-      [&](Numbers map, Numbers right_map, Numbers out, Numbers one, Numbers) {
-        const sgm::Stage list[] = {sgm::Median{map, out}, sgm::Median{right_map, one},
-                                   sgm::Refine{right, one, right_map},
-                                   sgm::Check{left, right_map, true, 1, out}};
-        stages->run(list);
-      });
+  add("median_refine_and_check", [&](Numbers map, Numbers right_map, Numbers out, Numbers one,
+                                     Numbers) {
+    const sgm::Stage list[] = {sgm::Median{right_map, one}, sgm::Refine{right, one, right_map},
+                               sgm::Median{map, out}, sgm::Check{left, right_map, true, 1, out}};
+    stages->run(list);
+  });
   add("refine", [&](Numbers map, Numbers, Numbers out, Numbers, Numbers) {
     stages->run(sgm::Refine{left, map, out});
   });
