@@ -36,11 +36,9 @@ template <class Pack>
 constexpr bool is_bytes = std::is_same_v<Pack, LumaBytes<1, 0>>;
 
 /// The element that a byte of a word numbers, in an array in shared memory, whose address is a
-/// number here: one instruction selects the byte and adds up the address of the element. Elements
-/// have kWords words.
-template <int kWords = 1>
+/// number here: one instruction selects the byte and adds up the address of the element.
 __device__ std::uint32_t* element_of_byte(std::uint32_t word, int byte, std::uint32_t array) {
-  const std::uint32_t at = dot_bytes(word, 4u * kWords << (8 * byte), array);
+  const std::uint32_t at = dot_bytes(word, 4u << (8 * byte), array);
   return static_cast<std::uint32_t*>(__cvta_shared_to_generic(at));
 }
 __device__ std::uint32_t shared_address(const void* array) {
@@ -72,11 +70,10 @@ struct Arguments {
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
 
-  Patches patches;          // that blocks equalise
-  Division patches_x;       // beside each other
+  Division cells_across;
   int columns;              // packs side by side that a block equalises
-  Division chunks;          // blocks side by side in a patch
-  Division applying_parts;  // blocks below each other in a patch
+  Division chunks;          // blocks side by side in a cell
+  Division applying_parts;  // blocks below each other in a cell
   EstimateScale estimates;
   int blend;
 

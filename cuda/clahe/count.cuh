@@ -14,30 +14,16 @@
 namespace cudavision::clahe {
 namespace {
 
-/// The number of counters of a bin: one or, of bytes, one in each bank of shared memory. Then no
-/// addition of a warp waits for another one, but the counters have to be cleared and added up.
-constexpr int kBanks = 32;
-
 /// Packs of a thread whose loads are in flight together.
 template <class Pack>
-constexpr int count_batch = Pack::words == 4 && !(is_words<Pack> && Pack::pixels == 4) ? 4 : 2;
-
-/// The same of bytes, if a thread has many. Before 9.0, more would not fit the registers.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-constexpr int large_count_batch = 8;
-#else
-constexpr int large_count_batch = 4;
-#endif
+constexpr int count_batch = is_bytes<Pack>                                               ? 2
+                            : Pack::words == 4 && !(is_words<Pack> && Pack::pixels == 4) ? 4
+                                                                                         : 2;
 
 /// Counts the pixels of all bins.
-template <class Pack, Action kAction, int kCounters>
+template <class Pack, Action kAction>
 struct Counter {
-  // A thread has few bytes to count where a bin has one counter, and many where it has more.
-  static constexpr int batch = !is_bytes<Pack>  ? count_batch<Pack>
-                               : kCounters == 1 ? 2
-                                                : large_count_batch;
-
-  std::uint32_t* counts;  // 2^bits for each grid, kCounters words apart
+  std::uint32_t* counts;  // 2^bits for each grid
 
   __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
     if constexpr (kAction == Action::each) {
@@ -49,7 +35,7 @@ struct Counter {
     } else if constexpr (kAction == Action::shift) {
       atomicAdd(counts + packed_luminance(Pack::pixel(data, pixel), a.picture), 1u);
     } else if constexpr (is_bytes<Pack>) {
-      atomicAdd(element_of_byte<kCounters>(data[pixel / 4], pixel % 4, shared_address(counts)), 1u);
+      atomicAdd(element_of_byte(data[pixel / 4], pixel % 4, shared_address(counts)), 1u);
     } else {
       atomicAdd(counts + Pack::value(data, pixel, a.picture), 1u);
     }
@@ -104,7 +90,7 @@ struct RectangleCursor {
 template <class Pack, class Counter>
 __device__ void count_rectangle(const Arguments& a, const Run& columns, const Run& rows,
                                 const Counter& counter) {
-  constexpr int batch = Counter::batch;
+  constexpr int batch = count_batch<Pack>;
   const int first = columns.first / Pack::pixels;
   const int per_row = (columns.first + columns.count - 1) / Pack::pixels - first + 1;
   const ThreadDivision by_row(per_row);
@@ -183,19 +169,6 @@ __device__ int counter_vectors(const Arguments& a) {
   return grids_of<kAction> << a.bits >> 2;
 }
 
-/// Adds up the counters of each bin in all banks. Every thread of the block must take part.
-__device__ void merge_banks(const std::uint32_t* banks, std::uint32_t* counts) {
-  __syncthreads();
-#pragma unroll 1
-  for (int bin = threadIdx.x; bin < 256; bin += static_cast<int>(blockDim.x)) {
-    std::uint32_t sum = 0;
-#pragma unroll
-    for (int i = 0; i < kBanks; ++i)
-      sum += banks[bin * kBanks + (bin + i) % kBanks];  // neighbouring threads read other banks
-    counts[bin] = sum;
-  }
-}
-
 /// Moves the counts of a tile from device memory to the shared counters, when all of them have
 /// arrived.
 template <Action kAction>
@@ -234,19 +207,12 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
 /// Counts part of a tile in shared counters, which must be zero, and adds these to those in device
 /// memory. With make_tables, the last block of the tile makes its tables. Every thread of the block
 /// must take part.
-template <class Pack, Action kAction, int kCounters>
+template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;
   std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(counters);
   const RowRange rows(0, a.tiling.y.tile_size, part, a.counting_parts);
-  if constexpr (kCounters == 1) {
-    count_rows<Pack>(a, tile, rows, Counter<Pack, kAction, 1>{counts});
-  } else {
-    std::uint32_t* banks = counts + a.bins();
-    count_rows<Pack>(a, tile, rows,
-                     Counter<Pack, kAction, kCounters>{banks + threadIdx.x % kCounters});
-    merge_banks(banks, counts);
-  }
+  count_rows<Pack>(a, tile, rows, Counter<Pack, kAction>{counts});
   __syncthreads();
 
   if (a.counting_parts.divisor > 1 || !a.make_tables) {
@@ -283,13 +249,12 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
   }
 }
 
-/// The other blocks of this launch copy the planes that stay unchanged. With counters in all banks,
-/// the merged ones come before them.
-template <class Pack, Action kAction, int kCounters>
+/// The other blocks of this launch copy the planes that stay unchanged.
+template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kCountThreads, 2)
     count_kernel(const __grid_constant__ Arguments a) {
   extern __shared__ uint4 shared_words[];
-  clear_words(shared_words, counter_vectors<kAction>(a) * (kCounters == 1 ? 1 : kCounters + 1));
+  clear_words(shared_words, counter_vectors<kAction>(a));
   __syncthreads();
   grid_dependency_wait();
   // This must not come earlier, because the next launch reads the picture before it waits for this
@@ -297,7 +262,7 @@ __global__ void __launch_bounds__(kCountThreads, 2)
   launch_dependents();
   const Share share(blockIdx.x, a.counting_parts);
   if (share.whole < a.tiling.tiles()) {
-    count_and_make_tables<Pack, kAction, kCounters>(a, share.whole, share.part, shared_words);
+    count_and_make_tables<Pack, kAction>(a, share.whole, share.part, shared_words);
   } else {
     const int counting = a.tiling.tiles() * static_cast<int>(a.counting_parts.divisor);
     copy_planes(a, blockIdx.x - counting, gridDim.x - counting);

@@ -17,9 +17,8 @@ using Kernel = Launcher<Arguments>::Kernel;
 struct Kernels {
   int pixels;  ///< of a pack
   Kernel count;
-  Kernel count_in_banks;  ///< for contiguous bytes only
-  Kernel count_ranges;    ///< for words only
-  Kernel make_ranges;     ///< for contiguous words only
+  Kernel count_ranges;  ///< for words only
+  Kernel make_ranges;   ///< for contiguous words only
   Kernel apply;
   Kernel apply_ranges;  ///< for words only
   Kernel apply_directly;
@@ -29,9 +28,7 @@ template <class Pack, Action kAction>
 Kernels kernels_of() {
   Kernels kernels{};
   kernels.pixels = Pack::pixels;
-  kernels.count = count_kernel<Pack, kAction, 1>;
-  if constexpr (is_bytes<Pack>)
-    kernels.count_in_banks = count_kernel<Pack, kAction, kBanks>;
+  kernels.count = count_kernel<Pack, kAction>;
   kernels.apply = apply_kernel<Pack, kAction>;
   kernels.apply_directly = apply_directly_kernel<Pack, kAction>;
   if constexpr (is_words<Pack>) {
