@@ -1,50 +1,152 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend for tilted sums: allocates the sums of bands and launches the kernels.
+// Tilted sums on CUDA, in two launches. The rising diagonal of a pixel is the pixel itself and the
+// pixels to its upper right. Its sum is
+//   A(x, y) = I(x, y) + A(x + 1, y - 1).
+// A triangle of the table consists of the triangle of the pixel to the upper left of its tip and of
+// two rising diagonals:
+//   T(x + 1, y + 1) = T(x, y) + A(x, y) + A(x, y - 1).
+// The first launch computes A along rising diagonals, the second one T along falling diagonals.
 
+#include <algorithm>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
+#include "cuda/integral/arithmetic.h"
 #include "cuda/integral/cuda_tilted.h"
-#include "cuda/integral/tilted.cuh"
+#include "cuda/integral/warp_rows.cuh"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::integral {
 namespace {
 
-using Kernel = Launcher<TiltedArguments>::Kernel;
+struct TiltedArguments {
+  InputArguments in;
+  std::uint32_t* rising;        // A, in rows of in.width
+  std::uint32_t* first_column;  // A(0, y)
+  std::uint8_t* table;
+  std::int64_t table_pitch;
+  int padding;  // 1: the table has the row Y = 0 and the column X = 0
+};
+
+// A block scans 32 neighbouring diagonals, one per lane. Each of its warps takes a range of rows.
+constexpr int warps = 16, threads = 32 * warps;
+
+/// Calls store(y, sum) for each row from begin to end - 1 with the sum of term() from begin to y.
+template <class Sum, class Term, class Store>
+__device__ void scan_diagonals(int begin, int end, const Term& term, const Store& store) {
+  __shared__ Sum totals[warps][32];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int rows = divide_up(max(end - begin, 0), warps);
+  const int first = begin + warp * rows, last = min(first + rows, end);
+  Sum sum = 0;
+#pragma unroll 8
+  for (int y = first; y < last; ++y)
+    sum += term(y);
+  totals[warp][lane] = sum;
+  __syncthreads();
+  sum = 0;
+  for (int w = 0; w < warp; ++w)
+    sum += totals[w][lane];
+#pragma unroll 8
+  for (int y = first; y < last; ++y)
+    store(y, sum += term(y));
+}
 
 template <class Value>
-Kernel table_kernel(TableElement element) {
+__device__ std::uint32_t pixel(const InputArguments& in, int x, int y) {
+  const std::uint8_t* const from = in.data + in.pitch * y + sizeof(Value) * x;
+  if constexpr (sizeof(Value) == 1)
+    return __ldg(from);
+  else  // samples may be at odd addresses
+    return sample_value(__ldg(from) | std::uint32_t{__ldg(from + 1)} << 8, in.shift, in.largest);
+}
+
+template <class Value>
+__global__ void __launch_bounds__(threads)
+    rising_kernel(const __grid_constant__ TiltedArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int width = a.in.width;
+  const int first = 32 * static_cast<int>(blockIdx.x);  // column in row 0 of the block's diagonals
+  const int column = first + static_cast<int>(threadIdx.x) % 32;
+  const auto is_inside = [&](int x) { return x >= 0 && x < width; };
+  scan_diagonals<std::uint32_t>(
+      max(first - width + 1, 0), min(first + 32, a.in.height),
+      [&](int y) { return is_inside(column - y) ? pixel<Value>(a.in, column - y, y) : 0; },
+      [&](int y, std::uint32_t sum) {
+        if (is_inside(column - y))
+          a.rising[static_cast<std::int64_t>(y) * width + column - y] = sum;
+        if (column == y)
+          a.first_column[y] = sum;
+      });
+}
+
+template <class Element>
+__global__ void __launch_bounds__(threads)
+    tilted_kernel(const __grid_constant__ TiltedArguments a) {
+  using Sum = SumOf<Element>;
+  launch_dependents();
+  grid_dependency_wait();
+  const int width = a.in.width;
+  // Diagonals begin up to in.height columns left of the picture.
+  const int first = 32 * static_cast<int>(blockIdx.x) - a.in.height;
+  const int column = first + static_cast<int>(threadIdx.x) % 32;
+  // Left of the picture, A(x, y) = A(0, x + y).
+  const auto rising = [&](int x, int y) -> std::uint32_t {
+    if (y < 0 || x + y < 0 || x >= width)
+      return 0;
+    return __ldg(x < 0 ? a.first_column + x + y
+                       : a.rising + static_cast<std::int64_t>(y) * width + x);
+  };
+  const auto entry = [&](int x, int y) {
+    return reinterpret_cast<Element*>(a.table + a.table_pitch * (y + a.padding)) + x + a.padding;
+  };
+  scan_diagonals<Sum>(
+      0, min(a.in.height, width - first),
+      [&](int y) {
+        return static_cast<Sum>(rising(column + y, y)) +
+               static_cast<Sum>(rising(column + y, y - 1));
+      },
+      [&](int y, Sum sum) {
+        if (column + y >= -a.padding && column + y < width)
+          *entry(column + y, y) = table_element<Element>(sum);
+      });
+  const int thread = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+  if (a.padding && thread <= width)
+    *entry(thread - 1, -1) = Element{0};
+}
+
+using Kernel = Launcher<TiltedArguments>::Kernel;
+
+Kernel kernel_for(TableElement element) {
   switch (element) {
     case TableElement::uint32:
-      return tilted_kernel<Value, std::uint32_t>;
+      return tilted_kernel<std::uint32_t>;
     case TableElement::uint64:
-      return tilted_kernel<Value, std::uint64_t>;
+      return tilted_kernel<std::uint64_t>;
     case TableElement::float32:
-      return tilted_kernel<Value, float>;
+      return tilted_kernel<float>;
     default:
-      return tilted_kernel<Value, double>;
+      return tilted_kernel<double>;
   }
 }
 
 class TiltedCuda final : public Integral::Backend {
  public:
   TiltedCuda(Device& device, const PlaneSize& size, const Parameters& parameters)
-      : add_diagonals_(size.bits == 8 ? add_diagonals_kernel<std::uint8_t>
-                                      : add_diagonals_kernel<std::uint16_t>),
-        make_table_(size.bits == 8 ? table_kernel<std::uint8_t>(parameters.element)
-                                   : table_kernel<std::uint16_t>(parameters.element)),
-        launch_(device.stream(), make_table_) {
-    TiltedArguments& a = arguments_;
-    a.in.width = size.width;
-    a.in.height = size.height;
-    a.bands = (size.height + band_rows - 1) / band_rows;
-    a.blocks = (size.width + band_rows - 1) / band_rows + 1;
-    a.padding = parameters.same_size ? 0 : 1;
-    const auto blocks = static_cast<std::size_t>(a.bands) * static_cast<std::size_t>(a.blocks);
-    columns_ = device.allocate(2 * blocks * band_rows * sizeof(std::uint32_t));
-    blocks_ = device.allocate(2 * blocks * sizeof(std::uint64_t));
-    beside_ = device.allocate(static_cast<std::size_t>(a.bands) * sizeof(std::uint32_t));
-    a.rising = {columns_.as<std::uint32_t>(), blocks_.as<std::uint64_t>()};
-    a.falling = {a.rising.columns + blocks * band_rows, a.rising.blocks + blocks};
-    a.beside = beside_.as<std::uint32_t>();
+      : add_rising_(size.bits == 8 ? rising_kernel<std::uint8_t> : rising_kernel<std::uint16_t>),
+        make_table_(kernel_for(parameters.element)),
+        launch_(device.stream(), make_table_),
+        rising_(device.allocate(sizeof(std::uint32_t) * static_cast<std::size_t>(size.width) *
+                                static_cast<std::size_t>(size.height))),
+        first_column_(
+            device.allocate(sizeof(std::uint32_t) * static_cast<std::size_t>(size.height))) {
+    arguments_.in.width = size.width;
+    arguments_.in.height = size.height;
+    arguments_.rising = rising_.as<std::uint32_t>();
+    arguments_.first_column = first_column_.as<std::uint32_t>();
+    arguments_.padding = parameters.same_size ? 0 : 1;
   }
 
   void run(const SamplePlane& in, View<std::uint8_t> table) override {
@@ -52,23 +154,16 @@ class TiltedCuda final : public Integral::Backend {
     set_input(in, a.in);
     a.table = table.data;
     a.table_pitch = table.pitch;
-    const int warps = a.bands * BandColumns::count(a.in.width);
-    const auto blocks = static_cast<unsigned>((warps + tilted_warps - 1) / tilted_warps);
-    if (a.bands > 1) {
-      launch_(add_diagonals_, blocks, tilted_threads, 0, a);
-      launch_(add_bands_kernel, static_cast<unsigned>(2 * DiagonalChain::count(a.bands, a.blocks)),
-              chain_threads, 0, a);
-    }
-    launch_(make_table_, blocks, tilted_threads, 0, a);
+    const auto blocks = static_cast<unsigned>(divide_up(a.in.width + a.in.height, 32));
+    launch_(add_rising_, blocks, threads, 0, a);
+    launch_(make_table_, blocks, threads, 0, a);
   }
 
  private:
-  Kernel add_diagonals_, make_table_;
+  Kernel add_rising_, make_table_;
   Launcher<TiltedArguments> launch_;
+  Buffer rising_, first_column_;
   TiltedArguments arguments_{};
-  Buffer columns_;
-  Buffer blocks_;
-  Buffer beside_;
 };
 
 }  // namespace

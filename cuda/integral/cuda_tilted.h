@@ -5,7 +5,7 @@
 
 namespace cudavision::integral {
 
-/// Makes tables of tilted sums, in up to three launches.
+/// Makes tables of tilted sums. Needs four bytes of device memory per pixel.
 std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
                                                     const Parameters& parameters);
 
