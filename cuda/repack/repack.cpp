@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/repack/repack.h"
 
+#include <algorithm>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -12,6 +13,14 @@ namespace {
 
 constexpr char operation[] = "repacking";
 
+bool is_full(const FrameLayout& frame, const Channel& channel) {
+  return channel.width == frame.width && channel.height == frame.height;
+}
+
+[[noreturn]] void refuse_channel(int c, const std::string& why) {
+  refuse(operation, "channel " + std::to_string(c) + " " + why);
+}
+
 /// Adds a plane of words, and a channel that fills it.
 void add_channel(FrameLayout& layout, Channel channel) {
   channel.plane = layout.plane_count;
@@ -19,13 +28,6 @@ void add_channel(FrameLayout& layout, Channel channel) {
   channel.step = 1;
   layout.planes[layout.plane_count++] = {2 * channel.width, channel.height};
   layout.channels[layout.channel_count++] = channel;
-}
-
-Channel luminance_channel(const FrameLayout& layout) {
-  Channel channel;
-  channel.width = layout.width;
-  channel.height = layout.height;
-  return channel;
 }
 
 /// The words of four bytes have only channels that share no bit.
@@ -38,15 +40,14 @@ void check_packed(const StoredLayout& storage) {
   for (int c = 0; c < frame.channel_count; ++c) {
     const Channel& channel = frame.channels[c];
     const int low = storage.low_bit[c], depth = storage.depth[c];
-    if (channel.offset != 0 || channel.step != 1 || channel.width != frame.width ||
-        channel.height != frame.height)
-      refuse(operation, "channel " + std::to_string(c) + " does not have one sample in each word");
+    if (channel.offset != 0 || channel.step != 1 || !is_full(frame, channel))
+      refuse_channel(c, "does not have one sample in each word");
     if (depth < 1 || depth > frame.bits || low < 0 || low + depth > 32)
-      refuse(operation, "channel " + std::to_string(c) + " takes bits " + std::to_string(low) +
-                            " to " + std::to_string(low + depth - 1) + " of a word of 32");
+      refuse_channel(c, "takes bits " + std::to_string(low) + " to " +
+                            std::to_string(low + depth - 1) + " of a word of 32");
     const std::uint32_t bits = ((1u << depth) - 1) << low;
     if (taken & bits)
-      refuse(operation, "channel " + std::to_string(c) + " takes bits of another channel");
+      refuse_channel(c, "takes bits of another channel");
     taken |= bits;
   }
 }
@@ -71,31 +72,84 @@ void check_storage(const StoredLayout& storage) {
     check_packed(storage);
   else
     check_words(frame);
-  int luma = 0, colours = 0;
+  int luma = 0;
+  std::uint32_t weights = 0;
   for (int c = 0; c < frame.channel_count; ++c) {
     const Channel& channel = frame.channels[c];
-    const bool chroma = channel.role == Role::chroma || channel.role == Role::alpha;
+    const std::uint32_t weight = luminance_weight(channel.role);
     luma += channel.role == Role::luma;
-    colours += !chroma && channel.role != Role::luma;
-    if (!chroma && (channel.width != frame.width || channel.height != frame.height))
-      refuse(operation, "channel " + std::to_string(c) + " is not as large as the picture");
+    weights += weight;
+    if ((channel.role == Role::luma || weight > 0) && !is_full(frame, channel))
+      refuse_channel(c, "is not as large as the picture");
   }
-  bool complete = luma == 1 && colours == 0;
-  if (luma == 0 && colours == 3) {
-    complete = true;
-    for (const Role role : rgb_roles)
-      complete = complete && frame.find(role) >= 0;
-  }
-  if (!complete)
+  // No other channels than red, green and blue have weights that add up to 1000.
+  if (luma == 1 ? weights != 0 : luma != 0 || weights != 1000)
     refuse(operation, "a layout has either one luma channel or red, green and blue ones");
 }
 
-}  // namespace
-
+/// Returns true if the planes of unpacked frames are channels of the stored frame, and false if the
+/// first one is the luminance.
 bool unpacks_channels(const StoredLayout& storage, UnpackedForm form) noexcept {
   return form == UnpackedForm::channels ||
          (form == UnpackedForm::adjustable_luminance && storage.frame.find(Role::luma) >= 0);
 }
+
+/// Returns true if pixels are four samples that alternate in one plane.
+bool is_interleaved(const FrameLayout& frame) {
+  unsigned offsets = 0;
+  for (const Channel& channel : frame.channels)
+    if (channel.step == 4 && is_full(frame, channel))
+      offsets |= 1u << channel.offset;
+  return frame.planes[0].row_bytes == 8 * frame.width && offsets == 0b1111;
+}
+
+/// Returns the conversions that unpack frames, without their planes.
+std::vector<Conversion> make_conversions(const StoredLayout& storage, UnpackedForm form) {
+  const FrameLayout& frame = storage.frame;
+  const bool packed = storage.words == Words::packed;
+  const bool measures = !unpacks_channels(storage, form) && frame.find(Role::luma) < 0;
+  Conversion some{};
+  some.kind = measures ? Kind::measure : Kind::unpack;
+  some.word_bytes = packed ? 4 : is_interleaved(frame) ? 8 : 2;
+  some.copies = measures && form == UnpackedForm::adjustable_luminance;
+  some.swapped = storage.words == Words::swapped;
+  some.shift = frame.shift;
+  some.largest = (1u << frame.bits) - 1;
+  std::vector<Conversion> conversions;
+  for (int c = 0; c < frame.channel_count; ++c) {
+    const Channel& channel = frame.channels[c];
+    const std::uint32_t weight = luminance_weight(channel.role);
+    if (form == UnpackedForm::luminance && channel.role != Role::luma && weight == 0)
+      continue;
+    some.width = channel.width;
+    some.height = channel.height;
+    auto a = std::find_if(conversions.begin(), conversions.end(), [&](const Conversion& other) {
+      return measures || (other.width == some.width && other.height == some.height);
+    });
+    if (a == conversions.end())
+      a = conversions.insert(a, some);
+    Field& field = a->field[a->field_count++];
+    field.plane = channel.plane;
+    field.unpacked_plane = form == UnpackedForm::luminance ? 0 : c;
+    field.step = some.word_bytes;
+    field.mask = 0xffff;
+    field.weight = weight;
+    if (packed) {
+      field.low_bit = storage.low_bit[c];
+      field.mask = (1u << storage.depth[c]) - 1;
+      field.widening = make_rescale(field.mask, some.largest);
+      field.narrowing = make_rescale(some.largest, field.mask);
+    } else if (some.word_bytes == 8) {
+      field.low_bit = 16 * channel.offset;
+    } else {
+      field.offset = 2 * channel.offset;
+      field.step = 2 * channel.step;
+    }
+  }
+  return conversions;
+}
+
+}  // namespace
 
 bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept {
   const FrameLayout& frame = storage.frame;
@@ -116,7 +170,10 @@ FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noex
       add_channel(layout, frame.channels[c]);
     return layout;
   }
-  add_channel(layout, luminance_channel(frame));
+  Channel luminance;
+  luminance.width = frame.width;
+  luminance.height = frame.height;
+  add_channel(layout, luminance);
   if (form == UnpackedForm::adjustable_luminance)
     for (int p = 0; p < frame.plane_count; ++p)
       layout.planes[layout.plane_count++] = frame.planes[p];
@@ -133,23 +190,32 @@ Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
       storage.frame.plane_count == FrameLayout::max_planes)
     refuse(operation, "four planes leave no room for the luminance");
   unpacked_ = unpacked_layout(storage, form);
-  backend_ = dispatch<make_repack_cuda, make_repack_cpu>(device, storage, form);
+  conversions_ = make_conversions(storage, form);
+  backend_ = dispatch<make_repack_cuda, make_repack_cpu>(device);
 }
 
 Repack::~Repack() = default;
 
+void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
+  check_frame(operation, packs ? unpacked_ : storage_.frame, in, "input");
+  check_frame(operation, packs ? storage_.frame : unpacked_, out, "output");
+  for (Conversion a : conversions_) {
+    if (packs)
+      a.kind = a.kind == Kind::measure ? Kind::adjust : Kind::pack;
+    std::copy(in.planes.begin(), in.planes.end(), a.in);
+    std::copy(out.planes.begin(), out.planes.end(), a.out);
+    backend_->run(a);
+  }
+}
+
 void Repack::unpack(const ConstFrame& stored, const Frame& unpacked) {
-  check_frame(operation, storage_.frame, stored, "input");
-  check_frame(operation, unpacked_, unpacked, "output");
-  backend_->unpack(stored, unpacked);
+  run(false, stored, unpacked);
 }
 
 void Repack::pack(const ConstFrame& unpacked, const Frame& stored) {
   if (form_ == UnpackedForm::luminance)
     refuse(operation, "luminance alone cannot be packed");
-  check_frame(operation, unpacked_, unpacked, "input");
-  check_frame(operation, storage_.frame, stored, "output");
-  backend_->pack(unpacked, stored);
+  run(true, unpacked, stored);
 }
 
 }  // namespace cudavision::repack

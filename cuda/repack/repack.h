@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -59,6 +60,8 @@ bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 /// unpacking is not needed. The storage must be one that Repack accepts.
 FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
+struct Conversion;
+
 class Repack {
  public:
   /// The stored frames must have more than 8 bits, and either one channel of luma or red, green and
@@ -75,9 +78,12 @@ class Repack {
   class Backend;
 
  private:
+  void run(bool packs, const ConstFrame& in, const Frame& out);
+
   StoredLayout storage_;
   UnpackedForm form_;
   FrameLayout unpacked_;
+  std::vector<Conversion> conversions_;  ///< one for each size of channels
   std::unique_ptr<Backend> backend_;
 };
 

@@ -20,8 +20,7 @@ struct StorageKind {
 /// contract allows.
 const std::vector<StorageKind>& storage_kinds();
 
-/// Storages that no format has, whose channels no kernel converts in chunks. No random case has
-/// one.
+/// Storages that no format has. No random case has one.
 const std::vector<StorageKind>& unusual_storage_kinds();
 
 /// Returns the storage with the given name. Throws if there is none.

@@ -27,8 +27,8 @@ std::vector<RepackCase> cases_at(const Seam& seam) {
 
 CUDAVISION_TABLE_CASES(RepackSeams, seams, cases_at);
 
-/// Rows that lie at multiples of 16 bytes, as GStreamer's pools have them, and end within a chunk
-/// of 16 bytes, with it, and after it.
+/// Rows that lie at multiples of 16 bytes, as GStreamer's pools have them, and end within a
+/// thread's pixels, with them, and after them.
 struct AlignedRows {
   const char* name;
   int width, height;
@@ -39,8 +39,8 @@ void PrintTo(const AlignedRows& rows, std::ostream* stream) {
 }
 
 const AlignedRows aligned_rows[] = {
-    {"OnePixel", 1, 1},           {"WithinAChunk", 3, 2},  {"AChunk", 8, 1},
-    {"AfterAChunk", 9, 3},        {"BeforeAWarp", 255, 2}, {"SomeBlocks", 2053, 4},
+    {"OnePixel", 1, 1},           {"WithinAThread", 3, 2}, {"SomeThreads", 8, 1},
+    {"AfterSomeThreads", 9, 3},   {"BeforeAWarp", 255, 2}, {"SomeBlocks", 2053, 4},
     {"SomeWholeBlocks", 4096, 3},
 };
 
