@@ -31,26 +31,44 @@ struct TiltedArguments {
 
 // A block scans 32 neighbouring diagonals, one per lane. Each of its warps takes a range of rows.
 constexpr int warps = 16, threads = 32 * warps;
+constexpr int batch = 8;  // rows whose loads are in flight together
+
+/// Adds up term(y), and calls store(y, sum) with each sum up to row y.
+template <class Sum, class Term, class Store>
+__device__ Sum scan_rows(int begin, int end, Sum sum, const Term& term, const Store& store) {
+  for (int y = begin; y < end; y += batch) {
+    Sum terms[batch];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      terms[i] = term(min(y + i, end - 1));
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (y + i < end)
+        store(y + i, sum += terms[i]);
+  }
+  return sum;
+}
 
 /// Calls store(y, sum) for each row from begin to end - 1 with the sum of term() from begin to y.
-template <class Sum, class Term, class Store>
-__device__ void scan_diagonals(int begin, int end, const Term& term, const Store& store) {
+/// is_inside(first, last) returns true if these rows of all lanes allow inner_term() instead.
+template <class Sum, class IsInside, class InnerTerm, class Term, class Store>
+__device__ void scan_diagonals(int begin, int end, const IsInside& is_inside,
+                               const InnerTerm& inner_term, const Term& term, const Store& store) {
   __shared__ Sum totals[warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int rows = divide_up(max(end - begin, 0), warps);
   const int first = begin + warp * rows, last = min(first + rows, end);
-  Sum sum = 0;
-#pragma unroll 8
-  for (int y = first; y < last; ++y)
-    sum += term(y);
-  totals[warp][lane] = sum;
+  const bool inside = is_inside(first, last - 1);
+  const auto scan = [&](Sum sum, const auto& to) {
+    return inside ? scan_rows(first, last, sum, inner_term, to)
+                  : scan_rows(first, last, sum, term, to);
+  };
+  totals[warp][lane] = scan(0, [](int, Sum) {});
   __syncthreads();
-  sum = 0;
+  Sum sum = 0;
   for (int w = 0; w < warp; ++w)
     sum += totals[w][lane];
-#pragma unroll 8
-  for (int y = first; y < last; ++y)
-    store(y, sum += term(y));
+  scan(sum, store);
 }
 
 template <class Value>
@@ -73,7 +91,13 @@ __global__ void __launch_bounds__(threads)
   const auto is_inside = [&](int x) { return x >= 0 && x < width; };
   scan_diagonals<std::uint32_t>(
       max(first - width + 1, 0), min(first + 32, a.in.height),
-      [&](int y) { return is_inside(column - y) ? pixel<Value>(a.in, column - y, y) : 0; },
+      [&](int top, int bottom) { return is_inside(first + 31 - top) && is_inside(first - bottom); },
+      [&](int y) { return pixel<Value>(a.in, column - y, y); },
+      [&](int y) {
+        const int x = column - y;
+        const std::uint32_t value = pixel<Value>(a.in, min(max(x, 0), width - 1), y);
+        return is_inside(x) ? value : 0;
+      },
       [&](int y, std::uint32_t sum) {
         if (is_inside(column - y))
           a.rising[static_cast<std::int64_t>(y) * width + column - y] = sum;
@@ -92,18 +116,28 @@ __global__ void __launch_bounds__(threads)
   // Diagonals begin up to in.height columns left of the picture.
   const int first = 32 * static_cast<int>(blockIdx.x) - a.in.height;
   const int column = first + static_cast<int>(threadIdx.x) % 32;
+  const auto inner_rising = [&](int x, int y) {
+    return __ldg(a.rising + static_cast<std::int64_t>(y) * width + x);
+  };
   // Left of the picture, A(x, y) = A(0, x + y).
-  const auto rising = [&](int x, int y) -> std::uint32_t {
-    if (y < 0 || x + y < 0 || x >= width)
-      return 0;
-    return __ldg(x < 0 ? a.first_column + x + y
-                       : a.rising + static_cast<std::int64_t>(y) * width + x);
+  const auto rising = [&](int x, int y) {
+    const std::uint32_t sum =
+        __ldg(x < 0 ? a.first_column + max(x + y, 0)
+                    : a.rising + static_cast<std::int64_t>(max(y, 0)) * width + min(x, width - 1));
+    return y < 0 || x + y < 0 || x >= width ? 0 : sum;
   };
   const auto entry = [&](int x, int y) {
     return reinterpret_cast<Element*>(a.table + a.table_pitch * (y + a.padding)) + x + a.padding;
   };
   scan_diagonals<Sum>(
-      0, min(a.in.height, width - first),
+      max(0, -(first + 31) / 2), min(a.in.height, width - first),
+      [&](int top, int bottom) {
+        return top > 0 && first + top >= 0 && first + 31 + bottom < width;
+      },
+      [&](int y) {
+        return static_cast<Sum>(inner_rising(column + y, y)) +
+               static_cast<Sum>(inner_rising(column + y, y - 1));
+      },
       [&](int y) {
         return static_cast<Sum>(rising(column + y, y)) +
                static_cast<Sum>(rising(column + y, y - 1));
