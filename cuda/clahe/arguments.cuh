@@ -70,10 +70,11 @@ struct Arguments {
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
 
-  Division cells_across;
+  Patches patches;          // that blocks equalise
+  Division patches_x;       // beside each other
   int columns;              // packs side by side that a block equalises
-  Division chunks;          // blocks side by side in a cell
-  Division applying_parts;  // blocks below each other in a cell
+  Division chunks;          // blocks side by side in a patch
+  Division applying_parts;  // blocks below each other in a patch
   EstimateScale estimates;
   int blend;
 

@@ -64,6 +64,16 @@ struct TiledAxis {
   }
 };
 
+/// How a picture is cut into patches, each of which lies within a cell: into the cells, or into
+/// half tiles, which are all of one size but for rounding.
+enum class Patches { cells, half_tiles };
+
+CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches kind) {
+  return kind == Patches::cells ? axis.cells() : 2 * axis.tiles;
+}
+CUDAVISION_HOST_DEVICE inline int cell_of_patch(int patch, Patches kind) {
+  return kind == Patches::cells ? patch : (patch + 1) / 2;
+}
 /// Where the cells along one dimension begin, and the end of the last one.
 struct CellBegins {
   std::uint16_t pixels[Tiles::range.max + 2] = {};
@@ -74,6 +84,17 @@ struct CellBegins {
       pixels[cell] = static_cast<std::uint16_t>(axis.cell_begin(cell));
   }
 };
+
+/// The first pixel of a patch, or `size` if the picture ends before it.
+CUDAVISION_HOST_DEVICE inline int patch_begin(const TiledAxis& axis, const CellBegins& cells,
+                                              int patch, Patches kind) {
+  if (kind == Patches::cells)
+    return cells.pixels[patch];
+  if (patch % 2 != 0)
+    return cells.pixels[patch / 2 + 1];
+  const int tile_begin = patch / 2 * axis.tile_size;
+  return tile_begin < axis.size ? tile_begin : axis.size;
+}
 
 /// The tiles of a picture.
 struct Tiling {

@@ -5,6 +5,7 @@
 // own: averages lie before it, and hysteresis after it.
 
 #include <algorithm>
+#include <vector>
 
 #include "cuda/clahe/apply_bytes.cuh"
 #include "cuda/clahe/backend.h"
@@ -12,7 +13,6 @@
 #include "cuda/clahe/kernels.cuh"
 #include "cuda/clahe/table.cuh"
 #include "cuda/core/cuda_check.h"
-#include "cuda/core/division.h"
 
 namespace cudavision::clahe {
 namespace {
@@ -47,8 +47,14 @@ class ClaheCuda final : public Clahe::Backend {
             device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, "the shared memory")),
         shared_bytes_(
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")) {
-    for (int cell = 0; cell < tiling_.y.cells(); ++cell)
-      highest_cell_ = std::max(highest_cell_, cells_y_.pixels[cell + 1] - cells_y_.pixels[cell]);
+    for (const Patches kind : {Patches::cells, Patches::half_tiles}) {
+      PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
+      for (int patch = 0; patch <= patches_along(tiling_.x, kind); ++patch)
+        sizes.begins.push_back(patch_begin(tiling_.x, cells_x_, patch, kind));
+      for (int patch = 0; patch < patches_along(tiling_.y, kind); ++patch)
+        sizes.highest = std::max(sizes.highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
+                                                    patch_begin(tiling_.y, cells_y_, patch, kind));
+    }
     if (shares_evenly_) {
       allow_shared(apply_bytes_kernel, shared_bytes_ - kBytesShared);
       for (const AccessPattern kind : byte_patterns) {
@@ -249,13 +255,15 @@ class ClaheCuda final : public Clahe::Backend {
   /// Divides the picture for kernels of bytes into about as many blocks as are resident. Returns
   /// their number.
   int divide_bytes(Arguments& a, int threads, int resident) const {
-    const int blocks = divide_columns(a, kBytesPixels,
-                                      (a.picture.width + kBytesPixels - 1) / kBytesPixels, threads);
-    const int min_parts = divide_up(highest_cell_, kBytesRows);
-    return divide_rows(
-        a, blocks,
-        std::clamp(resident / blocks, min_parts,
-                   std::max(min_parts, divide_up(highest_cell_, threads / a.columns))));
+    constexpr std::uint32_t min_half_tile = 4096;  // bytes; the tables of a cell are 2048
+    const PatchGrid grid =
+        divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
+               kBytesPixels, (a.picture.width + kBytesPixels - 1) / kBytesPixels, threads);
+    const int rows = threads / a.columns;
+    const int min_parts = (grid.highest + kBytesRows - 1) / kBytesRows;
+    return divide_rows(a, grid,
+                       std::clamp(resident / grid.blocks, min_parts,
+                                  std::max(min_parts, (grid.highest + rows - 1) / rows)));
   }
 
   /// A pack must not reach beyond the next cell. Besides, tables that are larger than their tile
@@ -273,9 +281,16 @@ class ClaheCuda final : public Clahe::Backend {
     if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
         tiling_.x.tile_size / 2 > kernels.pixels) {
       a.range_bins = applied_range_;
-      const int across = divide_columns(a, kernels.pixels, a.picture.per_row, kRangesThreads);
-      const int rows = kRangesThreads / a.columns * kHeldPacks;
-      const int blocks = divide_rows(a, across, divide_up(highest_cell_, rows));
+      // Each block reads whole tables, so the division into the fewest blocks is best.
+      const auto divide_into = [&](Patches kind) {
+        const PatchGrid grid = divide(a, kind, kernels.pixels, a.picture.per_row, kRangesThreads);
+        const int rows = kRangesThreads / a.columns * kHeldPacks;
+        return divide_rows(a, grid, (grid.highest + rows - 1) / rows);
+      };
+      const int half_tiles = divide_into(Patches::half_tiles);
+      int blocks = divide_into(Patches::cells);
+      if (half_tiles < blocks)
+        blocks = divide_into(Patches::half_tiles);
       launch_(kernels.apply_ranges, blocks, kRangesThreads, applied_range_ * sizeof(Quad<true>), a);
       return;
     }
@@ -292,7 +307,7 @@ class ClaheCuda final : public Clahe::Backend {
       launch_(apply_bytes_kernel, blocks, threads, even_share(blocks, kBytesShared), a);
       return;
     }
-    const int across = divide_columns(a, kernels.pixels, a.picture.per_row, kThreads);
+    const PatchGrid grid = divide(a, Patches::cells, kernels.pixels, a.picture.per_row, kThreads);
     // Large pictures get blocks of several rounds, so that weights and quads take the smaller part
     // of their time.
     constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
@@ -300,34 +315,47 @@ class ClaheCuda final : public Clahe::Backend {
     const int rounds =
         std::min((static_cast<int>(a.picture.count) + threads - 1) / threads, max_rounds);
     const int rows = kThreads / a.columns * rounds;
-    launch_(kernels.apply, divide_rows(a, across, divide_up(highest_cell_, rows)), kThreads,
+    launch_(kernels.apply, divide_rows(a, grid, (grid.highest + rows - 1) / rows), kThreads,
             quad_bytes(action), a);
   }
 
-  /// Divides the rows of each cell. Returns the number of blocks.
-  static int divide_rows(Arguments& a, int chunks, int parts) {
+  struct PatchGrid {
+    int blocks;   ///< chunks of patches
+    int highest;  ///< rows of the highest patch
+  };
+
+  /// Divides the rows of each block. Returns the number of blocks.
+  static int divide_rows(Arguments& a, const PatchGrid& grid, int parts) {
     a.applying_parts = make_division(parts);
-    return chunks * parts;
+    return grid.blocks * parts;
   }
 
-  /// Divides the cells into chunks of columns over which a block is spread. Returns the number of
-  /// chunks in the picture.
-  int divide_columns(Arguments& a, int pixels, int per_row, int threads) const {
+  /// Divides the picture into patches, and these into chunks over which a block is spread.
+  PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
+    const PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
     const auto first_pack_from = [&](int pixel) {
       return pixel < layout_.width ? (pixel + pixels - 1) / pixels : per_row;
     };
     int widest = 1;
-    for (int cell = 0; cell < tiling_.x.cells(); ++cell)
-      widest = std::max(widest, first_pack_from(cells_x_.pixels[cell + 1]) -
-                                    first_pack_from(cells_x_.pixels[cell]));
+    for (std::size_t patch = 0; patch + 1 < sizes.begins.size(); ++patch)
+      widest = std::max(
+          widest, first_pack_from(sizes.begins[patch + 1]) - first_pack_from(sizes.begins[patch]));
     // A rectangle that is wider than this is cut, so that few threads of the last row are idle.
     const int max_columns = threads / 4, chunk_columns = threads / 8;
+    a.patches = kind;
     a.columns = widest <= max_columns ? widest : chunk_columns;
     const int chunks = (widest + a.columns - 1) / a.columns;
+    const int patches_x = static_cast<int>(sizes.begins.size() - 1);
     a.chunks = make_division(chunks);
-    a.cells_across = make_division(tiling_.x.cells());
-    return tiling_.x.cells() * tiling_.y.cells() * chunks;
+    a.patches_x = make_division(patches_x);
+    return {patches_x * patches_along(tiling_.y, kind) * chunks, sizes.highest};
   }
+
+  /// Where patches of one kind begin along x, and how many rows the highest has.
+  struct PatchSizes {
+    std::vector<int> begins;
+    int highest = 0;
+  };
 
   Device& device_;
   FrameLayout layout_;
@@ -349,8 +377,8 @@ class ClaheCuda final : public Clahe::Backend {
   bool shares_evenly_;
   int reserved_bytes_;
   int shared_of_multiprocessor_;
-  int shared_bytes_;      // that a block can have
-  int highest_cell_ = 0;  // rows
+  int shared_bytes_;  // that a block can have
+  PatchSizes patch_sizes_[2];
   bool quads_fit_ = false;
   int counted_range_ = 0, applied_range_ = 0;  // values, for words
 };

@@ -63,7 +63,7 @@ __device__ int first_pack_from(const Arguments& a, int pixel, int pack_pixels, i
   return pixel < a.tiling.x.size ? (pixel + pack_pixels - 1) / pack_pixels : per_row;
 }
 
-/// The part of a cell that a block equalises: a rectangle of packs that begin in the cell.
+/// A rectangle of packs that begin in one cell.
 struct BlockPatch {
   int cell_x, cell_y;
   int cell_end;        // the first pixel of the next cell
@@ -73,14 +73,19 @@ struct BlockPatch {
   __device__ BlockPatch(const Arguments& a, int pack_pixels, int per_row) {
     const Share part(blockIdx.x, a.applying_parts);
     const Share chunk(part.whole, a.chunks);
-    const Share cell(chunk.whole, a.cells_across);
-    cell_x = cell.part;
-    cell_y = cell.whole;
-    cell_end = a.cells_x.pixels[cell_x + 1];
+    const Share patch(chunk.whole, a.patches_x);
+    const int x = patch.part;
+    const int y = patch.whole;
+    cell_x = cell_of_patch(x, a.patches);
+    cell_y = cell_of_patch(y, a.patches);
+    const int x_end = patch_begin(a.tiling.x, a.cells_x, x + 1, a.patches);
+    cell_end = a.patches == Patches::cells || x % 2 == 0 ? x_end : a.cells_x.pixels[cell_x + 1];
     first =
-        first_pack_from(a, a.cells_x.pixels[cell_x], pack_pixels, per_row) + chunk.part * a.columns;
-    columns = min(first_pack_from(a, cell_end, pack_pixels, per_row) - first, a.columns);
-    const RowRange range(a.cells_y.pixels[cell_y], a.cells_y.pixels[cell_y + 1], part.part,
+        first_pack_from(a, patch_begin(a.tiling.x, a.cells_x, x, a.patches), pack_pixels, per_row) +
+        chunk.part * a.columns;
+    columns = min(first_pack_from(a, x_end, pack_pixels, per_row) - first, a.columns);
+    const RowRange range(patch_begin(a.tiling.y, a.cells_y, y, a.patches),
+                         patch_begin(a.tiling.y, a.cells_y, y + 1, a.patches), part.part,
                          a.applying_parts);
     begin = range.begin;
     end = range.end;

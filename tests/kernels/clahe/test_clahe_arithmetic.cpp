@@ -79,15 +79,22 @@ TEST(ClaheCells, HaveTheWeightsOfTheirPixels) {
   });
 }
 
-TEST(ClaheCells, CoverThePicture) {
+TEST(ClahePatches, CoverThePictureAndLieInTheirCells) {
   for_each_axis([](const TiledAxis& axis) {
-    const CellBegins begins(axis);
-    ASSERT_EQ(begins.pixels[0], 0);
-    ASSERT_EQ(begins.pixels[axis.cells()], axis.size);
-    for (int cell = 0; cell < axis.cells(); ++cell)
-      for (int pixel = begins.pixels[cell]; pixel < begins.pixels[cell + 1]; ++pixel)
-        ASSERT_EQ(axis.cell_of(pixel), cell)
-            << "pixel " << pixel << " of " << axis.size << " in " << axis.tiles << " tiles";
+    const CellBegins cells(axis);
+    for (const Patches kind : {Patches::cells, Patches::half_tiles}) {
+      const int patches = patches_along(axis, kind);
+      ASSERT_EQ(patch_begin(axis, cells, 0, kind), 0);
+      ASSERT_EQ(patch_begin(axis, cells, patches, kind), axis.size);
+      for (int patch = 0; patch < patches; ++patch) {
+        const int begin = patch_begin(axis, cells, patch, kind),
+                  end = patch_begin(axis, cells, patch + 1, kind);
+        ASSERT_LE(begin, end);
+        for (int pixel = begin; pixel < end; ++pixel)
+          ASSERT_EQ(axis.cell_of(pixel), cell_of_patch(patch, kind))
+              << "pixel " << pixel << " of " << axis.size << " in " << axis.tiles << " tiles";
+      }
+    }
   });
 }
 
