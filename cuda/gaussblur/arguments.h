@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arguments of the CUDA kernels. They describe a frame as planes of bytes, and how the work on
-// these is divided.
+// Arguments of the CUDA kernels: a frame as planes of bytes, and the division of the work.
 
 #include <cstdint>
 
@@ -12,39 +11,34 @@
 
 namespace cudavision::gaussblur {
 
-/// Samples at equal distances in a row: sample i begins `step·i` bytes after the first one.
 struct SampleGrid {
   int step = 1;   ///< bytes
   int width = 0;  ///< samples
 };
 
-/// Describes how the direct kernel (direct.cuh), which is for few taps, blurs a plane.
+/// How the direct kernel (direct.cuh) blurs a plane with few taps.
 struct DirectPlane {
-  static constexpr int max_radius = 2;  ///< along y; along x, samples up to four bytes away count
+  static constexpr int max_radius = 2;  ///< along y; along x, up to four bytes away
 
-  /// The rows that stand in for those beyond the plane: row `factor·y + above` for a row y above
-  /// it, row `factor·y + below` for a row y below it.
+  /// Row `factor·y + above` replaces row y above the plane, row `factor·y + below` a row below it.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;
     int below = 0;
   };
 
-  bool wide = false;  ///< true if bytes more than two away count
-  // Selectors of __byte_perm that make the words before and after a row. They pick bytes from the
-  // row's second and first word, and from its last but one and last word.
+  bool wide = false;  ///< bytes more than two away have coefficients
+  // __byte_perm selectors that make the words before and after a row of its two outermost words.
   std::uint32_t before_row = 0;
   std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;
-  /// The coefficients for an output byte, by its position modulo 4: one word each for the input
-  /// word before its own, for its own and for the next.
+  /// Coefficients for an output byte, by its position modulo 4, in the words at −1, 0 and +1.
   std::uint32_t row_factors[4][3] = {};
-  /// The coefficients for a pair of input rows. The lower half makes the upper row of a pair of
-  /// output rows, the upper half makes the lower row.
+  /// Coefficients for a pair of input rows, for the upper (low half) and the lower output row.
   std::uint32_t column_factors[max_radius + 1] = {};
 };
 
-/// A plane, or one field of it, and how it is blurred.
+/// A plane, or one field of it.
 struct Plane {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -52,29 +46,29 @@ struct Plane {
   int out_pitch = 0;
   int rows = 0;
   int row_bytes = 0;
-  int inner_bytes = 0;    ///< the first bytes of a row, all of which are part of the image
-  int row_pixels = 1;     ///< rows of pixels that a row stands for
-  int period_pixels = 1;  ///< pixels that a period stands for
+  int inner_bytes = 0;    ///< leading bytes of a row that all belong to the image
+  int row_pixels = 1;     ///< rows of pixels per row of the plane
+  int period_pixels = 1;  ///< pixels per period
 
-  int first_item = 0;  ///< the plane's first work item; those of earlier planes come before it
-  int strips = 0;      ///< work items side by side, in the plane or in an active cell of it
+  int first_item = 0;  ///< number of the plane's first work item
+  int strips = 0;      ///< work items side by side, in the plane or in one of its active cells
   int cell_items = 0;  ///< work items in an active cell
   int cell_rows = 0;   ///< rows of an active cell
 
   SampleGrid grids[4];           ///< by a byte's position modulo 4
-  std::uint8_t load_bytes = 1;   ///< 16, 4 or 1: how many the input's pitch and address allow
-  bool stores_words = false;     ///< true if 8 bytes can be combined and written at a time
-  std::uint8_t store_bytes = 1;  ///< 16, 4 or 1: how many the output's pitch and address allow
+  std::uint8_t load_bytes = 1;   ///< 16, 4 or 1, as the input's alignment allows
+  bool stores_words = false;     ///< 8 bytes can be combined and written at once
+  std::uint8_t store_bytes = 1;  ///< 16, 4 or 1, as the output's alignment allows
 
   int period = 1;                     ///< bytes after which the channels repeat, up to 8
-  std::uint64_t border_value = 0;     ///< one period of the constants around the plane
+  std::uint64_t border_value = 0;     ///< one period of the constant border
   std::uint32_t copied = 0;           ///< bit b: byte b of a period is copied, not blurred
-  std::uint64_t copied_of_eight = 0;  ///< the same as a mask of bytes, by position modulo 8
+  std::uint64_t copied_of_eight = 0;  ///< the same as a byte mask, by position modulo 8
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // The plane's parts of Arguments::tables begin at these words. Kernels with few slices use the
-  // factors, the others use the two tables.
+  // First words of the plane's parts of Arguments::tables. Kernels with few slices use the factors,
+  // the others the two tables.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
@@ -83,16 +77,14 @@ struct Plane {
   DirectPlane direct;
 };
 
-/// Kernels load and store whole units of this many bytes at best, so work items begin at multiples.
+/// Alignment in bytes of an active cell's first work item.
 constexpr int cell_alignment = 16;
 
-/// Returns the byte of a plane's row at which the work items of an active cell begin. x is the
-/// first pixel of the cell.
+/// First byte of a cell's work items in a row. x is the cell's first pixel.
 CUDAVISION_HOST_DEVICE inline int first_byte_of_cell(int x, const Plane& plane) {
   return x / plane.period_pixels * plane.period / cell_alignment * cell_alignment;
 }
 
-/// The one argument of every kernel. A launch blurs all planes of a frame.
 struct Arguments {
   static constexpr int max_planes = 8;  ///< two fields of four planes
 
@@ -108,12 +100,12 @@ struct Arguments {
   int bits = 8;
   int shift = 0;
 
-  bool everywhere = true;  ///< else there are work items only for the active cells
+  bool everywhere = true;  ///< if false, only active cells have work items
   regions::NumberedCells active;
 
-  // Only large.cuh uses these.
-  int chunk_pairs = 0;              ///< pairs of slices that are staged at a time
-  std::uint8_t* scratch = nullptr;  ///< of all blocks, where shared memory has no room
+  // Used only by large.cuh.
+  int chunk_pairs = 0;              ///< pairs of slices staged at a time
+  std::uint8_t* scratch = nullptr;  ///< of all blocks, if shared memory is too small
 };
 
 }  // namespace cudavision::gaussblur

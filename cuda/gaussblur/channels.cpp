@@ -10,7 +10,6 @@ int fraction_bits(const FrameLayout& layout, const Parameters& parameters) {
   return layout.bits > 8 || parameters.fine ? 16 : 8;
 }
 
-/// Returns the kernel along one axis for a channel that has one sample per `subsampling` pixels.
 GaussKernel kernel_for(const FrameLayout& layout, const Parameters& parameters, double sigma,
                        int size, int subsampling) {
   if (size == 0)
@@ -20,7 +19,6 @@ GaussKernel kernel_for(const FrameLayout& layout, const Parameters& parameters, 
   return GaussKernel(size, sigma / subsampling, fraction_bits(layout, parameters));
 }
 
-/// Returns the first channel with the same subsampling, along x or y, as channel `number`.
 int first_like(const FrameLayout& layout, int Channel::*subsampling, int number) {
   int first = 0;
   while (layout.channels[first].*subsampling != layout.channels[number].*subsampling)
@@ -47,8 +45,7 @@ ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters
   blur.channel = layout.channels[number];
   if (parameters.fields)
     blur.channel.height = (blur.channel.height + 1 - field) / 2;
-  // Along an axis with a single sample, every border except the constant repeats that sample, so no
-  // kernel would change it.
+  // Every other border repeats a single sample along its axis, so that a blur would not change it.
   const bool constant = parameters.border == Border::constant;
   blur.x = blur.channel.width == 1 && !constant
                ? &kernels.none

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Determines how each channel of a frame is blurred. Both backends derive their work from this, so
-// that subsampling, fields, single rows and columns, and alpha mean the same to both.
+// How each channel is blurred: subsampling, fields, single rows and columns, and alpha.
 
 #include <array>
 
@@ -11,35 +10,31 @@
 
 namespace cudavision::gaussblur {
 
-/// The Gaussian kernels of a frame's channels.
 struct ChannelKernels {
   ChannelKernels(const FrameLayout& layout, const Parameters& parameters) noexcept;
 
-  /// One per channel and axis. Channels of equal subsampling use the kernel of the first of them,
-  /// so that equal kernels have equal addresses.
+  /// One per channel and axis. Channels of equal subsampling use the same object.
   std::array<GaussKernel, FrameLayout::max_channels> x, y;
   GaussKernel none;  ///< the identity
 };
 
-/// Describes how one channel of a field is blurred. A field is the whole frame or, with
-/// Parameters::fields, its even (0) or odd (1) rows.
+/// A field is the whole frame or, with Parameters::fields, its even (0) or odd (1) rows.
 struct ChannelBlur {
-  Channel channel;                 ///< its height is that of the field
+  Channel channel;                 ///< with the field's height
   const GaussKernel* x = nullptr;  ///< both point into a ChannelKernels
   const GaussKernel* y = nullptr;
   std::uint16_t border_value = 0;
-  bool copied = false;  ///< instead of being blurred
+  bool copied = false;  ///< instead of blurred
 };
 
 ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters,
                          const ChannelKernels& kernels, int field, int channel);
 
-/// Returns the number of fields. The second of two is empty for a channel with a single row.
+/// The second of two fields is empty for a channel with a single row.
 inline int field_count(const Parameters& parameters) {
   return parameters.fields ? 2 : 1;
 }
 
-/// Returns the rows of a plane that belong to a field.
 template <class Byte>
 View<Byte> field_rows(const Parameters& parameters, View<Byte> plane, int field) {
   if (!parameters.fields)

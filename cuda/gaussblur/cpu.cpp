@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on the CPU, which the CUDA kernels must equal in every bit.
+// The blur on the CPU, which the CUDA kernels must match in every bit.
 //
-// Each output row is computed on its own. First the input rows above and below it are added up with
-// the weights of y, which needs no knowledge of channels. Then the row of sums is padded at both
-// ends, and shifted copies of it are added up with the weights of x. Only the final result is
-// rounded. In between, each sum is split into a high and a low half, so that the sums of the second
-// pass fit lanes as narrow as those of the first: 16 bits for 8-bit samples.
+// Each output row is computed separately. The vertical pass adds the weighted input rows, without
+// regard to channels. The horizontal pass pads the row of sums and adds weighted, shifted copies of
+// it. Only the final result is rounded. Between the passes, each sum is split into a high and a low
+// half, so that the second pass needs no wider lanes than the first: 16 bits for 8-bit samples.
 
 #include <algorithm>
 #include <cstring>
@@ -21,16 +20,15 @@
 namespace cudavision::gaussblur {
 namespace {
 
-/// The number of samples that a pass works on at a time, so few that their sums stay in the L1
-/// cache.
+/// The sums of a tile fit into the L1 cache.
 constexpr int tile_samples = 1024;
 
-/// Returns the position of a channel's sample x among all samples of the row.
+/// Index of a channel's sample x in the row.
 std::ptrdiff_t place(const Channel& channel, int x) {
   return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
 }
 
-/// A kernel's coefficients without those that are 0.
+/// A kernel's non-zero coefficients.
 struct Taps {
   void set(const GaussKernel& kernel) noexcept {
     radius = kernel.radius();
@@ -45,44 +43,42 @@ struct Taps {
 
   int radius = 0;
   std::uint32_t centre = 0;
-  int pair_count = 0;  ///< a pair: the equal coefficients at one distance to either side
+  int pair_count = 0;  ///< number of distances with non-zero coefficients
   std::array<int, GaussKernel::max_radius> distances;
   std::array<std::uint32_t, GaussKernel::max_radius> weights;
 };
 
 /// Channels of one plane that are blurred along x together, because they have the same kernel and
-/// step. Whatever lies between their samples is summed as well, but not stored.
+/// step. Samples between theirs are summed too, but not stored.
 struct RowGroup {
   const Taps* x = nullptr;
   int step = 1;
   int channel_count = 0;
   std::array<Channel, FrameLayout::max_channels> channels;
   std::array<std::uint16_t, FrameLayout::max_channels> border_values;
-  /// One byte per sample of the row, which is not 0 if the sample belongs to the group. Null if all
-  /// samples belong to it.
+  /// One byte per sample of the row, non-zero for the group's samples. Null if all belong to it.
   const std::uint8_t* mask = nullptr;
 };
 
-/// Describes how one plane is blurred.
 struct PlanePlan {
   struct Field {
-    int rows = 0;  ///< that are blurred
+    int rows = 0;  ///< blurred rows
     const Taps* y = nullptr;
   };
   std::array<Field, 2> fields;
   int row_samples = 0;  ///< whole samples only
-  int halo = 0;         ///< samples beyond either end that influence a part of a row
-  // The channels repeat after so many samples, which stand for so many pixels of so many rows.
+  int halo = 0;         ///< samples beyond either end of a range that influence it
+  // Samples after which the channels repeat, and the pixels and rows that such a period covers.
   int period = 1;
   int period_pixels = 1;
   int row_pixels = 1;
-  bool copied = true;  ///< copy each row before blurring: the groups do not store all bytes
+  bool copied = true;  ///< copy each row before blurring, because the groups do not store all bytes
   int group_count = 0;
   std::array<RowGroup, FrameLayout::max_channels> groups;
-  const std::uint8_t* border_row = nullptr;  ///< every row beyond the edges, for a constant border
+  const std::uint8_t* border_row = nullptr;  ///< the rows beyond the edges, for a constant border
 };
 
-/// Samples of a row, and the room beside them that the padding of any kernel needs.
+/// Size of a row, and the margin for the padding of any kernel.
 struct RowSize {
   explicit RowSize(const FrameLayout& layout) {
     int step = 1;
@@ -95,7 +91,6 @@ struct RowSize {
   int samples = 0, margin;
 };
 
-/// The scratch memory of a band.
 template <class Sample, class Sum>
 struct RowMemory {
   using Half = std::conditional_t<sizeof(Sum) == 4, std::uint16_t, std::uint8_t>;
@@ -108,14 +103,13 @@ struct RowMemory {
     }
   }
 
-  Half* halves[2];  ///< the high (0) and low (1) halves of a row's sums
+  Half* halves[2];  ///< high (0) and low (1) halves of a row's sums
   Sum* sums[2];     ///< of a tile
   Sample* values;   ///< of a tile
   const std::uint8_t** pairs[2];
 };
 
-/// Blurs rows of one plane. Sample is the type of stored samples; Sum holds the weighted sum of one
-/// pass.
+/// Blurs rows of one plane. Sum holds the weighted sum of one pass.
 template <class Sample, class Sum>
 class PlaneBlur {
   using Memory = RowMemory<Sample, Sum>;
@@ -136,12 +130,11 @@ class PlaneBlur {
   }
 
  private:
-  /// Samples [begin, end) of a row.
   struct Range {
     int begin, end;
   };
 
-  /// Calls function(Range) for the parts of row y of a field that are needed.
+  /// Calls function(Range) for the needed parts of row y of a field.
   template <class Function>
   void for_each_run(int field, int y, const Function& function) const {
     if (!active_)
@@ -174,7 +167,7 @@ class PlaneBlur {
       function(begin, std::min(begin + tile_samples, range.end));
   }
 
-  /// Runs the pass along y, which writes the halves.
+  /// Vertical pass; writes the halves.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
                 const Range& range) const {
     const Taps& taps = *field.y;
@@ -195,7 +188,6 @@ class PlaneBlur {
     });
   }
 
-  /// Fills in a channel's samples beyond both ends of the row.
   void pad_row(const RowGroup& group, int number) const {
     const Channel& channel = group.channels[number];
     Half *const high = memory_.halves[0], *const low = memory_.halves[1];
@@ -203,7 +195,7 @@ class PlaneBlur {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The weights of y add up to 2^b, which is the unit of the high half.
+      // The vertical weights add up to 2^b, the unit of the high half.
       high[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
@@ -213,7 +205,7 @@ class PlaneBlur {
     }
   }
 
-  /// Runs the pass along x, which reads the halves.
+  /// Horizontal pass; reads the halves.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
                    const Range& range) const {
     const Taps& taps = *group.x;
@@ -299,8 +291,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return &no_taps_;
   }
 
-  /// Returns true if the channel's bytes stay as they are. In words with unused bits they do not,
-  /// because those bits become zero.
+  /// Words with unused bits change, because these bits become zero.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));
@@ -373,7 +364,6 @@ class GaussBlurCpu final : public GaussBlur::Backend {
                    field_rows(parameters_, out.planes[p], field), band.of(rows));
           blurred += rows;
         }
-        // Rows that belong to no channel are copied.
         const Band left = band.of(layout_.planes[p].rows - blurred);
         copy_rows(in.planes[p], out.planes[p], blurred + left.begin, blurred + left.end);
       }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The inner loops of the blur on the CPU. Each works on a part of a row. Rows are addressed in
-// bytes and need no alignment.
-//
-// The compiler vectorises every loop here in each of its target clones. So whatever depends on the
-// row is decided outside of the loop, and lanes are as narrow as the sums allow.
+// Inner loops of the blur on the CPU, over a part of a row. Rows are addressed in bytes and need no
+// alignment. The loops have target clones for vectorisation. They contain no decisions about the
+// row, and their lanes are as narrow as the sums allow.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,9 +14,8 @@
 
 namespace cudavision::gaussblur {
 
-/// Describes how samples are stored, as FrameLayout does.
 struct StoredSamples {
-  int bytes;  ///< of one sample: 1 or 2
+  int bytes;  ///< 1 or 2 per sample
   int shift;
   std::uint32_t largest;
 };
@@ -31,17 +28,14 @@ inline void store_value(std::uint8_t* row, std::ptrdiff_t x, StoredSamples store
     store16(row + 2 * x, value << stored.shift);
 }
 
-/// Rows, or shifted copies of one row, to be added up with weights. The two rows of a pair have the
-/// same weight.
+/// Rows, or shifted copies of one row. Both rows of a pair have the same weight.
 struct WeightedRows {
   const std::uint8_t* centre;
   std::uint32_t centre_weight;
   int pair_count;
-  const std::uint8_t* const* pairs;  ///< 2·pair_count rows, those of a pair side by side
+  const std::uint8_t* const* pairs;  ///< 2·pair_count rows; a pair's rows are adjacent
   const std::uint32_t* weights;      ///< one per pair
 };
-
-// The ways to load sample x of a row.
 
 struct LoadByte {
   static constexpr std::ptrdiff_t bytes = 1;
@@ -71,7 +65,6 @@ inline LoadValue value_of(StoredSamples stored) {
   return {stored.shift, static_cast<std::uint16_t>(stored.largest)};
 }
 
-/// Returns true if words need neither shifting nor clamping.
 inline bool plain_words(StoredSamples stored) {
   return stored.shift == 0 && stored.largest == 0xffff;
 }
@@ -104,8 +97,7 @@ CUDAVISION_TARGET_CLONES void weigh_with(const WeightedRows& rows, std::ptrdiff_
   for (int x = 0; x < count; ++x)
     sums[x] = static_cast<Sum>(centre_weight * load(centre, x));
 
-  // Pairs are added four at a time, as many as there are registers for, so that the sums are loaded
-  // and stored once for all four.
+  // Loads and stores the sums once for four pairs, for which there are enough registers.
   const std::uint8_t* const* pairs = rows.pairs;
   const std::uint32_t* weights = rows.weights;
   int left = rows.pair_count;
@@ -119,8 +111,8 @@ CUDAVISION_TARGET_CLONES void weigh_with(const WeightedRows& rows, std::ptrdiff_
     add_pairs<1>(pairs, weights, begin, count, load, sums);
 }
 
-/// sums[x − begin] = Σ weight·row[x] for begin ≤ x < end. Sums of 16 bits are enough for samples of
-/// one byte if the weights add up to at most 256.
+/// sums[x − begin] = Σ weight·row[x] for begin ≤ x < end. 16-bit sums suffice for samples of one
+/// byte if the weights add up to at most 256.
 template <class Sum>
 void weigh(const WeightedRows& rows, StoredSamples stored, int begin, int end, Sum* sums) {
   if constexpr (sizeof(Sum) == 4)
@@ -134,7 +126,6 @@ void weigh(const WeightedRows& rows, StoredSamples stored, int begin, int end, S
   weigh_with(rows, begin, end - begin, LoadByte{}, sums);
 }
 
-/// Splits each sum into its high and low half.
 template <class Sum, class Half>
 CUDAVISION_TARGET_CLONES void split(const Sum* __restrict sums, int count, Half* __restrict high,
                                     Half* __restrict low) {
@@ -144,14 +135,13 @@ CUDAVISION_TARGET_CLONES void split(const Sum* __restrict sums, int count, Half*
   }
 }
 
-/// values = (high·2^b + low) / 2^2b, rounded half up: the result, from the weighted sums of both
-/// halves. b is half the bits of a sum.
+/// values = (high·2^b + low) / 2^2b, rounded half up. b is half the bits of a sum.
 template <class Sum, class Value>
 CUDAVISION_TARGET_CLONES void round_halves(const Sum* __restrict high, const Sum* __restrict low,
                                            int count, Value* __restrict values) {
   constexpr int bits = 4 * sizeof(Sum);
   constexpr Sum half = Sum{1} << (bits - 1);
-  // This does not overflow: high + low / 2^b is at most the largest sample times 2^b.
+  // Cannot overflow: high + low / 2^b is at most the largest sample times 2^b.
   for (int x = 0; x < count; ++x)
     values[x] = static_cast<Value>(
         static_cast<Sum>(static_cast<Sum>(high[x] + static_cast<Sum>(low[x] >> bits)) + half) >>
@@ -165,7 +155,6 @@ CUDAVISION_TARGET_CLONES void sharpen_with(const std::uint8_t* source, int count
     values[x] = static_cast<Value>(std::clamp(2 * load(source, x) - values[x], 0, largest));
 }
 
-/// values = saturate(2·source − values).
 template <class Value>
 void sharpen(const std::uint8_t* source, StoredSamples stored, int count, Value* values) {
   if constexpr (sizeof(Value) == 1)
@@ -194,7 +183,7 @@ inline void store_words(const std::uint16_t* __restrict values, int shift, int c
     store16(row + 2 * x, std::uint32_t{values[x]} << shift);
 }
 
-/// Stores values into row. With a mask, stores only those whose byte in the mask is not 0.
+/// With a mask, stores only values whose mask byte is not 0.
 template <class Value>
 void store(const Value* values, StoredSamples stored, int count, const std::uint8_t* mask,
            std::uint8_t* row) {

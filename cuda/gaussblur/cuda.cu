@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on CUDA: turns parameters into tables and launch plans once, and each frame into a
-// single launch.
+// The blur on CUDA: turns parameters into tables and launch plans, and a frame into one launch.
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +19,6 @@ bool multiple_of(int bytes, const void* data, std::int64_t pitch) {
   return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(pitch)) % bytes == 0;
 }
 
-/// Returns how many bytes can be read or written at a time.
 std::uint8_t access_bytes(const void* data, std::int64_t pitch) {
   return multiple_of(16, data, pitch) ? 16 : multiple_of(4, data, pitch) ? 4 : 1;
 }
@@ -49,8 +47,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Products also read words that have not been written yet, and multiply them by zero.
-    // Initialising the memory makes these reads defined.
+    // Products multiply unwritten words by zero. Initialisation makes these reads defined.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
@@ -128,12 +125,12 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   }
 
  private:
-  /// The plane of the frame, and its field, that one of the planes in Arguments shows.
+  /// The plane and field that one of Arguments::planes describes.
   struct Source {
     int plane, field;
   };
 
-  /// Completes the planes for the direct kernel. Returns true if it can blur all of them.
+  /// Returns false if the direct kernel cannot blur all planes.
   bool describe_all_direct(Arguments& a, const RowKernels* along_x,
                            const GaussKernel* const* along_y) const {
     if (layout_.sample_bytes() != 1 || parameters_.fine || a.sharpen)
@@ -147,7 +144,6 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return true;
   }
 
-  /// Returns true if the direct kernel can read and write 8 bytes at a time.
   bool is_aligned(const ConstFrame& in, const Frame& out) const {
     for (int plane = 0; plane < layout_.plane_count; ++plane)
       if (!multiple_of(8, in.planes[plane].data, in.planes[plane].pitch) ||
@@ -212,7 +208,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
         mask_repeats && multiple_of(8, in.data, in.pitch) && multiple_of(8, out.data, out.pitch);
   }
 
-  /// Copies rows that belong to no channel.
+  /// Copies rows outside all channels.
   void copy_unused_rows(const ConstFrame& in, const Frame& out) {
     for (int plane = 0; plane < layout_.plane_count; ++plane) {
       int rows = 0;
@@ -237,8 +233,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   Parameters parameters_;
   std::array<Source, Arguments::max_planes> sources_{};
   LaunchPlan usual_;
-  std::optional<LaunchPlan>
-      direct_;  // where possible, for frames whose rows are aligned to 8 bytes
+  std::optional<LaunchPlan> direct_;  // if possible, for rows aligned to 8 bytes
 };
 
 }  // namespace

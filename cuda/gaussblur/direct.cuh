@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur of bytes with few taps, by direct convolution in threads that share nothing. In products
-// of matrices, most factors would be zero here. A thread blurs 8 bytes of each row of a strip. It
-// takes rows in pairs: their sums along x have at most 16 bits each, so the sums of a pair are the
-// two halves of a word, which is what the two-way dot products along y multiply. For .cu files.
+// Direct convolution for bytes with few taps, where most factors of a matrix product would be zero.
+//
+// A thread blurs 8 bytes of each row of a strip. It takes rows in pairs: sums along x have at most
+// 16 bits, so a word holds both rows' sums for the two-way dot products along y.
 
 #include <cuda_runtime.h>
 
@@ -15,24 +15,20 @@
 namespace cudavision::gaussblur {
 
 constexpr int direct_bytes = 8;  ///< of a row, per thread
-/// The number of warps of a block. Their strips lie below each other, so that rows that two of them
-/// read are in the cache of their multiprocessor.
+/// Warps of a block. Their strips are below each other, so that the L1 cache holds shared rows.
 constexpr int direct_warps = 4;
-constexpr int direct_blocks = 5;  ///< must fit on a multiprocessor
-/// The number of row pairs that are being loaded ahead of their use.
+constexpr int direct_blocks = 5;  ///< minimum per multiprocessor
 constexpr int direct_ahead = 3;
 
-/// The bytes of a row that a thread needs: its own two words, and one on either side of them.
+/// A thread's two words of a row, and one word on either side.
 struct DirectRow {
   std::uint32_t before, first, second, after;
 };
 
-/// Reads a thread's rows one after the other. With kMirrors, some of them may lie above or below
-/// the plane.
+/// Reads a thread's rows in order. With kMirrors, some may be above or below the plane.
 template <bool kMirrors>
 class DirectReader {
  public:
-  /// y is the first row.
   __device__ DirectReader(const Plane& plane, int x, int y)
       : from_(plane.in + x),
         pitch_(plane.in_pitch),
@@ -47,7 +43,6 @@ class DirectReader {
       from_ += static_cast<std::int64_t>(y) * pitch_;
   }
 
-  /// Starts loading the next row.
   __device__ void load(DirectRow& row) {
     const std::uint8_t* from = from_;
     if constexpr (kMirrors)
@@ -61,7 +56,7 @@ class DirectReader {
     row.after = ends_row_ ? 0 : *reinterpret_cast<const std::uint32_t*>(from + direct_bytes);
   }
 
-  /// Fills in the bytes beyond the ends of a row that has arrived.
+  /// Fills in the bytes beyond the ends of a loaded row.
   __device__ void complete(DirectRow& row) const {
     row.before = __byte_perm(begins_row_ ? row.second : row.before, row.first, before_);
     row.after = __byte_perm(ends_row_ ? row.first : row.after, row.second, after_);
@@ -70,9 +65,9 @@ class DirectReader {
  private:
   static constexpr std::uint32_t word_as_it_is = 0x3210;
 
-  /// Returns the row of the plane that stands at y, which may lie inside or outside the plane.
+  /// The row of the plane to read for row y, which may be outside the plane.
   __device__ int row_at(int y) const {
-    // A thread reads a few rows more than it needs, and its strip may begin below the plane.
+    // A thread reads slightly more rows than it needs, and its strip may begin below the plane.
     y = min(y, rows_ + DirectPlane::max_radius);
     const int mirrored = y * beyond_.factor + (y < 0 ? beyond_.above : beyond_.below);
     return static_cast<unsigned>(y) < static_cast<unsigned>(rows_) ? y : mirrored;
@@ -87,7 +82,7 @@ class DirectReader {
   const std::uint32_t before_, after_;
 };
 
-/// Blurs 8 bytes of each of `count` rows. With kWide, bytes more than two away count.
+/// Blurs 8 bytes of each of `count` rows. With kWide, bytes more than two away have coefficients.
 template <bool kWide, bool kMirrors>
 class DirectStrip {
  public:
@@ -105,8 +100,7 @@ class DirectStrip {
 #pragma unroll
     for (int i = 0; i < slots; ++i)
       column_factors_[i] = plane.direct.column_factors[i];
-    // This keeps the value in a register. As a constant it would be moved to a register for each
-    // sum.
+    // Keeps the value in a register. A constant would be moved to a register for each sum.
     asm volatile("" : "+r"(rounding_));
   }
 
@@ -140,7 +134,7 @@ class DirectStrip {
     reader_.load(pair[1]);
   }
 
-  /// Sums the next pair of rows along x, and starts loading another in its place.
+  /// Sums the next pair of rows along x, and starts loading another pair into its slot.
   template <int kSlot>
   __device__ void take() {
     DirectRow(&pair)[2] = next_[kSlot];
@@ -152,7 +146,6 @@ class DirectStrip {
     load(pair);
   }
 
-  /// Returns the sum along x for byte i.
   __device__ std::uint32_t sum(const DirectRow& row, int i) const {
     const std::uint32_t words[3] = {i < 4 ? row.before : row.first, i < 4 ? row.first : row.second,
                                     i < 4 ? row.second : row.after};
@@ -164,8 +157,8 @@ class DirectStrip {
     return sum;
   }
 
-  /// Sums the rows of the ring along y and writes the pair of rows at their centre. kNewest is the
-  /// slot of the last row pair. Returns true if this was the strip's last pair.
+  /// Sums the ring along y and writes the pair of rows at its centre. kNewest is the last pair's
+  /// slot. Returns true after the strip's last pair.
   template <int kNewest>
   __device__ bool make() {
     const uint2 upper = result<kNewest, false>(), lower = result<kNewest, true>();
@@ -194,7 +187,7 @@ class DirectStrip {
     return make_uint2(third_bytes(&sums[0]), third_bytes(&sums[4]));
   }
 
-  /// Returns four sums, without their 16 fraction bits, as the bytes of a word.
+  /// Packs four sums into a word, without their 16 fraction bits.
   __device__ static std::uint32_t third_bytes(const std::uint32_t* sums) {
     return __byte_perm(__byte_perm(sums[0], sums[1], 0x0062), __byte_perm(sums[2], sums[3], 0x0062),
                        0x5410);
@@ -218,8 +211,7 @@ __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x,
   strip.blur();
 }
 
-// All strips of a block have the same height and take the same branch, even where only some of them
-// need it: code that is known not to diverge has fewer instructions.
+// Strips of a block have equal heights and branches: non-divergent code needs fewer instructions.
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes, a.everywhere);

@@ -18,33 +18,31 @@
 /// The coefficients kx and ky are fixed-point numbers with b fraction bits (gausskernel.h): b is 8
 /// for 8-bit samples and 16 for deeper ones. A sample becomes
 ///   B = (ΣΣ ky(j)·kx(i)·src(x + i, y + j) + 2^(2b−1)) >> 2b
-/// This sum is an exact integer and is rounded once, half up. Sharpening gives
-/// `saturate(2·src − B)`.
+/// The sum is an exact integer and is rounded once, half up. Sharpened samples are `saturate(2·src
+/// − B)`.
 ///
 /// A channel that is subsampled by s along an axis uses σ/s and the size ((n − 1)/s rounded) | 1
-/// there. A channel that has a single sample along an axis is not blurred along it, unless the
-/// border is a constant. Channels are independent of each other; in particular, alpha is treated as
-/// straight, not premultiplied.
+/// there. A channel with a single sample along an axis is not blurred along it, unless the border
+/// is constant. Alpha is treated as straight, not premultiplied.
 namespace cudavision::gaussblur {
 
-/// All of these may change from one frame to the next.
 struct Parameters {
   struct Ranges {
     static constexpr Range<double> sigma{0, 127};
     static constexpr Range<int> size{0, GaussKernel::max_size};
   };
 
-  double sigma_x = 1.2;  ///< in pixels; 0: the usual sigma for size_x
+  double sigma_x = 1.2;  ///< in pixels; 0: derived from size_x
   double sigma_y = 1.2;
-  int size_x = 0;  ///< odd; 0: follows from sigma_x; no blur along x if both are 0
+  int size_x = 0;  ///< odd; 0: derived from sigma_x; no blur along x if both are 0
   int size_y = 0;
   bool sharpen = false;
   Border border = Border::reflect_101;
-  /// The samples beyond the edges with Border::constant, one value per channel of the layout.
+  /// Samples beyond the edges with Border::constant, one value per channel.
   std::array<std::uint16_t, FrameLayout::max_channels> border_values{};
   bool blur_alpha = true;  ///< false: alpha is copied
-  bool fields = false;     ///< interlaced video: even and odd rows are blurred apart
-  bool fine = false;       ///< 8-bit samples, too, use coefficients of 16 fraction bits
+  bool fields = false;     ///< interlaced video: even and odd rows are blurred separately
+  bool fine = false;       ///< 8-bit samples also use 16 fraction bits
 
   bool operator==(const Parameters&) const = default;
 };
@@ -61,12 +59,12 @@ class GaussBlur {
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Returns true if frames come out exactly as they went in.
+  /// True if the output equals the input.
   bool identity() const noexcept { return identity_; }
 
-  /// in and out have the layout's planes and do not overlap. Bytes that belong to no channel are
-  /// copied. Only enqueues work on the device. With `active`, the output is undefined where no cell
-  /// is active, and takes less time; layout must then be one that regions::RegionBlend accepts.
+  /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.
+  /// Only enqueues. With `active`, the output is undefined where no cell is active; layout must
+  /// then be one that regions::RegionBlend accepts.
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;

@@ -9,34 +9,31 @@ namespace cudavision::gaussblur {
 /// One axis of a Gaussian blur: a sampled Gaussian with fixed-point coefficients, equal to those of
 /// OpenCV's GaussianBlur for 8- and 16-bit samples.
 ///
-/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. Where σ is 0, sizes
-/// 3, 5, 7 and 9 take OpenCV's binomial-like tables instead, and larger ones σ = 0.15·size + 0.35.
-/// They are quantised to b fraction bits from the edge inwards, and each rounding error is carried
-/// over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The centre
-/// receives whatever is missing from a total of 2^b.
+/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. If σ is 0, sizes 3,
+/// 5, 7 and 9 use OpenCV's binomial-like tables, and larger ones σ = 0.15·size + 0.35. The
+/// coefficients are quantised to b fraction bits from the edge inwards. Each rounding error is
+/// carried over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The
+/// centre receives the remainder to a total of 2^b.
 class GaussKernel {
  public:
   static constexpr int max_size = 1023;
   static constexpr int max_radius = max_size / 2;
 
-  /// Makes the identity, which has size 1.
+  /// The identity, of size 1.
   explicit GaussKernel(int fraction_bits = 8) noexcept;
-  /// size is odd, from 1 to max_size. A sigma of 0 stands for the usual one for that size.
-  /// fraction_bits is 8 or 16.
+  /// size is odd, from 1 to max_size. A sigma of 0 is derived from size. fraction_bits is 8 or 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;
 
-  /// Returns the usual size for sigma > 0: round(6σ + 1) for 8-bit samples, round(8σ + 1) for
-  /// deeper ones, made odd and at most max_size.
+  /// Default size for sigma > 0: round(6σ + 1) for 8-bit samples, round(8σ + 1) for deeper ones,
+  /// made odd and at most max_size.
   static int size_for(double sigma, int sample_bits) noexcept;
 
-  /// After quantisation, all coefficients farther than this from the centre are zero. The identity
-  /// has radius 0.
+  /// Distance of the farthest non-zero coefficient after quantisation; 0 for the identity.
   int radius() const noexcept { return radius_; }
   bool identity() const noexcept { return radius_ == 0; }
   int fraction_bits() const noexcept { return fraction_bits_; }
 
-  /// Returns the coefficient at a distance of −max_radius to max_radius from the centre. The
-  /// coefficients add up to 2^fraction_bits, which is the only coefficient of the identity.
+  /// distance is −max_radius to max_radius. The coefficients add up to 2^fraction_bits.
   std::uint32_t coefficient(int distance) const noexcept {
     return half_[distance < 0 ? -distance : distance];
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The list of the CUDA kernels, by the depth of samples and coefficients and by the largest
-// Gaussian that each can handle. For cuda.cu, which compiles all of them.
+// The CUDA kernels, by the depth of samples and coefficients and by their largest Gaussian.
 
 #include <utility>
 #include <vector>
@@ -21,9 +20,9 @@ using KernelFunction = Launcher<Arguments>::Kernel;
 /// An instance of blur_small or blur_pixels.
 struct SmallKernel {
   int row_slices, column_slices;
-  int halo;         ///< the largest along x, in bytes
-  int width;        ///< of what a warp blurs at a time, in bytes
-  int stage_bytes;  ///< of one of a warp's stages
+  int halo;         ///< maximum along x, in bytes
+  int width;        ///< bytes of a row that a warp blurs at a time
+  int stage_bytes;  ///< of one stage of a warp
   KernelFunction kernel;
   KernelFunction in_cells;  ///< for active cells only
 };
@@ -52,13 +51,12 @@ inline SmallKernel of_pixels() {
 }
 
 /// All kernels for one depth of samples and coefficients, except the direct one, with the functions
-/// that make their tables and know what memory they need.
+/// for their tables and memory sizes.
 struct KernelSet {
-  std::vector<SmallKernel> small;  ///< the cheapest first
-  std::vector<SmallKernel>
-      of_pixels;         ///< for pixels of four bytes, the cheapest first; may be empty
-  KernelFunction large;  ///< for Gaussians of any size
-  KernelFunction large_with_scratch;  ///< the same where shared memory is too small
+  std::vector<SmallKernel> small;      ///< cheapest first
+  std::vector<SmallKernel> of_pixels;  ///< for pixels of four bytes, cheapest first; may be empty
+  KernelFunction large;                ///< for Gaussians of any size
+  KernelFunction large_with_scratch;   ///< the same if shared memory is too small
 
   int (*row_words)(int slices);
   int (*column_words)(int slices);

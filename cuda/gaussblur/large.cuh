@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with Gaussians of any size. Shared memory holds what small.cuh keeps in registers: the
-// coefficients and, in a ring, the sums along x of as many rows as the Gaussian is high. A lane
-// reads from the ring only what it wrote there itself. A step blurs a pair of tiles, one below the
-// other, so that whatever is read from shared memory is used twice. For .cu files.
+// The blur with Gaussians of any size. Shared memory holds the coefficients and, in a ring, the
+// sums along x of as many rows as the Gaussian is high. A lane reads only its own part of the ring.
+// A step uses each value read from shared memory for two tiles, one below the other.
 
 #include <cuda_runtime.h>
 
@@ -19,13 +18,12 @@
 
 namespace cudavision::gaussblur {
 
-/// The sums along x for the rows of two tiles.
 template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds a part of the window, which has `count` pairs of slices. from is where the part begins in
-  /// this lane's first row, and table points to the tables' quads for its first pair.
+  /// Adds a part of the window with `count` pairs of slices. from is the part's address in this
+  /// lane's first row; table points to the tables' quads for the first pair.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
@@ -67,8 +65,8 @@ struct LargeRowSums {
   }
 };
 
-/// A lane's part of the ring: slots for the sums of 32 rows each. The words of the upper and the
-/// lower 16 rows alternate, because one product needs both.
+/// A lane's part of the ring, with slots for 32 rows. Words of the upper and the lower 16 rows
+/// alternate, because one product needs both.
 template <class Depth, bool kInShared>
 class LargeRing {
  public:
@@ -123,12 +121,11 @@ class LargeRing {
   int slots_;
 };
 
-/// The sums along y for kTiles of a step's two tiles, from tile number kFirst on.
+/// Sums along y for kTiles of a step's two tiles, from tile kFirst on.
 template <class Depth, int kFirst, int kTiles>
 struct LargeColumnSums {
   ColumnSums<Depth> of[kTiles][Depth::groups][2];
 
-  /// slot is the oldest slot of the ring.
   template <class Address, class Ring>
   __device__ LargeColumnSums(const LargeTables<Depth>& tables, Address table, const Ring& ring,
                              int slot, int g, int t) {
@@ -157,8 +154,7 @@ struct LargeColumnSums {
               }
         }
     };
-    // The first slot is added apart from the others, because the sums are known to be zero before
-    // it.
+    // Unrolled separately, because the sums are known to be zero before it.
     add(0);
 #pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
     for (int k = 1; k < ring.slots(); ++k)
@@ -177,9 +173,8 @@ struct LargeColumnSums {
   }
 };
 
-/// Waits for the earlier launches and lets the next one start at once. Its blocks start as blocks
-/// of this launch end, and prepare themselves while the others finish. Until this returns, a block
-/// must not touch anything that earlier launches write.
+/// Waits for the earlier launches and lets the next one start, whose blocks set up while this
+/// launch ends. Before it, a block must not access memory that earlier launches write.
 __device__ inline void take_over() {
   grid_dependency_wait();
   launch_dependents();
@@ -194,8 +189,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
 
   const LargeMemory<Depth> memory(a.row_slices, a.column_slices, a.chunk_pairs, warps);
   const LargeTables<Depth> tables(a.row_slices, a.column_slices);
-  // Shared memory begins with the stages and the map of the edges. The tables and the ring follow,
-  // unless they are in scratch memory.
+  // Order: stages, map of the edges, then tables and ring unless they are in scratch memory.
   const SharedAddress stages = shared_address(shared);
   std::uint8_t* const scratch =
       kAllInShared ? shared + memory.shared(false)
@@ -252,7 +246,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
   const SampleRules<Depth> rules = sample_rules<Depth>(a, plane, g);
 
   const int x = item.x + warp * tile_bytes;
-  int bytes_left = plane.row_bytes - x;  // counted from the warp's tiles
+  int bytes_left = plane.row_bytes - x;  // from the warp's first byte
   keep_in_register(bytes_left);
   const bool works = bytes_left > 0;
   Storer<Depth, slow_path> storer(a, plane, x + 8 * t, item.begin + g);
@@ -283,7 +277,6 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
     if (!works)
       continue;
 
-    // The sums along x of these rows are complete.
     std::uint32_t words[2][Depth::groups][2][Depth::result_bytes];
 #pragma unroll
     for (int tile = 0; tile < 2; ++tile)
@@ -300,7 +293,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
       rows_left -= tile_rows;
       continue;
     }
-    // With deeper coefficients, a lane cannot hold the sums of both tiles at once.
+    // With 16-bit coefficients, a lane has no registers for the sums of both tiles.
     if constexpr (Depth::column_sums * Depth::groups <= 5) {
       LargeColumnSums<Depth, 0, 2>(tables, table, ring, slot, g, t).store(rules, storer, rows_left);
     } else {
@@ -317,7 +310,7 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
                                   kAllInShared ? 1 : scratch_blocks_per_multiprocessor)
     blur_large(const __grid_constant__ Arguments a) {
   extern __shared__ __align__(16) std::uint8_t shared[];
-  // The previous launch may still be reading the scratch memory that this one overwrites.
+  // The previous launch may still read the scratch memory that this one overwrites.
   if constexpr (!kAllInShared)
     take_over();
 #pragma unroll 1

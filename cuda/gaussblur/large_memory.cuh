@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The layout of the shared memory of a block in large.cuh. For .cu files.
+// Layout of a block's shared memory in large.cuh.
 
 #include <cuda_runtime.h>
 
@@ -12,37 +12,36 @@ namespace cudavision::gaussblur {
 
 constexpr int large_stages = 2;
 constexpr int large_rows = 2 * tile_rows;  ///< of a step: two tiles, one below the other
-constexpr int large_warps = 12;            ///< the most in a block
-// The shape of launches where shared memory is too small for the tables and the ring.
+constexpr int large_warps = 12;            ///< maximum per block
+// Shape of launches that need scratch memory for the tables and the ring.
 constexpr int scratch_warps = 4;
 constexpr int scratch_blocks_per_multiprocessor = 2;
 
-/// Returns the number of slices along y that a tile needs for a Gaussian of that radius.
+/// Slices along y that a tile needs for a Gaussian of this radius.
 CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
   return (radius + slice_length / 2 - 1) / (slice_length / 2) + 1;
 }
 
-/// Returns the number of steps whose sums along x the ring holds. Each step makes two slices. The
-/// lower tile of a step ends with the last slice, the upper tile with the slice before it. The
-/// coefficients are zero for a slice that a tile does not need.
+/// Steps whose sums along x the ring holds, with two slices each. The lower tile of a step ends
+/// with the last slice, the upper tile with the slice before it. Unneeded slices have coefficients
+/// of 0.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// Returns true if the first step with output makes only the lower tile. The ring is not full then,
-/// but this tile does not need what is missing.
+/// True if the first step with output makes only the lower tile: the ring lacks a slice that only
+/// the upper tile needs.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }
 
-/// Returns the number of steps before the first that has output.
 CUDAVISION_HOST_DEVICE constexpr int large_warm_up_steps(int column_slices) {
   return (column_slices - 1) / 2;
 }
 
-/// The layout of the tables in shared memory. The words that a lane needs at a time form a quad,
-/// which it loads as one. Eight lanes at a time read from two lists: every other quad along x, four
-/// neighbours along y. The strides put these into different banks.
+/// Layout of the tables in shared memory. A quad holds the words that a lane needs at a time. Eight
+/// lanes read from two lists: every other quad along x, four adjacent quads along y. The strides
+/// put these into different banks.
 template <class Depth>
 struct LargeTables {
   using Table = ToeplitzTable<Depth>;
@@ -65,14 +64,13 @@ struct LargeTables {
     return row_bytes() + column_lists * column_stride * quad_bytes;
   }
 
-  /// Returns where a lane's quad for a sum along x begins. Add 8 · pair − group quads.
+  /// Start of a lane's quads for a sum along x. Add 8 · pair − group quads.
   __device__ int row_start(int sum, int g, int t) const {
     return ((sum * 2 + g % 2) * row_stride + Table::row_padding - byte_of_row<Depth>(0, g) / 4 +
             2 * t) *
            quad_bytes;
   }
-  /// Returns the same for the lower tile's sums along y. Add 8 · slot quads; the upper tile's
-  /// coefficients are one slice further on.
+  /// The same for the lower tile's sums along y. Add 8 · slot quads; the upper tile adds a slice.
   __device__ int column_start(int byte, int g, int t) const {
     const int slices_before = 2 * large_ring_slots(column_slices) - column_slices;
     return row_bytes() +
@@ -88,7 +86,8 @@ struct LargeTables {
       const int word = i % row_stride - Table::row_padding;
       const auto at = [&](int half, int second) {
         const int start = Table::row_start(row_slices, sum, 0, odd + 8 * half);
-        const int skipped = byte_of_row<Depth>(0, odd + 8 * half) / 4;  // 0, or 1 for lower rows
+        const int skipped =
+            byte_of_row<Depth>(0, odd + 8 * half) / 4;  // 0, or 1 for the lower rows
         const int index = word + second - skipped;
         return index < -Table::row_padding || index >= 4 * row_slices
                    ? 0
@@ -111,23 +110,20 @@ struct LargeTables {
   }
 };
 
-/// Returns the number of parts in which a window is staged.
 CUDAVISION_HOST_DEVICE constexpr int window_parts(int row_slices, int chunk_pairs) {
   return (row_slices / 2 + chunk_pairs - 1) / chunk_pairs;
 }
 
-/// Returns true if a block keeps a map of the edges. For many parts the map would be too large.
+/// With many parts, a map of the edges would be too large.
 CUDAVISION_HOST_DEVICE constexpr bool maps_edges(int parts) {
   return parts <= 4;
 }
 
-/// The positions, in a part of a stage, of a byte beyond the end of a row and of the byte of the
-/// row that is repeated there.
+/// Positions, in a part of a stage, of a byte beyond the end of a row and of its source in the row.
 struct Mirrored {
   std::uint16_t from, to;
 };
 
-/// The amounts of memory that a block needs, in bytes.
 template <class Depth>
 struct LargeMemory {
   int tables, stage, edges, ring;
@@ -144,8 +140,7 @@ struct LargeMemory {
   CUDAVISION_HOST_DEVICE static constexpr int chunks(int chunk_pairs, int warps) {
     return 2 * (chunk_pairs + warps - 1);
   }
-  /// Returns how many bytes are in shared memory: all, or all but scratch(), which then lies in
-  /// global memory.
+  /// `all` includes scratch(), which is otherwise in global memory.
   CUDAVISION_HOST_DEVICE int shared(bool all) const {
     return large_stages * stage + edges + (all ? scratch() : 0);
   }

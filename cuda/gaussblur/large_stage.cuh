@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Stages rows for large.cuh. All warps of a block stage them together. For .cu files.
+// Stages rows for large.cuh, with all warps of a block.
 
 #include <cuda_runtime.h>
 
@@ -10,8 +10,8 @@
 
 namespace cudavision::gaussblur {
 
-/// Starts loading the rows of a part of the window. Neighbouring threads work on the same row: as
-/// few as suffice for all rows at once, but not fewer than eight.
+/// Starts loading the rows of a part of the window. As few adjacent threads load a row as suffice
+/// for all rows at once, but at least eight.
 template <SlowPath kSlowPath>
 class LargeLoader {
  public:
@@ -19,7 +19,7 @@ class LargeLoader {
       : row_(static_cast<int>(threadIdx.x) / per_row()),
         chunk_(static_cast<int>(threadIdx.x) % per_row()) {}
 
-  /// Loads 32 rows, from row y on.
+  /// Loads 32 rows from row y on.
   __device__ void load(const Plane& plane, Border border, const StagedPart& part,
                        SharedAddress stage, int pitch, int y) const {
     const bool aligned = plane.load_bytes == 16;
@@ -37,8 +37,8 @@ class LargeLoader {
       if (source >= 0) {
         const std::uint8_t* const from =
             plane.in + static_cast<std::int64_t>(source) * plane.in_pitch + first;
-        // Several copies are started at a time, each with an address register of its own, because a
-        // register cannot be overwritten until the copy has read it.
+        // Several copies at a time, each with its own address register, because a register cannot
+        // be overwritten until its copy has read it.
         constexpr int copies = 3;
 #pragma unroll 1
         for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)
@@ -84,11 +84,11 @@ class LargeLoader {
 };
 
 /// Fills in the bytes beyond the ends of staged rows. For each part of the window, a map holds the
-/// bytes of the row that are repeated there. It is the same for all rows.
+/// positions of the repeated bytes, which all rows share.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:
-  /// map has one element per byte of each part. part_at(p) returns part number p.
+  /// map has one element per byte of each part. part_at(p) returns part p.
   template <class PartAt>
   __device__ LargeEdges(const Plane& plane, Border border, Mirrored* map, int parts,
                         const PartAt& part_at)
@@ -111,7 +111,7 @@ class LargeEdges {
 
   __device__ bool any() const { return any_; }
 
-  /// Completes a stage that has arrived and holds the rows from y on.
+  /// Completes a loaded stage that holds the rows from y on.
   __device__ void pad(const Plane& plane, Border border, const StagedPart& part, int number,
                       SharedAddress stage, int pitch, int y) const {
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -122,7 +122,7 @@ class LargeEdges {
         pad_edges(plane, border, part, stage, pitch, y, large_rows, warp, warps);
       return;
     }
-    // A warp takes 32 neighbouring bytes of every fourth row.
+    // A warp fills 32 adjacent bytes of every fourth row.
     constexpr int shares = 4, share_rows = large_rows / shares;
     const int edges = part.edge_bytes(plane);
 #pragma unroll 1

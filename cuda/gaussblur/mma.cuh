@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Products on the tensor cores. Their sums are cut into bytes after the first product and rounded
-// after the second. fragments.h explains which lane holds what. For .cu files.
+// Products on the tensor cores. Sums are cut into bytes after the first product and rounded after
+// the second (fragments.h).
 
 #include <cuda_runtime.h>
 
@@ -12,8 +12,7 @@
 
 namespace cudavision::gaussblur {
 
-/// Hides from the compiler where a value comes from. It would otherwise compute some values again
-/// at each use instead of keeping them in a register.
+/// Makes the compiler keep a value in a register instead of recomputing it at each use.
 template <class T>
 __device__ inline void keep_in_register(T& value) {
   static_assert(sizeof(T) == 4, "a register");
@@ -34,30 +33,29 @@ __device__ inline void load_factors(const std::uint32_t* table, std::uint32_t (&
   }
 }
 
-/// The rules by which a lane reads a plane's samples and turns its sums into results.
+/// How a lane reads a plane's samples and turns its sums into results.
 template <class Depth>
 struct SampleRules {
-  // Each of the two 16-bit samples in a word becomes min(sample, limit) & mask.
+  // The two 16-bit samples of a word become min(sample, limit) & mask.
   std::uint32_t limit;
   std::uint32_t mask;
-  // Where x is not blurred, the sum along it is too small by a byte or by a bit, because of
-  // identity_in_row. With 8-bit coefficients, selectors for each half of the tile make up for that
-  // when the sum is cut into bytes; with 16-bit ones, a shift does.
+  // If x is not blurred, identity_in_row makes the sum along x too small by a byte or a bit. With
+  // 8-bit coefficients, selectors for each half of the tile correct this when the sum is cut into
+  // bytes; with 16-bit ones, a shift does.
   std::uint32_t low_bytes[2];
   std::uint32_t high_bytes[2];
   int row_shift[2];
-  // Where y is not blurred, the sum along it is too small by a bit. With 8-bit coefficients, a
-  // factor of 2 makes up for that; with 16-bit ones, one bit less is shifted out of the sum.
+  // If y is not blurred, the sum along y is too small by a bit. With 8-bit coefficients, a factor
+  // of 2 corrects this; with 16-bit ones, the final shift is one bit shorter.
   std::uint32_t result_factor;
   int result_shift;
-  std::uint32_t rounding;  // half of the last place that is kept
+  std::uint32_t rounding;  // half of the last bit kept
 
   __device__ std::uint32_t read(std::uint32_t word) const {
     return Depth::sample_bytes == 1 ? word : __vminu2(word, limit) & mask;
   }
 };
 
-/// Makes the rules of a lane whose g (fragments.h) is given.
 template <class Depth>
 __device__ SampleRules<Depth> sample_rules(const Arguments& a, const Plane& plane, int g) {
   SampleRules<Depth> rules{};
@@ -89,8 +87,7 @@ __device__ SampleRules<Depth> sample_rules(const Arguments& a, const Plane& plan
   return rules;
 }
 
-/// A lane's sums along x for 16 rows and one group of 16 samples. One product gives the even rows,
-/// a second one the odd rows.
+/// A lane's sums along x of 16 samples, for even rows (first product) and odd rows (second).
 template <class Depth>
 struct RowSums {
   Sums sum[2][Depth::row_sums] = {};
@@ -111,8 +108,7 @@ struct RowSums {
       const std::uint32_t v0 = value(rules, 0, 2 * half), v1 = value(rules, 1, 2 * half);
       const std::uint32_t v2 = value(rules, 0, 2 * half + 1), v3 = value(rules, 1, 2 * half + 1);
       if constexpr (Depth::result_bytes == 2) {
-        // These are multiplications instead of permutations, because the permutations' pipe is busy
-        // enough as it is.
+        // Multiplications, because the pipe for permutations is the busier one.
         const std::uint32_t first = v1 * 0x10000 + v0;
         const std::uint32_t second = v3 * 0x10000 + v2;
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
@@ -137,12 +133,11 @@ template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Returns two neighbouring samples of row g or, with `below`, of row g + 8. Samples of one byte
-  /// are in the upper bytes of the word's halves.
+  /// Two adjacent samples of row g + 8·below. One-byte samples are the upper bytes of the halves.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {
-      // Two sums side by side in one word, without their last bytes.
+      // Two sums per word, without their last bytes.
       const std::uint32_t low = __byte_perm(sum[0].v[i], sum[0].v[i + 1], 0x7531);
       const std::uint32_t high = __byte_perm(sum[1].v[i], sum[1].v[i + 1], 0x5410);
       return high * rules.result_factor + (low * rules.result_factor + rules.rounding);
@@ -154,8 +149,7 @@ struct ColumnSums {
 
  private:
   __device__ std::uint32_t value(const SampleRules<Depth>& rules, int i) const {
-    // Shifting step by step is exact: rounding down a quotient of a rounded-down quotient gives the
-    // same as dividing once.
+    // Shifting in steps is exact, because nested floor divisions equal a single one.
     std::uint32_t value = (static_cast<std::uint32_t>(sum[0].v[i]) >> 8) + sum[1].v[i];
     value = (value >> 8) + sum[2].v[i];
     value = (value >> 8) + sum[3].v[i] + rules.rounding;
@@ -165,7 +159,7 @@ struct ColumnSums {
   }
 };
 
-/// Returns a lane's 8 bytes of row g of the tile or, with `below`, of row g + 8.
+/// A lane's 8 bytes of row g + 8·below of the tile.
 template <class Depth>
 __device__ inline uint2 result_row(const SampleRules<Depth>& rules,
                                    const ColumnSums<Depth> (&sums)[Depth::groups][2], int below) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur of pixels of four 8-bit channels that are blurred alike. A warp transposes the pixels
-// that it has staged into words of four neighbours of one channel, and transposes the results back.
-// So all channels share the factors, and none of these are the zeros that small.cuh needs between
-// the samples of a channel. For .cu files.
+// The blur of pixels of four 8-bit channels with equal kernels. A warp transposes staged pixels
+// into words of four adjacent samples of one channel, and transposes the results back. All channels
+// then share the factors, without the zeros that small.cuh needs between the samples of a channel.
 
 #include <cuda_runtime.h>
 
@@ -17,15 +16,13 @@
 
 namespace cudavision::gaussblur {
 
-/// Returns the distance in bytes from one row of a stage to the next. Lanes load pixels of two
-/// neighbouring rows at once; with this pitch these are in different banks.
+/// Pixels of two adjacent rows, which a lane loads at once, are in different banks.
 CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
 
-/// The rules by which sums become results. Along an axis that is not blurred, identity_of_pixels
-/// makes the sums too small by a byte, and these rules make up for it. To save registers, some
-/// values are derived from others where they are used.
+/// Along an axis that is not blurred, identity_of_pixels makes the sums too small by a byte; these
+/// rules correct it. Some values are derived where they are used, to save registers.
 class PixelRules {
  public:
   __device__ explicit PixelRules(const Plane& plane)
@@ -39,7 +36,6 @@ class PixelRules {
   __device__ std::uint32_t low_bytes() const { return hidden(low_bytes_); }
   static constexpr std::uint32_t other_bytes = 0x1111;
 
-  /// Half of the last place that is kept of a sum along y.
   __device__ std::uint32_t rounding() const { return rounding_; }
   /// Selects the result bytes of two sums along y.
   __device__ std::uint32_t results() const { return 0x51 + (hidden(rounding_) >> 15) * 0x11; }
@@ -54,7 +50,6 @@ class PixelRules {
   std::uint32_t rounding_;
 };
 
-/// A lane's words of the left factors of both products.
 template <int kRowSlices, int kColumnSlices>
 class PixelFactors {
  public:
@@ -69,7 +64,7 @@ class PixelFactors {
   std::uint32_t words_[4 * pixel_factor_quads(kRowSlices, kColumnSlices)];
 };
 
-/// Four neighbouring pixels as one word for each channel.
+/// Four adjacent pixels as one word for each channel.
 struct Channels {
   std::uint32_t word[pixel_bytes];
 
@@ -85,8 +80,7 @@ struct Channels {
   }
 };
 
-/// Adds left · right over kSlices slices to sums. left(slice, half) returns the lane's word of row
-/// g + 8·half.
+/// left(slice, half) returns the lane's word of row g + 8·half.
 template <int kSlices, class Left>
 __device__ inline void multiply(const Left& left, const std::uint32_t (&right)[kSlices],
                                 Sums& sums) {
@@ -98,7 +92,6 @@ __device__ inline void multiply(const Left& left, const std::uint32_t (&right)[k
     sums = multiply_slice(left(kSlices - 1, 0), left(kSlices - 1, 1), right[kSlices - 1], sums);
 }
 
-/// Returns sums · factor + addend.
 __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint32_t addend) {
   Sums result;
 #pragma unroll
@@ -107,7 +100,6 @@ __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint3
   return result;
 }
 
-/// A lane's bytes of the sums along x, for all rows that a tile needs.
 template <int kColumnSlices>
 struct PixelRing {
   std::uint32_t word[pixel_bytes][2][2][kColumnSlices];  ///< by channel, half, byte
@@ -125,14 +117,13 @@ struct PixelRing {
   }
 };
 
-/// Sums 16 staged rows along x. from is the address of this lane's first pixels of the window.
+/// from is the address of this lane's first pixels of the window, in 16 staged rows.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
                                 PixelRing<kColumnSlices>& ring) {
   const auto left = [&](int slice, int half) { return factors.row(slice, half); };
-  // Sums have 16 bits. Those of q = 1 go to the upper halves of the words, and those of q = 0 are
-  // added to that.
+  // Sums have 16 bits: q = 1 uses the upper halves of the words, q = 0 the lower halves.
   Sums sums[pixel_bytes]{};
 #pragma unroll
   for (int q = 1; q >= 0; --q) {
@@ -163,8 +154,7 @@ __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& f
     }
 }
 
-/// Sums the rows of the ring along y, for two neighbouring pixels in each of the rows g and g + 8:
-/// the first (half = 0) or the last (1) of a lane's four.
+/// The first (half = 0) or last (1) two of a lane's four pixels, in each of the rows g and g + 8.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                     const PixelRules& rules, const PixelRing<kColumnSlices>& ring,
@@ -185,8 +175,7 @@ __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices
   return make_uint4(pixel(0), pixel(1), pixel(2), pixel(3));
 }
 
-/// Writes those of four pixels that are within the row. left is the number of bytes to the end of
-/// the row. Writes words if `words` is true, else single bytes.
+/// Writes the pixels within the row, which ends after `left` bytes.
 __device__ inline __noinline__ void call_store_pixels(std::uint8_t* out, int left, bool words,
                                                       uint4 pixels) {
   const std::uint32_t of_lane[] = {pixels.x, pixels.y, pixels.z, pixels.w};
@@ -209,10 +198,8 @@ __device__ inline __noinline__ uint4 call_sharpened(uint4 source, uint4 blurred)
                     sharpened_bytes(source.z, blurred.z), sharpened_bytes(source.w, blurred.w));
 }
 
-/// Writes a lane's four pixels of the rows g and g + 8 of tiles.
 class PixelStorer {
  public:
-  /// position is that of the first pixel in its row.
   __device__ PixelStorer(const Arguments& a, const Plane& plane, int position)
       : a_(a),
         plane_(plane),
@@ -259,9 +246,8 @@ class PixelStorer {
   const bool whole_;
 };
 
-/// The number of blocks that must fit on a multiprocessor. Four fit only on Hopper: earlier cards
-/// have shared memory for only three, and on all others registers for a fourth one would have to be
-/// spilled.
+/// Minimum of blocks per multiprocessor. Four fit only on Hopper: earlier cards have shared memory
+/// for three, and other cards would spill registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 constexpr int pixel_blocks = 3;
 #else
@@ -273,13 +259,13 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     blur_pixels(const __grid_constant__ Arguments a) {
   constexpr int halo = pixel_bytes * column_halo(kRowSlices);
   constexpr int chunks = pixel_window_bytes(kRowSlices) / chunk_bytes;
-  constexpr int lanes = chunks % 8 == 0 ? 8 : 4;  // share a row
+  constexpr int lanes = chunks % 8 == 0 ? 8 : 4;  // lanes that share a row
   constexpr int pitch = pixel_pitch(kRowSlices);
   constexpr int stage_bytes = pitch * tile_rows;
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // The item is computed again below, because keeping it until then would take scarce registers.
+  // Computed again below, because keeping it would take scarce registers.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
     skip_item();
     return;
@@ -300,7 +286,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   PixelStorer storer(a, plane, item.x + 16 * t);
   SharedAddress window = stages + pixel_row_of_column(0, g) * pitch + 16 * t;
   keep_in_register(window);
-  int rows_left = item.end - item.begin - g;  // counted from this lane's next row
+  int rows_left = item.end - item.begin - g;  // from this lane's next row on
   PixelRing<kColumnSlices> ring;
 
   begin_item(a.everywhere);
@@ -326,8 +312,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
                    staged + (kColumnSlices == 2 ? stage : next_stage + tile_rows / 2 * pitch));
       rows_left -= tile_rows;
     }
-    // The next slice goes into the stage of the previous one, which all lanes have finished with
-    // now.
+    // All lanes must have read the previous slice before the next one replaces it.
     __syncwarp();
     if (s + small_stages - 1 < slices)
       loader.load(next_stage);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Plans a launch from the sizes of the Gaussians: chooses the kernel that blurs the frame, and
-// shares out the work among blocks. For cuda.cu.
+// Plans a launch: chooses the kernel for the sizes of the Gaussians, and divides the work.
 
 #include <algorithm>
 #include <cmath>
@@ -12,40 +11,36 @@
 
 namespace cudavision::gaussblur {
 
-/// Returns an even number of slices whose windows cover a halo of that many bytes.
+/// Even number of slices whose windows cover a halo of this many bytes.
 inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// Windows are staged as a whole if that leaves room for at least a few warps, because then whatever
-// lies beyond an edge has its mirror image in the same stage.
+// Windows are staged as a whole if memory remains for at least a few warps. Every byte beyond an
+// edge then has its mirror image in the same stage.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
-/// The most steps of a work item in an active cell.
 constexpr int max_cell_steps = 8;
 
-/// The GPU's limits that a launch depends on.
 struct Card {
   int multiprocessors = multiprocessor_count();
-  int shared_bytes =  ///< the most that one block can have
+  int shared_bytes =  ///< maximum of a block
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   Card() {
-    // Tests make any card as small as the smallest, so that the scratch memory is used.
+    // Tests limit the size to the smallest card's, to cover the scratch memory.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif
   }
 };
 
-/// Returns the most blocks of a launch that uses scratch memory. Each of them needs its own part of
-/// it.
+/// Each block of a launch with scratch memory has its own part of it.
 inline unsigned scratch_blocks(const Card& card) {
   return card.multiprocessors * scratch_blocks_per_multiprocessor;
 }
 
-/// A kernel and the shape of its launch.
 struct Launch {
   KernelFunction kernel = nullptr;
   KernelFunction in_cells = nullptr;  ///< for active cells only
@@ -54,10 +49,10 @@ struct Launch {
   int chunk_pairs = 0;
   bool of_pixels = false;
   int width = 0;          ///< of a work item, in bytes; 0: a tile for each warp of the block
-  int stage_bytes = 0;    ///< of a stage of one warp, where warps work independently; else 0
+  int stage_bytes = 0;    ///< of one stage of a warp if warps work independently, else 0
   int step_rows = 0;      ///< output rows of one step
-  int missing_rows = 0;   ///< the first step has this many rows fewer
-  int warm_up_steps = 0;  ///< steps before the first that has output
+  int missing_rows = 0;   ///< rows that the first step lacks
+  int warm_up_steps = 0;  ///< steps before the first one with output
   int warps = 0;          ///< of a block; 0: any number
   int shared_bytes = 0;
   bool uses_scratch = false;
@@ -74,7 +69,6 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
                               !launch.uses_scratch);
 }
 
-/// Returns the launch for planes that the direct kernel can blur.
 inline Launch direct_launch() {
   Launch launch;
   launch.kernel = launch.in_cells = blur_direct;
@@ -85,8 +79,8 @@ inline Launch direct_launch() {
   return launch;
 }
 
-/// Chooses the cheapest kernel for the largest halo and radius of all planes. LaunchPlan chooses
-/// the number of warps, unless the kernel has a fixed one.
+/// Chooses the cheapest kernel for the largest halo and radius. LaunchPlan chooses the number of
+/// warps, unless it is fixed.
 inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo, int radius,
                             bool of_pixels) {
   Launch launch;
@@ -130,8 +124,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   return launch;
 }
 
-/// Returns how many bytes of a plane's row, from first_byte_of_cell() on, an active cell needs. It
-/// is `width` pixels wide.
+/// Bytes of a plane's row, from first_byte_of_cell() on, for a cell of `width` pixels.
 inline int bytes_of_cell(int width, const Plane& plane) {
   const int periods = (width + plane.period_pixels - 1) / plane.period_pixels;
   const int bytes = periods * plane.period;
@@ -139,13 +132,12 @@ inline int bytes_of_cell(int width, const Plane& plane) {
   return begins_there ? bytes : bytes + plane.period + cell_alignment - 1;
 }
 
-/// Returns how many rows of a plane an active cell needs. It is `height` pixels high.
 inline int rows_of_cell(int height, const Plane& plane) {
   const int rows = (height + plane.row_pixels - 1) / plane.row_pixels;
   return height % plane.row_pixels == 0 ? rows : rows + 1;
 }
 
-/// A launch with its arguments; only the addresses of the frames are missing.
+/// A launch with its arguments, except the addresses of the frames.
 class LaunchPlan {
  public:
   LaunchPlan() = default;
@@ -159,8 +151,8 @@ class LaunchPlan {
   Arguments arguments;
   unsigned blocks = 0;
 
-  /// Returns the plan for blurring only the active cells, of which there must be some. Its work
-  /// items are smaller, so that these parts, too, occupy the whole GPU.
+  /// The plan for blurring only the active cells, of which there is at least one. Its work items
+  /// are smaller, so that they occupy the whole GPU.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
     LaunchPlan plan = *this;
     plan.launch.kernel = launch.in_cells;
@@ -170,9 +162,8 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses how wide and how high the blocks' parts of the frame are. Fewer blocks repeat less
-  /// work at the seams. More blocks share the work more evenly, and some can compute while others
-  /// wait for memory.
+  /// Chooses the width and height of the blocks' parts of the frame. Fewer blocks repeat less work
+  /// at the seams. More blocks balance the load, and some can compute while others wait for memory.
   void share_out(const KernelSet& kernels, const Card& card) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
@@ -210,13 +201,11 @@ class LaunchPlan {
     number_items(chosen_steps, card);
   }
 
-  /// Returns a measure of the time that blocks of so many steps take.
   double cost_of(double blocks, int steps, int warps, int resident, const Card& card) const {
-    constexpr int overhead = 2;     // what starting and ending a block costs, in steps
-    constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
-    constexpr double tail = 0.5;    // what the last blocks and those at the edges cost, in rounds
-    // A last round that is not full takes less time than a full one, but more than in proportion to
-    // its blocks.
+    constexpr int overhead = 2;     // of starting and ending a block, in steps
+    constexpr int busy_warps = 16;  // keep a multiprocessor busy
+    constexpr double tail = 0.5;    // of the last blocks and of edge blocks, in rounds
+    // A partial last round costs less than a full one, but more than in proportion to its blocks.
     const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
     const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
     const double neighbours = std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
@@ -236,9 +225,8 @@ class LaunchPlan {
     set_item_count(first, card);
   }
 
-  /// Cells are joined until an item fits into them. Where a plane's cells do not consist of whole
-  /// items, neighbouring items overlap, and write the same results there. As the height of most
-  /// cells is a power of two, the number of an item's steps is one as well.
+  /// Joins cells until an item fits. Items that do not divide a cell overlap and write equal
+  /// results. Steps are powers of two, as most cells' heights are.
   void number_items_of_cells(const regions::ActiveCells& active, const Card& card) {
     double best = 0;
     int chosen_steps = 1;
@@ -254,7 +242,6 @@ class LaunchPlan {
     set_item_count(number_items_of_cells(active, chosen_steps), card);
   }
 
-  /// Returns the number of items.
   int number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);
@@ -316,7 +303,7 @@ class LaunchPlan {
     return items;
   }
 
-  int resident_ = 1;  // blocks on a multiprocessor
+  int resident_ = 1;  // blocks per multiprocessor
 };
 
 }  // namespace cudavision::gaussblur

@@ -7,14 +7,13 @@ namespace cudavision::gaussblur {
 namespace {
 
 constexpr int word_bytes = 4;
-/// The bytes of a row that one thread blurs.
+/// Bytes of a row that one thread blurs.
 constexpr int own_bytes = 2 * word_bytes;
 /// With fewer rows, a row above or below the plane would be mirrored more than once.
 constexpr int fewest_rows = 2 * DirectPlane::max_radius;
 
-/// Finds the bytes for the word at `position`, beyond an end of the row, in the two words at that
-/// end, whose positions are `nearest` and `other`. Bytes outside of the halo do not count. Returns
-/// true if all bytes that count were found.
+/// Selects the bytes for the word at `position`, beyond an end of the row, from the words at
+/// `nearest` and `other`. Returns false if a byte within the halo is in neither.
 bool select_bytes(const Plane& plane, Border border, int position, int other, int nearest,
                   std::uint32_t& selector) {
   const SampleGrid& grid = plane.grids[0];
@@ -70,8 +69,8 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
     plane.inner_bytes = std::min(plane.inner_bytes, channel.step * bytes * channel.width);
   }
 
-  // Bytes that belong to no channel are staged and blurred like their neighbours, which keeps the
-  // loops regular. When results are stored, these bytes are copied from the input instead.
+  // Bytes outside all channels are blurred like their neighbours, which keeps the loops regular.
+  // They are copied from the input when results are stored.
   const Channel& first = channels[0].channel;
   for (int phase = 0; phase < 4; ++phase) {
     plane.grids[phase] = {first.step * bytes, first.width};
@@ -90,7 +89,7 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
         if (!channels[c].copied)
           plane.copied &= ~(1u << (at + b));
       }
-    // Where the channels differ, the period is 4 bytes or fewer.
+    // If the channels differ, the period is at most 4 bytes.
     if (channel.step == first.step && channels[c].x == channels[0].x &&
         channel.width == first.width)
       continue;
@@ -126,7 +125,7 @@ bool are_pixels(const Plane& plane, const RowKernels& along_x) {
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y) {
   DirectPlane direct;
-  // Factors have 8 bits, which is one too few for the single coefficient of the identity, 256.
+  // Factors have 8 bits, one too few for the identity's coefficient, 256.
   if (!is_uniform(plane, along_x) || plane.copied != 0 || plane.row_bytes % own_bytes != 0 ||
       plane.rows < fewest_rows || plane.row_identity != 0 || along_y.identity() ||
       plane.row_radius > word_bytes || along_y.radius() > DirectPlane::max_radius)

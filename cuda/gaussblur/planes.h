@@ -11,20 +11,18 @@
 
 namespace cudavision::gaussblur {
 
-/// Fills in what the `count` ≥ 1 channels of plane `number` determine: grids, borders and which
-/// bytes are copied. kernels receives the kernels along x.
+/// Fills in grids, borders and copied bytes for count ≥ 1 channels. kernels receives those along x.
 void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* channels, int count,
                     Plane& plane, RowKernels& kernels);
 
-/// Returns true if every byte of a row belongs to the same grid and is blurred with the same
-/// kernel, or copied.
+/// True if all bytes of a row belong to the same grid, and share a kernel or are copied.
 bool is_uniform(const Plane& plane, const RowKernels& along_x);
 
-/// Returns true if the rows consist of pixels of four 8-bit samples that are blurred alike.
+/// True if the rows consist of pixels of four 8-bit samples with equal kernels.
 bool are_pixels(const Plane& plane, const RowKernels& along_x);
 
-/// Returns how the direct kernel blurs a plane with coefficients of 8 bits, or nothing if it
-/// cannot. The rest of the plane must be described already.
+/// Returns nothing if the direct kernel cannot blur the plane with 8-bit coefficients. The rest of
+/// the plane must be described already.
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with Gaussians so small that a lane keeps all its coefficients in registers, and with
-// them the sums along x that later rows need. For .cu files.
+// The blur with small Gaussians: a lane keeps all its coefficients, and the sums along x that later
+// rows need, in registers.
 
 #include <cuda_runtime.h>
 
@@ -97,7 +97,6 @@ __device__ inline void sum_rows(const SmallFactors<Depth, kRowSlices, kColumnSli
     sums[group].cut(rules, result[group]);
 }
 
-/// Sums the rows of the ring along y.
 template <class Depth, int kRowSlices, int kColumnSlices>
 __device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumnSlices>& factors,
                                    const SmallRing<Depth, kColumnSlices>& ring,
@@ -124,9 +123,8 @@ __device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumn
         }
 }
 
-/// Returns the number of blocks that must fit on a multiprocessor. That is kBlocks, except for one
-/// kernel that needs more registers on cards of compute capability 12 than on all others, and in
-/// active cells on those of 7.5. With one block fewer it need not spill them.
+/// kBlocks, or one fewer to avoid spills: for one kernel on compute capability 12, and its variant
+/// for active cells on 7.5.
 template <class Depth, int kColumnSlices, int kBlocks, bool kEverywhere>
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1200 || __CUDA_ARCH__ < 800)
@@ -137,16 +135,14 @@ constexpr int blocks_without_spills() {
   return kBlocks;
 }
 
-/// kTiles is the number of tiles that a warp blurs at a time, side by side. kBlocks is the number
-/// of blocks that must fit on a multiprocessor. Active cells have code of their own, so that whole
-/// frames need not wait for instructions that find cells: with common code, 15×15 in 3840×2160
+/// A warp blurs kTiles tiles at a time, side by side. kBlocks is the minimum of blocks per
+/// multiprocessor. Active cells have their own instances: with common code, 15×15 in 3840×2160
 /// bytes took 8.8 µs on an H200 instead of 8.4.
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks, bool kEverywhere>
 __global__ void __launch_bounds__(
     32 * small_warps, (blocks_without_spills<Depth, kColumnSlices, kBlocks, kEverywhere>()))
     blur_small(const __grid_constant__ Arguments a) {
-  // These instances have no registers left for inlined slow paths and would spill. In all others,
-  // inlining was measured to be faster.
+  // These instances would spill with inlined slow paths. For all others, inlining is faster.
   constexpr bool full = kBlocks > 3 || (kRowSlices == 6 && kColumnSlices == 3);
   constexpr SlowPath slow_path = full ? SlowPath::called : SlowPath::inlined;
   constexpr int halo = window_halo(kRowSlices);
@@ -157,7 +153,7 @@ __global__ void __launch_bounds__(
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // The item is computed again below, because keeping it until then would take scarce registers.
+  // Computed again below, because keeping it would take scarce registers.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), kTiles * tile_bytes, kEverywhere)) {
     skip_item();
     return;
@@ -178,7 +174,7 @@ __global__ void __launch_bounds__(
   Storer<Depth, slow_path, kTiles> storer(a, plane, item.x + 8 * t, item.begin + g);
   SharedAddress window = stages + row_of_column(0, g) * pitch + staged_halo - halo + 8 * t;
   keep_in_register(window);
-  int rows_left = item.end - item.begin - g;  // counted from this lane's next row
+  int rows_left = item.end - item.begin - g;  // from this lane's next row on
   SmallRing<Depth, kColumnSlices> ring[kTiles];
 
   begin_item(kEverywhere);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Stages rows for small.cuh and pixels.cuh. Each warp stages its part of a plane for itself, in
-// slices of 16 rows. For .cu files.
+// Stages rows for small.cuh and pixels.cuh: each warp stages its own slices of 16 rows.
 
 #include <cuda_runtime.h>
 
@@ -10,20 +9,17 @@
 
 namespace cudavision::gaussblur {
 
-/// The number of warps of a block. They work independently.
 constexpr int small_warps = 4;
-/// The number of stages of 16 rows in shared memory. While one is in use, the others are being
-/// loaded.
+/// Stages of 16 rows in shared memory. One is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// Returns the number of this warp in its block. The shuffle lets the compiler rely on all lanes
-/// having the same number, so that it keeps what follows from the number in uniform registers.
+/// Number of this warp in its block. The shuffle tells the compiler that all lanes have the same
+/// number, so that values derived from it stay in uniform registers.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }
 
-/// Starts loading slices of 16 rows for one warp. kLanes of its lanes share a row, and each takes
-/// every kLanes-th chunk. Whatever is the same for all slices is computed once, in the constructor.
+/// Starts loading slices of 16 rows for one warp; kLanes lanes share the chunks of a row.
 template <int kChunks, int kPitch, int kLanes, SlowPath kSlowPath>
 class SmallLoader {
  public:
@@ -47,10 +43,9 @@ class SmallLoader {
     outer_ = c < kChunks && (part.begin < 0 || part.end > plane.rows);
   }
 
-  /// Loads the next slice into the stage that begins `stage` bytes after the first one.
+  /// Loads the next slice into the stage at offset `stage`.
   __device__ void load(int stage) {
-    // All addresses are computed first, because a register cannot be overwritten until the copy has
-    // read it.
+    // All addresses first: a register cannot be overwritten until its copy has read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
@@ -107,13 +102,13 @@ class SmallLoader {
   SharedAddress to_;
   int position_;
   int y_;
-  int begin_, count_[columns];  // the rows in which each chunk is simply copied
+  int begin_, count_[columns];  // rows in which each chunk is copied without changes
   bool odd_ = false;            // a chunk crosses an end of the row or is not aligned
-  bool outer_;                  // some of the rows are above or below the plane
+  bool outer_;                  // some rows are above or below the plane
 };
 
-/// Fills in the bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes. A
-/// lane's sources and targets are the same in all rows, so they are found once.
+/// Fills in bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes. All
+/// rows share a lane's sources and targets.
 template <int kUnit>
 class EdgeMirror {
  public:
@@ -146,13 +141,11 @@ class EdgeMirror {
   __device__ bool any() const {
     return edges_ > 0;
   }
-  /// Returns true if all sources are in the stage. Otherwise pad_edges() must be called instead of
-  /// pad().
+  /// True if all sources are in the stage. Otherwise pad_edges() replaces pad().
   __device__ bool complete() const {
     return complete_;
   }
 
-  /// Fills in the bytes for 16 staged rows.
   __device__ void pad(SharedAddress stage, int pitch) const {
     const int step = 32 >> log_lanes_;
 #pragma unroll
@@ -174,12 +167,12 @@ class EdgeMirror {
   }
 
   int edges_;
-  int from_[lists], to_[lists];  // this lane's; to_ is negative where it has none
+  int from_[lists], to_[lists];  // of this lane; to_ is negative if unused
   int log_lanes_ = 0;
   bool complete_ = true;
 };
 
-/// Fills in the bytes beyond the ends of the 16 rows from row y on, which have arrived in a stage.
+/// Fills in the bytes beyond the ends of the 16 rows from row y on, in a loaded stage.
 template <SlowPath kSlowPath, int kUnit>
 __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
                                  const StagedPart& part, SharedAddress stage, int pitch, int y) {
@@ -194,7 +187,7 @@ __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& p
   __syncwarp();
 }
 
-/// Starts loading the first slices into all stages but the last. Returns where the last one begins.
+/// Starts loading the first slices into all stages but the last. Returns the last stage's offset.
 template <int kStageBytes, class Loader>
 __device__ inline int load_first(Loader& loader, int slices) {
   int stage = 0;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Brings rows of a plane, with whatever lies beyond its edges, into shared memory. These functions
-// are common to all tensor-core kernels; small_stage.cuh and large_stage.cuh put them together. For
-// .cu files.
+// Loads rows of a plane, and the bytes beyond its edges, into shared memory.
 
 #include <cuda_runtime.h>
 
@@ -13,20 +11,17 @@ namespace cudavision::gaussblur {
 
 constexpr int chunk_bytes = 16;  ///< one asynchronous copy
 
-/// Returns the number of chunks that hold that many bytes of a row and a halo on either side, each
-/// in whole chunks.
+/// Chunks that hold this many bytes of a row and a halo of whole chunks on either side.
 CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int halo) {
   return (bytes + 2 * ((halo + chunk_bytes - 1) / chunk_bytes * chunk_bytes)) / chunk_bytes;
 }
 
-/// Returns the distance in bytes from one row of a stage to the next. An odd number of chunks puts
-/// the rows 2g, which the lanes of half a warp load at once, into different banks.
+/// An odd number of chunks puts the rows 2g, which half a warp loads at once, into different banks.
 CUDAVISION_HOST_DEVICE constexpr int stage_pitch(int chunks) {
   return chunk_bytes * (chunks | 1);
 }
 
-/// An address in shared memory. With pointers instead, the compiler would compute again and again
-/// where shared memory begins.
+/// An address in shared memory. With pointers, the compiler would recompute its base repeatedly.
 using SharedAddress = std::uint32_t;
 
 __device__ inline SharedAddress shared_address(const void* pointer) {
@@ -56,7 +51,6 @@ __device__ inline uint4 load_quad(SharedAddress from) {
                : "memory");
   return quad;
 }
-/// Loads from any memory.
 __device__ inline uint4 load_quad(const std::uint8_t* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
@@ -96,7 +90,6 @@ __device__ inline void copy_async(SharedAddress to, const std::uint8_t* from) {
 #endif
 }
 
-/// Ends a batch of copies.
 __device__ inline void commit_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -111,7 +104,6 @@ __device__ inline void wait_for_copies() {
 #endif
 }
 
-/// Returns the byte of a constant border that belongs at a position of a row.
 __device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
   int phase = position % plane.period;
   if (phase < 0)
@@ -119,8 +111,7 @@ __device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
   return static_cast<std::uint8_t>(plane.border_value >> (8 * phase));
 }
 
-/// Returns, for a position beyond an end of a row, the position of the byte that is repeated there,
-/// or −1 for the constant.
+/// Position of the byte to repeat at a position beyond an end of a row; −1 for the constant.
 __device__ inline int source_of_edge(const Plane& plane, Border border, int position) {
   const SampleGrid& grid = plane.grids[position & 3];
   int sample = position / grid.step;
@@ -130,8 +121,8 @@ __device__ inline int source_of_edge(const Plane& plane, Border border, int posi
   return inside < 0 ? -1 : inside * grid.step + (position - sample * grid.step);
 }
 
-/// A part of a plane that is staged: `chunks` chunks from position `first` of its rows on, in rows
-/// `begin` to `end`. Only bytes within the halo around the plane are needed.
+/// A staged part of a plane: `chunks` chunks from position `first` of its rows on, in rows `begin`
+/// to `end`. Only bytes within the halo around the plane are needed.
 struct StagedPart {
   int first;
   int chunks;
@@ -140,7 +131,7 @@ struct StagedPart {
 
   __device__ int last() const { return first + chunks * chunk_bytes; }
 
-  /// Both return the number of needed bytes beyond the left or the right end of a row.
+  /// Needed bytes beyond the left or the right end of a row.
   __device__ int left_edge(const Plane& plane) const {
     return max(0, min(0, last()) - max(first, -plane.row_radius));
   }
@@ -150,39 +141,38 @@ struct StagedPart {
   __device__ int edge_bytes(const Plane& plane) const {
     return left_edge(plane) + right_edge(plane);
   }
-  /// Returns the position of needed byte number i, counted over both ends.
+  /// Position of needed byte i, counted over both ends.
   __device__ int edge_position(const Plane& plane, int i) const {
     const int left = left_edge(plane);
     return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
   }
-  /// Returns true if the part contains the byte of the row at a position.
+  /// True if the part contains the row's byte at a position.
   __device__ bool has(const Plane& plane, int position) const {
     return position >= max(first, 0) && position < min(last(), plane.inner_bytes);
   }
 };
 
-/// Returns true if one aligned copy brings the whole chunk.
+/// True if one aligned copy loads the whole chunk.
 __device__ inline bool is_whole_chunk(const Plane& plane, int position) {
   return plane.load_bytes == 16 && position >= 0 && position + chunk_bytes <= plane.inner_bytes;
 }
 
-/// Returns true if a chunk contains bytes of the row.
+/// True if a chunk contains bytes of the row.
 __device__ inline bool is_inner_chunk(const Plane& plane, int position) {
   return position + chunk_bytes > 0 && position < plane.inner_bytes;
 }
 
-/// Returns true if a chunk contains bytes of the row or its halo.
+/// True if a chunk contains bytes of the row or its halo.
 __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
   return position < plane.row_bytes + plane.row_radius &&
          position + chunk_bytes > -plane.row_radius;
 }
 
-/// Code that only few tiles need can be called, which keeps a kernel small and saves registers, or
-/// inlined, which spares all other tiles the cost of a kernel that contains calls.
+/// Rarely needed code can be called, which saves registers and instructions, or inlined, which
+/// spares the usual path the cost of a kernel that contains calls.
 enum class SlowPath { called, inlined };
 
-/// Stages a chunk of any row, inside or outside of the plane. Bytes beyond the row's ends are
-/// skipped; pad_edges() fills them in.
+/// Skips bytes beyond the row's ends, which pad_edges() fills in. y may be outside the plane.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))
@@ -214,8 +204,8 @@ __device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Bor
   stage_any_chunk(plane, border, to, y, position);
 }
 
-/// Fills in the bytes beyond the ends of `count` staged rows that have arrived. Most of them mirror
-/// bytes of the same stage. This warp is number `worker` of the `workers` that share the rows.
+/// Fills in the bytes beyond the ends of `count` loaded rows. Most mirror bytes of the same stage.
+/// This warp is `worker` of the `workers` that share the rows.
 __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {
@@ -235,7 +225,7 @@ __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart p
     for (int r = worker; r < count; r += workers) {
       const int source = border_index(y + r, plane.rows, border);
       if (y + r < part.begin || y + r >= part.end || source < 0)
-        continue;  // not needed, or a row of constants, which stage_any_chunk() completed
+        continue;  // not needed, or a row of constants, completed by stage_any_chunk()
       store_byte(to + r * pitch,
                  from < 0 ? border_byte(plane, position)
                  : from >= plane.row_bytes

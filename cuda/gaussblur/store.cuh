@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Writes the results of the kernels, 8 bytes of a row at a time. They are written as they are, or
-// are first sharpened or combined with bytes that are copied. For .cu files.
+// Writes results, 8 bytes of a row at a time: unchanged, sharpened, or combined with copied bytes.
 
 #include <cuda_runtime.h>
 
@@ -11,8 +10,7 @@
 
 namespace cudavision::gaussblur {
 
-/// Writes 8 bytes of a row sample by sample, for places where alignment, the end of the row or the
-/// pattern of copied bytes permits nothing faster.
+/// For unaligned rows, the end of a row and mixed patterns of copied bytes.
 template <class Depth>
 __device__ inline void store_samples(const Arguments& a, const Plane& plane, int y, int position,
                                      uint2 blurred) {
@@ -44,13 +42,12 @@ __device__ __noinline__ void call_store_samples(const Arguments& a, const Plane&
   store_samples<Depth>(a, plane, y, position, blurred);
 }
 
-/// Returns saturate(2·source − blurred) for each byte of a word.
+/// saturate(2·source − blurred) for each byte of a word.
 __device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
   // One of the two differences is zero, so each step saturates only if the result does.
   return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
 }
 
-/// Returns the same for each sample of a word.
 template <class Depth>
 __device__ inline std::uint32_t sharpened(const SampleRules<Depth>& rules, std::uint32_t source,
                                           std::uint32_t blurred) {
@@ -61,7 +58,6 @@ __device__ inline std::uint32_t sharpened(const SampleRules<Depth>& rules, std::
                   rules.limit & rules.mask);
 }
 
-/// Returns the source's bits where `copied` has ones, else the blurred ones.
 __device__ inline std::uint32_t chosen(std::uint32_t source, std::uint32_t blurred,
                                        std::uint32_t copied) {
   return (source & copied) | (blurred & ~copied);
@@ -76,12 +72,10 @@ __device__ inline std::uint32_t combined(const Arguments& a, const SampleRules<D
   return chosen(source, blurred, copied);
 }
 
-/// Writes a lane's 8 bytes of rows g and g + 8 of each tile: kTiles tiles side by side, then those
-/// below.
+/// Writes a lane's 8 bytes of rows g and g + 8 of kTiles tiles, then of the tiles below.
 template <class Depth, SlowPath kSlowPath, int kTiles = 1>
 class Storer {
  public:
-  /// position and y are those of the lane's first byte.
   __device__ Storer(const Arguments& a, const Plane& plane, int position, int y)
       : a_(a),
         plane_(plane),
@@ -110,7 +104,6 @@ class Storer {
     }
   }
 
-  /// Moves on to the tiles below.
   __device__ void advance() {
     out_ += 2 * half_step_;
     y_ += tile_rows;
@@ -140,7 +133,7 @@ class Storer {
   const std::int64_t half_step_;
   int y_;
   const int position_;
-  const int plain_;  // tiles up to this distance from the first one are stored without changes
+  const int plain_;  // maximum offset of tiles that are stored unchanged
 };
 
 }  // namespace cudavision::gaussblur

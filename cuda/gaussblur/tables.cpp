@@ -16,12 +16,11 @@ std::uint32_t byte_of(std::uint32_t value, int number) {
   return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
 }
 
-/// Returns the factor, in sum number `sum`, of the byte at that distance from the beginning of an
-/// output sample.
+/// Factor, in sum `sum`, of the byte at this distance from the start of an output sample.
 template <class Depth>
 std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
   constexpr int bytes = Depth::sample_bytes;
-  const int within = (distance % bytes + bytes) % bytes;  // which byte of its sample this is
+  const int within = (distance % bytes + bytes) % bytes;  // number of the byte in its sample
   const int samples = distance - within;
   if (samples % step != 0)
     return 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The part of a frame that a block or a warp blurs. For .cu files.
-
 #include <cuda_runtime.h>
 
 #include "cuda/core/cuda_launch.h"
@@ -10,15 +8,14 @@
 
 namespace cudavision::gaussblur {
 
-/// A part of a plane, the work of a block or of a warp: tiles side by side and below each other.
+/// A part of a plane, the work of a block or a warp: tiles side by side and below each other.
 struct WorkItem {
   int plane;
-  int x;      ///< the first byte in each row
+  int x;      ///< first byte in each row
   int begin;  ///< rows
   int end;
 
-  /// width is that of every item, in bytes. everywhere is that of the arguments; a kernel may know
-  /// it when it is compiled.
+  /// width is in bytes. everywhere equals a.everywhere, but may be a compile-time constant.
   __device__ WorkItem(const Arguments& a, int number, int width, bool everywhere)
       : plane(0), x(0), begin(0) {
     while (plane + 1 < a.plane_count && number >= a.planes[plane + 1].first_item)
@@ -40,26 +37,24 @@ struct WorkItem {
     end = min(end, begin + a.item_rows);
   }
 
-  /// A cell may have items beyond its end, or that of the plane.
+  /// A cell may have items beyond its end, or the plane's.
   __device__ bool is_in_plane(const Arguments& a) const {
     return begin < end && x < a.planes[plane].row_bytes;
   }
 };
 
-/// Returns true if there is a work item of that number, with rows and bytes in its plane.
 __device__ inline bool is_needed(const Arguments& a, int number, int width, bool everywhere) {
   return number < a.item_count && (everywhere || WorkItem(a, number, width, false).is_in_plane(a));
 }
 
-/// Waits for the earlier launches. Where little of the frame is blurred, the next launch may start
-/// at once, to use the rest of the GPU.
+/// Waits for the earlier launches. If only active cells are blurred, the next launch may start at
+/// once and use the rest of the GPU.
 __device__ inline void begin_item(bool everywhere) {
   grid_dependency_wait();
   if (!everywhere)
     launch_dependents();
 }
 
-/// Ends a block or a warp without work.
 __device__ inline void skip_item() {
   grid_dependency_wait();
   launch_dependents();
