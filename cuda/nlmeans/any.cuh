@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: non-local means of samples of one or two bytes with patches and searches of any
-// size. A first kernel pads the pictures and stores them as contiguous values. Then each block
-// takes the shifts of the search one by one: it computes the squared differences of its tile, sums
-// them down the columns, and sums these along the rows.
+// Non-local means of samples of one or two bytes, with patches and searches of any size. A first
+// kernel pads the pictures. Then each block takes the shifts of the search in turn, and sums the
+// squared differences of its tile along columns and rows.
 
 #include <cuda_runtime.h>
 
@@ -16,10 +15,10 @@
 namespace cudavision::nlmeans {
 
 constexpr int any_threads = 256;
-constexpr int any_tile = 32;  ///< pixels along each side; each thread denoises four pixels
+constexpr int any_tile = 32;  ///< pixels along each side; each thread denoises four
 constexpr int max_any_side = any_tile + Parameters::Ranges::patch.max - 1;
 
-/// A padded picture of one of the frames: channel by channel, row by row.
+/// A padded picture of one frame, stored by channel, then by row.
 template <class Sample>
 struct Padded {
   __device__ Padded(const NlMeansArguments& a, const DenoisedPicture& picture, int frame)
@@ -28,7 +27,7 @@ struct Padded {
         height(picture.height + 2 * halo),
         samples(reinterpret_cast<Sample*>(picture.padded + frame * a.padded_frame_bytes)) {}
 
-  /// Returns the address of a sample. x and y are coordinates of the picture.
+  /// x and y are coordinates of the picture.
   __device__ Sample* at(int channel, int x, int y) const {
     return samples + (static_cast<std::int64_t>(channel) * height + y + halo) * width + x + halo;
   }
@@ -37,7 +36,6 @@ struct Padded {
   Sample* samples;
 };
 
-/// Each block pads one row of one channel of a frame.
 template <class Sample>
 __global__ void __launch_bounds__(any_threads)
     pad_pictures(const __grid_constant__ NlMeansArguments a) {
@@ -90,13 +88,12 @@ __global__ void __launch_bounds__(any_threads)
     launch_dependents();
     return;
   }
-  // Where little of the frame is denoised, the next launch may use the rest of the GPU.
+  // If little of the frame is denoised, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();
   const int patch = 2 * a.patch_radius + 1;
-  const int side = any_tile + patch - 1;  // of the tile with everything that its patches cover
-  // A tile may reach beyond the picture. Its reads are limited to these coordinates, because
-  // further ones, shifted or not, may lie outside the padded picture.
+  const int side = any_tile + patch - 1;  // of the tile and everything that its patches cover
+  // A tile may extend beyond the picture, where shifted reads could leave the padded picture.
   const int last_x = picture.width - 1 + a.patch_radius;
   const int last_y = picture.height - 1 + a.patch_radius;
 

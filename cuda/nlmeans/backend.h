@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that both backends of nlmeans.h implement. Its callers have validated layouts,
-// parameters and frames.
+// Interface of both backends. Callers have validated layouts, parameters and frames.
 
 #include <array>
 #include <memory>
@@ -13,17 +12,16 @@
 
 namespace cudavision::nlmeans {
 
-/// The channels of a frame by their strengths. Those of a kind have the same strength, and so share
-/// a table of weights: red, green and blue; chroma, if it has a strength of its own; all others.
+/// Channels by strength: those of a kind share a strength and a table of weights. colours is red,
+/// green and blue, chroma is chroma with its own strength, luma is everything else.
 enum class ChannelKind { luma, chroma, colours };
 constexpr int kind_count = 3;
 constexpr ChannelKind kinds[kind_count] = {ChannelKind::luma, ChannelKind::chroma,
                                            ChannelKind::colours};
-/// Returns the number of channels that are denoised together.
 constexpr int channels_of(ChannelKind kind) {
   return kind == ChannelKind::colours ? 3 : 1;
 }
-/// Returns the strength, which may be automatic_strength.
+/// May return automatic_strength.
 double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
 
 /// Channels of equal size that are denoised together.
@@ -38,28 +36,26 @@ struct DenoisedChannels {
   int height() const noexcept { return channels[0].height; }
 };
 
-/// The parts of a frame that are denoised, and those that are copied.
 struct DenoisedFrame {
   DenoisedFrame(const FrameLayout& layout, const Parameters& parameters) noexcept;
 
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
-  std::array<NoisyChannels, kind_count> noisy{};  ///< the channels of each kind
-  /// True for each plane with bytes that are in no group and must be copied.
+  std::array<NoisyChannels, kind_count> noisy{};  ///< channels of each kind
+  /// Planes with bytes outside all groups, which must be copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
-  /// True for each plane with channels that are in no group.
+  /// Planes with channels outside all groups.
   std::array<bool, FrameLayout::max_planes> has_other_channels{};
 
-  /// Returns true if bytes of the plane must be copied. `whole` is false if only samples count.
+  /// `whole` is false if only samples matter.
   bool copies(int plane, bool whole) const noexcept {
     return whole ? has_other_bytes[plane] : has_other_channels[plane];
   }
 };
 
-/// Parameters with which a frame has all of its kinds, for the allocation of their tables.
 constexpr Parameters own_chroma_strength{3, 1, 1, 2};
 
-/// Returns the number of samples beyond each edge that influence samples in the picture.
+/// Samples beyond each edge that influence the picture.
 constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }
@@ -71,17 +67,16 @@ constexpr int max_frames = Parameters::Ranges::frames.max;
 class NlMeans::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run(), and when the parameters change.
+  /// Called before the first run() and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// Denoises the first of the frames, of which there are as many as the parameters say. active is
-  /// nullptr if the whole output is needed. noise is only read where a strength is automatic.
+  /// Denoises the first of parameters.frames frames. active is nullptr if the whole output is
+  /// needed. noise is only read if a strength is automatic.
   virtual void run(std::span<const ConstFrame> frames, const Frame& out,
                    const regions::ActiveCells* active, const noise::State* noise) = 0;
-  /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 
-/// frame_count is the largest number of frames of the parameters to come.
+/// frame_count is the maximum of Parameters::frames in later calls of set().
 std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout,
                                                     int frame_count);
 std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Non-local means on the CPU. Each group of channels is padded first, so that the loops need not
-// handle edges. Then it is denoised tile by tile, and within a tile shift by shift of the search.
-// As the patches slide down a row, each of their columns gains a squared difference below and loses
-// one above; the distance of a patch is the sum of its columns.
+// Non-local means on the CPU. Each group of channels is padded, so that the loops need not handle
+// edges. It is denoised tile by tile, and within a tile by one shift of the search after the other.
+// Sliding sums of squared differences run down the columns; a patch's distance is a sum of columns.
 
 #include <algorithm>
 #include <cstring>
@@ -21,11 +20,10 @@
 namespace cudavision::nlmeans {
 namespace {
 
-/// The sums of a tile fit the second-level cache, and the sliding columns the first-level cache.
+/// The sums of a tile fit into the L2 cache, and the sliding columns into the L1 cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-/// The scratch memory of a band, for one tile. Sum is the type of sums of squared differences and
-/// of weighted samples.
+/// Scratch memory for one tile. Sum holds sums of squared differences or weighted samples.
 template <class Sum>
 class TileMemory {
  public:
@@ -40,7 +38,6 @@ class TileMemory {
   Sum *columns, *columns_before;
   std::uint32_t *indices, *weights;
 
-  /// The sums of row y of the tile.
   std::uint32_t* weight_sums(int y) const noexcept { return weight_sums_ + y * tile_width; }
   Sum* weighted_sums(int channel, int y) const noexcept {
     return weighted_sums_ + (channel * tile_height + y) * tile_width;
@@ -53,7 +50,6 @@ class TileMemory {
   Sum* weighted_sums_;
 };
 
-/// Channels that are denoised together, padded by a halo on all sides.
 template <class Sample>
 class PaddedPicture {
  public:
@@ -68,12 +64,11 @@ class PaddedPicture {
   int width() const noexcept { return width_; }
   int rows() const noexcept { return height_ + 2 * halo_; }
 
-  /// Returns sample 0 of row y of the picture. Negative indices and rows are in the halo.
+  /// Sample 0 of row y. Negative indices and rows are in the halo.
   Sample* row(int channel, int y) const noexcept {
     return samples_ + (std::ptrdiff_t{channel} * rows() + y + halo_) * pitch_ + halo_;
   }
 
-  /// Reflects the samples of a row in its halo.
   void pad(Sample* row) const {
     for (int i = 1; i <= halo_; ++i) {
       row[-i] = row[border_index(-i, width_, Border::reflect_101)];
@@ -108,7 +103,7 @@ class Denoiser {
         memory_(scratch),
         active_(active) {}
 
-  /// Denoises rows [begin, end). put(channel, x, y, value) takes the results.
+  /// put(channel, x, y, value) receives the results of rows [begin, end).
   template <class Put>
   void run(int begin, int end, const Put& put) const {
     for (int y = begin; y < end; y += tile_height)
@@ -245,7 +240,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   struct Table {
     Buffer weights;
     PatchWeights patches{};
-    int step = -1;  ///< of an automatic strength
+    int step = -1;  ///< for an automatic strength
   };
 
   Table& table_of(ChannelKind kind) { return tables_[static_cast<std::size_t>(kind)]; }
@@ -266,7 +261,7 @@ class NlMeansCpu final : public NlMeans::Backend {
                      distance_shift(parameters_, layout_.bits)};
   }
 
-  /// Makes the table for the noise, unless it is the last frame's.
+  /// Makes the table for the noise, unless the last frame used the same one.
   void choose_table(ChannelKind kind, const noise::State* noise) {
     const int step = steps_.step_for(channels_of_kind(kind).variance(noise));
     if (std::exchange(table_of(kind).step, step) != step)
@@ -280,7 +275,6 @@ class NlMeansCpu final : public NlMeans::Backend {
     gather16(from, channel.step, channel.width, layout_.shift, (1u << layout_.bits) - 1, to);
   }
 
-  /// Fills the group's picture, halo included, from a frame.
   template <class Sample>
   void pad(const DenoisedChannels& group, const ConstFrame& in,
            const PaddedPicture<Sample>& picture) const {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The loops of non-local means on the CPU, each over a part of a row. The compiler vectorises every
-// loop of a function with target clones.
+// Loops of non-local means on the CPU, over a part of a row and with target clones.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace cudavision::nlmeans {
 
 template <class Sample>
 [[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
-  // In this arithmetic modulo 2^32, the square of a negative difference is right as well.
+  // The square of a negative difference is correct modulo 2^32.
   const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
   return difference * difference;
 }
@@ -35,14 +34,14 @@ CUDAVISION_TARGET_CLONES void slide_squares(const Sample* a, const Sample* b, co
   }
 }
 
-/// A table of weights, to be looked up by sums of squared differences.
+/// A table of weights, indexed by shifted sums of squared differences.
 struct PatchWeights {
   const std::uint32_t* weights;
-  std::uint32_t last;  ///< index of the last entry, which holds for all larger indices as well
+  std::uint32_t last;  ///< index of the last entry, which also holds for all larger indices
   int shift;
 };
 
-/// Finds the index of the weight for columns x to x + patch − 1, whose running sums are in before.
+/// Finds the indices of the weights. before holds the running sums of the columns.
 template <class Sum>
 CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int patch,
                                            const PatchWeights& table,
@@ -54,15 +53,13 @@ CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int pat
         std::min(static_cast<Sum>(before[x + patch] - before[x]) >> shift, last));
 }
 
-// This function has no clones, because these would use gather instructions, which are slower than
-// single loads on many machines.
+// No clones: they would use gather instructions, which many machines execute more slowly.
 inline void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
                     std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)
     values[x] = table.weights[indices[x]];
 }
 
-/// sums[x] += weights[x]·samples[x].
 template <class Sample, class Sum>
 CUDAVISION_TARGET_CLONES void add_weighted(const std::uint32_t* weights, const Sample* samples,
                                            int count, Sum* __restrict sums) {

@@ -95,7 +95,6 @@ class NlMeansCuda final : public NlMeans::Backend {
     launcher_(plan.kernel, plan.blocks, plan.threads, plan.shared_bytes, a);
   }
 
-  /// Returns the maximum size of all tables.
   static std::size_t max_weights(const DenoisedFrame& frame) {
     std::size_t maximum = 1;
     for (const ChannelKind kind : kinds)
@@ -105,7 +104,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return maximum;
   }
 
-  /// Returns the maximum size of a padded group, rounded up so that the next one is aligned.
+  /// Maximum size of a padded group, rounded up for alignment.
   std::size_t padded_bytes(const DenoisedChannels& group) const {
     const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
                               (group.width() + 2 * std::size_t{max_halo}) *
@@ -113,7 +112,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return (bytes + 255) / 256 * 256;
   }
 
-  /// Places the padded groups in their memory, and returns its size.
+  /// Returns the size of all padded groups.
   std::size_t place_padded() {
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
@@ -128,14 +127,14 @@ class NlMeansCuda final : public NlMeans::Backend {
                  std::uint32_t* weights, std::size_t& used) {
     const int count =
         make_patch_weights(parameters, strength, layout_.bits, channels_of(kind), weights + used);
-    weights[used + count] = 0;  // the kernels need a distance without a weight
+    weights[used + count] = 0;  // the kernels need a distance with weight 0
     const Plan& plan = add_plan(parameters, kind, uploader_.tables() + used, count);
     convert(plan, weights + used, count);
     used += static_cast<std::size_t>(count + 1);
   }
 
   /// Adds the plans for an automatic strength, and appends the tables of all steps to the `used`
-  /// words. Each of them ends with a 0, which is what the table of a plan is filled up with.
+  /// words. Each table ends with a 0, which also fills the rest of a plan's table.
   void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
                   std::size_t& used) {
     TableChoice& choice = choices_.choices[choices_.count++];
@@ -167,7 +166,7 @@ class NlMeansCuda final : public NlMeans::Backend {
       std::transform(weights, weights + count, weights, weight_digits);
   }
 
-  /// Adds a plan whose table has `count` entries, with a 0 behind them.
+  /// Adds a plan whose table has `count` entries, followed by a 0.
   Plan& add_plan(const Parameters& parameters, ChannelKind kind, const std::uint32_t* table,
                  int count) {
     Plan& plan = plans_[plan_count_++];
@@ -214,10 +213,10 @@ class NlMeansCuda final : public NlMeans::Backend {
   KernelChoice choice_;
   TableUploader uploader_;
   Buffer padded_;
-  std::size_t padded_frame_bytes_ = 0;  ///< the padded groups of a frame
+  std::size_t padded_frame_bytes_ = 0;  ///< size of a frame's padded groups
   std::array<std::size_t, FrameLayout::max_channels> padded_at_{};
   std::array<Buffer, kind_count> chosen_tables_;
-  Buffer chosen_;  ///< which class each of them belongs to
+  Buffer chosen_;  ///< class of each chosen table
   Launcher<NlMeansArguments> launcher_;
   Launcher<TableChoices> choice_launcher_;
   TableChoices choices_{};

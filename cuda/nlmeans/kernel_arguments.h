@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arguments of the kernels of non-local means.
-
 #include <cstdint>
 
 #include "cuda/core/frame.h"
@@ -11,7 +9,6 @@
 
 namespace cudavision::nlmeans {
 
-/// A plane of a frame that is searched.
 struct SearchedPlane {
   const std::uint8_t* rows;
   int pitch;  ///< in bytes
@@ -25,57 +22,55 @@ struct DenoisedPlane {
   int offset, step;
 };
 
-/// Channels that are denoised together.
 struct DenoisedPicture {
   DenoisedPlane planes[DenoisedChannels::max_count];
   int width, height;
-  int sample_width, sample_height;  ///< pixels that a sample stands for
-  unsigned first_block;             ///< of the blocks that denoise the picture, or of its strips
-  unsigned first_padding_block;     ///< of the blocks that pad it
-  std::uint8_t* padded;             ///< the picture of the first frame with its halo
+  int sample_width, sample_height;  ///< pixels per sample
+  unsigned first_block;             ///< first block that denoises the picture, or first strip
+  unsigned first_padding_block;     ///< first block that pads the picture
+  std::uint8_t* padded;             ///< the first frame's picture with its halo
 };
 
-/// Pictures of equal numbers of channels, which share a table.
+/// Pictures with equal numbers of channels and a common table.
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
   int channels;                                               ///< of each picture
   SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
   int frame_count;
-  std::int64_t padded_frame_bytes;  ///< from a padded picture to that of the next frame
+  std::int64_t padded_frame_bytes;  ///< from a padded picture to the next frame's
   int search_radius, patch_radius;
   const std::uint32_t* weights;
   std::uint32_t last_weight;  ///< index of the last entry
-  const int* chosen;          ///< null, or the number of the launch that works
+  const int* chosen;          ///< nullptr, or the number of the only launch that runs
   int number;                 ///< of this launch
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of product.cuh: */
   ProductShape shape;
-  unsigned strips;  ///< of all pictures, numbered down one column after the other
-  unsigned shares;  ///< of these strips: a block takes one share after the other
+  unsigned strips;  ///< of all pictures, numbered column by column
+  unsigned shares;  ///< parts of the strips, which blocks take in turn
   unsigned strips_of_share;
-  unsigned longer_shares;  ///< the first ones, which have one more
-  int low_bits;            ///< of samples of two bytes: those below the upper 8
+  unsigned longer_shares;  ///< leading shares with one strip more
+  int low_bits;            ///< of samples of two bytes: bits below the upper 8
   int scale_log2;          ///< of distances
   int product_scale;       ///< −2 · 2^scale_log2
   int joined_shift;        ///< 2 · low_bits − scale_log2
-  int max_distance;        ///< scaled; its weight, as that of all above it, is 0
-  int index_shift;         ///< of scaled distances, to get a place in the table
+  int max_distance;        ///< scaled; from here on, all weights are 0
+  int index_shift;         ///< from a scaled distance to a place in the table
   int table_mask;          ///< clears the bits of a place that number the copies of an entry
-  int table_words;         ///< in shared memory, with all copies
-  int copies_log2;         ///< of each entry of the table
-  bool everywhere;         ///< else only tiles that touch active cells are needed
+  int table_words;         ///< in shared memory, including all copies
+  int copies_log2;         ///< copies of each table entry
+  bool everywhere;         ///< if false, only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 
-/// Returns true if this launch works. Of those for different strengths, only one does.
+/// Only one of the launches for different strengths runs.
 CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }
 
-/// Returns true if some results of a tile are needed. The tile begins in the picture at (left, top)
-/// and may end beyond it.
+/// The tile begins in the picture, but may end beyond it.
 CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int left, int top,
                                              int width, int height) {
@@ -84,8 +79,7 @@ CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                          (top + height) * picture.sample_height});
 }
 
-/// Returns the picture that a block works on. first is the member that holds the number of a
-/// picture's first block.
+/// first is the member that holds a picture's first block.
 CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
     const NlMeansArguments& a, unsigned block, unsigned DenoisedPicture::*first) {
   int number = 0;

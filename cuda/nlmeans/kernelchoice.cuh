@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: which kernel denoises the pictures of a kind, and how its tiles, its table of
-// weights and its blocks share the GPU.
+// Chooses the kernel for the pictures of a kind, its tile, the place of its table, and its blocks.
 
 #include <algorithm>
 
@@ -17,7 +16,6 @@ namespace cudavision::nlmeans {
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
-/// The tile kernels support patch radii from 1 to this one.
 constexpr int max_tile_radius = 3;
 
 template <int kRadius>
@@ -55,21 +53,20 @@ inline unsigned tiles(const DenoisedPicture& picture, int width, int height) {
          ((picture.height + height - 1) / height);
 }
 
-/// How the tile kernels keep a table of weights.
 struct TablePlace {
   Table table = Table::global;
   int copies_log2 = 0;
   int words = 0;
 };
 
-/// The groups of a kind, and the launches for them.
+/// The groups of a kind, and their launches.
 struct Plan {
   int channels = 1;
-  int groups[FrameLayout::max_channels] = {};  ///< the group of each of the arguments' pictures
+  int groups[FrameLayout::max_channels] = {};  ///< group of each picture in the arguments
   NlMeansArguments arguments{};
   Kernel kernel = nullptr;
   unsigned blocks = 0;
-  unsigned resident_blocks = 0;  ///< 0, or those that share the strips
+  unsigned resident_blocks = 0;  ///< blocks that share the strips, or 0
   int threads = 0;
   int shared_bytes = 0;
   unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
@@ -101,8 +98,7 @@ class KernelChoice {
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
   }
 
-  /// Completes a plan whose pictures and parameters are set. `weights` is the number of entries of
-  /// the table with its last one, which is 0.
+  /// The plan's pictures and parameters are set. `weights` is the table's length with its final 0.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
@@ -126,9 +122,8 @@ class KernelChoice {
     }
   }
 
-  /// Shares the strips out among the blocks that work at the same time, so that no block gets more
-  /// than one more than another. Where only parts of the frame are denoised, shares are as small as
-  /// a tile, so that each block gets some of these parts.
+  /// Divides the strips among the resident blocks as evenly as possible. With active cells, shares
+  /// are as small as a tile, so that each block gets some active parts.
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
     const auto tile_strips = static_cast<unsigned>(a.shape.strips);
@@ -150,10 +145,9 @@ class KernelChoice {
                    "setting up a kernel on the GPU");
   }
 
-  /// Chooses a tile kernel, or returns false if there is none for the plan or the products are
-  /// faster. The tensor cores compare groups of candidates, more than the search has. Where they
-  /// compare 1.3 times as many, they take 0.85 times as long as a tile kernel for one channel and
-  /// 0.53 times as long for three (on an H100).
+  /// Returns false if no tile kernel fits or the products are faster. The tensor cores compare
+  /// whole groups of candidates, more than the search has. With 1.3 times as many comparisons, they
+  /// take 0.85 times as long for one channel and 0.53 times as long for three (H100).
   bool choose_tile_kernel(const Parameters& parameters, Plan& plan) const {
     NlMeansArguments& a = plan.arguments;
     const int needed = a.search_radius * 2 + 4;
@@ -186,13 +180,12 @@ class KernelChoice {
     return count;
   }
 
-  /// Returns the shared memory of a block of which so many are resident.
   int share(int resident_blocks) const {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Returns how to keep a table beside a tile of the given size. Lanes that read different copies
-  /// of the table do not wait for each other, but more copies must not cost a resident block.
+  /// Lanes that read different copies of the table avoid bank conflicts, but further copies must
+  /// not reduce the number of resident blocks.
   TablePlace place_table(int weights, int tile_bytes, int resident_blocks,
                          int max_copies_log2) const {
     for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2) {
@@ -203,10 +196,9 @@ class KernelChoice {
     return {};
   }
 
-  /// Sets the shape of the tile and returns its bytes. The tile is the largest one that costs no
-  /// resident block, or the largest of all if there is none. Where a quarter less makes room for
-  /// more copies of the table, a smaller one is better (1424 instead of 1461 µs for three frames on
-  /// an H200).
+  /// Returns the tile's size in bytes: the largest that does not reduce the number of resident
+  /// blocks, else the largest that fits. A tile smaller by a quarter is faster if it makes room for
+  /// more copies of the table (1424 instead of 1461 µs for three frames on an H200).
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
     const auto tile_bytes = [&](int strips) {
@@ -222,14 +214,13 @@ class KernelChoice {
     return tile_bytes(Kind::tile_strips);
   }
 
-  /// Leaves plan.kernel as it is if the tile does not fit shared memory. `weights` is the number of
-  /// entries of the table with its last one, which is 0.
+  /// Leaves plan.kernel unchanged if the tile does not fit into shared memory.
   template <class Kind>
   void choose_product_kernel(Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
     const int shift = a.distance_shift - 2 * a.low_bits;
-    // Joined planes have no more than 2 · low_bits bits below the distance's.
+    // Joined planes have at most 2 · low_bits bits below the distance's.
     const int max_copies_log2 = Kind::joins_planes ? std::min(5, 2 * a.low_bits + shift - 2) : 5;
     const int tile_bytes = shape_tile<Kind>(a, weights, max_copies_log2);
     if (tile_bytes > shared_bytes_)
@@ -270,7 +261,7 @@ class KernelChoice {
   FrameLayout layout_;
   int shared_bytes_;  ///< limit of a block
   int multiprocessor_bytes_,
-      reserved_bytes_;  ///< shared memory of all resident blocks, and what each loses
+      reserved_bytes_;  ///< shared memory of all resident blocks, and the reserved part of each
   int multiprocessors_;
 };
 

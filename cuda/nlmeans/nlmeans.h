@@ -19,25 +19,22 @@
 /// channels that are denoised together:
 ///   out = (Σ w·p + Σ w div 2) div Σ w,   w = weight[D >> (q + 2·(bits − 8))]
 /// where 2^q is the smallest power of two that is not less than patch². The picture is mirrored at
-/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255)
-/// and f = 2^q / patch², the table is, in IEEE binary64,
+/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255) and f =
+/// 2^q / patch², the table is, in IEEE binary64,
 ///   weight[i] = rint(M·exp(−(i·f) / (h²·channels))),   h = strength, the divisor in binary32,
 /// except that weight[0] is M, and all entries from the first one below 0.001·M on are 0.
 ///
 /// Red, green and blue are denoised together (channels = 3). Alpha is copied. Every other channel
-/// is denoised by itself, at its own sampling. Channels whose strength is 0 are copied.
-///
-/// The strength may follow from the noise of the frame, which then only the device knows:
-/// strengths.h defines it.
+/// is denoised separately, at its own sampling. Channels whose strength is 0 are copied. An
+/// automatic strength follows from the frame's noise, which only the device knows (strengths.h).
 ///
 /// M keeps the sums of 8-bit samples within 32 bits for any search and any number of frames. It is
-/// at least 825 for one frame, so that weights have almost three digits, and 91 for nine. The work
-/// grows with frames·search², but hardly with patch. On a GPU, kernels on the tensor cores handle
-/// patches of up to 15, or of 11 where three channels of 8 bits are denoised together and of 7 for
-/// deeper ones, if the shared memory holds a tile with the halo of its search. For 8 bits and a
-/// patch of 3, 5 or 7, another kernel takes the searches for which it is faster, most of them
-/// below 21, but three channels together only if one frame is searched. A slower kernel handles the
-/// rest.
+/// at least 825 for one frame and 91 for nine, which limits the precision of the weights. The work
+/// grows with frames·search², but hardly with patch. On a GPU, tensor-core kernels handle patches
+/// of up to 15 (11 for three channels of 8 bits together, 7 for three deeper ones), if shared
+/// memory holds a tile with the halo of its search. For 8 bits and a patch of 3, 5 or 7, another
+/// kernel handles most searches below 21; with three channels, only for one frame. A slower kernel
+/// does the rest.
 namespace cudavision::nlmeans {
 
 struct Parameters {
@@ -48,51 +45,46 @@ struct Parameters {
     static constexpr Range<int> frames{1, 9};
   };
 
-  int search = 21;       ///< odd: pixels along each side of the area that is searched
-  int patch = 7;         ///< odd: pixels along each side of the patches compared
-  double strength = 10;  ///< in levels of 8 bits, whatever the depth, or automatic_strength
-  double chroma_strength = same_strength;  ///< likewise, of the chroma channels
-  int frames = 1;  ///< that are searched: the one that is denoised, and its neighbours
+  int search = 21;       ///< odd: side of the searched area in pixels
+  int patch = 7;         ///< odd: side of a patch in pixels
+  double strength = 10;  ///< in levels of 8 bits at any depth, or automatic_strength
+  double chroma_strength = same_strength;  ///< the same for chroma channels
+  int frames = 1;  ///< number of searched frames: the denoised one and its neighbours
 
-  /// The strength follows from the noise given to run().
+  /// Derives the strength from the noise given to run().
   static constexpr double automatic_strength = -1;
-  /// Chroma has the strength of the other channels. If that is automatic, it follows from the noise
-  /// of chroma.
+  /// Chroma has the strength of the other channels, or an automatic one from the noise of chroma.
   static constexpr double same_strength = -1;
 
   bool operator==(const Parameters&) const = default;
 };
 
-/// Returns the strength of a channel under the noise of all channels, which is on the host.
+/// Strength of a channel for the noise of all channels, which is in host memory.
 double strength_under_noise(const FrameLayout& layout, const Parameters& parameters, int channel,
                             const noise::State* noise) noexcept;
 
 class NlMeans {
  public:
   /// layout must have 8 to 16 bits, and either no red, green and blue, or one channel of each, of
-  /// equal sizes. Allocates for the largest search and patch, and for parameters.frames frames,
-  /// which set_parameters() may not exceed. Throws invalid_argument if the layout or the parameters
-  /// are outside these limits.
+  /// equal sizes. Allocates for any search and patch and for parameters.frames frames, the maximum
+  /// for set_parameters(). Throws invalid_argument for other layouts and parameters.
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
-  /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
+  /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Returns true if the output equals the input, because all strengths are 0 or the search is one
-  /// pixel of one frame.
+  /// True if the output equals the input: all strengths are 0, or the search is a single pixel.
   bool identity() const noexcept;
 
-  /// Returns true if run() needs the noise, because a strength is automatic.
+  /// True if a strength is automatic, so that run() needs the noise.
   bool needs_noise() const noexcept;
 
-  /// Denoises `in`. The neighbours are the other frames that are searched, parameters.frames − 1 of
-  /// them in any order. All frames have the planes of the layout, and out overlaps none of the
-  /// others. Bytes that belong to no channel are copied from `in`. Only enqueues. With `active`,
-  /// the output is undefined where no cell is active, and takes less time. `noise` is in device
-  /// memory, one state for each channel of the layout; it is read where a strength is automatic,
-  /// and must then be there.
+  /// Denoises `in`. neighbours are the other parameters.frames − 1 searched frames, in any order.
+  /// All frames have the layout's planes, and out overlaps no other frame. Bytes outside all
+  /// channels are copied from `in`. Only enqueues. With `active`, the output is undefined where no
+  /// cell is active. Automatic strengths require `noise`: one state per channel, in device memory.
   void run(const ConstFrame& in, std::span<const ConstFrame> neighbours, const Frame& out,
            const regions::ActiveCells* active = nullptr, const noise::State* noise = nullptr);
   /// The same for a frame without neighbours.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: non-local means on the tensor cores; product.h explains the products. A block
-// keeps a tile with the halo of the search in shared memory, together with the norms of all
-// candidates. A warp denoises a column of squares of 4×4 pixels. It goes through the candidates
-// that these need, eight of a row at a time: a first product compares them with the pixels, a table
-// gives the weights, and a second product adds up what they weigh. If several frames are searched,
-// one after the other takes the tile, and the block keeps what it needs of the first one, and the
-// sums.
+// Non-local means on the tensor cores (product.h). A block keeps a tile with the halo of the
+// search, and the norms of all candidates, in shared memory. A warp denoises a column of squares of
+// 4×4 pixels. It takes the candidates eight of a row at a time: a first product compares them with
+// the pixels, a table gives the weights, and a second product adds the weighted samples. Several
+// frames use the tile in turn; the block keeps the first frame's patches, and the sums.
 
 #include <cuda_runtime.h>
 
@@ -21,21 +19,19 @@
 
 namespace cudavision::nlmeans {
 
-/// Where a kernel looks up weights.
 enum class Table {
-  aligned,  ///< in shared memory; the scaled distance has the place in it
+  aligned,  ///< in shared memory; the scaled distance contains the place
   shared,   ///< in shared memory
   global,   ///< in device memory
 };
 
-/// Returns true if a kernel for several squares has registers for this way to look up weights.
+/// True if a kernel for several squares has registers for this kind of look-up.
 template <class Kind>
 constexpr bool has_registers(Table table) {
   return Kind::squares == 1 || table == Table::aligned ||
          (table == Table::shared && Kind::planes == 1);
 }
 
-/// Blocks for whose registers a multiprocessor must have room.
 template <class Kind>
 constexpr int min_resident_blocks(Table table) {
   return table == Table::global && Kind::left_words > 32 ? 1 : Kind::resident_blocks;
@@ -66,7 +62,6 @@ class ProductWarp {
         table_lane_((threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
         lane_(a, place(top), kTable == Table::global ? 0 : address_of(table) << a.index_shift) {}
 
-  /// Adds the candidates of a group of eight columns.
   __device__ __forceinline__ void add_candidates(int top, int group) {
     Candidates candidates = lane_.candidates(place(top), group);
     if (Kind::squares == 1 && a_.search_radius == 1) {
@@ -84,8 +79,8 @@ class ProductWarp {
     add_last_pairs(candidates, steps);
   }
 
-  /// Calls put(x, y, samples) with the denoised samples of all channels, for each pixel in one of
-  /// the four lanes that have it, or keeps the sums if frames are still to come.
+  /// Calls put(x, y, samples) in one of the four lanes that share a pixel, with the denoised
+  /// samples of all channels. If frames follow, keeps the sums instead.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
     const LanePlace at = place(top);
@@ -132,8 +127,7 @@ class ProductWarp {
             thread_number(), top};
   }
 
-  /// Adds the sums over the frames before to those of a pixel. Keeps them and returns true if
-  /// another frame follows.
+  /// Adds the sums over the previous frames. If another frame follows, keeps them and returns true.
   __device__ __forceinline__ bool keeps_sums(const LanePlace& at, int pixel,
                                              std::uint32_t (&sums)[Kind::planes + 1]) const {
     const KeptFrame<Kind> kept(a_.shape.strips);
@@ -154,12 +148,11 @@ class ProductWarp {
   /// True if there are no registers for two rows of candidates.
   static constexpr bool loads_row_by_row = Kind::squares == 1 || Kind::words > 4;
 
-  /// Steps between those that are one piece of code. The compiler can do work of the next step
-  /// while it waits for products only within such a piece (8 bits on an H200: 434 instead of 466
-  /// µs).
+  /// Steps per piece of branch-free code. Within a piece, the compiler can overlap a step with the
+  /// wait for products (8 bits on an H200: 434 instead of 466 µs).
   static constexpr int steps_at_once = Kind::squares > 1 && Kind::planes == 1 ? 4 : 1;
 
-  /// Steps before all squares search both rows of a pair, and steps after that.
+  /// Unrolled steps at each end, where the squares classify a pair differently.
   static constexpr int first_steps = 2 * Kind::squares;
   static constexpr auto squares_in_order = std::make_integer_sequence<int, Kind::squares>();
 
@@ -187,9 +180,8 @@ class ProductWarp {
     add_pairs<pair_to_bottom(kStep - 2 * kSquares)...>(candidates);
   }
 
-  /// Adds a pair of rows of candidates, for which kPairs says what it is to each square. There are
-  /// no branches between squares, so that the compiler can do other work while it waits for
-  /// products.
+  /// kPairs classifies the pair of rows for each square. No branches separate the squares, so that
+  /// the compiler can overlap work with the wait for products.
   template <RowPair... kPairs>
   __device__ __forceinline__ void add_pairs(Candidates& candidates) {
     if constexpr (sizeof...(kPairs) == Kind::squares) {
@@ -202,7 +194,7 @@ class ProductWarp {
           for (int s = 0; s < Kind::squares; ++s)
             if (pairs[s] != RowPair::none)
               add_row(s, pairs[s], r, candidates, row);
-          // Without a barrier, the compiler loads the next row nevertheless.
+          // Without the barrier, the compiler would load the next row early.
           if (Kind::squares == 1)
             __syncwarp();
         }
@@ -275,7 +267,7 @@ class ProductWarp {
     if (kTable == Table::global)
       return __ldg(a_.weights + (static_cast<std::uint32_t>(distance) >> a_.index_shift));
     const int entry = kTable == Table::aligned ? distance : distance >> a_.index_shift;
-    // One instruction, (entry & mask) | lane, which the compiler makes two of in long loops.
+    // (entry & mask) | lane as one instruction; the compiler makes two of it in long loops.
     std::uint32_t at, found;
     asm("lop3.b32 %0, %1, %2, %3, 0xEA;"
         : "=r"(at)
@@ -286,13 +278,13 @@ class ProductWarp {
 
   const NlMeansArguments& a_;
   std::uint32_t* table_;
-  std::uint32_t table_lane_;  // distance of the lane's copies from the first ones, in bytes
+  std::uint32_t table_lane_;  // offset of the lane's copies in bytes
   ProductLane<Kind> lane_;
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// Searches the tile's frame, whose samples and norms have been prepared. The tile is read again
-/// for each strip, and one number counts strips and groups, because registers are scarce.
+/// Searches the tile's frame. Registers are scarce: the tile is read again for each strip, and one
+/// counter counts strips and groups.
 template <class Kind, Table kTable>
 __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
   const auto tile = [&]() -> const volatile ProductTile& {
@@ -327,7 +319,6 @@ __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint
   }
 }
 
-/// Returns a tile from shared memory, where it has waited while registers were scarce.
 __device__ inline ProductTile read_again(const volatile ProductTile& tile) {
   return {tile.picture, tile.left, tile.top, tile.strips, tile.frame, tile.share, tile.next};
 }
@@ -335,16 +326,16 @@ __device__ inline ProductTile read_again(const volatile ProductTile& tile) {
 template <class Kind, Table kTable>
 __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTable))
     denoise_by_products(const __grid_constant__ NlMeansArguments a) {
-  // The table begins at a line of copies of an entry, as table_mask expects.
+  // Aligned to the copies of an entry, as table_mask requires.
   extern __shared__ __align__(128) std::uint32_t table[];
   grid_dependency_wait();
   if (!is_chosen(a))
     return;
-  // Where little of the frame is denoised, the next launch may use the rest of the GPU.
+  // If little of the frame is denoised, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();
   if (kTable != Table::global) {
-    // The table ends with a weight of 0; words after it only fill the last line.
+    // The table ends with a weight of 0; further words only fill the last line.
     const auto entry = [&](int word) {
       return __ldg(a.weights +
                    min(static_cast<std::uint32_t>(word >> a.copies_log2), a.last_weight + 1));
@@ -379,7 +370,7 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
     }
     do {
       const ProductMemory<Kind, kTable> memory(a, table);
-      __syncthreads();  // until all warps are done with the last tile
+      __syncthreads();  // all warps are done with the last tile
       if (threadIdx.x == 0)
         *memory.tile = tile;
       load_samples<Kind>(a, tile, thread_number(), memory.pixels);

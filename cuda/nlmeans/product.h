@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane of a warp holds what. All of this compiles for
-// the host, too, where the tests put the lanes' parts together and compare the results with the
-// CPU device.
+// Non-local means on the tensor cores: which lane of a warp holds which element. All of this also
+// compiles for the host, where the tests compare the lanes' results with the CPU device.
 //
-// With X = Σ p·q over the samples of two patches, the sum of their squared differences is
-// Σ p² + Σ q² − 2X. For the patches around 16 pixels and those around 8 candidates, all X are one
-// product of matrices of bytes: row m of the left factor is the patch of pixel m, and column n of
-// the right one is the patch of candidate n. A second product sums weights times samples: its left
-// factor holds the weights of 16 pixels and 8 candidates, as words of three digits, which lie in
-// the lanes as the first product leaves them. Columns 2d and 2d + 1 of its right factor multiply
-// digit d of the weights by the samples of two planes, and the last two columns add up the weights.
+// With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
+// q² − 2X. For the patches around 16 pixels and those around 8 candidates, all X are one product of
+// byte matrices: row m of the left factor is the patch of pixel m, and column n of the right one is
+// the patch of candidate n.
 //
-// Lane numbers are those of mma.m16n8k32 in the PTX manual, g = lane / 4 and t = lane % 4. A lane
+// A second product sums weights times samples. Its left factor holds the weights of 16 pixels and 8
+// candidates, as words of three digits, in the lanes that computed them. Columns 2d and 2d + 1 of
+// its right factor multiply digit d of the weights by the samples of two planes. The last two
+// columns add the weights.
+//
+// Lane numbers are those of mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
-// columns 2t and 2t + 1 of the product. Along the inner dimension, words of four bytes follow each
-// other in any order that is the same in both factors: lane t has rows t, t + 4… of the patch.
+// columns 2t and 2t + 1 of the product. The order of words along the inner dimension is free if
+// both factors share it: lane t has rows t, t + 4… of the patch.
 
 #include <cstdint>
 #include <type_traits>
@@ -30,9 +31,9 @@ namespace cudavision::nlmeans {
 
 constexpr int product_warps = 8;  ///< of a block
 
-/// The properties of a kernel that are fixed at compile time. It compares patches of up to 4·kSide
-/// − 1 samples along each side, which cover kSide groups of four rows and kSide words of each row.
-/// A sample of two bytes has two planes: the upper 8 bits, and those below them.
+/// Compile-time properties of a kernel. It compares patches of up to 4·kSide − 1 samples along each
+/// side, as kSide groups of four rows and kSide words per row. A sample of two bytes has two
+/// planes: the upper 8 bits, and the bits below.
 template <int kSide, int kChannels, int kSampleBytes, bool kOneSquare = false>
 struct ProductKind {
   using OneSquare = ProductKind<kSide, kChannels, kSampleBytes, true>;
@@ -41,59 +42,51 @@ struct ProductKind {
   static constexpr int sample_bytes = kSampleBytes;
   static constexpr int planes = channels * sample_bytes;
   static constexpr int words = side * side;  ///< of a lane, for one patch in one plane
-  /// Words of a lane for both of its patches among 16 pixels, which stay in registers.
+  /// Words of both patches of a lane among 16 pixels, kept in registers.
   static constexpr int left_words = 2 * words * planes;
-  /// Squares of 4×4 pixels, one below the other, that a warp compares with a candidate at a
-  /// time.
+  /// Squares of 4×4 pixels, one below the other, that a warp compares with a candidate at a time.
   static constexpr int squares = kOneSquare || left_words > 18 || channels > 1 ? 1
                                  : left_words <= 8                             ? 3
                                                                                : 2;
-  /// With more squares, some of them begin to search before others end.
+  /// With more squares, some begin to search before others end.
   static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
-  /// True if the products of two planes are added up before they are subtracted from the norms,
-  /// because 32 bits hold the sum.
+  /// Products of two planes are added before subtraction from the norms, if 32 bits hold the sum.
   static constexpr bool joins_planes =
       sample_bytes == 2 && channels * (4 * side - 1) * (4 * side - 1) <= 49;
-  /// Second products: each handles two of the planes.
   static constexpr int products = (planes + 1) / 2;
-  /// Blocks for whose registers a multiprocessor has room.
   static constexpr int resident_blocks = left_words > 50 || planes == 6 ? 1 : 2;
-  /// The size in pixels of a strip, which a block denoises at a time. Each warp takes one column of
-  /// the strip's squares.
+  /// Size in pixels of a strip. Each warp takes one column of the strip's squares.
   static constexpr int strip_width = 4 * product_warps;
   static constexpr int strip_height = 4 * squares;
   static constexpr int tile_strips = planes == 1 && squares == 1 ? 8 : 4;
 };
 
-/// The measures of a tile in shared memory. A word is four neighbouring samples of a row. Words
-/// that lie below each other follow each other in memory, so that the distances between the rows
-/// that a lane reads are constants. Each plane has four copies, of which number c begins c samples
-/// further to the right, so that each sample is the first one of a word.
+/// Layout of a tile in shared memory. A word is four adjacent samples of a row. Words are stored
+/// column by column, so that the distances between a lane's rows are constants. Each plane has four
+/// copies: copy c begins c samples further right, so that every sample begins some word.
 struct ProductShape {
-  int strips;        ///< that the tile may have
-  int rows;          ///< the words of a column
+  int strips;        ///< maximum for the tile
+  int rows;          ///< words of a column
   int copy_columns;  ///< columns of words in a copy
-  int copy_words;    ///< from a copy to the next one
+  int copy_words;    ///< from a copy to the next
   int plane_words;
   int candidate_columns;
-  int norm_rows;      ///< the norms of a column of candidates
-  int column_groups;  ///< groups of eight candidates along a row that a warp goes through
+  int norm_rows;      ///< norms of a column of candidates
+  int column_groups;  ///< groups of eight candidates along a row for one warp
 
-  /// The norms of one more column, which no pixel searches. It begins in another bank than all
-  /// others that a warp reads at the same time.
+  /// An extra column, which no pixel searches, in a bank of its own.
   CUDAVISION_HOST_DEVICE constexpr int outside_norms() const {
     return candidate_columns * norm_rows + 2;
   }
   CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return outside_norms() + norm_rows; }
-  /// The words of a tile, without its table. The last seven describe it.
+  /// Words of a tile without its table. The last seven hold ProductTile.
   constexpr int words(int planes, int sample_bytes) const {
     return planes * plane_words + sample_bytes * norm_words() + 7;
   }
 };
 
-/// What a block keeps of the frame that it denoises while it searches the others, whose samples
-/// take the first frame's place in the tile: the words of the patches around its pixels, their
-/// norms, and the sums over the frames so far. All of them lie column behind column.
+/// What a block keeps of the denoised frame while other frames occupy the tile: patches around its
+/// pixels, their norms, and the sums over the previous frames, stored column by column.
 template <class Kind>
 struct KeptFrame {
   static constexpr int columns = Kind::strip_width / 4 + Kind::side + 1;
@@ -104,12 +97,11 @@ struct KeptFrame {
         pixel_rows(Kind::strip_height * strips),
         pixels(Kind::strip_width * pixel_rows) {}
 
-  /// Returns how many rows the patches of these strips cover.
   CUDAVISION_HOST_DEVICE static constexpr int patch_rows(int strips) {
     return Kind::strip_height * strips + 4 * Kind::side - 1;
   }
   CUDAVISION_HOST_DEVICE constexpr int plane_words() const { return columns * rows; }
-  /// Returns the place of a pixel among the norms, and among sums.
+  /// Index of a pixel among the norms and the sums.
   CUDAVISION_HOST_DEVICE constexpr int pixel(int x, int y) const { return x * pixel_rows + y; }
   CUDAVISION_HOST_DEVICE constexpr int norms() const { return Kind::planes * plane_words(); }
   CUDAVISION_HOST_DEVICE constexpr int sums() const {
@@ -120,27 +112,23 @@ struct KeptFrame {
   }
 };
 
-/// Returns how many rows of candidates a number of strips needs.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr int candidate_rows(int search_radius, int strips) {
   return round_up(Kind::strip_height * strips + 2 * search_radius, 4);
 }
 
-/// Returns how many rows of samples these candidates' patches cover.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr int sample_rows(int search_radius, int strips) {
   return candidate_rows<Kind>(search_radius, strips) + 4 * Kind::side - 1;
 }
 
-/// Returns the shape of a tile of up to `strips` strips.
 template <class Kind>
 constexpr ProductShape product_shape(int search_radius, int strips) {
   ProductShape shape{};
   shape.strips = strips;
   shape.column_groups = (2 * search_radius + 4 + 7) / 8;
   shape.candidate_columns = Kind::strip_width - 4 + 8 * shape.column_groups;
-  // With these remainders, lanes read their words of a right factor, and norms, from different
-  // banks.
+  // With these remainders, lanes read words of a right factor, and norms, from different banks.
   shape.norm_rows = round_up(candidate_rows<Kind>(search_radius, strips) - 4, 8) + 4;
   shape.rows = round_up(sample_rows<Kind>(search_radius, strips) - 4, 8) + 4;
   shape.copy_columns = shape.candidate_columns / 4 + Kind::side;
@@ -149,18 +137,18 @@ constexpr ProductShape product_shape(int search_radius, int strips) {
   return shape;
 }
 
-/// Returns the place, in a plane, of the word that begins at sample x of row y of the tile.
+/// Index, in a plane, of the word that begins at sample x of row y of the tile.
 CUDAVISION_HOST_DEVICE inline int word_at(const ProductShape& shape, int x, int y) {
   return (x & 3) * shape.copy_words + (x >> 2) * shape.rows + y;
 }
 
-/// Returns a mask of the bytes of a patch's word `word` of row `row` that belong to the patch.
+/// Mask of the bytes of word `word` of row `row` that belong to the patch.
 CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int word) {
   const int bytes = row < patch ? patch - 4 * word : 0;
   return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
 }
 
-/// Returns the pixel, in its square, of row m of the left factor.
+/// The pixel, in its square, of row m of the left factor.
 CUDAVISION_HOST_DEVICE constexpr int pixel_x(int m) {
   return m % 4;
 }
@@ -168,12 +156,12 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
   return m / 4;
 }
 
-/// Exceeds the scaled distance of any patch, even after 2^25 are taken away, and twice of it fits
-/// 31 bits. It is added where a candidate is outside the search of a pixel.
+/// Exceeds every scaled distance, even minus 2^25; its double fits into 31 bits. It is added if a
+/// candidate is outside a pixel's search.
 constexpr int outside_search = 1 << 29;
 
-/// Returns true if a pixel in column x of a square searches candidates in the given column, counted
-/// from the first one that the square needs.
+/// Exceeds every scaled distance, even minus 2^25; its double fits into 31 bits. Added to
+/// candidates outside a pixel's search.
 CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_radius) {
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
@@ -182,28 +170,28 @@ CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_rad
 /// rows 0 and 1 of the square, those of half 1 pixels in rows 2 and 3.
 enum class RowPair {
   none,
-  first,            ///< the first two rows that the square needs; only half 0 searches there
+  first,            ///< first two rows that the square needs; only half 0 searches
   second,           ///< row 3 of the square does not search the first row of the pair
   all,              ///< all pixels search both
   next_to_last,     ///< row 0 of the square does not search the second row of the pair
-  last,             ///< the last two that the square needs; only half 1 searches there
-  second_of_three,  ///< the second and the next to last
+  last,             ///< last two rows that the square needs; only half 1 searches
+  second_of_three,  ///< second and next_to_last at once
 };
 
-/// Returns true if no pixel in half `half` searches a pair's rows.
+/// True if no pixel in half `half` searches a pair's rows.
 CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// The pixels of a half lie in two rows. If only one of them searches the candidates of a pair, the
-/// distances of the other one get this bias, which makes their weights 0.
+/// If only one of a half's two rows searches a pair, the other row's distances get this bias, which
+/// makes their weights 0.
 struct RowBias {
-  int top;  ///< of lanes with pixels in rows 1 and 3, and 0 in lanes with pixels in rows 0 and 2
+  int top;  ///< in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
 
   RowBias() = default;
   CUDAVISION_HOST_DEVICE explicit RowBias(int g) : top(g / 4 == 1 ? outside_search : 0) {}
 
-  /// Returns the bias of row 0 or 1 of a pair. Not for halves that are skipped.
+  /// Bias of row 0 or 1 of a pair. Not for skipped halves.
   CUDAVISION_HOST_DEVICE int of(RowPair pair, int row, int half) const {
     const RowPair top_pair = half == 0 ? RowPair::first : RowPair::second;
     const RowPair bottom_pair = half == 0 ? RowPair::next_to_last : RowPair::last;
@@ -214,22 +202,20 @@ struct RowBias {
   }
 };
 
-/// The base of the digits of weights. It is a byte, so that a right factor can multiply by it.
+/// Base of the digits of weights. It is a byte, so that a right factor can multiply by it.
 constexpr std::uint32_t digit_base = 255;
 constexpr int digits = 3;
 
-/// Returns the digits of a weight in the table, one a byte. The largest weight is that of a search
-/// of one pixel, (2^31 - 1) / 255.
+/// Digits of a weight, one per byte. The largest weight (one searched pixel) is (2^31 - 1) / 255.
 constexpr std::uint32_t weight_digits(std::uint32_t weight) {
   return weight % digit_base | weight / digit_base % digit_base << 8 |
          weight / (digit_base * digit_base) << 16;
 }
 
-/// Selects what a column of the right factor of second product number `product` multiplies the
-/// digits of a candidate's weight by: a sample of its word of samples, or constants. Columns 2d and
-/// 2d + 1 multiply digit d by the samples of two planes. Columns 6 and 7 of the first product give
-/// the sum of the weights: one multiplies the two lower digits by their values, the other one
-/// selects the third.
+/// Selects the bytes by which a column of second product `product` multiplies the digits of a
+/// candidate's weight. Columns 2d and 2d + 1 multiply digit d by a sample of two planes. Columns 6
+/// and 7 of the first product sum the weights: one multiplies the two lower digits by their values,
+/// the other selects the third digit.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
                                                                int sample) {
@@ -240,17 +226,15 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int 
                                 : 0x4444u;
   return product > 0 ? 0x4444u : column == 2 * digits ? 0x4465u : 0x4544u;
 }
-/// The second operand of these selections: bytes 4, 5 and 6 are 0, 1 and the base.
+/// Second operand of these selections: bytes 4, 5 and 6 are 0, 1 and the base.
 constexpr std::uint32_t weight_constants = digit_base << 16 | 1u << 8;
 
-/// A sum of squares of samples is split, so that both parts fit 32 bits. e is the number of bits in
-/// the lower plane.
+/// A sum of squared samples in two parts of 32 bits. e is the number of bits in the lower plane.
 struct Norm {
-  std::uint32_t high;  ///< the norm >> 2e
-  std::uint32_t low;   ///< the other bits
+  std::uint32_t high;  ///< norm >> 2e
+  std::uint32_t low;   ///< other bits
 };
 
-/// Sums of the squares of a patch's samples.
 template <class Kind>
 using SquareSum = std::conditional_t<Kind::sample_bytes == 1, std::uint32_t, std::uint64_t>;
 
@@ -260,16 +244,14 @@ CUDAVISION_HOST_DEVICE inline Norm norm_of(SquareSum<Kind> squares, int low_bits
           static_cast<std::uint32_t>(squares) & ((1u << (2 * low_bits)) - 1)};
 }
 
-/// Where planes are joined, twice their products less the lower parts of the norms is at most this
-/// number << 2e. It keeps what is calculated without sign from being negative.
+/// With joined planes, twice their products minus the lower parts of the norms is at most
+/// joined_limit << 2e. Adding it prevents unsigned underflow.
 constexpr int joined_limit = 200 << 8;
 
-/// Returns (Σ (p − q)²) >> 2e, where e is the number of bits in the lower plane, times
-/// 2^scale_log2, and less the upper part of the pixel's norm. The arguments are sums of products of
-/// the planes, and norms of which the upper parts have been multiplied by 2^scale_log2. The shifts
-/// round down and keep the sign, so that it is exact to take them one after the other.
-/// product_scale is −2 · 2^scale_log2, which the compiler must not know, or it would need one more
-/// instruction.
+/// ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the number of
+/// bits in the lower plane. high, mixed and low are sums of products of the planes. The upper parts
+/// of the norms are scaled by 2^scale_log2. The shifts floor, so that shifting in steps is exact.
+/// product_scale is −2 · 2^scale_log2; as a constant, it would cost one more instruction.
 CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
                                                   int scale_log2, int product_scale) {
@@ -278,10 +260,9 @@ CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, 
          (high * product_scale + candidate_high);
 }
 
-/// Where planes are joined, returns what the lower parts of the norms and the products of all but
-/// the upper planes add to the distance. `joined` is mixed << e, plus low, and the lower part of
-/// the candidate's norm has been increased by joined_limit << 2e. joined_shift is 2e − scale_log2,
-/// so that bits below the distance's remain.
+/// What the lower parts of the norms and the products of lower planes add to the distance, if
+/// planes are joined. `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e.
+/// joined_shift is 2e − scale_log2, which keeps bits below the distance's.
 CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int pixel_low,
                                               int joined_shift) {
   const std::uint32_t rest = static_cast<std::uint32_t>(joined) * ~1u + candidate_low +
@@ -289,8 +270,7 @@ CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int
   return static_cast<int>(rest >> joined_shift);
 }
 
-/// Returns x + y, or the limit if that is less. GPUs from 9.0 on have an instruction for it, which
-/// the compiler misses where it rearranges sums.
+/// min(x + y, limit) as one instruction on GPUs from 9.0 on, which the compiler misses.
 CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #ifdef __CUDA_ARCH__
   return __viaddmin_s32(x, y, limit);
@@ -299,8 +279,7 @@ CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #endif
 }
 
-/// Returns the denoised sample of a channel. sums has the sums of the weights times the samples of
-/// each plane, and then that of the weights.
+/// sums holds the weighted sums of each plane, then the sum of the weights.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[Kind::planes + 1],
                                                     int channel, int low_bits) {
@@ -312,8 +291,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Returns what a pair of rows is to a square. The numbers count pairs from the square's first one,
-/// and from the one before its last one. A search has radius + 2 pairs.
+/// Counts pairs from the square's first one, or from its last but one; a search has radius + 2.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a block fills its tile (product.h) in shared memory. All of this compiles for the host, too.
-// Each thread calls these functions one after the other, with a barrier after each.
+// How a block fills its tile (product.h) in shared memory, on the GPU or, for tests, on the host.
+// Each thread calls these functions in order, with a barrier after each.
 
 #include <cstdint>
 
@@ -22,16 +22,15 @@ struct ProductTile {
   int picture;
   int left, top;  ///< in the picture; the tile may end beyond it
   int strips;
-  int frame;             ///< whose samples are in the tile
-  unsigned share, next;  ///< what the block works on, and the strip that it comes to after these
+  int frame;             ///< frame whose samples are in the tile
+  unsigned share, next;  ///< the block's share, and its next strip after this tile
 };
 
-/// Returns the first strip of a share.
 CUDAVISION_HOST_DEVICE inline unsigned first_strip(const NlMeansArguments& a, unsigned share) {
   return share * a.strips_of_share + (share < a.longer_shares ? share : a.longer_shares);
 }
 
-/// Returns the tile that a block denoises when it comes to the given strip of a share.
+/// The tile that a block denoises at the given strip of a share.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, unsigned share,
                                                   unsigned strip) {
@@ -55,8 +54,8 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
   return tile;
 }
 
-/// Loads the words of all planes of a frame that begin at sample from_x[0] of row from_y. The other
-/// samples may be anywhere in the row.
+/// Loads the words that begin at sample from_x[0] of row from_y, for all planes of a frame. The
+/// other samples may be anywhere in the row.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int frame,
@@ -86,7 +85,6 @@ CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
   }
 }
 
-/// Fills the words of a tile with the samples of its frame.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const ProductTile& tile,
                                                 int thread, std::uint32_t* pixels) {
@@ -95,7 +93,7 @@ CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const
   const int halo = a.search_radius + a.patch_radius;
   const int left = tile.left - halo, top = tile.top - halo;
   const int rows = sample_rows<Kind>(a.search_radius, tile.strips);
-  // Each thread fills some rows of a column. It has the loads of several rows in flight.
+  // Each thread fills some rows of a column, with loads of several rows in flight.
   constexpr int rows_in_flight = Kind::planes == 1 ? 3 : Kind::planes <= 3 ? 2 : 1;
   const int row_step = product_threads / shape.copy_columns;
   const int word = thread % shape.copy_columns, first = thread / shape.copy_columns;
@@ -134,7 +132,7 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
     CUDAVISION_UNROLL
   for (int p = 0; p < Kind::planes; ++p) {
     std::uint32_t* const at = pixels + p * shape.plane_words + i;
-    // The last column has no neighbour, and the bytes that it lacks are in no patch.
+    // The last column has no neighbour; no patch needs its missing bytes.
     const std::uint32_t next = i + shape.rows < words ? at[shape.rows] : 0;
     CUDAVISION_UNROLL
     for (int c = 1; c < 4; ++c)
@@ -142,8 +140,7 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
   }
 }
 
-/// Returns the sum of the squares of a patch's row. `words` is the first one of the row, in the
-/// upper plane of the first channel.
+/// `words` points to the row's first word in the upper plane of the first channel.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape& shape, int patch,
                                                              int low_bits,
@@ -172,9 +169,9 @@ CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape&
   return squares;
 }
 
-/// Computes the norms of the patches around all candidates of a tile: sums of the squares of a
-/// patch's rows slide down the columns. The place of a norm holds the squares of the patch's first
-/// row until that row leaves the sum.
+/// Norms of the patches around all candidates: the squares of a patch's rows are summed in a
+/// sliding window down the columns. A norm's place holds the squares of the patch's first row until
+/// that row leaves the window.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, int* norms) {
@@ -182,8 +179,8 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
   const int patch = 2 * a.patch_radius + 1;
   const int limit = Kind::joins_planes ? joined_limit : 0;
   const std::uint32_t min_low = static_cast<std::uint32_t>(limit) << (2 * a.low_bits);
-  // Each thread sums a part of a column. Neighbours take the parts of the same column, which have
-  // an odd number of rows, so that they read from different banks.
+  // Each thread sums a part of a column. The parts have an odd number of rows, so that neighbouring
+  // threads read from different banks.
   constexpr int parts = 4;
   const int rows = candidate_rows<Kind>(a.search_radius, strips);
   const int part_rows = (rows + parts - 1) / parts | 1;
@@ -226,14 +223,13 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
   }
 }
 
-/// Keeps the middle of a tile, as KeptFrame describes it.
+/// Copies the middle of a tile to a KeptFrame.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void keep_frame(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, const int* norms,
                                               std::uint32_t* kept) {
   const ProductShape& shape = a.shape;
   const KeptFrame<Kind> to(shape.strips);
-  // Each warp copies columns.
   for (int column = thread / 32; column < KeptFrame<Kind>::columns; column += product_warps)
     for (int y = thread % 32; y < KeptFrame<Kind>::patch_rows(strips); y += 32)
       CUDAVISION_UNROLL

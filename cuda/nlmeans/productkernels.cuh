@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the kernels of product.cuh that there are.
+// Lists the instances of the kernels in product.cuh.
 
 #include "cuda/nlmeans/product.cuh"
 
@@ -31,8 +31,8 @@ ProductKernel product_kernel(Table table) {
   }
 }
 
-/// Calls function(kind) with the kind of kernel that has the smallest side for the patch, and the
-/// most squares for the search. Returns false if there is none.
+/// Calls function(kind) with the smallest side for the patch and the most squares for the search.
+/// Returns false if there is no kernel.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
                        const Function& function) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What one lane of a warp contributes to the products of product.h, and what it makes of their
-// results. All of this compiles for the host, too.
+// What one lane of a warp contributes to the products of product.h, and how it uses the results.
 
 #include <cstdint>
 
@@ -17,16 +16,15 @@ namespace cudavision::nlmeans {
 struct LanePlace {
   const std::uint32_t* pixels;
   const int* norms;
-  const std::uint32_t* kept;  ///< the frame that is denoised, or nullptr if it is in the tile
+  const std::uint32_t* kept;  ///< the denoised frame, or nullptr if it is in the tile
   int thread;                 ///< number of the lane in its block
-  int top;                    ///< the first row of the warp's squares in the tile
+  int top;                    ///< first row of the warp's squares in the tile
 
   CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< of the squares, in words
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
   CUDAVISION_HOST_DEVICE int t() const { return thread % 4; }
 
-  /// Returns a coordinate of a pixel of the lane, in the tile. Pixel number 2s + half is row
-  /// g + 8 · half of square s.
+  /// Pixel 2s + half is row g + 8 · half of square s. The coordinates are in the tile.
   CUDAVISION_HOST_DEVICE int x() const { return 4 * column() + pixel_x(g()); }
   CUDAVISION_HOST_DEVICE int y(int pixel) const {
     return top + 4 * (pixel / 2) + pixel_y(g() + 8 * (pixel % 2));
@@ -36,7 +34,7 @@ struct LanePlace {
 template <class Kind>
 class ProductLane {
  public:
-  /// first_entry is added to all scaled distances, so that places in the table become addresses.
+  /// first_entry is added to all scaled distances, which turns places in the table into addresses.
   CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place,
                                      int first_entry)
       : a_(a), limit_(a.max_distance + first_entry) {
@@ -55,21 +53,18 @@ class ProductLane {
     }
   }
 
-  /// Returns the lane's words of a plane in the left factor of the first product: for each of its
-  /// words of the patch, those of both rows.
+  /// The lane's words of a plane in the left factor of the first product, for both rows.
   CUDAVISION_HOST_DEVICE const std::uint32_t (&left(int square, int plane) const)[2 * Kind::words] {
     return left_[square][plane];
   }
 
-  /// Eight candidates of a row.
   struct CandidateRow {
-    std::uint32_t right[Kind::planes][Kind::words];  ///< of the first product
-    std::uint32_t samples[Kind::products][2];        ///< the right factors of the second ones
+    std::uint32_t right[Kind::planes][Kind::words];  ///< right factor of the first product
+    std::uint32_t samples[Kind::products][2];        ///< right factors of the second products
     int high_norms[2], low_norms[2];                 ///< of columns 2t and 2t + 1
   };
 
-  /// Where the lane finds its part of a group of eight columns of candidates, from the first row of
-  /// the warp on.
+  /// The lane's part of a group of eight columns of candidates, from the warp's first row on.
   struct Candidates {
     const std::uint32_t* right;
     const std::uint32_t* samples[Kind::products];
@@ -114,7 +109,7 @@ class ProductLane {
     return found;
   }
 
-  /// Loads the part of the candidates that are `row` rows below.
+  /// Loads the lane's part of the candidates `row` rows below.
   CUDAVISION_HOST_DEVICE CandidateRow load(const Candidates& from, int row) const {
     const ProductShape& shape = a_.shape;
     CandidateRow loaded;
@@ -138,10 +133,9 @@ class ProductLane {
     return loaded;
   }
 
-  /// Returns the scaled distance between pixel `half` of square s and candidate `column` of a row,
-  /// and the limit where it is greater or the pixel does not search there. high, mixed and low
-  /// are sums of products of the planes; where they are joined, low is their sum. `row` is 0 or 1,
-  /// the number of the row in its pair.
+  /// Scaled distance between pixel `half` of square s and candidate `column`; the limit if it is
+  /// greater or the pixel does not search there. high, mixed and low are sums of products of the
+  /// planes; if planes are joined, low is the joined sum. `row` (0 or 1) is the row in its pair.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
                                       const CandidateRow& candidates, RowPair pair, int row,
                                       int high, int mixed, int low) const {
@@ -162,14 +156,14 @@ class ProductLane {
   }
 
  private:
-  /// Where the patches of the lane's pixels are, and their norms: in the tile, or in what is kept
-  /// of the frame that is denoised.
+  /// Patches and norms of the lane's pixels, in the tile or in the kept frame.
   struct OwnPatches {
-    const std::uint32_t* words;  ///< which the first pixel's patch begins in, in the lane's row
-    int rows;                    ///< from a word to the next one of its row
+    const std::uint32_t*
+        words;  ///< word in which the first pixel's patch begins, in the lane's row
+    int rows;   ///< from a word to the next one of its row
     int plane_words;
-    int first_row;     ///< of the patches, in the lane
-    int first_byte;    ///< of the patches, in their first words
+    int first_row;     ///< first row of the patches in the lane
+    int first_byte;    ///< first byte of the patches in their first words
     const int* norms;  ///< of the first pixel
     int norm_words;    ///< from the upper part of a norm to the lower one
 
@@ -194,9 +188,8 @@ class ProductLane {
     }
   };
 
-  /// Takes the words of a pixel's patch, and the patch's norm.
   CUDAVISION_HOST_DEVICE void take_patch(const OwnPatches& own, int s, int half) {
-    const int below = 4 * s + pixel_y(8 * half);  // the first pixel
+    const int below = 4 * s + pixel_y(8 * half);  // from the first pixel
     high_norms_[s][half] = own.norms[below];
     if (Kind::sample_bytes == 2)
       low_norms_[s][half] = own.norms[own.norm_words + below];
@@ -219,9 +212,8 @@ class ProductLane {
   int high_norms_[Kind::squares][2], low_norms_[Kind::squares][2];
 };
 
-/// Returns the part of the sum of the weights times the samples of a plane that is in a lane. `sum`
-/// is the lane's sum in the plane's second product. The parts of the four lanes with equal g make
-/// up the whole.
+/// A lane's part of a plane's weighted sum. `sum` is the lane's sum in the plane's second product.
+/// The parts of the four lanes with equal g add up to the whole.
 CUDAVISION_HOST_DEVICE inline std::uint32_t plane_part(int t, int sum) {
   const std::uint32_t value = t == 0   ? 1
                               : t == 1 ? digit_base
@@ -230,7 +222,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t plane_part(int t, int sum) {
   return static_cast<std::uint32_t>(sum) * value;
 }
 
-/// Returns the same for the sum of the weights, from both sums of the first of the second products.
+/// The same for the sum of the weights, from both sums of the first of the second products.
 CUDAVISION_HOST_DEVICE inline std::uint32_t weight_part(int t, int low_digits, int third_digit) {
   return t == digits ? static_cast<std::uint32_t>(low_digits) +
                            static_cast<std::uint32_t>(third_digit) * (digit_base * digit_base)

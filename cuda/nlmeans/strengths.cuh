@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the kernel that chooses the tables of weights by the noise. It writes the table of
-// each kind of channels to where the next launches read it, and which of these launches has room
-// for it; the others end at once.
+// The kernel that chooses the tables of weights by the noise. It copies each kind's table to where
+// the next launches read it, and selects the launch that has room for it; the others exit.
 
 #include <cuda_runtime.h>
 
@@ -14,14 +13,13 @@ namespace cudavision::nlmeans {
 
 constexpr int choice_threads = 256, choice_blocks = 32;
 
-/// The choice of a table.
 struct TableChoice {
   NoisyChannels channels;
   std::uint32_t offsets[strength_steps + 1];    ///< of the tables of all steps, in words
-  std::uint32_t lengths[strength_class_count];  ///< which the chosen table is filled up to with 0
+  std::uint32_t lengths[strength_class_count];  ///< to which the chosen table is filled with 0
   const std::uint32_t* tables;
   std::uint32_t* table;  ///< the chosen one
-  int* chosen;           ///< the number of its class
+  int* chosen;           ///< number of its class
 };
 
 struct TableChoices {
@@ -31,7 +29,7 @@ struct TableChoices {
   int count;
 };
 
-/// choice_blocks blocks share the copy of a table.
+/// choice_blocks blocks copy each table.
 __global__ void __launch_bounds__(choice_threads)
     choose_tables(const __grid_constant__ TableChoices a) {
   grid_dependency_wait();

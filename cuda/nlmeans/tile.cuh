@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: non-local means of bytes with small patches. A block keeps its tile and the halo
-// of the search in shared memory. A thread denoises four samples in each of a few rows, whose sums
-// stay in registers while it goes through all shifts. Overlapping patches share sums: squares are
-// summed along a row for four patches at a time, and sliding sums run down the rows.
+// Non-local means of bytes with small patches. A block keeps its tile and the halo of the search in
+// shared memory. A thread denoises four samples in each of a few rows; their sums stay in
+// registers. Overlapping patches share sums: squares are summed along a row for four patches at a
+// time, and sliding sums run down the rows.
 
 #include <cuda_runtime.h>
 
@@ -17,26 +17,23 @@ namespace cudavision::nlmeans {
 
 constexpr int tile_threads = 32 * DenoisingTile::warps;
 
-/// Returns the number of rows of a thread: as many as there are registers for.
+/// Rows of a thread: as many as its registers allow.
 CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
-/// Returns true if there are registers to load the tiles of neighbours beside the sums.
+/// True if registers remain to load the tiles of neighbours.
 CUDAVISION_HOST_DEVICE constexpr bool searches_neighbours(int channels) {
   return channels == 1;
 }
 
-/// Maximum number of entries of a table in shared memory.
 constexpr int max_shared_weights = 8192;
 
-/// Returns the shared memory of a block, without the table.
 inline int tile_shared_bytes(int channels, int halo) {
   return 2 * channels * DenoisingTile::rows(tile_thread_rows(channels), halo) *
          DenoisingTile::pitch * 4;
 }
 
-/// Where a block works.
 struct TilePlace {
   const DenoisedPicture& picture;
   int left, top;
@@ -50,8 +47,7 @@ struct TilePlace {
   }
 };
 
-/// Loads the tile of a neighbour, shifted by `phase` bytes. Everything is derived again, because
-/// the threads' sums leave few registers.
+/// Loads a neighbour's tile, shifted by `phase` bytes. Recomputes everything to save registers.
 template <int kRadius, int kChannels>
 __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
                                                std::uint32_t* words) {
@@ -67,7 +63,6 @@ __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int fr
               thread / 32, words + c * rows * DenoisingTile::pitch);
 }
 
-/// With kSharedTable, the table is copied to shared memory.
 template <int kRadius, int kChannels, bool kSharedTable>
 __global__ void __launch_bounds__(tile_threads, 4)
     denoise_tiles(const __grid_constant__ NlMeansArguments a) {
@@ -83,7 +78,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
     launch_dependents();
     return;
   }
-  // Where little of the frame is denoised, the next launch may use the rest of the GPU.
+  // If little of the frame is denoised, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();
 
@@ -115,7 +110,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   for (int step = 0; step < 4 * frames; ++step) {
     if (step > 0) {
       __syncthreads();
-      // The tile of the first frame must stay, so those of its neighbours are loaded shifted.
+      // The first frame's tile must be kept, so the neighbours' tiles are loaded shifted.
       if (searches_neighbours(kChannels) && step >= 4)
         load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
       else

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The comparison of patches of bytes by a thread of the GPU, four neighbouring patches at a time,
-// in words of four bytes in shared memory. All of this compiles for the host, too, where the tests
-// compare it with code that handles one sample at a time.
+// Comparison of patches of bytes, four adjacent patches at a time, in words of four bytes.
 
 #include <cstdint>
 
@@ -14,7 +12,7 @@
 
 namespace cudavision::nlmeans {
 
-/// Returns |a − b| of each pair of bytes.
+/// |a − b| of each pair of bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __vabsdiffu4(a, b);
@@ -28,7 +26,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Returns bytes places to places + 3 of the eight bytes of low and high.
+/// Bytes places to places + 3 of the eight bytes of low and high.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
                                                        int places) {
 #ifdef __CUDA_ARCH__
@@ -38,8 +36,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Returns a mask of bytes in word `word` of three neighbouring words. It selects the bytes that
-/// are within kRadius of byte `byte` of the middle word.
+/// Bytes of word `word` of three that are within kRadius of byte `byte` of the middle word.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -51,8 +48,8 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// Sets sums[i] to the sum of the squares of the bytes within kRadius of byte i of the middle word,
-/// over the three words of each channel.
+/// sums[i] = squares of the bytes within kRadius of byte i of the middle word, summed over the
+/// three words of each channel.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {
@@ -70,7 +67,7 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   CUDAVISION_UNROLL
   for (int c = 0; c < kChannels; ++c) {
     if (share_middle) {
-      // Each window has three bytes outside the middle word, which fit one word. Its fourth byte is
+      // Each window has three bytes outside the middle word, which fit into one word. The fourth is
       // byte 0 of the first word, which is in no window and is set to 0.
       const std::uint32_t first = words[c][0] & 0xffffff00u, last = words[c][2];
       const std::uint32_t others[4] = {first, select_bytes(first, last, 0x0432u),
@@ -90,8 +87,7 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   }
 }
 
-/// The shape of a block's tile in shared memory: rows of words with the halo, which begin
-/// left_margin bytes to the left of the samples that the block denoises.
+/// Rows of words in shared memory, with a halo. They begin left_margin bytes left of the tile.
 struct DenoisingTile {
   static constexpr int warps = 4;
   static constexpr int width = 128;       ///< bytes: one word for each lane of a warp
@@ -104,15 +100,13 @@ struct DenoisingTile {
     return warps * thread_rows + 2 * halo;
   }
 
-  /// Returns the word before the lane's own when the picture is shifted by dx, in the copy of the
-  /// tile that is shifted by dx mod 4 bytes.
+  /// The word before the lane's own for a shift by dx, in the tile copy shifted by dx mod 4 bytes.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }
 };
 
-/// Fills one thread's share of the words of a channel's tile from a frame that is searched. The
-/// tile begins at (left, top) of the picture, which may be outside it.
+/// The tile begins at (left, top) of the searched frame, which may be outside the picture.
 CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
                                              const DenoisedPlane& plane,
                                              const SearchedPlane& searched, int left, int top,
@@ -137,14 +131,12 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
   }
 }
 
-/// The rows of a thread's patches in the first channel, from the topmost row on.
 struct PatchRows {
   const std::uint32_t* own;
   const std::uint32_t* other;  ///< shifted by the current shift
   int channel_words;           ///< from one channel to the next
 };
 
-/// The sums of a thread, for kRows rows of four samples.
 template <int kRadius, int kChannels, int kRows>
 class PatchSums {
  public:
@@ -160,13 +152,12 @@ class PatchSums {
     }
   }
 
-  /// Adds the contribution of one shift. weight(distance) returns the weight of a patch at that
-  /// distance.
+  /// Adds the contribution of one shift. weight(distance) returns a patch's weight.
   template <class Weight>
   CUDAVISION_HOST_DEVICE void add(const PatchRows& rows, const Weight& weight) {
     std::uint32_t columns[4] = {};
-    std::uint32_t window[patch][4];                 // the sums of the rows within the patches
-    std::uint32_t centres[kRadius + 1][kChannels];  // the samples to be weighted
+    std::uint32_t window[patch][4];                 // sums of the rows within the patches
+    std::uint32_t centres[kRadius + 1][kChannels];  // samples to be weighted
     CUDAVISION_UNROLL
     for (int y = 0; y < kRows + 2 * kRadius; ++y) {
       std::uint32_t differences[kChannels][3];
@@ -202,7 +193,6 @@ class PatchSums {
     }
   }
 
-  /// Returns the denoised sample.
   CUDAVISION_HOST_DEVICE std::uint32_t mean(int row, int channel, int i) const {
     const std::uint32_t weight = weights_[row][i];
     return (sums_[row][channel][i] + weight / 2) / weight;
@@ -215,16 +205,14 @@ class PatchSums {
   std::uint32_t sums_[kRows][kChannels][4];
 };
 
-/// A thread's part of a tile, as words of its channels.
 struct TileShare {
   const std::uint32_t* words;
   int channel_words;
   int lane;
-  int first_row;  ///< of the rows that the thread denoises
+  int first_row;  ///< first row that the thread denoises
 };
 
-/// Adds the contributions of all shifts with dx mod 4 = phase. later is the copy of the tile that
-/// is shifted by phase bytes.
+/// Adds all shifts with dx mod 4 = phase. later is the tile copy that is shifted by phase bytes.
 template <class Sums, class Weight>
 CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
                                               const std::uint32_t* later, int phase,

@@ -6,7 +6,7 @@
 namespace cudavision::nlmeans {
 namespace {
 
-/// Returns q, where 2^q is the smallest power of two that is not less than patch².
+/// Smallest q with 2^q ≥ patch².
 int patch_bits(int patch) noexcept {
   int bits = 0;
   while (1 << bits < patch * patch)
@@ -22,7 +22,7 @@ int distance_shift(const Parameters& parameters, int bits) noexcept {
 
 int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
                        std::uint32_t* weights) noexcept {
-  constexpr double min_weight = 0.001;  // of the largest
+  constexpr double min_weight = 0.001;  // relative to the largest
   const std::int64_t largest_sample = (1 << bits) - 1;
   const std::int64_t largest_distance = std::int64_t{parameters.patch} * parameters.patch *
                                         channels * largest_sample * largest_sample;
