@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of histogram equalisation, one sample at a time, shared by the CPU and the GPU.
+// Arithmetic of histogram equalisation, shared by the CPU and the GPU.
 
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,6 @@ CUDAVISION_HOST_DEVICE inline int clamp_level(int value, int high) {
   return value < 0 ? 0 : value > high ? high : value;
 }
 
-/// Goes blend/256 of the way from in to equalised.
 CUDAVISION_HOST_DEVICE inline int blended(int in, int equalised, int blend) {
   return in + ((blend * (equalised - in) + 128) >> 8);
 }
@@ -29,8 +28,8 @@ CUDAVISION_HOST_DEVICE inline float equalisation_scale(std::uint32_t total,
 #endif
 }
 
-/// Returns the table entry of a bin above the first occupied one. counted is the number of samples
-/// in the bins above the first occupied one, up to and including this bin.
+/// Table entry of a bin above the first occupied one. counted is the number of samples in the bins
+/// above the first occupied one, up to and including this bin.
 CUDAVISION_HOST_DEVICE inline int equalised_level(std::uint32_t counted, float scale, int low,
                                                   int high) {
 #ifdef __CUDA_ARCH__

@@ -7,13 +7,11 @@
 
 namespace cudavision::histequalize {
 
-/// Implements histequalize.h on one kind of device. One backend serves both operations, because
-/// equalising begins with the same count. Its callers validate layouts, frames and parameters.
+/// Interface of both backends. Callers validate layouts, frames and parameters.
 class Histogram::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Must be called before the first run().
   virtual void set(const Parameters& parameters) = 0;
 
   virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;
@@ -21,13 +19,13 @@ class Histogram::Backend {
   /// Stores the luminance histogram, whatever the parameters are.
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 
-  // With count(), these are the steps of run(), for histograms or tables that change in between.
-  // Counts and tables are rows of 2^bits elements that lie next to each other.
+  // Together with count(), the steps of run(), for histograms or tables that change in between.
+  // Counts and tables are contiguous rows of 2^bits elements.
 
-  /// Counts red, green and blue into a row each. The layout has no luma.
+  /// Counts red, green and blue into one row each. The layout has no luma.
   virtual void count_each(const ConstFrame& in, View<std::uint32_t> counts) = 0;
 
-  /// Makes a table, without the blend, from each row of counts. These may all be 0.
+  /// Makes a table, without the blend, from each row of counts, which may all be 0.
   virtual void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) = 0;
 
   /// Equalises a frame with one table for its luminance, or with three for red, green and blue.
@@ -40,7 +38,7 @@ std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
 std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device& device,
                                                            const FrameLayout& layout);
 
-/// The part of make_histequalize_cuda() for samples of more than narrow_bits bits.
+/// For samples of more than narrow_bits bits.
 std::unique_ptr<Histogram::Backend> make_histequalize_wide_cuda(Device& device,
                                                                 const FrameLayout& layout);
 constexpr int narrow_bits = 10;

@@ -12,8 +12,7 @@
 
 namespace cudavision::histequalize {
 
-// Samples of 8 bits are counted in four tables, so that the increments of neighbouring equal
-// samples do not wait for each other in memory.
+// Four tables for 8 bits, so that increments of adjacent equal samples do not wait for each other.
 constexpr int tables_per_band(int bits) {
   return bits == 8 ? 4 : 1;
 }
@@ -35,7 +34,6 @@ inline void count_row(const std::uint16_t* values, int n, std::uint32_t* table) 
     ++table[values[x]];
 }
 
-/// The scratch memory of a band.
 struct CountMemory {
   CountMemory(Scratch& scratch, const FrameLayout& layout)
       : tables(scratch.take<std::uint32_t>(tables_per_band(layout.bits) << layout.bits)),
@@ -45,7 +43,6 @@ struct CountMemory {
   std::uint16_t* values;  ///< of a row
 };
 
-/// Counts a frame in bands of rows.
 class BandedHistogram {
  public:
   BandedHistogram(Device& device, const FrameLayout& layout)

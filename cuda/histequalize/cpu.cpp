@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend. Bands of rows are counted in parallel, each in tables of its own, and the
-// equalised rows are written in parallel as well. The CUDA kernels must give the same bytes.
+// The CPU backend. Bands of rows are counted in parallel, each in its own tables. The CUDA kernels
+// must give the same bytes.
 
 #include <algorithm>
 #include <numeric>
@@ -99,8 +99,8 @@ class HistEqualizeCpu final : public Histogram::Backend {
     blend_table(c);
   }
 
-  /// The table includes the blend if a result depends only on the sample's own value. If RGB is
-  /// equalised by its luminance, a result depends on the luminance as well.
+  /// Adds the blend to the table. RGB that is equalised by its luminance must be blended later,
+  /// because its results also depend on the luminance.
   void blend_table(std::size_t c) {
     if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
       return;
@@ -123,9 +123,8 @@ class HistEqualizeCpu final : public Histogram::Backend {
     });
   }
 
-  /// Copies the planes that have bytes which no table writes. Each band copies its own rows before
-  /// it equalises them, so that no other thread copies over results. Rows below the picture belong
-  /// to the last band.
+  /// Copies planes with bytes that no table writes, including rows below the picture. Each band
+  /// copies its rows before it equalises them, so that no other thread overwrites results.
   void copy_mixed(const ConstFrame& in, const Frame& out, const Band& band) const {
     for (const int p : mixed_planes_) {
       const int rows = in.planes[p].height;
@@ -140,7 +139,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
     const std::uint8_t* from = in.planes[channel.plane].row(y) + offset;
     std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
     const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(channel.step) * layout_.sample_bytes();
-    const int width = layout_.width;  // which stores of bytes might change
+    const int width = layout_.width;  // a constant that stores of bytes cannot change
     if (layout_.bits == 8) {
       for (int x = 0; x < width; ++x)
         to[step * x] = static_cast<std::uint8_t>(table[from[step * x]]);

@@ -19,9 +19,8 @@ namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
 
-/// The number of its packs that a thread keeps in registers. The code is unrolled for each of
-/// them, so small pictures use the kernel for few: in the kernel for many they would only jump over
-/// the rest.
+/// Packs that a thread keeps in registers. The loops are unrolled, so small pictures use the kernel
+/// for few packs, which skips less code.
 template <class Pack>
 constexpr int many_resident = Pack::words == 4 ? 8 : 2;
 template <class Pack>
@@ -29,7 +28,7 @@ constexpr int few_resident = Pack::words == 4 ? 2 : 1;
 
 template <class Pack, Rows kRows, Action kAction, int kChunks>
 Kernel applying_kernel(std::uint32_t packs_per_thread) {
-  // Ragged rows always use the kernel for few, so that it need not be built in two sizes for them.
+  // Ragged rows always use the kernel for few, which saves a second instance.
   constexpr int many = kRows == Rows::ragged ? few_resident<Pack> : many_resident<Pack>;
   return packs_per_thread > few_resident<Pack>
              ? equalize_kernel<Pack, kRows, kAction, kChunks, many>
@@ -128,7 +127,6 @@ LookUpKernel look_up_colour_kernel_for(Rows rows, bool each) {
               : look_up_kernel_for<Pack, Action::shift, 1>(rows);
 }
 
-/// With each, there are three tables.
 LookUpKernel look_up_kernel_for(const AccessPlan& plan, bool each) {
   switch (plan.kind) {
     case AccessPattern::luma_bytes_1:
@@ -261,8 +259,8 @@ class HistEqualizeCuda final : public Histogram::Backend {
   bool colour_;
   Parameters parameters_;
   AccessPlanner planner_;
-  Buffer luminance_state_;  // exchange of the counts for one table
-  Buffer each_state_;       // exchange of the counts for three tables
+  Buffer luminance_state_;  // for exchanging the counts of one table
+  Buffer each_state_;       // for exchanging the counts of three tables
   Launcher<Arguments> launch_;
   Launcher<CountEachArguments> count_each_;
   TableMaker tables_;

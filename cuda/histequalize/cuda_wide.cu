@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend for 11 to 16 bits: the three launches of wide.cuh, or the steps apart.
+// The CUDA backend for 11 to 16 bits: the three launches of wide.cuh, or separate steps.
 
 #include <algorithm>
 
@@ -84,8 +84,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
     const AccessPlan plan = planner_.plan(in, out);
     const WideArguments a = arguments(plan, histogram);
-    // Formats of this depth have no chroma planes or small ones, so copying these separately costs
-    // little beside the three launches.
+    // Formats of this depth have no chroma planes or small ones, so separate copies cost little.
     copy_untouched_planes(device_, planner_, plan, in, out);
     launch_count(plan, a);
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
@@ -123,8 +122,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
 
   int ranges() const { return bins_ / range_bins_; }
 
-  /// Returns the number of parts into which the picture is cut. One block per range of bins reads
-  /// each part.
+  /// Parts of the picture; one block per range of bins reads each part.
   unsigned counting_parts(const AccessPlan& plan) const {
     return std::clamp<std::uint32_t>((plan.packs.count + kThreads - 1) / kThreads, 1,
                                      std::max(1, multiprocessors_ / ranges()));

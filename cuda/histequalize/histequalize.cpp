@@ -14,7 +14,7 @@ std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayo
   return dispatch<make_histequalize_cuda, make_histequalize_cpu>(device, layout);
 }
 
-/// Returns the layout after checking both, so that it can come before members that allocate.
+/// Returns the layout, so that the checks come before members that allocate.
 const FrameLayout& checked(const FrameLayout& layout, const Parameters& parameters) {
   check_luminance(operation, layout);
   check_parameters(layout, parameters);
@@ -30,7 +30,6 @@ View<std::uint8_t> bytes_of(View<std::uint32_t> row) {
   return {reinterpret_cast<std::uint8_t*>(row.data), bytes, 1, bytes};
 }
 
-/// Returns `count` rows of 2^bits elements.
 template <class Element>
 View<Element> rows(Element* data, int count, int bits) {
   return {data, 1 << bits, count, static_cast<std::ptrdiff_t>(sizeof(Element)) << bits};
@@ -96,7 +95,7 @@ HistogramEqualize::~HistogramEqualize() = default;
 void HistogramEqualize::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
   if (parameters.low != parameters_.low || parameters.high != parameters_.high)
-    average_.restart();  // as it does by itself if there are other channels
+    average_.restart();  // the average does this itself if the channels change
   parameters_ = parameters;
   backend_->set(parameters);
 }
@@ -131,13 +130,13 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   backend_->look_up(in, out, hysteresis_.run(made, average_.status()));
 }
 
-// Returns the histograms from which the tables are made.
+// Returns the histograms for the tables.
 View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,
                                                    View<std::uint32_t> histogram,
                                                    RegionHistogram* regions) {
   auto* const own = counts_.as<std::uint32_t>();
   const bool each = parameters_.channels == Parameters::Channels::each;
-  // Tables are made from counts at multiples of 16 bytes.
+  // Tables need counts that are aligned to 16 bytes.
   const bool in_place = histogram && reinterpret_cast<std::uintptr_t>(histogram.data) % 16 == 0;
   const auto luminance = rows(in_place ? histogram.data : own, 1, layout_.bits);
   if (!each || histogram) {

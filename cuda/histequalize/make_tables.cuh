@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Makes tables from counts which are complete, in one launch. Each block makes a table, and each
-// of its warps a range of the entries. First the warps add up their ranges, and then they make the
-// entries of these.
+// Makes tables from complete counts, in one launch with a block per table. Each warp sums a range
+// of the bins, then makes their entries.
 
 #include <algorithm>
 
@@ -18,13 +17,13 @@ namespace cudavision::histequalize {
 namespace {
 
 struct TableArguments {
-  View<const std::uint32_t> counts;  // rows at multiples of 16 bytes
-  View<std::uint16_t> tables;        // rows at multiples of 8 bytes
+  View<const std::uint32_t> counts;  // rows aligned to 16 bytes
+  View<std::uint16_t> tables;        // rows aligned to 8 bytes
   int low, high;
 };
 
 constexpr int lane_entries = 4;
-constexpr int step_entries = 32 * lane_entries;  // that a warp takes at a time
+constexpr int step_entries = 32 * lane_entries;  // of a warp at a time
 constexpr int table_threads = 1024;
 
 struct alignas(16) Counts {
@@ -38,7 +37,7 @@ __global__ void __launch_bounds__(table_threads)
     make_tables_kernel(const __grid_constant__ TableArguments a) {
   struct Range {
     std::uint32_t sum;
-    std::uint32_t first_count;  // of the first bin that is not empty
+    std::uint32_t first_count;  // of the first non-empty bin
   };
   __shared__ Range ranges[table_threads / 32];
   grid_dependency_wait();
@@ -93,7 +92,7 @@ __global__ void __launch_bounds__(table_threads)
 #pragma unroll
     for (int i = 0; i < lane_entries; ++i) {
       counted += four.values[i];
-      // Up to the first bin that is not empty, this is 0 and gives level `low`.
+      // Up to the first non-empty bin, this is 0 and gives level `low`.
       const std::uint32_t above_first = counted > first_count ? counted - first_count : 0;
       const int level = one_level ? first_entry + step * step_entries + lane * lane_entries + i
                                   : equalised_level(above_first, scale, a.low, a.high);
@@ -104,7 +103,6 @@ __global__ void __launch_bounds__(table_threads)
   }
 }
 
-/// Makes tables on the stream of a device.
 class TableMaker {
  public:
   explicit TableMaker(Device& device) : launch_(device.stream(), make_tables_kernel) {}

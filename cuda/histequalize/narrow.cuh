@@ -2,9 +2,8 @@
 #pragma once
 
 // The kernel for up to 10 bits: one launch counts, builds the table and applies it. Each block
-// keeps as much of the picture in its registers as fits, so that small and medium pictures are read
-// once. While some warps wait for the other blocks' counts, the others copy the planes that stay
-// unchanged.
+// keeps as much of the picture in registers as fits, so that small pictures are read once. While
+// some warps wait for the other blocks' counts, the others copy the unchanged planes.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/arithmetic.h"
@@ -19,14 +18,13 @@ namespace cudavision::histequalize {
 namespace {
 
 enum class Action {
-  histogram,  ///< count the luminance, nothing else
-  map,        ///< luma through the table
-  shift,      ///< red, green and blue by what the table does to the luminance
-  each,       ///< red, green and blue through a table each
+  histogram,  ///< count the luminance only
+  map,        ///< look up luma in the table
+  shift,      ///< change red, green and blue as much as the luminance
+  each,       ///< look up red, green and blue in a table each
 };
 
-/// There is one block per SM. Counting alone needs many loads in flight; applying needs many
-/// registers.
+/// One block per SM. Counting alone needs many loads in flight; applying needs many registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -51,7 +49,7 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // With more bins, the additions spread by themselves, and each copy takes longer to read.
+  // More bins spread the additions themselves, and reading a copy takes longer.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
@@ -66,8 +64,8 @@ __device__ void for_each_of(const Use& use) {
       use(start + threadIdx.x);
 }
 
-/// Calls use(data, cursor) for the cursor's pack and those that follow it at the stride. Works in
-/// batches: all loads of a batch are in flight before its first pack is used.
+/// Calls use(data, cursor) for the cursor's pack and the following packs at the stride. All loads
+/// of a batch are in flight before its first pack is used.
 template <class Pack, int kBatch, Rows kRows, class Use>
 __device__ void for_packs(const PackedImage& picture, PackCursor<kRows> cursor,
                           const PackStride& stride, const Use& use) {
@@ -88,8 +86,6 @@ __device__ void for_packs(const PackedImage& picture, PackCursor<kRows> cursor,
     }
   }
 }
-
-// Counting
 
 template <class Pack>
 __device__ void set_pixel(std::uint32_t* data, int number, std::uint32_t value,
@@ -123,8 +119,8 @@ __device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& a
 #pragma unroll
   for (int w = 0; w < Pack::words; ++w)
     pixels[w] = data[w];
-  // At the right edge, pixels that do not exist are counted as zeros and then subtracted again. The
-  // block's sum of a bin stays non-negative, as the exchange requires.
+  // At the right edge, missing pixels are counted as zeros and subtracted again. The block's sum of
+  // a bin stays non-negative, as the exchange requires.
   const int existing = pixels_in<Pack, kRows>(picture, at);
   if (existing < Pack::pixels) {
 #pragma unroll
@@ -139,8 +135,6 @@ __device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& a
     count_pixel<Pack, kAction>(pixels, i, picture, counts);
 }
 
-// Applying
-
 template <class Pack, Action kAction, Rows kRows, class Entry>
 __device__ void apply_table(std::uint32_t* data, const PackCursor<kRows>& at, const Arguments& a,
                             const Entry* table) {
@@ -148,8 +142,7 @@ __device__ void apply_table(std::uint32_t* data, const PackCursor<kRows>& at, co
   const int existing = pixels_in<Pack, kRows>(picture, at);
 #pragma unroll
   for (int i = 0; i < Pack::pixels; ++i) {
-    // Bytes after a row's last pixel may still belong to the plane (the second half of a
-    // macropixel), so they pass unchanged.
+    // Bytes after a row's last pixel may belong to the plane (second half of a macropixel); copied.
     if (i >= existing)
       break;
     if constexpr (kAction == Action::map) {
@@ -180,8 +173,7 @@ __device__ void apply_table(std::uint32_t* data, const PackCursor<kRows>& at, co
   }
 }
 
-/// kResident is the number of its packs that a thread keeps in registers from counting to
-/// applying.
+/// A thread keeps kResident packs in registers from counting to applying.
 template <class Pack, Rows kRows, Action kAction, int kChunks, int kResident>
 __global__ void __launch_bounds__(threads_of<kAction>, 1)
     equalize_kernel(const __grid_constant__ Arguments a) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counting and applying tables as launches of their own, for frames whose histograms or tables
-// change in between. The count of the luminance is narrow.cuh's.
+// Separate launches for counting red, green and blue and for applying tables, for frames whose
+// histograms or tables change in between.
 
 #include "cuda/histequalize/narrow.cuh"
 
 namespace cudavision::histequalize {
 namespace {
 
-/// All packs that a thread loads before it uses the first one.
+/// Packs that a thread loads before it uses the first one.
 template <class Pack>
 constexpr int batch = Pack::words == 4 ? 4 : 1;
 
-constexpr int step_blocks = 2;  // on a multiprocessor
+constexpr int step_blocks = 2;  // per multiprocessor
 
 /* Counting red, green and blue */
 
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(applying_threads, step_blocks)
 
 struct LookUpArguments {
   Arguments equalize;           // without the members for counting
-  const std::uint16_t* tables;  // entries, of one table after the other
+  const std::uint16_t* tables;  // entries of one table after the other
   int entries;
 };
 

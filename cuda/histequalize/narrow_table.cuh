@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the histogram
-// to be complete, scans one chunk of its bins and writes that chunk's entries.
+// Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the complete
+// histogram, scans one chunk of its bins and writes the chunk's entries.
 
 #include "cuda/core/warp.cuh"
 #include "cuda/histequalize/arithmetic.h"
@@ -14,12 +14,12 @@ namespace {
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
 
-/// One chunk of a histogram, as a warp reads it while blocks may still be adding to it.
+/// One chunk of a histogram as a warp reads it, possibly incomplete.
 struct ChunkView {
   std::uint32_t counts[kLaneBins];
   std::uint32_t lane_sum;
-  std::uint32_t sum;          ///< all counts of the chunk
-  std::uint32_t first_count;  ///< count of the chunk's first bin that is not empty
+  std::uint32_t sum;          ///< of all counts of the chunk
+  std::uint32_t first_count;  ///< count of the chunk's first non-empty bin
 };
 
 template <class Exchange>
@@ -50,16 +50,14 @@ __device__ ChunkView read_chunk(const Exchange& exchange, int first_bin) {
   return view;
 }
 
-/// One warp's chunk of the complete histogram, with what the warp needs to know about the other
-/// chunks.
+/// One warp's chunk of the complete histogram, with data of the other chunks.
 struct ScannedChunk {
   std::uint32_t counts[kLaneBins];
   std::uint32_t before;       ///< samples in all bins below this lane's
-  std::uint32_t first_count;  ///< count of the table's first bin that is not empty
+  std::uint32_t first_count;  ///< count of the table's first non-empty bin
 };
 
-/// Waits until every block's counts have arrived. Each warp reads the whole table, so that the
-/// warps need not wait for each other.
+/// Waits for every block's counts. Each warp reads the whole table, so that none waits for another.
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
                                        std::uint32_t total) {
@@ -92,7 +90,7 @@ __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int 
   return result;
 }
 
-/// Writes the lane's entries. Arguments must have the members total, low, high and blend.
+/// Arguments must have the members total, low, high and blend.
 template <class Entry, bool kBlend, class Arguments>
 __device__ void write_table(const ScannedChunk& chunk, int first_bin, const Arguments& a,
                             Entry* table) {

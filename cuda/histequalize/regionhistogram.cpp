@@ -49,7 +49,7 @@ void RegionHistogram::set_parameters(const regions::Parameters& parameters) {
   make_mask();
 }
 
-// The blend of black with white, one row each for all rows, is 0 only where the weight is 0.
+// Blending black with white, both of one repeated row, gives 0 only where the weight is 0.
 void RegionHistogram::make_mask() {
   const int width = layout_.width, height = layout_.height;
   auto* const memory = memory_.as<std::uint8_t>();

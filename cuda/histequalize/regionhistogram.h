@@ -10,24 +10,22 @@
 
 namespace cudavision::histequalize {
 
-/// Makes histograms of the regions of a frame: of the pixels whose weight (regions.h) is above 0,
-/// each of which counts as one. Pixels in several regions count once.
+/// Histograms of the pixels whose region weight (regions.h) is above 0. Each pixel counts once.
 class RegionHistogram {
  public:
   /// layout must be one that Histogram accepts. Throws invalid_argument for other layouts and for
   /// parameters outside the ranges of regions.h.
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters);
 
-  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
-  /// last valid parameters stay in force.
+  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
   void set_parameters(const regions::Parameters& parameters);
 
-  /// bins is device memory for 2^bits counts in one row. Entry v becomes the number of pixels in
-  /// the regions whose luminance is v. Throws invalid_argument. Only enqueues.
+  /// bins is device memory for 2^bits counts in one row. Entry v becomes the number of pixels of
+  /// luminance v in the regions. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in, View<std::uint32_t> bins);
 
-  /// Counts red, green and blue. bins is device memory for three rows of 2^bits counts without gaps
-  /// between them. The layout must not have luma. Throws invalid_argument. Only enqueues.
+  /// Counts red, green and blue. bins is device memory for three contiguous rows of 2^bits counts.
+  /// The layout must not have luma. Throws invalid_argument. Only enqueues.
   void run_each(const ConstFrame& in, View<std::uint32_t> bins);
 
  private:
@@ -39,7 +37,7 @@ class RegionHistogram {
   Luminance luminance_;
   regions::RegionBlend blend_;
   Buffer memory_;
-  View<std::uint8_t> mask_;  // 0 for the pixels that do not count
+  View<std::uint8_t> mask_;  // 0 for pixels that do not count
 };
 
 }  // namespace cudavision::histequalize

@@ -6,12 +6,11 @@
 
 namespace cudavision::histequalize {
 
-/// The samples of one channel, and which of them count.
 struct MaskedSamples {
   SamplePlane plane;
   int step;                       ///< bytes from one sample to the next
-  View<const std::uint8_t> mask;  ///< 0 for the samples that do not count
-  std::uint32_t* bins;            ///< 2^bits counts, the result
+  View<const std::uint8_t> mask;  ///< 0 for samples that do not count
+  std::uint32_t* bins;            ///< result: 2^bits counts
 
   CUDAVISION_HOST_DEVICE std::uint32_t value(int x, int y) const {
     const std::uint8_t* sample = plane.rows.row(y) + static_cast<std::ptrdiff_t>(step) * x;

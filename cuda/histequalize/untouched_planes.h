@@ -6,7 +6,7 @@
 
 namespace cudavision::histequalize {
 
-/// Enqueues copies of the planes that have bytes which no kernel writes.
+/// Enqueues copies of the planes with bytes that no kernel writes.
 inline void copy_untouched_planes(Device& device, const AccessPlanner& planner,
                                   const AccessPlan& plan, const ConstFrame& in, const Frame& out) {
   if (plan.scattered())

@@ -2,10 +2,10 @@
 #pragma once
 
 // The kernels for 11 to 16 bits: three launches count, build the table and apply it. The counters
-// do not fit one SM's shared memory (up to 65536 bins), so each block counts a range of the bins,
-// and each part of the picture is read once per range. (Two 16-bit counters in a word would fit,
-// but adding to half a word costs a flat picture one operation per pixel, while adding one to a
-// word is merged over the warp.) The last launch clears the counters for the next frame.
+// (up to 65536) do not fit into one SM's shared memory. Each block counts a range of the bins, and
+// each part of the picture is read once per range. Two 16-bit counters per word would fit, but then
+// a flat picture costs one operation per pixel; increments of whole words are merged over the warp.
+// The last launch clears the counters for the next frame.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -17,7 +17,7 @@ namespace cudavision::histequalize {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kChunk = 1024;  // bins whose sum is kept beside their counts
+constexpr int kChunk = 1024;  // bins whose sum is stored beside their counts
 constexpr int kBatch = 2;     // packs of a thread whose loads are in flight together
 constexpr int kTableThreads = 256;
 constexpr int kTableBins = kChunk / kTableThreads;
@@ -37,10 +37,9 @@ struct WideArguments {
   int low, high, blend;
 };
 
-/// Calls use(data, cursor) for the cursor's pack and those that follow it at the stride. The loads
-/// of the next batch are in flight while a batch is used, because a block has its SM to itself and
-/// no other block hides the wait. prepare() runs once in every thread, after the first loads have
-/// been issued.
+/// Calls use(data, cursor) for the cursor's pack and the following packs at the stride. The next
+/// batch is loaded while a batch is used, because a block is alone on its SM and no other block
+/// hides the wait. prepare() runs once in every thread, after the first loads have been issued.
 template <class Pack, Rows kRows, class Prepare, class Use>
 __device__ void stream_packs(const PackedImage& picture, PackCursor<kRows> cursor,
                              const PackStride& stride, const Prepare& prepare, const Use& use) {
@@ -84,8 +83,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     shared_words[i] = make_uint4(0, 0, 0, 0);
   __syncthreads();
   grid_dependency_wait();
-  // This must not come earlier, because the applying launch reads the picture before it waits for
-  // this one.
+  // Not earlier, because the applying launch reads the picture before it waits for this one.
   launch_dependents();
   const PackCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
   stream_packs<Pack>(
@@ -102,7 +100,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   // A warp adds one chunk at a time, so that the chunk's sum costs only one more addition. Blocks
-  // begin at different bins, because additions to the same word wait for each other.
+  // begin at different bins, because additions to the same word are serialised.
   const int lane = threadIdx.x % 32;
   const int turn = blockIdx.x / ranges % 32;
   for (int chunk = threadIdx.x / 32; chunk < a.range_bins / kChunk; chunk += kThreads / 32) {
@@ -121,11 +119,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-/// Builds the table, one block per chunk.
+/// One block per chunk.
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ unsigned long long first;  // the first bin that is not empty, above its count
+  __shared__ unsigned long long first;  // the first non-empty bin, above its count
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;
@@ -135,8 +133,7 @@ __global__ void __launch_bounds__(kTableThreads)
   grid_dependency_wait();
   const uint4 four = *reinterpret_cast<const uint4*>(a.counts + own);
 
-  // Every warp finds out for itself how many samples lie below this chunk, and which chunk is the
-  // first occupied one.
+  // Every warp computes the number of samples below this chunk, and the first occupied chunk.
   std::uint32_t before = 0;
   int first_chunk = -1;
   for (int start = 0; start < chunks; start += 32) {
@@ -186,15 +183,13 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-/// Clears the counters for the next frame.
 __device__ void clear_counters(const WideArguments& a) {
   const int words = a.bins + a.bins / kChunk;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
     a.counts[i] = 0;
 }
 
-/// With kShared, each block copies the table to shared memory. GPUs whose SMs have no room for it
-/// use the kernel without kShared.
+/// kShared copies the table to shared memory. GPUs with too little of it use the other instance.
 template <class Pack, Rows kRows, bool kShared>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
@@ -229,7 +224,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       });
 }
 
-/// Stores the histogram and clears the counters after a count that no table follows.
+/// Stores the histogram and clears the counters after a count without a table.
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
   launch_dependents();
   grid_dependency_wait();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applying a table as a launch of its own, for frames whose histograms or tables change after the
-// count.
+// Applies a table in a separate launch, if histograms or tables change after the count.
 
 #include "cuda/histequalize/wide.cuh"
 
@@ -17,8 +16,7 @@ struct WideLookUpArguments {
   int blend;
 };
 
-/// With kShared, each block copies the table to shared memory. GPUs whose SMs have no room for it
-/// use the kernel without kShared.
+/// kShared as in apply_wide_kernel().
 template <class Pack, Rows kRows, bool kShared>
 __global__ void __launch_bounds__(kThreads, 1)
     look_up_wide_kernel(const __grid_constant__ WideLookUpArguments a) {
