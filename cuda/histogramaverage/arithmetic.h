@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of averages and hysteresis, one bin at a time, shared by the CPU and the GPU.
+// Arithmetic of averages and hysteresis, shared by the CPU and the GPU.
 
 #include <cstdint>
 
@@ -9,19 +9,18 @@
 
 namespace cudavision::histogramaverage {
 
-/// Returns the average as a whole number of counts.
+/// The average in whole counts.
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_average(std::uint64_t state) {
   return static_cast<std::uint32_t>((state + (1u << 15)) >> 16);
 }
 
-/// Returns the state that is nothing but the counts of one frame.
+/// The state for the counts of a single frame.
 CUDAVISION_HOST_DEVICE inline std::uint64_t first_state(std::uint32_t count) {
   return static_cast<std::uint64_t>(count) << 16;
 }
 
-/// Returns the state after a frame, state + (((count·2^16 − state)·weight) >> 16). The product may
-/// have 66 bits, so the difference is multiplied in two parts. That is exact, because the upper
-/// part contributes a whole number.
+/// Returns state + (((count·2^16 − state)·weight) >> 16). The product may have 66 bits, so it is
+/// computed in two parts. This is exact, because the upper part adds a whole number.
 CUDAVISION_HOST_DEVICE inline std::uint64_t next_state(std::uint64_t state, std::uint32_t count,
                                                        int weight) {
   const auto difference = static_cast<std::int64_t>(first_state(count) - state);
@@ -36,7 +35,7 @@ struct SceneSums {
   std::uint64_t counts;      ///< ΣH
 };
 
-/// Adds a bin to the sums. count and average are added up over all histograms.
+/// count and average are sums over all histograms.
 CUDAVISION_HOST_DEVICE inline void add_bin(SceneSums& sums, std::uint64_t count,
                                            std::uint64_t average) {
   sums.difference += count > average ? count - average : average - count;
@@ -51,7 +50,7 @@ CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int thres
           (area_change && *area_change > static_cast<std::uint32_t>(threshold)));
 }
 
-/// Returns an entry of the table in use after that of the table made.
+/// The next table entry in use. made is the new table's entry.
 CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int play) {
   return in_use < made - play ? made - play : in_use > made + play ? made + play : in_use;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interfaces that implement histogramaverage.h on one kind of device. Callers have validated
-// all arguments.
+// Interfaces of both backends. Callers have validated all arguments.
 
 #include "cuda/histogramaverage/histogramaverage.h"
 
@@ -12,7 +11,7 @@ class HistogramAverage::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// With begins, the average begins with this frame.
+  /// `begins` begins a new average with this frame.
   virtual View<const std::uint32_t> run(View<const std::uint32_t> counts,
                                         const Parameters& parameters, bool begins,
                                         const std::uint32_t* area_change) = 0;
@@ -26,7 +25,7 @@ class TableHysteresis::Backend {
   virtual View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) = 0;
 };
 
-/// The most by which an entry in use may differ from the one made.
+/// Maximum difference between an entry in use and the one made.
 constexpr int play_of(int bits) {
   return 4 << (bits - 8);
 }

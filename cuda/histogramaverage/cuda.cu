@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backends. A frame's average takes two launches, because every bin must know whether the
-// whole frame is a scene cut: the first adds up the differences, the second changes the states.
+// The CUDA backends. A frame's average takes two launches, because the whole frame decides on a
+// scene cut: the first one adds the differences, the second one updates the states.
 
 #include <algorithm>
 
@@ -16,8 +16,7 @@ namespace {
 
 constexpr int warp = 32;
 
-/// Returns how many blocks share the elements: as many as are resident at once, if there is work
-/// for them.
+/// Number of blocks: at most as many as are resident at once.
 unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
   constexpr int resident = 8;
   return static_cast<unsigned>(
@@ -32,19 +31,19 @@ struct AverageArguments {
   int weight, cut_threshold;
   bool begins;
   const std::uint32_t* area_change;  // may be null
-  int slices;  // histograms whose bins neighbouring threads of sums_kernel add up: a power of two
+  int slices;  // histograms whose bins adjacent threads of sums_kernel add: a power of two
   unsigned parts;
-  SceneSums* sums;  // a part of the bins each
+  SceneSums* sums;  // each for a part of the bins
   std::uint64_t* states;
   std::uint32_t* averages;
   Status* status;
 };
 
 constexpr int sums_threads = 512;
-constexpr int max_slices = sums_threads / warp;  // a warp reads neighbouring bins
+constexpr int max_slices = sums_threads / warp;  // a warp reads adjacent bins
 constexpr int update_threads = 256;
 
-/// Returns the sums of all threads, in every thread. Every thread of the block must take part.
+/// Returns the sums over all threads, which must all take part, in every thread.
 template <int kThreads>
 __device__ SceneSums sums_of_block(SceneSums sums) {
   __shared__ SceneSums of_warp[kThreads / warp];
@@ -62,7 +61,7 @@ __device__ SceneSums sums_of_block(SceneSums sums) {
   return all;
 }
 
-/// Writes the sums of the block's bins. A thread adds up one bin of every slices-th histogram.
+/// Writes the sums of the block's bins. A thread adds one bin of every slices-th histogram.
 __global__ void __launch_bounds__(sums_threads)
     sums_kernel(const __grid_constant__ AverageArguments a) {
   struct Bin {
