@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gives the pixels their levels. Several blocks work on a cell. A block has the tables of its cell
-// in shared memory, as one quad of entries for each value, so that one load finds all four. Where
-// that is impossible, because a quad for each value does not fit or because packs overlap more than
-// two cells, each pixel reads its four entries from device memory.
+// Gives the pixels their levels, with several blocks per cell. Shared memory holds the tables of a
+// cell as quads: the four entries of a value, for one load. If the quads do not fit, or packs
+// overlap more than two cells, each pixel reads its four entries from device memory.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -13,8 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Equalises the pixels of a pack. level(grid, pixel, value) returns the level of a value at one of
-/// its pixels.
+/// level(grid, pixel, value) returns the level of a value at one of the pack's pixels.
 template <class Pack, Action kAction, class Level>
 __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments& a,
                               const Level& level) {
@@ -23,8 +21,7 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
   };
 #pragma unroll
   for (int i = 0; i < Pack::pixels; ++i) {
-    // Bytes after a row's last pixel may still belong to the plane (the second half of a
-    // macropixel), so they pass unchanged.
+    // Bytes after a row's last pixel may belong to the plane (second half of a macropixel).
     if (i >= existing)
       break;
     if constexpr (kAction == Action::map) {
@@ -55,7 +52,7 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
   }
 }
 
-/// A block equalises packs that begin in its cell. They may reach into the next one.
+/// A block equalises packs that begin in its cell and may reach into the next one.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
                                             : Pack::pixels > 8 ? 2
@@ -111,7 +108,7 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
     equalise_pack<Pack, kAction>(data, existing, a, [&](int grid, int pixel, std::uint32_t value) {
       const int c = pixel < own_pixels ? 0 : 1;
       float weight = right[pixel];
-      // Else the compiler would keep four numbers for each pixel of a large pack in registers.
+      // Keeps the compiler from holding four numbers per pixel of a large pack in registers.
       if constexpr (Pack::words > 4)
         asm volatile("" : "+f"(weight));
       return level_between(levels_of(quads[((grid * 2 + c) << a.bits) + value]), weight, lower);
@@ -121,7 +118,6 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
   }
 }
 
-/// Each thread equalises a pack.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kThreads)
     apply_directly_kernel(const __grid_constant__ Arguments a) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gives contiguous samples of 8 bits their levels. A thread works down some columns, so that all
-// that depends on a column alone stays in its registers. Between four tiles, the levels are
-// estimates. Few of these are in doubt, but some lane of a warp often has one, so a warp collects
-// them and computes their exact levels with all of its lanes. Between two tiles, many levels lie
-// exactly in the middle of two numbers, so every level is computed exactly at once.
+// Gives contiguous samples of 8 bits their levels. A thread works down some columns and keeps their
+// data in registers. Between four tiles, levels are estimated. Few estimates are in doubt, but some
+// lane of a warp often has one. A warp therefore collects them, and all its lanes compute the exact
+// levels. Between two tiles, many levels are exact halves, so all are computed exactly.
 
 #include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"
@@ -14,14 +13,13 @@ namespace cudavision::clahe {
 namespace {
 
 constexpr int kBytesThreads = 128;
-constexpr int kBytesBlocks = 6;                                  // on a multiprocessor
+constexpr int kBytesBlocks = 6;                                  // per multiprocessor
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // of a cell
 
-/// At an edge of the picture, a cell has two tables in place of four, and each of them stands for
-/// two.
+/// At an edge of the picture, a cell has only two tables, each of which is used twice.
 enum class Same { none, upper_and_lower, left_and_right };
 
-/// Returns the levels of a quad. Those of tables that are the same are computed once.
+/// Levels of a quad. Levels of equal tables are computed once.
 template <Same kSame>
 __device__ BiasedLevels levels_of(std::uint32_t quad) {
   BiasedLevels levels = levels_of(quad);
@@ -35,10 +33,10 @@ __device__ BiasedLevels levels_of(std::uint32_t quad) {
   return levels;
 }
 
-/// The columns of a thread whose levels are computed exactly.
 struct ExactColumns {
   BiasedWeight left[kBytesPixels], right[kBytesPixels];
-  std::uint32_t quads[kBytesPixels];  // where those of the column's cell are in shared memory
+  std::uint32_t
+      quads[kBytesPixels];  // addresses of the quads of each column's cell in shared memory
 
   __device__ ExactColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own) {
     const std::uint32_t own_quads = shared_address(own);
@@ -49,12 +47,11 @@ struct ExactColumns {
       right[i] = BiasedWeight(weight);
       left[i] = BiasedWeight(1.0f - weight);
       quads[i] = own_quads + (next ? kQuadBytes : 0);
-      // Else the compiler would compute it again for each row.
+      // Keeps the compiler from computing it again for each row.
       asm volatile("" : "+r"(quads[i]));
     }
   }
 
-  /// Equalises four neighbours, beginning at column kFirst.
   template <int kFirst, Same kSame>
   __device__ std::uint32_t equalised(std::uint32_t word, const RowWeights& row) const {
     std::uint32_t levels[4];
@@ -70,10 +67,10 @@ struct ExactColumns {
   }
 };
 
-/// The columns of a thread whose levels are estimated.
 struct EstimatedColumns {
   std::uint32_t weights[kBytesPixels];
-  std::uint32_t quads[kBytesPixels];  // where those of the column's cell are in shared memory
+  std::uint32_t
+      quads[kBytesPixels];  // addresses of the quads of each column's cell in shared memory
   EstimateDoubt doubt;
 
   __device__ EstimatedColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own)
@@ -85,7 +82,7 @@ struct EstimatedColumns {
       const bool next = x + i >= patch.cell_end;
       weights[i] = pairs.first + i * pairs.step + (next ? pairs.wrap : 0);
       quads[i] = own_quads + (next ? kQuadBytes : 0);
-      // Else the compiler would compute them again for each row.
+      // Keeps the compiler from computing them again for each row.
       asm volatile("" : "+r"(weights[i]), "+r"(quads[i]));
     }
   }
@@ -103,14 +100,14 @@ struct EstimatedColumns {
   }
 };
 
-/// Returns four bytes from bit 15 on of four words.
+/// Four bytes, each from bit 15 of one of four words on.
 __device__ std::uint32_t pack_levels(const std::uint32_t* estimates) {
   const std::uint32_t first = select_bytes(estimates[0], estimates[1], 0x6521);
   const std::uint32_t last = select_bytes(estimates[2], estimates[3], 0x6521);
   return select_bytes(first << 1, last << 1, 0x7531);
 }
 
-/// Estimates the levels of neighbours in a row. Returns true if any of them is in doubt.
+/// Returns true if any of the estimates is in doubt.
 __device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeights& row,
                                 const uint2& values, uint2* levels) {
   std::uint32_t estimates[kBytesPixels];
@@ -125,18 +122,16 @@ __device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeight
   return in_doubt;
 }
 
-/// Neighbours in a row of which some are in doubt.
+/// Adjacent pixels of a row, at least one of them in doubt.
 struct DoubtfulBytes {
   uint2 values;
-  std::uint32_t place;  // the row in the high half, the first column in the low one
+  std::uint32_t place;  // row in the high half, first column in the low half
 };
 
-/// Collects the doubtful bytes of a warp.
 class DoubtfulQueue {
  public:
   static constexpr int capacity = 64;
 
-  /// entries has room for `capacity`.
   __device__ explicit DoubtfulQueue(DoubtfulBytes* entries) : entries_(entries) {}
 
   /// Every lane of the warp must take part.
@@ -152,7 +147,7 @@ class DoubtfulQueue {
   /// True if another add() might not find room.
   __device__ bool full() const { return count_ > capacity - 32; }
 
-  /// Writes the exact levels over the estimates.
+  /// Overwrites the estimates with the exact levels.
   __device__ void settle(const Arguments& a, const BlockPatch& patch, const std::uint32_t* quads) {
     __syncwarp();
     const int column = threadIdx.x % kBytesPixels;
@@ -188,7 +183,6 @@ __device__ std::uint32_t blended_bytes(std::uint32_t values, std::uint32_t level
   return result;
 }
 
-/// Writes the quads of a cell, two by each thread.
 __device__ void take_quads(const CellTables& tables, uint2* quads) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < 256 / 2; i += static_cast<int>(blockDim.x)) {
@@ -203,7 +197,7 @@ __device__ void take_quads(const CellTables& tables, uint2* quads) {
   }
 }
 
-/// With kWhole, every column exists, and there is no blend.
+/// kWhole: every column exists, and there is no blend.
 template <bool kWhole, Same kSame>
 __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const ExactColumns& columns) {
   const int existing = kWhole ? kBytesPixels : a.picture.width - rows.x;
@@ -220,7 +214,7 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// Every column must exist, and there must be no blend. Every thread of the block must take part.
+/// Requires that every column exists and that there is no blend. Every thread must take part.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
@@ -249,7 +243,6 @@ __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patc
 constexpr int kBytesShared = 2 * kQuadBytes + kBytesRows * sizeof(RowWeights) +
                              kBytesThreads / 32 * DoubtfulQueue::capacity * sizeof(DoubtfulBytes);
 
-/// Equalises the block's patch.
 __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     apply_bytes_kernel(const __grid_constant__ Arguments a) {
   __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // of the cell and of the next one
@@ -261,8 +254,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // The launch before this one waited for whatever writes the picture, and only then let this one
-  // start.
+  // The previous launch started this one only after it had waited for the picture's writer.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);
@@ -290,7 +282,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
   } else {
     const ExactColumns columns(a, rows.x, patch, pairs_of_quads);
     wait_for_quads();
-    // Whole columns without a blend are here only at one edge of the picture. A pack at the left
+    // Whole columns without a blend come here only at one edge of the picture. A pack at the left
     // edge may reach into a cell with four tables.
     const bool plain = whole && a.blend == 256;
     if (plain && (patch.cell_y == 0 || patch.cell_y == a.tiling.y.tiles))

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gives samples of more than 12 bits their levels. The quads of all values do not fit shared
-// memory, so a block, which keeps its pixels in registers, goes through the values that these have,
-// range by range. Reading the tables costs as much as some thousand pixels that read their entries
-// from device memory.
+// Gives samples of more than 12 bits their levels. The quads of all values do not fit into shared
+// memory. A block keeps its pixels in registers and goes through the range of their values in
+// parts. Reading the tables costs as much as some thousand pixels that read device memory.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -12,9 +11,9 @@ namespace cudavision::clahe {
 namespace {
 
 constexpr int kRangesThreads = 512;
-constexpr int kHeldPacks = 8;  // that a thread keeps in registers
+constexpr int kHeldPacks = 8;  // per thread, in registers
 
-/// Four quads from the same number of entries of each table.
+/// Makes four quads from four entries of each table.
 __device__ void store_quads(uint2* quads, const CellTables& tables, int value) {
   const auto four = [=](const std::uint16_t* table) {
     return *reinterpret_cast<const uint2*>(table + value);
@@ -29,7 +28,6 @@ __device__ void store_quads(uint2* quads, const CellTables& tables, int value) {
                      select_bytes(ul.y, ur.y, high), select_bytes(ll.y, lr.y, high));
 }
 
-/// The least and the greatest of some values.
 struct ValueSpan {
   std::uint32_t least, greatest;
 
@@ -40,7 +38,6 @@ struct ValueSpan {
 };
 constexpr std::uint32_t kNoValue = ~0u;
 
-/// Extends a span in shared memory by that of a warp's lanes.
 __device__ void extend(ValueSpan* shared, ValueSpan own) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -53,8 +50,7 @@ __device__ void extend(ValueSpan* shared, ValueSpan own) {
   }
 }
 
-/// Only pixels of the block's cell are equalised from shared memory; those of a pack that belong to
-/// the next cell read their entries from device memory.
+/// Pixels that a pack has in the next cell read their entries from device memory.
 template <class Pack>
 __global__ void __launch_bounds__(kRangesThreads, 1)
     apply_ranges_kernel(const __grid_constant__ Arguments a) {
@@ -80,7 +76,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
 
   constexpr int packs_of_word = 32 / Pack::pixels;
   std::uint32_t data[kHeldPacks][Pack::words];
-  // A bit for each pixel that has no level yet.
+  // A bit for each pixel without a level.
   std::uint32_t pending[(kHeldPacks + packs_of_word - 1) / packs_of_word] = {};
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) {
@@ -100,7 +96,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
   extend(&span, values);
   __syncthreads();
 
-  const std::uint32_t vector_start = span.least & ~3u;  // of four entries that are loaded together
+  const std::uint32_t vector_start = span.least & ~3u;  // aligned to four entries, for vector loads
   const int last = span.least == kNoValue ? -1 : static_cast<int>(span.greatest);
   for (int base = static_cast<int>(vector_start); base <= last; base += a.range_bins) {
     __syncthreads();
@@ -109,7 +105,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
     for (int i = 4 * threadIdx.x; i < used; i += 4 * kRangesThreads)
       store_quads(quads + i, tables, base + i);
     __syncthreads();
-    // Else the compiler would keep the weights of all pixels in registers.
+    // Keeps the compiler from holding the weights of all pixels in registers.
     int column = x, row = patch.begin + spread.row;
     asm volatile("" : "+r"(column), "+r"(row));
 #pragma unroll

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// All kernels of this folder take these arguments, and spread their threads over packs in this way.
+// Arguments of all kernels of this folder, and the distribution of threads over packs.
 
 #include <type_traits>
 
@@ -18,7 +18,7 @@ namespace {
 
 enum class Action {
   map,    ///< luma gets its level
-  shift,  ///< red, green and blue are changed as much as the luminance
+  shift,  ///< red, green and blue change as much as the luminance
   each,   ///< red, green and blue get their levels
 };
 
@@ -35,8 +35,8 @@ constexpr bool is_words<ScatteredLuma<2>> = true;
 template <class Pack>
 constexpr bool is_bytes = std::is_same_v<Pack, LumaBytes<1, 0>>;
 
-/// The element that a byte of a word numbers, in an array in shared memory, whose address is a
-/// number here: one instruction selects the byte and adds up the address of the element.
+/// Element of an array in shared memory at the index in a byte of a word. One instruction selects
+/// the byte and adds the address.
 __device__ std::uint32_t* element_of_byte(std::uint32_t word, int byte, std::uint32_t array) {
   const std::uint32_t at = dot_bytes(word, 4u << (8 * byte), array);
   return static_cast<std::uint32_t*>(__cvta_shared_to_generic(at));
@@ -54,14 +54,14 @@ struct Arguments {
   std::uint32_t* counts;  // 2^bits for each table, all zero between frames
   std::uint16_t* tables;  // 2^bits for each table
 
-  std::uint32_t* arrivals;    // the state of the TableArrivals, with a table for each tile
-  std::uint32_t* launches;    // the state of the LaunchEpoch
+  std::uint32_t* arrivals;    // state of the TableArrivals, with a table for each tile
+  std::uint32_t* launches;    // state of the LaunchEpoch
   std::uint64_t* range_sums;  // for each tile and range of bins
 
-  Division tiles_x;         // beside each other
+  Division tiles_x;         // side by side
   Division counting_parts;  // blocks that count a tile, or one of its ranges of bins
   int range_bins;           // bins that a block counts; divides 2^bits
-  bool make_tables;         // when a tile is counted
+  bool make_tables;         // after counting a tile
 
   int table_count;
   std::uint32_t clip_count;
@@ -87,12 +87,12 @@ struct Arguments {
   }
 };
 
-/// Copies planes that stay unchanged, by blocks of which this one has the number `block`.
+/// Copies unchanged planes. This block is number `block` of `blocks`.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
   copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
-/// The number of a block as that of one of `parts` parts, and of what is divided into these.
+/// Splits a block's number into the number of a whole and the number of one of its parts.
 struct Share {
   int whole, part;
 
@@ -111,9 +111,8 @@ struct RowRange {
         end(first + static_cast<int>(quotient((last - first) * (number + 1), parts))) {}
 };
 
-/// Divides the numbers of threads, which are below 2^11, in less time than integers take. The true
-/// quotient of a number plus a half is not closer to a whole number than by 2^-12 of itself, and
-/// the two operations err by less than 2^-21.
+/// Divides thread numbers below 2^11 faster than integer division. Exact: a quotient plus a half
+/// differs from every integer by at least 2^-12 of itself; the error is below 2^-21.
 struct ThreadDivision {
   int divisor;
   float inverse;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of adaptive histogram equalisation that the CPU and the GPU share.
+// Arithmetic of adaptive histogram equalisation, shared by the CPU and the GPU.
 
 #include <cmath>
 #include <cstdint>
@@ -13,16 +13,14 @@
 
 namespace cudavision::clahe {
 
-// Tiles and cells. A cell is the part of the picture whose pixels have the same four tiles. There
-// is one more of them than of tiles in each direction: a cell reaches from one tile's centre to the
-// next, the first one from the edge to the first centre, and the last one from the last centre to
-// the edge. Cell c lies between the tiles c − 1 and c.
+// A cell is the part of the picture whose pixels have the same four tiles. Along each axis, cell c
+// reaches from the centre of tile c − 1 to the centre of tile c; the first and the last cell end at
+// the picture's edges. There is one more cell than tiles.
 
-/// The tiles along one dimension.
 struct TiledAxis {
-  int size = 1;  ///< pixels of the picture
+  int size = 1;  ///< of the picture in pixels
   int tiles = 1;
-  int tile_size = 1;     ///< pixels; tiles · tile_size ≥ size
+  int tile_size = 1;     ///< in pixels; tiles · tile_size ≥ size
   float inverse = 1.0f;  ///< 1 / tile_size
 
   CUDAVISION_HOST_DEVICE int cells() const { return tiles + 1; }
@@ -33,7 +31,7 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int cell_of(int pixel) const {
     return static_cast<int>(floorf(position(pixel))) + 1;
   }
-  /// The weight of the tile after the pixel; that of the tile before it is 1 minus this.
+  /// Weight of the tile after the pixel. The tile before it has 1 minus this.
   CUDAVISION_HOST_DEVICE float weight(int pixel) const {
     const float at = position(pixel);
     return at - floorf(at);
@@ -42,19 +40,18 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int tile_before(int cell) const { return cell > 0 ? cell - 1 : 0; }
   CUDAVISION_HOST_DEVICE int tile_after(int cell) const { return cell < tiles ? cell : tiles - 1; }
 
-  /// The weight of the tile after a pixel of the cell. It equals weight(), without looking for the
-  /// cell.
+  /// weight() for a pixel of a known cell.
   CUDAVISION_HOST_DEVICE float weight_in_cell(int pixel, int cell) const {
     return position(pixel) - static_cast<float>(cell - 1);
   }
 
-  /// The first pixel of a cell, or `size` if the picture ends before it.
+  /// First pixel of a cell, or `size` if the picture ends before it.
   CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {
     if (cell <= 0)
       return 0;
     if (cell > tiles)
       return size;
-    // The centre of the tile before, where the cell begins but for rounding.
+    // Start just before the centre of the previous tile, because of rounding.
     int pixel = cell * tile_size - tile_size / 2 - 2;
     if (pixel < 0)
       pixel = 0;
@@ -116,15 +113,13 @@ inline Tiling make_tiling(int width, int height, const Tiles& tiles) {
   return {axis(width, tiles.columns), axis(height, tiles.rows)};
 }
 
-/// Neighbouring columns or rows of a picture.
 struct Run {
   int first;
   int count;
 };
 
-/// Returns the columns (or rows) that stand for the positions from `position` on, before `end`, in
-/// a row (or column) that continues beyond its `size` pixels by reflection without repeating the
-/// edge. These are as many positions as follow each other without a reflection.
+/// The columns (or rows) that replace the positions from `position` on, up to `end` or the next
+/// reflection. A row (or column) continues beyond its `size` pixels by reflection without the edge.
 CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
   if (size == 1)
     return {0, 1};
@@ -137,12 +132,12 @@ CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size)
   return {forward ? within : period - within - count + 1, count};
 }
 
-/// Returns a mask of the bytes of a word with numbers below `number`, which may lie beyond it.
+/// Mask of the bytes of a word below `number`, which may be outside 0 to 4.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_before(int number) {
   return number <= 0 ? 0 : number >= 4 ? ~0u : (1u << (8 * number)) - 1;
 }
 
-/// Returns the number of pixels that a bin may keep.
+/// Maximum number of pixels of a bin.
 CUDAVISION_HOST_DEVICE inline std::uint32_t clip_count(double clip_limit, std::uint32_t area,
                                                        int bins) {
   constexpr std::uint32_t unlimited = 0xffffffff;
@@ -154,16 +149,16 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t clip_count(double clip_limit, std::u
   return count < unlimited ? static_cast<std::uint32_t>(count) : unlimited;
 }
 
-/// Returns the scale of a table from counts to levels. area is not 0.
+/// Scale of a table from counts to levels. area is not 0.
 CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t area) {
   return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
-/// How the pixels that were clipped are distributed over the bins, of which there are at most 2^16.
+/// Distribution of the clipped pixels over the bins, of which there are at most 2^16.
 struct Redistribution {
   std::uint32_t batch;    ///< pixels for every bin
   std::uint32_t residue;  ///< bins that get one more
-  std::uint32_t step;     ///< from one of these to the next, beginning at bin 0
+  std::uint32_t step;     ///< between bins that get one more, from bin 0 on
   std::uint32_t inverse;  ///< 2^32 / step, rounded up, if step is not 1
 
   CUDAVISION_HOST_DEVICE Redistribution(std::uint32_t excess, std::uint32_t bins)
@@ -172,10 +167,9 @@ struct Redistribution {
         step(residue ? bins / residue : bins),
         inverse(0xffffffffu / step + 1) {}
 
-  /// The pixels for all bins from 0 to `bin`.
+  /// Pixels for all bins from 0 to `bin`.
   CUDAVISION_HOST_DEVICE std::uint32_t up_to(std::uint32_t bin) const {
-    // bin · (inverse − 2^32 / step) is less than 2^16, and therefore less than 2^32 / step. So the
-    // quotient is exact.
+    // Exact, because bin · (inverse − 2^32 / step) < 2^16 < 2^32 / step.
     const std::uint32_t quotient =
         step == 1 ? bin
                   : static_cast<std::uint32_t>(static_cast<std::uint64_t>(bin) * inverse >> 32);
@@ -204,7 +198,6 @@ CUDAVISION_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) {
 #endif
 }
 
-/// Returns a·b + c, rounded once.
 CUDAVISION_HOST_DEVICE inline float fused(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(a, b, c);
@@ -213,9 +206,9 @@ CUDAVISION_HOST_DEVICE inline float fused(float a, float b, float c) {
 #endif
 }
 
-/// Returns a word whose lowest 22 bits are the value, halves rounded to even, for 0 ≤ value < 2^22.
-/// In the sum, one unit is the last place of the significand, so the addition rounds. (A conversion
-/// takes four times as long on a GPU, and on a CPU the compiler does not vectorise it.)
+/// A word whose lowest 22 bits are the value, halves rounded to even, for 0 ≤ value < 2^22. One
+/// unit is the last place of the sum's significand, so the addition rounds. A conversion takes four
+/// times as long on a GPU, and CPU compilers do not vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_in_low_bits(float value) {
   return bits_of_float(value + 12582912.0f);
 }
@@ -225,21 +218,20 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded(float value) {
   return rounded_in_low_bits(value) & 0x3fffff;
 }
 
-/// Returns the table entry of a bin. counted is the number of pixels up to and including this bin.
+/// Table entry of a bin. counted is the number of pixels up to and including this bin.
 CUDAVISION_HOST_DEVICE inline std::uint32_t table_level(std::uint32_t counted, float scale,
                                                         std::uint32_t low, std::uint32_t high) {
   const std::uint32_t level = low + rounded(static_cast<float>(counted) * scale);
   return level < high ? level : high;
 }
 
-/// The table entries of one value in the four tiles around a pixel.
+/// Table entries of one value in the four tiles around a pixel.
 struct Levels {
   float upper_left, upper_right, lower_left, lower_right;
 };
 
-/// Returns the level between those of the tiles. right and lower are the weights of the tiles to
-/// the right and below. The result needs no limit: the weights of two tiles add up to 1 but for a
-/// rounding error, which is too small to reach the next integer.
+/// right and lower are the weights of the tiles to the right and below. The result needs no clamp:
+/// the weights add up to 1 within a rounding error that is too small to reach the next integer.
 CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, float right,
                                                          float lower) {
   const float left = 1.0f - right;
@@ -248,13 +240,12 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
                  (levels.lower_left * left + levels.lower_right * right) * lower);
 }
 
-// The same with levels as they come out of a table, without their conversion: a level in the low
-// bits of 2^23 is 2^23 plus the level, in binary32.
+// Levels without conversion: in binary32, a level in the low bits of 2^23 is 2^23 + level.
 
 constexpr std::uint32_t level_bias_bits = 0x4b000000;  // of 2^23
 constexpr float level_bias = 8388608.0f;
 
-/// A weight, and what turns its product with a biased level into that with the level.
+/// A weight, and the correction for its product with a biased level.
 struct BiasedWeight {
   float weight, correction;
 
@@ -262,19 +253,17 @@ struct BiasedWeight {
       : weight(w), correction(-level_bias * w) {}
 };
 
-/// Returns level·weight, rounded once, where the bits are those of 2^23 + level. The correction is
-/// exact, because it is the weight times a power of 2. Hence the exact sum that the fused operation
-/// rounds is level·weight.
+/// level·weight, rounded once, from the bits of 2^23 + level. The correction is exact, because it
+/// is the weight times a power of 2. The fused operation therefore rounds exactly level·weight.
 CUDAVISION_HOST_DEVICE inline float product(std::uint32_t biased_level, const BiasedWeight& w) {
   return fused(float_of_bits(biased_level), w.weight, w.correction);
 }
 
-/// Levels as the bits of 2^23 + level.
 struct BiasedLevels {
   std::uint32_t upper_left, upper_right, lower_left, lower_right;
 };
 
-/// Returns the level between those of the tiles, before it is rounded to an integer.
+/// The interpolated level before rounding to an integer.
 CUDAVISION_HOST_DEVICE inline float interpolated_sum(const BiasedLevels& levels,
                                                      const BiasedWeight& left,
                                                      const BiasedWeight& right, float upper,
@@ -283,7 +272,7 @@ CUDAVISION_HOST_DEVICE inline float interpolated_sum(const BiasedLevels& levels,
          (product(levels.lower_left, left) + product(levels.lower_right, right)) * lower;
 }
 
-/// Returns interpolated() of levels of up to 16 bits.
+/// interpolated() for levels of up to 16 bits.
 CUDAVISION_HOST_DEVICE inline std::uint32_t level_between(const BiasedLevels& levels, float right,
                                                           float lower) {
   return rounded_in_low_bits(interpolated_sum(levels, BiasedWeight(1.0f - right),

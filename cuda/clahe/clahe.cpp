@@ -49,7 +49,7 @@ Clahe::~Clahe() = default;
 void Clahe::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
   if (parameters.low != parameters_.low || parameters.high != parameters_.high)
-    restart();  // as the average does by itself if there are other channels
+    restart();  // the average does this itself if the channels change
   parameters_ = parameters;
   backend_->set(parameters);
 }

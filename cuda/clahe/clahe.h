@@ -12,26 +12,25 @@
 #include "cuda/scenecut/scenecut.h"
 
 /// Contrast-limited adaptive histogram equalisation (K. Zuiderveld, "Contrast Limited Adaptive
-/// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, which is
-/// the special case of one channel of 8 or 16 bits in full range.
+/// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, the
+/// special case of one channel of 8 or 16 bits in full range.
 ///
 /// Tiles. The picture is divided into tiles.columns × tiles.rows tiles of equal size. If its width
 /// is not divisible by tiles.columns, or its height not by tiles.rows, it is first extended on the
 /// right by `columns − width mod columns` and below by `rows − height mod rows`, by reflection
-/// without repeating the edge. (So both dimensions are extended, even if only one of them is not
-/// divisible.) A picture that is smaller than its grid gets tiles of one pixel.
+/// without repeating the edge. Both dimensions are then extended. A picture that is smaller than
+/// its grid gets tiles of one pixel.
 ///
 /// Tables. Each tile has a histogram with 2^bits bins and `area` pixels in all. If clip_limit is
 /// positive, no bin keeps more than
 ///   limit = max(1, (int)(clip_limit · area / 2^bits))                       (in IEEE binary64)
-/// pixels. What exceeds the limit is distributed again: every bin gets `excess div 2^bits`, and the
-/// rest r goes to bins 0, s, 2s, … one by one, where `s = max(1, 2^bits div r)`. With the output
-/// range [low, high], the table of the tile is
+/// pixels. The excess is redistributed: every bin gets `excess div 2^bits`, and the rest r goes to
+/// bins 0, s, 2s, … one by one, where `s = max(1, 2^bits div r)`. With the output range [low,
+/// high], the table of the tile is
 ///   scale  = (float)(high − low) / (float)area
 ///   lut[j] = min(high, low + round((float)(hist[0] + … + hist[j])·scale))
 ///
-/// Interpolation. A pixel (x, y) of value v takes its level from the four tiles whose centres
-/// surround it:
+/// Interpolation. A pixel (x, y) of value v takes its level from the four tiles around it:
 ///   tx = (float)x · (1.0f / tile width) − 0.5f,  x1 = floor(tx),  a = tx − x1
 ///   ty = (float)y · (1.0f / tile height) − 0.5f, y1 = floor(ty),  b = ty − y1
 ///   eq = round((l11·(1 − a) + l12·a)·(1 − b) + (l21·(1 − a) + l22·a)·b)
@@ -39,68 +38,61 @@
 /// if there is none. All of this is in IEEE binary32, each operation rounded to nearest; round()
 /// rounds halves to even.
 ///
-/// The frames of a video flicker when each is equalised by itself. With smoothing, the table of
-/// each tile is made from the average of its histograms (histogramaverage::HistogramAverage), and
-/// then only follows changes that are large enough to see (histogramaverage::TableHysteresis). The
-/// sum of a tile's averaged counts takes the place of `area`, in the clip limit as well as in the
-/// scale. If all of them are 0, which only happens in tiles of a few pixels, the table made is the
-/// identity. A scene cut is one of the whole frame: it depends on the sums of the histograms over
-/// all tiles. The blend comes last, so it takes effect at once. With Channels::each, all of this
-/// happens for three grids. The first frame of an average is equalised exactly as by itself, and so
-/// is each frame at a scene cut.
+/// Video flickers if each frame is equalised separately. With smoothing, each tile's table is made
+/// from the average of its histograms (histogramaverage::HistogramAverage), and follows only
+/// visible changes (histogramaverage::TableHysteresis). The sum of a tile's averaged counts
+/// replaces `area`. If all are 0, which only happens in tiles of a few pixels, the table is the
+/// identity. Scene cuts depend on the sums of the histograms over all tiles. The blend comes last,
+/// so it takes effect at once. Channels::each has three grids. The first frame of an average, and
+/// each frame at a scene cut, is equalised as without smoothing.
 namespace cudavision::clahe {
 
-/// The grid of tiles.
 struct Tiles {
   static constexpr Range<int> range{1, 64};  ///< of both
   int columns = 8;
   int rows = 8;
 };
 
-/// All parameters may change between frames. With Channels::each, there is a grid of tables each
-/// for red, green and blue.
+/// With Channels::each, red, green and blue have one grid of tables each.
 struct Parameters : histequalize::Parameters {
-  /// The largest share of a bin, relative to the mean of all bins. 0 and less: unlimited.
+  /// Maximum share of a bin, relative to the mean of all bins. 0 and less: unlimited.
   double clip_limit = 2.0;
 
   bool operator==(const Parameters&) const = default;
 };
 
-/// An operation may have the memory for averages over time.
+/// Whether an operation allocates memory for averages over time.
 enum class Averages { none, kept };
 
-/// Equalises frames. Luma samples get their level, and every other byte is copied. RGB with
-/// Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each of the
-/// three channels c becomes `saturate(c + eq − u)`; alpha and padding are copied.
+/// Equalises frames. Luma samples get their level, and all other bytes are copied. RGB with
+/// Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each channel
+/// c becomes `saturate(c + eq − u)`; alpha and padding are copied.
 class Clahe {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
-  /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates 6 · 2^bits bytes for
-  /// each tile (RGB: three times as much), and 14 · 2^bits more to keep averages. Throws
-  /// out_of_memory.
+  /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates 6 · 2^bits bytes per
+  /// tile (RGB: three times as much), and 14 · 2^bits more to keep averages. Throws out_of_memory.
   Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles, const Parameters& parameters,
         Averages averages = Averages::none);
   ~Clahe();
 
   bool keeps_averages() const noexcept { return average_.has_value(); }
 
-  /// Takes effect with the next run() and never allocates. Other channels and another range begin a
-  /// new average; another clip limit makes other tables from the same one. Throws invalid_argument,
-  /// and then the last valid parameters stay in force.
+  /// For later frames. Never allocates. New channels or a new range begin a new average; a new clip
+  /// limit applies to the current one. Throws invalid_argument and keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// in and out have the layout's planes and do not overlap. If smoothing is given, it has the
-  /// frame's weight in the average and the threshold for scene cuts; without it, the frame is
-  /// equalised by itself and the next one with it begins a new average. Throws invalid_argument,
-  /// also for smoothing where averages are not kept. Only enqueues.
+  /// in and out have the layout's planes and do not overlap. smoothing holds the frame's weight in
+  /// the average and the threshold for scene cuts. Without it, the frame is equalised separately,
+  /// and the next smoothed frame begins a new average. Throws invalid_argument, also for smoothing
+  /// without averages. Only enqueues.
   void run(const ConstFrame& in, const Frame& out,
            const std::optional<histogramaverage::Parameters>& smoothing = {});
 
   /// The next run() begins a new average.
   void restart() noexcept;
 
-  /// Describes the frame of the last run() with smoothing. It lies in device memory of this object,
-  /// and is nullptr where averages are not kept.
+  /// Describes the last frame with smoothing, in device memory. nullptr without averages.
   const histogramaverage::Status* status() const noexcept;
 
   class Backend;

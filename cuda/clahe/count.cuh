@@ -2,8 +2,7 @@
 #pragma once
 
 // Counts the tiles of up to 12 bits. A block counts some rows of a tile in shared memory, where
-// additions of one are merged over a warp, so that flat pictures take no longer than others. The
-// last block of a tile makes its table at once.
+// increments are merged over a warp even for flat pictures. A tile's last block makes its table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/count_shape.h"
@@ -20,7 +19,6 @@ constexpr int count_batch = is_bytes<Pack>                                      
                             : Pack::words == 4 && !(is_words<Pack> && Pack::pixels == 4) ? 4
                                                                                          : 2;
 
-/// Counts the pixels of all bins.
 template <class Pack, Action kAction>
 struct Counter {
   std::uint32_t* counts;  // 2^bits for each grid
@@ -40,7 +38,7 @@ struct Counter {
       atomicAdd(counts + Pack::value(data, pixel, a.picture), 1u);
     }
   }
-  /// Takes back pixels of value 0.
+  /// Subtracts pixels of value 0.
   __device__ void remove_zeros(std::uint32_t count) const {
 #pragma unroll
     for (int grid = 0; grid < grids_of<kAction>; ++grid)
@@ -48,7 +46,7 @@ struct Counter {
   }
 };
 
-/// Sets the pixels of a pack to zero but for those from begin to end.
+/// Sets the pixels of a pack to zero except from begin to end.
 template <class Pack>
 __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const PackedImage& picture) {
   if constexpr (is_bytes<Pack>) {
@@ -72,7 +70,7 @@ __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const Packe
     data[w] &= inside[w];
 }
 
-/// The place of one of a thread's packs in a rectangle, over which the block is spread row by row.
+/// Position of a thread's pack in a rectangle, whose packs are dealt to the block row by row.
 struct RectangleCursor {
   int x, y;
 
@@ -86,7 +84,6 @@ struct RectangleCursor {
   }
 };
 
-/// Counts the pixels of a rectangle of the picture.
 template <class Pack, class Counter>
 __device__ void count_rectangle(const Arguments& a, const Run& columns, const Run& rows,
                                 const Counter& counter) {
@@ -114,7 +111,7 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
       if (at.y < rows.count) {
-        // Pixels of a pack that are not in the rectangle are counted as zeros and then taken back.
+        // Pixels outside the rectangle are counted as zeros and subtracted again.
         const int begin = columns.first - (first + at.x) * Pack::pixels;
         const int end = begin + columns.count;
         if (begin > 0 || end < Pack::pixels) {
@@ -132,8 +129,7 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
     counter.remove_zeros(taken_back);
 }
 
-/// Counts some rows of a tile. Beyond the picture's edges, the tile consists of reflected
-/// rectangles.
+/// Counts some rows of a tile, which consists of reflected rectangles beyond the picture.
 template <class Pack, class Counter>
 __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of_tile,
                            const Counter& counter) {
@@ -155,7 +151,7 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
 
 using Arrivals = TableArrivals<DeviceAtomics>;
 
-// Loops with the block's size as a step are not unrolled, because that takes a division.
+// Not unrolled, because unrolling by the block's size needs a division.
 
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
@@ -163,14 +159,12 @@ __device__ void clear_words(uint4* words, int count) {
     words[i] = make_uint4(0, 0, 0, 0);
 }
 
-/// Vectors of four counters that a block needs.
 template <Action kAction>
 __device__ int counter_vectors(const Arguments& a) {
   return grids_of<kAction> << a.bits >> 2;
 }
 
-/// Moves the counts of a tile from device memory to the shared counters, when all of them have
-/// arrived.
+/// Waits for all counts of a tile, and moves them from device memory to the shared counters.
 template <Action kAction>
 __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
   __shared__ unsigned long long sum;
@@ -204,9 +198,8 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
     *reinterpret_cast<uint4*>(in_device_memory(i)) = make_uint4(0, 0, 0, 0);
 }
 
-/// Counts part of a tile in shared counters, which must be zero, and adds these to those in device
-/// memory. With make_tables, the last block of the tile makes its tables. Every thread of the block
-/// must take part.
+/// Counts part of a tile in shared counters, which must be zero, and adds them to those in device
+/// memory. With make_tables, a tile's last block makes its tables. Every thread must take part.
 template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;
@@ -219,8 +212,8 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     const int words = grids_of<kAction> << a.bits;
 #pragma unroll 1
     for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
-      // The blocks of a tile begin at different bins, because additions to the same word wait for
-      // each other.
+      // Blocks of a tile begin at different bins, because additions to the same word are
+      // serialised.
       const int bin = (i + 32 * part) & (a.bins() - 1);
       const int grid = i >> a.bits;
       const std::uint32_t count = counts[(grid << a.bits) + bin];
@@ -249,7 +242,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
   }
 }
 
-/// The other blocks of this launch copy the planes that stay unchanged.
+/// The other blocks of this launch copy the unchanged planes.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kCountThreads, 2)
     count_kernel(const __grid_constant__ Arguments a) {
@@ -257,8 +250,7 @@ __global__ void __launch_bounds__(kCountThreads, 2)
   clear_words(shared_words, counter_vectors<kAction>(a));
   __syncthreads();
   grid_dependency_wait();
-  // This must not come earlier, because the next launch reads the picture before it waits for this
-  // one.
+  // Not earlier, because the next launch reads the picture before it waits for this one.
   launch_dependents();
   const Share share(blockIdx.x, a.counting_parts);
   if (share.whole < a.tiling.tiles()) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the tiles of more than 12 bits. The counters do not fit shared memory, so a block counts a
-// range of the bins, and each part of the picture is read once per range. Where a block has all
-// pixels of its tile, it makes its range of the table at once: it needs only the sums of the other
-// ranges, which the blocks exchange.
+// Counts the tiles of more than 12 bits. The counters do not fit into shared memory, so a block
+// counts a range of the bins, and each part of the picture is read once per range. A block with all
+// pixels of its tile also makes its range of the table; blocks exchange the sums of ranges.
 
 #include "cuda/clahe/count.cuh"
 #include "cuda/sync/tileexchange.h"
@@ -14,13 +13,12 @@ namespace {
 
 constexpr int kRangeThreads = 1024;
 
-/// Counts the pixels in a range of the bins.
 template <class Pack>
 struct RangeCounter {
   static constexpr int batch = count_batch<Pack>;
 
   std::uint32_t* counts;  // range_bins
-  std::uint32_t base;     // the first bin
+  std::uint32_t base;     // first bin
 
   __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
     const std::uint32_t bin = Pack::value(data, pixel, a.picture) - base;
@@ -33,8 +31,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. A tile is divided into parts if the ranges alone would not fill the
-/// GPU.
+/// Counts into device memory. A tile is divided into parts if the ranges alone do not fill the GPU.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {
@@ -62,7 +59,7 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
 
 using Launches = LaunchEpoch<DeviceAtomics>;
 
-/// The sums of ranges, two words for each, below the epoch of their launch (tileexchange.h).
+/// The sums of ranges, two words each, below the epoch of their launch (tileexchange.h).
 struct RangeSums {
   using Atomics = RelaxedAtomics<std::uint64_t>;
   static constexpr int epoch_bit = 62;
@@ -74,7 +71,6 @@ struct RangeSums {
     Atomics::store(words + 2 * range, epoch << epoch_bit | kept);
     Atomics::store(words + 2 * range + 1, epoch << epoch_bit | excess);
   }
-  /// Waits for the sums of a range.
   __device__ OtherBins wait(int range) const {
     return {wait_for(words + 2 * range), wait_for(words + 2 * range + 1)};
   }
@@ -90,9 +86,9 @@ struct RangeSums {
   }
 };
 
-/// Counts tiles and makes their tables. All blocks are resident. Those of a tile's ranges follow
-/// each other, and the number of blocks is a multiple of these, so blocks that wait for each other
-/// do so in the same round.
+/// Counts tiles and makes their tables. All blocks are resident. The blocks of a tile's ranges are
+/// adjacent, and the number of blocks is a multiple of the ranges, so blocks wait only for blocks
+/// in the same round.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     make_ranges_kernel(const __grid_constant__ Arguments a) {

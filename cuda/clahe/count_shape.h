@@ -9,32 +9,30 @@
 
 namespace cudavision::clahe {
 
-constexpr int kCountThreads = 512;  // of a block, at most
+constexpr int kCountThreads = 512;  // maximum of a block
 
 /// The threads of a block, and the blocks that count parts of one tile.
 struct CountShape {
   int threads, parts;
 };
 
-/// Returns the shape with as many blocks as the GPU holds at once. Many tiles get smaller blocks,
-/// so that none of them is divided and their number fills the GPU evenly. even is true if every
-/// multiprocessor gets its share of the blocks.
+/// As many blocks as the GPU holds at once. Many tiles get smaller blocks, so that no tile is
+/// divided. `even`: every multiprocessor gets the same number of blocks.
 inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multiprocessors,
                               bool even) {
   constexpr int min_threads = 64, blocks_per_multiprocessor = 2;
   const int tiles = tiling.tiles();
   const int packs = static_cast<int>(tiling.area() / static_cast<std::uint32_t>(pack_pixels));
-  // Few packs of a tile take less time in one block than in several, whose counts have to meet in
-  // device memory.
+  // One block counts few packs faster than several, whose counts meet in device memory.
   constexpr int max_packs = 4 * kCountThreads;
   if (even && tiles <= multiprocessors && packs > kCountThreads && packs <= max_packs)
     return {kCountThreads, 1};
-  // Where every multiprocessor has its share, fewer threads find their place in less time.
+  // With an equal share per multiprocessor, fewer threads spend less time on setup.
   int threads = even ? kCountThreads / 2 : kCountThreads;
   int blocks = multiprocessors * blocks_per_multiprocessor;
   for (; threads > min_threads && tiles > blocks; threads /= 2)
     blocks *= 2;
-  const int packs_of_block = threads * (even ? 2 : 1);  // at least
+  const int packs_of_block = threads * (even ? 2 : 1);  // minimum
   return {threads,
           std::clamp(std::min(blocks / tiles, (packs + packs_of_block - 1) / packs_of_block), 1,
                      tiling.y.tile_size)};

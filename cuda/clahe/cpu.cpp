@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend. Each step works on tiles, cells or rows in parallel. The CUDA kernels must give
-// the same bytes.
+// The CPU backend, parallel over tiles, cells or rows. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
 #include <numeric>
@@ -20,8 +19,6 @@
 namespace cudavision::clahe {
 namespace {
 
-// Tables
-
 CUDAVISION_TARGET_CLONES
 std::uint32_t clip(std::uint32_t* counts, int bins, std::uint32_t limit) {
   std::uint32_t excess = 0;
@@ -39,10 +36,7 @@ void level_sums(const std::uint32_t* sums, int bins, float scale, std::uint32_t 
     table[bin] = static_cast<std::uint16_t>(table_level(sums[bin], scale, low, high));
 }
 
-// Interpolation
-
-/// The entries of one value in the four tables of a cell, as the bytes of a word: one load gets all
-/// of them.
+/// The entries of one value in the four tables of a cell, as bytes of a word for one load.
 using Quad = std::uint32_t;
 
 void pack_quads(const std::uint16_t* upper_left, const std::uint16_t* upper_right,
@@ -80,8 +74,6 @@ void interpolate16(const std::uint16_t* values, const float* right, int n,
   }
 }
 
-// Output
-
 CUDAVISION_TARGET_CLONES
 void write8(const std::uint8_t* from, const std::uint8_t* levels, int n, int step, int blend,
             std::uint8_t* to) {
@@ -89,7 +81,7 @@ void write8(const std::uint8_t* from, const std::uint8_t* levels, int n, int ste
     for (int x = 0; x < n; ++x)
       to[s * x] = static_cast<std::uint8_t>(histequalize::blended(from[s * x], levels[x], blend));
   };
-  // The compiler vectorises only where the step is a constant.
+  // The compiler vectorises only with a constant step.
   if (step == 1)
     loop(1);
   else
@@ -127,10 +119,9 @@ struct Source {
   View<const std::uint8_t> rows;
   int offset = 0;                    ///< in samples
   int step = 1;                      ///< in samples
-  const Channel* channel = nullptr;  ///< that has the samples; none for the luminance of RGB
+  const Channel* channel = nullptr;  ///< of the samples; none for the luminance of RGB
 };
 
-/// The samples of each grid.
 struct Sources {
   Source grids[3];
   int count;
@@ -139,7 +130,6 @@ struct Sources {
   const Source* end() const { return grids + count; }
 };
 
-/// The scratch memory of a band.
 template <class Value>
 struct RowMemory {
   RowMemory(Scratch& scratch, int width)
@@ -235,14 +225,13 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// Copies the planes with other bytes than samples that change.
+  /// Copies planes with bytes other than equalised samples.
   void copy_planes(const ConstFrame& in, const Frame& out) const {
     for (const int p : mixed_planes_)
       copy_plane(in.planes[p], out.planes[p]);
   }
 
-  /// Returns the values of `n` samples from column x of row y on: where they lie in the frame if
-  /// they can be used there, else in buffer.
+  /// `n` samples from column x of row y on: in the frame if contiguous, else in buffer.
   const std::uint8_t* values(const Source& source, int y, int x, int n,
                              std::uint8_t* buffer) const {
     const std::uint8_t* from =
@@ -274,7 +263,7 @@ class ClaheCpu final : public Clahe::Backend {
     return all;
   }
 
-  /// Counts the tiles of a grid. Its first tile has the counts `first`.
+  /// `first` holds the counts of the grid's first tile.
   void count_tiles(const Source& source, int first) const {
     if (layout_.bits == 8)
       count_tiles_as<std::uint8_t>(source, first);
@@ -350,7 +339,6 @@ class ClaheCpu final : public Clahe::Backend {
     });
   }
 
-  /// Gives samples their levels by the tables of a grid.
   void equalise(const Source& source, const std::uint16_t* grid, const ConstFrame& in,
                 const Frame& out) const {
     if (layout_.bits > 8)
@@ -422,7 +410,7 @@ class ClaheCpu final : public Clahe::Backend {
   Sources counted_{};  // of the frame whose tables are being made
   Buffer counts_;      // of the tiles, while their tables are made
   Buffer tables_;      // of the tiles
-  Buffer quads_;       // of the cells, of 8-bit pictures
+  Buffer quads_;       // of the cells, for 8 bits
   Buffer weights_;     // of the columns, for the tile on the right
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
@@ -432,7 +420,7 @@ class ClaheCpu final : public Clahe::Backend {
 
 std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
                                                const Tiles& tiles, Averages averages) {
-  // Without averages, a grid is done with before the next one is counted.
+  // Without averages, a grid is finished before the next one is counted.
   const int grids = averages == Averages::kept && layout.find(Role::luma) < 0 ? 3 : 1;
   return std::make_unique<ClaheCpu>(device, layout, tiles, grids);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend. One launch counts the tiles and makes their tables, and another one applies
-// these. With smoothing, and for few tiles of more than 12 bits, the tables are a launch of their
-// own: averages lie before it, and hysteresis after it.
+// The CUDA backend. One launch counts the tiles and makes their tables; another one applies the
+// tables. With smoothing, and for few tiles of more than 12 bits, a separate launch makes the
+// tables, after the averages and before the hysteresis.
 
 #include <algorithm>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace cudavision::clahe {
 namespace {
 
-/// Counters and quads of up to this many bits fit shared memory.
+/// Counters and quads of up to this many bits fit into shared memory.
 constexpr int shared_bits = 12;
 
 class ClaheCuda final : public Clahe::Backend {
@@ -142,18 +142,17 @@ class ClaheCuda final : public Clahe::Backend {
 
   static int grids(Action action) { return action == Action::each ? 3 : 1; }
 
-  /// The bytes of the quads of two cells.
   int quad_bytes(Action action) const {
     const auto quad = layout_.sample_bytes() == 1 ? sizeof(Quad<false>) : sizeof(Quad<true>);
     return grids(action) * 2 * static_cast<int>(quad) << layout_.bits;
   }
 
-  /// Words of RangeSums. There are at most 32 ranges: their counters fit 16 KiB.
+  /// Words of RangeSums. There are at most 32 ranges: their counters fit into 16 KiB.
   std::size_t range_words() const { return static_cast<std::size_t>(tiling_.tiles()) * 32 * 4; }
 
-  /// The largest range of the values whose elements fit shared memory.
+  /// Largest range of values whose elements fit into shared memory.
   int largest_range(std::size_t element_bytes) const {
-    constexpr int for_sums = 1024;  // bytes that kernels need besides
+    constexpr int for_sums = 1024;  // bytes for other data of the kernels
     int values = 1 << layout_.bits;
     while (values * static_cast<int>(element_bytes) > shared_bytes_ - for_sums)
       values /= 2;
@@ -191,8 +190,6 @@ class ClaheCuda final : public Clahe::Backend {
     return a;
   }
 
-  /// Launches as many blocks as the GPU holds at once. Many tiles get smaller blocks, so that none
-  /// of them is divided and their number fills the GPU evenly.
   void launch_count(const Kernels& kernels, Action action, Arguments& a) const {
     const int tiles = tiling_.tiles();
     if (layout_.bits > shared_bits) {
@@ -209,7 +206,7 @@ class ClaheCuda final : public Clahe::Backend {
         launch_(kernels.count_ranges, tiles * ranges * parts, kRangeThreads, shared, a);
       return;
     }
-    // Blocks that copy planes fill up the multiprocessors that have fewer blocks than others.
+    // Blocks that copy planes fill the less occupied multiprocessors.
     const bool even = shares_evenly_ && a.copy_count == 0;
     const auto [threads, parts] = count_shape(tiling_, kernels.pixels, multiprocessors_, even);
     a.counting_parts = make_division(parts);
@@ -219,16 +216,15 @@ class ClaheCuda final : public Clahe::Backend {
     launch_(kernels.count, tiles * parts + copying, threads, std::max(shared, share), a);
   }
 
-  /// The dynamic shared memory of a block with which no multiprocessor holds more than its share of
-  /// the blocks, but another launch finds room beside them. Where launches overlap, blocks begin on
-  /// the multiprocessors that are free first, and without a limit these would get too many: a
-  /// picture of 3840×2160 took 16.9 µs on an H200 without it and 15.8 with it.
+  /// Dynamic shared memory of a block that limits each multiprocessor to its share of the blocks,
+  /// but leaves room for another launch. In overlapping launches, the multiprocessors that are free
+  /// first would otherwise get too many blocks: 3840×2160 took 16.9 instead of 15.8 µs on an H200.
   std::size_t even_share(int blocks, int static_bytes) const {
     constexpr int margin = 512, max_blocks = 16;
     const int share = (blocks + multiprocessors_ - 1) / multiprocessors_;
     if (!overlapping_ || share > max_blocks)
       return 0;
-    // One block more would not fit.
+    // One more block does not fit.
     const int bytes = shared_of_multiprocessor_ / (share + 1) + margin - reserved_bytes_;
     return std::max(std::min(bytes, shared_bytes_) - static_bytes, 0);
   }
@@ -237,7 +233,6 @@ class ClaheCuda final : public Clahe::Backend {
     return std::min((1 << layout_.bits) / kTableBins, kMaxTableThreads);
   }
 
-  /// Blocks that copy planes.
   unsigned copying_blocks(const Arguments& a, unsigned threads) const {
     std::uint32_t pieces = 0;
     for (int c = 0; c < a.copy_count; ++c)
@@ -252,8 +247,7 @@ class ClaheCuda final : public Clahe::Backend {
     return plan.kind == AccessPattern::luma_bytes_1 && plan.packs.row_bytes == plan.packs.width;
   }
 
-  /// Divides the picture for kernels of bytes into about as many blocks as are resident. Returns
-  /// their number.
+  /// Divides the picture into about as many blocks as are resident, and returns their number.
   int divide_bytes(Arguments& a, int threads, int resident) const {
     constexpr std::uint32_t min_half_tile = 4096;  // bytes; the tables of a cell are 2048
     const PatchGrid grid =
@@ -266,18 +260,17 @@ class ClaheCuda final : public Clahe::Backend {
                                   std::max(min_parts, (grid.highest + rows - 1) / rows)));
   }
 
-  /// A pack must not reach beyond the next cell. Besides, tables that are larger than their tile
-  /// are read faster than they are copied to shared memory.
+  /// A pack must not reach beyond the next cell. Tables that are larger than their tile are read
+  /// faster than they are copied to shared memory.
   bool quads_are_worth_it(int pack_pixels) const {
     constexpr int min_pixels_per_bin = 4;
     return quads_fit_ && tiling_.x.tile_size / 2 > pack_pixels &&
            static_cast<int>(tiling_.area() >> layout_.bits) >= min_pixels_per_bin;
   }
 
-  /// Launches about as many blocks as the GPU holds at once.
   void launch_apply(const AccessPlan& plan, const Kernels& kernels, Action action,
                     Arguments& a) const {
-    constexpr std::uint32_t min_pixels = 4096;  // of a tile, where a block reads whole tables
+    constexpr std::uint32_t min_pixels = 4096;  // of a tile, for blocks that read whole tables
     if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
         tiling_.x.tile_size / 2 > kernels.pixels) {
       a.range_bins = applied_range_;
@@ -299,7 +292,7 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     if (are_bytes(plan)) {
-      // In small tiles, more threads would do little more than find their place.
+      // In small tiles, more threads would mostly do setup.
       constexpr std::uint32_t min_pixels = 8192;
       const int threads = tiling_.area() < min_pixels ? kBytesThreads / 2 : kBytesThreads;
       const int blocks =

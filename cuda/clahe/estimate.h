@@ -1,55 +1,52 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Levels of 8 bits by half the work of interpolated(). The tiles to the left and to the right of a
-// pixel have weights that are multiples of 1/(2 · tile size). An estimate therefore begins with
-// exact sums of products of whole numbers, which are single instructions. It differs from the
-// number that interpolated() rounds by a known bound, so it has the same level unless a half lies
-// nearby. Such an estimate is in doubt, and its level must come from interpolated().
+// Levels of 8 bits with half the work of interpolated(). The weights along x of a pixel's tiles are
+// multiples of 1/(2 · tile size). An estimate therefore begins with exact integer sums of products,
+// which are single instructions. It differs from the number that interpolated() rounds by a known
+// bound, so it has the same level unless a half is near. Such an estimate is in doubt: its level
+// must come from interpolated().
 //
-// The bound. In units of 2^-17, of which half of the last place of a number from 128 to 256 is one,
-// interpolated() differs from the true level at its own weights by no more than
+// The bound, in units of 2^-17, half of the last place of a number from 128 to 256. interpolated()
+// differs from the true level at its own weights by at most
 //   3.5  of a sum along x: its two products 1 + 0.5, their sum 1, and 1 - right 1
 //   3.5  of the sum along y: in the same way
-// and an estimate from the true level at its own weights by no more than
+// and an estimate from the true level at its own weights by at most
 //   2    of the rounded 1/(sum of the weights along x)
-//   6    of the weights along y: each 2^-39, times 2^23 and, of the upper one, also the bias of it
+//   6    of the weights along y: each 2^-39, times 2^23, and the bias of the upper one
 //   2    of the offset, rounded twice
 //   4    of two fused operations between numbers below 512
-// Together this is less than 24. The weights along y are those of interpolated(), and a difference
-// of the weights along x counts 255 times.
+// The sum is less than 24. The weights along y are those of interpolated(), and a difference of the
+// weights along x counts 255 times.
 
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::clahe {
 
-/// The numbers that all estimates of a picture use.
 struct EstimateScale {
-  int factor = 0;        ///< of the weights along x, or 0 if tiles are too wide for estimates
+  int factor = 0;        ///< of the weights along x; 0 if tiles are too wide for estimates
   float inverse = 0.0f;  ///< 1 / (sum of the weights along x)
   float offset = 0.0f;
-  /// The estimates have 15 bits after the point. An estimate is in doubt if all of these bits are 0
-  /// except perhaps for the lowest uncertain_bits[cell] ones.
+  /// Estimates have 15 fraction bits. An estimate is in doubt if all of them except the lowest
+  /// uncertain_bits[cell] are 0.
   std::uint8_t uncertain_bits[Tiles::range.max + 1] = {};
 
   EstimateScale() = default;
   explicit EstimateScale(const TiledAxis& x);
 };
 
-/// The weight, times 2·tile_size, of the tile to the right of a pixel in a cell.
+/// Weight of the tile to the right of a pixel in a cell, times 2·tile_size.
 CUDAVISION_HOST_DEVICE inline int whole_right_weight(const TiledAxis& x, int pixel, int cell) {
   return 2 * pixel + x.tile_size - 2 * x.tile_size * cell;
 }
 
-/// Two weights as the halves of a word: of the tile to the left in the low half, and of the one to
-/// the right in the high half.
+/// Two weights in a word: left tile in the low half, right tile in the high half.
 CUDAVISION_HOST_DEVICE inline std::uint32_t weight_pair(int left, int right) {
   return static_cast<std::uint32_t>(left) + (static_cast<std::uint32_t>(right) << 16);
 }
 
-/// The weights of neighbouring columns. Between one of them and the next, the tile to the right
-/// gains what the other one loses.
+/// Weights of adjacent columns. In each column, the right tile gains what the left one loses.
 struct WeightPairs {
   std::uint32_t first;  ///< of a column in a cell
   std::uint32_t step;   ///< added for each column to the right
@@ -80,8 +77,7 @@ inline EstimateScale::EstimateScale(const TiledAxis& x) {
       difference = std::fmax(difference,
                              std::fabs(x.weight_in_cell(pixel, cell) -
                                        whole_right_weight(x, pixel, cell) / (2.0 * x.tile_size)));
-    // In units of the last of these bits, of which 24 · 2^-17 are 6. An estimate lies in the middle
-    // of what is uncertain.
+    // In units of the last bit: 24 · 2^-17 are 6. The estimate is the middle of the range.
     const double bound = 6 + 255 * 32768.0 * difference;
     int bits = 4;
     while (bits < all_bits && 1 << (bits - 1) < bound)
@@ -90,7 +86,6 @@ inline EstimateScale::EstimateScale(const TiledAxis& x) {
   }
 }
 
-/// Which estimates are in doubt.
 struct EstimateDoubt {
   float offset;        ///< of the estimates
   std::uint32_t mask;  ///< bits that are all 0 in an estimate in doubt
@@ -102,21 +97,19 @@ struct EstimateDoubt {
   CUDAVISION_HOST_DEVICE bool about(std::uint32_t estimate) const { return (estimate & mask) == 0; }
 };
 
-/// The weights along y.
 struct alignas(8) RowWeights {
   float upper, lower;
 };
 
-/// Returns them divided by the sum of those along x.
+/// The weights divided by the sum of the weights along x.
 CUDAVISION_HOST_DEVICE inline RowWeights estimate_row(const EstimateScale& scale,
                                                       float lower_weight) {
   const float lower = lower_weight * scale.inverse;
   return {scale.inverse - lower, lower};
 }
 
-/// Returns the bits of a number between 256 and 512. Those from bit 15 to bit 22 are the level,
-/// unless the estimate is in doubt. quad has the levels of the upper tiles, then of the lower ones,
-/// and of these first the left one.
+/// The bits of a number between 256 and 512. Bits 15 to 22 are the level, unless the estimate is in
+/// doubt. quad has the levels of the upper left, upper right, lower left and lower right tile.
 CUDAVISION_HOST_DEVICE inline std::uint32_t estimate(std::uint32_t quad, std::uint32_t weights,
                                                      const RowWeights& row, float offset) {
   const float above = float_of_bits(dot_low_bytes(weights, quad, level_bias_bits));

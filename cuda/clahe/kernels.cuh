@@ -13,7 +13,6 @@ namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
 
-/// The kernels for one kind of pack.
 struct Kernels {
   int pixels;  ///< of a pack
   Kernel count;
@@ -71,11 +70,10 @@ Kernels find_kernels(AccessPattern kind, Action action) {
   }
 }
 
-/// Those of bytes that are not colours.
 constexpr AccessPattern byte_patterns[] = {
     AccessPattern::luma_bytes_1, AccessPattern::luma_bytes_2_0, AccessPattern::luma_bytes_2_1,
     AccessPattern::scattered_luma_1};
-/// Shared memory that count_kernel has besides its counters, at most.
+/// Maximum shared memory of count_kernel besides its counters.
 constexpr int count_bytes = 512;
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace cudavision::clahe {
 namespace {
 
-/// The four tables of a cell in device memory.
 struct CellTables {
   const std::uint16_t *upper_left, *upper_right, *lower_left, *lower_right;
 
@@ -30,8 +29,8 @@ struct CellTables {
   }
 };
 
-/// The entries of one value in the tables of a cell: of the upper tiles, then of the lower ones,
-/// and of these first the left one. In bytes if these hold every level, else in words.
+/// The entries of one value in the tables of a cell: upper left, upper right, lower left, lower
+/// right. In words if bytes cannot hold every level.
 template <bool kWords>
 using Quad = std::conditional_t<kWords, uint2, std::uint32_t>;
 
@@ -57,8 +56,8 @@ __device__ BiasedLevels levels_of(const uint2& quad) {
       select_bytes(quad.y, level_bias_bits, 0x7410), select_bytes(quad.y, level_bias_bits, 0x7432)};
 }
 
-/// The first pack that begins at or after a pixel. Packs that lie wholly after the picture's last
-/// pixel belong to the cell of that pixel.
+/// First pack that begins at or after a pixel. Packs entirely after the picture's last pixel belong
+/// to this pixel's cell.
 __device__ int first_pack_from(const Arguments& a, int pixel, int pack_pixels, int per_row) {
   return pixel < a.tiling.x.size ? (pixel + pack_pixels - 1) / pack_pixels : per_row;
 }
@@ -66,9 +65,9 @@ __device__ int first_pack_from(const Arguments& a, int pixel, int pack_pixels, i
 /// A rectangle of packs that begin in one cell.
 struct BlockPatch {
   int cell_x, cell_y;
-  int cell_end;        // the first pixel of the next cell
-  int first, columns;  // packs
-  int begin, end;      // rows
+  int cell_end;        // first pixel of the next cell
+  int first, columns;  // in packs
+  int begin, end;      // in rows
 
   __device__ BlockPatch(const Arguments& a, int pack_pixels, int per_row) {
     const Share part(blockIdx.x, a.applying_parts);
@@ -91,7 +90,7 @@ struct BlockPatch {
     end = range.end;
   }
 
-  /// True if the levels come from two tiles: in cells at an edge of the picture, but not at two.
+  /// True in cells at an edge of the picture, but not in corner cells.
   __device__ bool has_two_tiles(const Arguments& a) const {
     const bool edge_x = cell_x == 0 || cell_x == a.tiling.x.tiles;
     const bool edge_y = cell_y == 0 || cell_y == a.tiling.y.tiles;
@@ -101,8 +100,7 @@ struct BlockPatch {
   __device__ bool empty() const { return columns <= 0 || begin >= end; }
 };
 
-/// The place of a thread where a block works on as many rows of `columns` packs as it has threads
-/// for.
+/// Position of a thread in a block that processes as many rows of `columns` packs as fit.
 struct Spread {
   int column, row, rows;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Makes tables from counts, or from averages of these, with a block for each table.
+// Makes tables from counts or from their averages, with a block per table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/core/warp.cuh"
@@ -15,7 +15,7 @@ constexpr int kMaxTableThreads = 1024;
 struct WarpSums {
   std::uint32_t sums[kMaxTableThreads / 32];
 
-  /// The sum of those before `warp`.
+  /// Sum over the warps before `warp`.
   __device__ std::uint32_t before(int warp) const {
     std::uint32_t sum = 0;
     for (int w = 0; w < warp; ++w)
@@ -33,29 +33,26 @@ __device__ uint4 kept_of(const uint4& counts, std::uint32_t limit) {
                     min(counts.w, limit));
 }
 
-/// The numbers, besides the counts, from which a table is made.
 struct TableRule {
   std::uint32_t clip_count;
   float scale;
-  bool identity;  // instead of a table by the counts
+  bool identity;  // instead of a table from the counts
 };
 
-/// Neighbouring bins of a table.
 struct BinRange {
   int first, bins;
 };
 
-/// The sums of a table's bins outside of the range that a block makes.
+/// Sums of a table's bins outside the range of a block.
 struct OtherBins {
   std::uint32_t kept_before;  // of the bins before the range
   std::uint32_t excess;
 };
 
-/// Makes a range of a table: bins(i) returns the counts of bins 4·i to 4·i + 3 of the range. It is
-/// called once or twice by the same thread, and done(i) after that. others(kept, excess) gets the
-/// sums of the range and returns the same for the others. Each warp has neighbouring bins, so that
-/// the block waits only once, between their sums and their levels. Every thread of the block must
-/// take part.
+/// Makes a range of a table. bins(i) returns the counts of the range's bins 4·i to 4·i + 3. One
+/// thread calls it once or twice, and then done(i). others(kept, excess) receives the range's sums
+/// and returns the sums of the other ranges. Each warp has adjacent bins, so that the block waits
+/// only once, between sums and levels. Every thread of the block must take part.
 template <class Bins, class Done, class Others>
 __device__ void make_table_range(const Arguments& a, int table, const BinRange& range,
                                  const TableRule& rule, const Bins& bins, const Done& done,
@@ -117,7 +114,6 @@ __device__ void make_table_range(const Arguments& a, int table, const BinRange& 
   }
 }
 
-/// Makes a table of which a block has all bins.
 template <class Bins, class Done>
 __device__ void make_table(const Arguments& a, int table, const TableRule& rule, const Bins& bins,
                            const Done& done) {
@@ -126,8 +122,8 @@ __device__ void make_table(const Arguments& a, int table, const TableRule& rule,
   });
 }
 
-/// Makes the table of a block from counts in device memory, or from averages if there are any, and
-/// clears the counts for the next frame.
+/// Makes the block's table from averages if there are any, else from counts, and clears the counts
+/// for the next frame.
 __device__ void make_table_and_clear(const Arguments& a, const uint4* averages,
                                      const TableRule& rule) {
   uint4* counts =
@@ -155,7 +151,7 @@ struct SmoothedArguments {
   double clip_limit;
 };
 
-/// Makes the tables from averages, each with the sum of its own.
+/// Makes the tables from averages, each with the sum of its own counts.
 __global__ void __launch_bounds__(kMaxTableThreads)
     smoothed_table_kernel(const __grid_constant__ SmoothedArguments smoothed) {
   __shared__ WarpSums sums;
