@@ -18,8 +18,7 @@
 /// The coefficients kx and ky are fixed-point numbers with b fraction bits (gausskernel.h): b is 8
 /// for 8-bit samples and 16 for deeper ones. A sample becomes
 ///   B = (ΣΣ ky(j)·kx(i)·src(x + i, y + j) + 2^(2b−1)) >> 2b
-/// The sum is an exact integer and is rounded once, half up. Sharpened samples are `saturate(2·src
-/// − B)`.
+/// The sum is an exact integer and is rounded once, half up. Sharpening gives 2·src − B, saturated.
 ///
 /// A channel that is subsampled by s along an axis uses σ/s and the size ((n − 1)/s rounded) | 1
 /// there. A channel with a single sample along an axis is not blurred along it, unless the border
@@ -55,8 +54,7 @@ class GaussBlur {
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
-  /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
-  /// valid set.
+  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input.

@@ -23,8 +23,7 @@ CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
 }
 
 /// Steps whose sums along x the ring holds, with two slices each. The lower tile of a step ends
-/// with the last slice, the upper tile with the slice before it. Unneeded slices have coefficients
-/// of 0.
+/// with the last slice, the upper tile one slice earlier. Other slices have zero coefficients.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }

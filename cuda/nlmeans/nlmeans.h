@@ -33,7 +33,7 @@
 /// grows with frames·search², but hardly with patch. On a GPU, tensor-core kernels handle patches
 /// of up to 15 (11 for three channels of 8 bits together, 7 for three deeper ones), if shared
 /// memory holds a tile with the halo of its search. For 8 bits and a patch of 3, 5 or 7, another
-/// kernel handles most searches below 21; with three channels, only for one frame. A slower kernel
+/// kernel handles most searches below 21; with three channels, only for one frame. A slower one
 /// does the rest.
 namespace cudavision::nlmeans {
 
@@ -71,8 +71,7 @@ class NlMeans {
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
-  /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
-  /// valid set.
+  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input: all strengths are 0, or the search is a single pixel.
