@@ -10,12 +10,11 @@
 
 namespace cudavision::integral {
 
-/// The type in which the sums of a table are added up. Sums of 32 bits are taken modulo 2^32.
+/// Type of a table's sums. Sums of 32 bits are taken modulo 2^32.
 template <class Element>
 using SumOf =
     std::conditional_t<std::is_same_v<Element, std::uint32_t>, std::uint32_t, std::uint64_t>;
 
-/// Converts a sum into an element of a table.
 template <class Element, class Sum>
 CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
   static_assert(sizeof(Sum) == 8 || std::is_same_v<Element, std::uint32_t>,
@@ -32,10 +31,10 @@ CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
 #endif
 }
 
-/// Maps the entries of a table to levels of grey.
+/// Maps the entries of a table to grey levels.
 struct TableScale {
   int shift = 0;
-  std::uint64_t largest = 0;  ///< the largest entry, shifted so that it is less than 2^32
+  std::uint64_t largest = 0;  ///< largest entry, shifted so that it is less than 2^32
 
   CUDAVISION_HOST_DEVICE explicit TableScale(std::uint64_t largest_entry) : largest(largest_entry) {
     while (largest >> 32 != 0) {

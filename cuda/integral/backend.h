@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interfaces that implement integral.h on one kind of device. Parameters are fixed at
-// construction. Callers have validated all arguments.
+// Interfaces of both backends. Callers have validated all arguments.
 
 #include <memory>
 

@@ -15,7 +15,6 @@
 namespace cudavision::integral {
 namespace {
 
-/// Returns what a pixel adds to the sum: its value or its square.
 template <class Sum, class Value>
 Sum term(Value value, bool squared) {
   return squared ? static_cast<Sum>(static_cast<Sum>(value) * value) : static_cast<Sum>(value);
@@ -33,8 +32,7 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// Makes a row of the table. above holds the entries of the row above, and afterwards those of this
-/// row, without the first column.
+/// Makes a row of the table from X = 1 on. above holds the row above, and receives this row.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {
@@ -47,11 +45,10 @@ CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared,
     entries[x] = table_element<Element>(above[x]);
 }
 
-/// The triangle of a tilted sum consists of two triangles of the row above, less the one of two
-/// rows above in which they overlap, plus the two pixels at its tip: those of `values`, the pixel
-/// row that touches this row of the table, and of `values_above`. two_above holds the entries of
-/// two rows above, and afterwards those of this row. above and two_above begin with the entry X =
-/// 0.
+/// A tilted sum's triangle consists of two triangles of the row above, minus their overlap (a
+/// triangle of two rows above), plus the two pixels at its tip. The pixels are in `values`, the row
+/// that touches this row of the table, and in `values_above`. two_above receives this row. above
+/// and two_above begin with the entry X = 0.
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_above, int width,
                                        const Sum* above, Sum* two_above) {
@@ -74,8 +71,7 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// Returns the entries below pixel row y, from X = 1 on. If the table has X = 0, stores `first`
-  /// there.
+  /// Entries below pixel row y, from X = 1 on. If the table has X = 0, stores `first` there.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)
@@ -88,7 +84,6 @@ struct Table {
   View<Element> rows_;
 };
 
-/// The scratch memory of a band.
 template <class Value, class Sum>
 struct RowMemory {
   RowMemory(Scratch& scratch, int width)
@@ -98,8 +93,8 @@ struct RowMemory {
   Value* values;
 };
 
-/// Sums and squared sums. Each band of rows first adds up its own columns. Then each band makes its
-/// rows of the table, starting from the sums of the bands above it.
+/// Sums and squared sums. Each band of rows first sums its columns. Then it makes its rows of the
+/// table, starting from the sums of the bands above it.
 template <class Value, class Element>
 class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
@@ -127,7 +122,7 @@ class UprightCpu final : public Integral::Backend {
   }
 
  private:
-  /// Adds up the columns of each band but the last, which has no band below it.
+  /// Sums the columns of each band but the last, which has no band below it.
   void add_columns(const PlaneRows<Value>& rows) const {
     bands_.for_each([&](Band& band) {
       const Memory memory(band.scratch, width_);
@@ -160,7 +155,7 @@ class UprightCpu final : public Integral::Backend {
   Bands bands_;
 };
 
-/// Tilted sums. Each row needs the two above it, so one thread makes the whole table.
+/// Tilted sums. Each row needs the two rows above it, so one thread makes the whole table.
 template <class Value, class Element>
 class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;

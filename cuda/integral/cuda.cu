@@ -14,13 +14,12 @@ namespace {
 
 using Kernel = Launcher<IntegralArguments>::Kernel;
 
-/// A kernel and the tiles that it works on.
 struct Variant {
   Kernel kernel;
   int tile_columns, tile_rows;
   unsigned threads;
   std::size_t word_bytes;  // of a word of the TileExchange
-  /// The kernel serves pictures of up to this many tiles per multiprocessor; 0: of any number.
+  /// Maximum number of tiles per multiprocessor; 0: unlimited.
   int max_tiles;
 };
 
@@ -36,20 +35,19 @@ Variant variant(int max_tiles) {
 
 using LowTiles = TileShape<4, 1, 8, 8>;
 using Tiles = TileShape<8, 1, 8, 8>;
-/// With two blocks on a multiprocessor, a thread has registers for all words above a tile at once.
+/// With two blocks per multiprocessor, a thread has registers for all words above a tile at once.
 using SparseTiles = TileShape<8, 1, 8, 16>;
 using WideTiles = TileShape<8, 2, 8, 6>;
-/// Few warps with many rows leave each thread registers for many words in flight. With eight rows
-/// in each of 16 warps, 3840×2160 took 14.9 µs on an H200 instead of 12.3.
+/// Few warps with many rows leave registers for many words in flight. With eight rows in each of 16
+/// warps, 3840×2160 took 14.9 µs on an H200 instead of 12.3.
 using LargeTiles = TileShape<16, 2, 8, 8>;
 
-/// Variants in the order in which best_variant() tries them. Where a picture has only one or two
-/// tiles per multiprocessor, small tiles finish sooner; where it has more, large tiles exchange
-/// fewer sums. Rare combinations have fewer variants.
+/// Variants in the order in which best_variant() tries them. With one or two tiles per
+/// multiprocessor, small tiles finish sooner; with more, large tiles exchange fewer sums.
 template <class Value, bool kSquared, class Element>
 std::vector<Variant> variants_of() {
   constexpr bool wide_sums = !std::is_same_v<Element, std::uint32_t>;
-  // This is as many blocks as the registers allow.
+  // As many blocks as the registers allow.
   constexpr int wide_blocks = kSquared || std::is_same_v<Element, double> ? 2 : 3;
   if constexpr (sizeof(Value) == 1 && !kSquared && !wide_sums)
     return {variant<Value, kSquared, Element, LowTiles, 4>(1),
@@ -99,7 +97,7 @@ TileGrid grid_of(const PlaneSize& size, const Variant& variant) {
 Variant best_variant(const PlaneSize& size, const Parameters& parameters) {
   const std::vector<Variant> variants = variants_of(size, parameters);
 #ifdef CUDAVISION_TEST_DELAYS
-  return variants.front();  // the smallest tiles, of which there are most
+  return variants.front();  // the smallest tiles, for the largest number of tiles
 #else
   const int multiprocessors = multiprocessor_count();
   return *std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) {
@@ -109,7 +107,6 @@ Variant best_variant(const PlaneSize& size, const Parameters& parameters) {
 #endif
 }
 
-/// Returns how many blocks of a kernel can share a multiprocessor.
 int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   int blocks = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -118,9 +115,8 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   return std::max(blocks, 1);
 }
 
-/// Returns how much dynamic shared memory a launch must request so that no more than `blocks`
-/// blocks share a multiprocessor. Otherwise the GPU puts several blocks on some multiprocessors and
-/// none on others.
+/// Dynamic shared memory with which at most `blocks` blocks share a multiprocessor. Otherwise the
+/// GPU puts several blocks on some multiprocessors and none on others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),

@@ -17,7 +17,7 @@ struct PictureArguments {
   View<const std::uint64_t> table;
   std::uint8_t* out;
   std::int64_t out_pitch;
-  unsigned long long* largest;  // the largest entry of the table
+  unsigned long long* largest;  // largest entry of the table
 };
 
 /// Entries of every kind grow from row to row, so the last row has the largest.
@@ -48,7 +48,7 @@ __global__ void draw_table_kernel(const __grid_constant__ PictureArguments a) {
     for (int x = threadIdx.x; x < a.table.width; x += blockDim.x) {
       const std::uint32_t level = scale.level(a.table.row(y)[x], white);
       std::uint8_t* to = a.out + a.out_pitch * y + sizeof(Sample) * x;
-      // Words may lie at odd addresses.
+      // Words may be at odd addresses.
       to[0] = static_cast<std::uint8_t>(level);
       if constexpr (sizeof(Sample) == 2)
         to[1] = static_cast<std::uint8_t>(level >> 8);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tilted sums on CUDA, in two launches. The rising diagonal of a pixel is the pixel itself and the
-// pixels to its upper right. Its sum is
+// Tilted sums on CUDA, in two launches. The rising diagonal of a pixel consists of the pixel and
+// the pixels to its upper right. Its sum is
 //   A(x, y) = I(x, y) + A(x + 1, y - 1).
-// A triangle of the table consists of the triangle of the pixel to the upper left of its tip and of
-// two rising diagonals:
+// A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:
 //   T(x + 1, y + 1) = T(x, y) + A(x, y) + A(x, y - 1).
 // The first launch computes A along rising diagonals, the second one T along falling diagonals.
 
@@ -29,7 +28,7 @@ struct TiltedArguments {
   int padding;  // 1: the table has the row Y = 0 and the column X = 0
 };
 
-// A block scans 32 neighbouring diagonals, one per lane. Each of its warps takes a range of rows.
+// A block scans 32 adjacent diagonals, one per lane. Each of its warps takes a range of rows.
 constexpr int warps = 16, threads = 32 * warps;
 constexpr int batch = 8;  // rows whose loads are in flight together
 

@@ -9,8 +9,8 @@
 #include "cuda/core/frame.h"
 #include "cuda/pixels/luminance.h"
 
-/// Integral images (summed-area tables) of the luminance I of a picture of W×H pixels, as OpenCV's
-/// integral makes them (Crow, "Summed-area tables for texture mapping", 1984; the tilted one:
+/// Integral images (summed-area tables) of the luminance I of a picture of W×H pixels, in the
+/// arithmetic of OpenCV's integral (Crow, "Summed-area tables for texture mapping", 1984; tilted:
 /// Lienhart & Maydt, "An extended set of Haar-like features for rapid object detection", 2002):
 ///   sum          S(X, Y) = Σ I(x, y)   over x < X, y < Y
 ///   squared sum  Q(X, Y) = Σ I(x, y)²  over the same
@@ -18,9 +18,8 @@
 /// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box
 /// x0 ≤ x < x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
 ///
-/// Sums are exact integers. uint32 elements hold them modulo 2^32, from which a box whose own sum
-/// is less than 2^32 still comes out exactly. Floating-point elements are rounded once, to nearest,
-/// halves to even.
+/// Sums are exact integers. uint32 elements hold them modulo 2^32, so a box whose own sum is below
+/// 2^32 is still exact. Floating-point elements are rounded once, halves to even.
 namespace cudavision::integral {
 
 enum class TableKind : std::uint8_t { sum, squared_sum, tilted_sum };
@@ -31,16 +30,16 @@ inline std::size_t bytes_of(TableElement element) noexcept {
   return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
 }
 
-/// Returns uint32 if W·H times the largest sample (or its square) is less than 2^32, so that no
-/// picture can overflow the table; otherwise uint64.
+/// uint32 if W·H times the largest sample (or its square) is less than 2^32, so that no picture can
+/// overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
 /// All parameters are fixed at construction.
 struct Parameters {
   TableKind kind = TableKind::sum;
   TableElement element = TableElement::uint32;
-  /// Leaves out the row Y = 0 and the column X = 0. The table then has W×H entries, and entry (x,
-  /// y) is that of X = x + 1, Y = y + 1.
+  /// Omits the row Y = 0 and the column X = 0: the table has W×H entries, and entry (x, y) is the
+  /// one of X = x + 1, Y = y + 1.
   bool same_size = false;
 
   bool operator==(const Parameters&) const = default;
@@ -52,7 +51,7 @@ class Integral {
   Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 
-  int width() const noexcept { return width_; }    ///< entries in a row of the table
+  int width() const noexcept { return width_; }    ///< entries per row of the table
   int height() const noexcept { return height_; }  ///< rows of the table
 
   /// table has height() rows of width() elements, as bytes. Its address and pitch must be multiples
@@ -69,13 +68,12 @@ class Integral {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Draws a table as a picture, black for 0 and white for the largest entry v_max. With white =
-/// 2^bits − 1 and s the smallest number for which v_max div 2^s < 2^32, an entry v becomes
-///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 where v_max is 0.
+/// Draws a table as a picture, black for 0 and white for the largest entry v_max. With
+/// white = 2^bits − 1 and the smallest s for which v_max div 2^s < 2^32, an entry v becomes
+///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 if v_max is 0.
 class IntegralPicture {
  public:
-  /// kind and same_size are those of Parameters. bits is the depth of the picture's samples, 8 or
-  /// 16. Throws invalid_argument.
+  /// kind and same_size as in Parameters. bits (8 or 16) is the depth. Throws invalid_argument.
   IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
                   int bits);
   ~IntegralPicture();
@@ -83,8 +81,7 @@ class IntegralPicture {
   int width() const noexcept { return integral_.width(); }
   int height() const noexcept { return integral_.height(); }
 
-  /// out is a plane of width()×height() samples, bytes or words in the machine's byte order. Only
-  /// enqueues.
+  /// out is a plane of width()×height() bytes or words in native byte order. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
   class Backend;

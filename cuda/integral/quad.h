@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Four neighbouring pixels of a tile, as one lane of a warp holds them and adds them up. All of
-// this runs on the host as well, where the tests compare it with plain code for one pixel at a
-// time.
+// Four adjacent pixels of a tile, as one lane of a warp holds and sums them.
 
 #include <cstdint>
 
@@ -14,8 +12,8 @@ namespace cudavision::integral {
 
 constexpr int quad_pixels = 4;
 
-/// The values of four neighbouring samples, packed into registers. A pixel's term is its value or,
-/// with kSquared, its square. Sum is the type of a tile's sum; with 32 bits it stays below 2^30.
+/// Four adjacent samples, packed into registers. A pixel's term is its value or, with kSquared, its
+/// square. Sum is the type of a tile's sum; with 32 bits it stays below 2^30.
 template <class Value, bool kSquared>
 struct Quad;
 

@@ -4,13 +4,12 @@
 // The kernel of sums and squared sums: one launch reads the picture once and writes the table once.
 //
 // A block takes tiles of 128 or 256 columns. Each of its warps holds a few rows of the tile in
-// registers (warp_rows.cuh); the sums above and to the left of the tile come from the other tiles
-// by TileExchange. An entry is the sum of five parts: the pixels above and to the left of the tile,
-// those above it, those to its left, those of the tile above the warp's rows, and those of the
-// warp's own rows.
+// registers (warp_rows.cuh). TileExchange provides the sums above and to the left of the tile. An
+// entry is the sum of five parts: the pixels above and to the left of the tile, above it, to its
+// left, in the tile above the warp's rows, and in the warp's rows.
 //
-// A block takes its next tile from a counter when it has finished one. Every earlier tile is then
-// finished or in work, so blocks that wait for other tiles wait a bounded time.
+// A block takes its next tile from a counter. Every earlier tile is then finished or in progress,
+// so a block's wait for other tiles is bounded.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -35,7 +34,6 @@ struct IntegralArguments {
 
 namespace {
 
-/// The shape of a tile and of the block that works on it.
 template <int kRowsOfWarp, int kQuadsOfLane, int kWarpsOfBlock, int kBatch>
 struct TileShape {
   static constexpr int rows_of_warp = kRowsOfWarp;
@@ -46,8 +44,8 @@ struct TileShape {
   static constexpr int columns = 32 * quads * quad_pixels;
   static constexpr int rows = rows_of_warp * warps;
 
-  // The lookups of other tiles' sums, each the work of one warp: 32 columns above the tile, 32 rows
-  // to its left, or a share of the corner above and to the left.
+  // Lookups of other tiles' sums, each by one warp: 32 columns above the tile, 32 rows to its left,
+  // or a share of the corner above and to the left.
   static constexpr int lookups_for_columns = columns / 32;
   static constexpr int lookups_for_rows = (rows + 31) / 32;
   static constexpr int lookups_for_corner = warps > lookups_for_columns + lookups_for_rows
@@ -56,8 +54,8 @@ struct TileShape {
   static constexpr int lookups = lookups_for_columns + lookups_for_rows + lookups_for_corner;
 };
 
-/// The shared memory through which the warps of a block exchange sums. Tile is the type of sums
-/// within a tile, and Sum is the type of the table's sums.
+/// Shared memory through which a block's warps exchange sums. Tile is the type of sums within a
+/// tile, Sum the type of the table's sums.
 template <class Tile, class Sum, class Element, class Shape>
 struct SharedTile {
   // With two lines, writing one overlaps reading the other. Large lines leave no room for two.
@@ -68,14 +66,13 @@ struct SharedTile {
   Sum corners[Shape::lookups_for_corner];  // shares of the sum above and to the left of the tile
   int next_tile;
   union {
-    // The sums above the warp's rows, from the tile's first column to each column.
+    // Sums above the warp's rows, from the tile's first column to each column.
     TileLine<Sum, Shape::quads> above;
     // Afterwards, the entries on their way from quads to rows.
     TileLine<Element, Shape::quads> line[lines];
   } of_warp[Shape::warps];
 };
 
-/// A tile's row and column in the grid.
 struct TilePlace {
   int row, column;
 
@@ -83,10 +80,8 @@ struct TilePlace {
       : row(tile / grid.columns), column(tile % grid.columns) {}
 };
 
-/// Returns the number of blocks that must fit on a multiprocessor. That is what the variant wants,
-/// except for kernels that need more registers on cards of compute capability 12 than on all
-/// others, and for one that needs more on 7.5, and on 9.0 when a CUDA toolkit before 13 compiles
-/// it. With one block fewer they need not spill them.
+/// Minimum of blocks per multiprocessor: `wanted`, or one fewer to avoid spills. This concerns some
+/// kernels on compute capability 12, and one on 7.5, and on 9.0 before CUDA 13.
 template <class Value, bool kSquared, class Element, class Shape>
 constexpr int blocks_without_spills(int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
@@ -100,14 +95,12 @@ constexpr int blocks_without_spills(int wanted) {
   return wanted;
 }
 
-/// True for tables of which a warp stores whole lines of the cache, wherever a row begins. That
-/// saved 0.3 µs of 15.3 on an H200 where lanes have two quads, but cost as much where they have
-/// one.
+/// True if a warp stores whole cache lines, wherever a row begins. With two quads per lane, this
+/// saved 0.3 of 15.3 µs on an H200; with one, it cost as much.
 template <class Element, class Shape>
 constexpr bool stores_whole_lines = sizeof(Element) == 4 && Shape::quads > 1;
 
-/// True if the epoch is read after the pixels of a tile, so that both waits are one. Wide elements
-/// leave no register for that.
+/// True if the epoch is read after a tile's pixels, for a single wait, if registers suffice.
 template <class Element>
 constexpr bool reads_epoch_late = sizeof(Element) == 4;
 
@@ -133,8 +126,8 @@ __global__ void __launch_bounds__(Shape::threads,
   const int warp = thread / 32;
   const int lane = thread % 32;
   const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
-  // The number that the block's last thread has drawn: its ticket for the next tile or, when the
-  // block takes no more tiles, the number of blocks that retired before it.
+  // The last number that the block's last thread drew: its ticket for the next tile or, if no tile
+  // follows, the number of blocks that retired before this one.
   std::uint32_t drawn = 0;
 
   for (int number = blockIdx.x;;) {
@@ -159,7 +152,7 @@ __global__ void __launch_bounds__(Shape::threads,
       shared.columns[warp].quad(lane, q) = columns[q];
     __syncthreads();
 
-    // The block publishes all its sums first. Then all warps look up those of other tiles.
+    // The block publishes all its sums first. Then all warps look up the sums of other tiles.
 #pragma unroll
     for (int first = 0; first < Shape::columns; first += Shape::threads) {
       const int column = first + thread;
@@ -181,7 +174,6 @@ __global__ void __launch_bounds__(Shape::threads,
         const int column = lookup * 32 + lane;
         Sum above =
             exchange.template columns_above<Sum, Shape::batch>(tile.row, tile.column, column);
-        // This continues through the tile, for the rows of each warp.
 #pragma unroll
         for (int w = 0; w < kWarps; ++w) {
           shared.of_warp[w].above.column(column) = above;
@@ -232,8 +224,8 @@ __global__ void __launch_bounds__(Shape::threads,
       for (int i = lane; i <= entries_in_row; i += 32)
         (reinterpret_cast<Element*>(a.table) + x)[i] = 0;
     to += sizeof(Element) * lane;
-    // Quads become rows of the table through shared memory, because neighbouring lanes must store
-    // neighbouring entries whatever the table's alignment. Returns the lane's first entry.
+    // Quads become rows through shared memory, so that adjacent lanes store adjacent entries
+    // whatever the table's alignment. Returns the lane's first entry.
     const auto entry_of = [&](int r, int column) {
       return &shared.of_warp[warp].line[r % decltype(shared)::lines].column(column);
     };
@@ -255,13 +247,13 @@ __global__ void __launch_bounds__(Shape::threads,
     };
     constexpr int step = decltype(shared.of_warp[0].above)::step_of_32_columns;
     constexpr int stores = Shape::columns / 32;
-    // The table is not read again soon, so it should displace nothing in the cache.
+    // Streaming stores, because the table is not read again soon.
     if (entries_in_row == Shape::columns && rows_there == kRows) {
 #pragma unroll
       for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
         const Element* entry = next_row(r);
         if constexpr (stores_whole_lines<Element, Shape>) {
-          // The distance of the row's first entry from the beginning of a line of the cache.
+          // Entries from the beginning of a cache line to the row's first entry.
           const int skew = static_cast<int>(
               (reinterpret_cast<std::uintptr_t>(to) / sizeof(Element) - lane) % 32);
           Element* const first = reinterpret_cast<Element*>(to) - skew;

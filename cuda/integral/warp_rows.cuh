@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Loads a few rows of a tile into the registers of a warp and adds them up.
+// Loads a few rows of a tile into the registers of a warp and sums them.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@ struct InputArguments {
   bool aligned;           // whole quads can be loaded from the beginning of each row
 };
 
-/// Describes the samples of a plane. Width and height are there already.
+/// Sets all members except width and height, which are set already.
 inline void set_input(const SamplePlane& plane, InputArguments& in) {
   in.data = plane.rows.data;
   in.pitch = plane.rows.pitch;
@@ -32,7 +32,7 @@ inline void set_input(const SamplePlane& plane, InputArguments& in) {
 
 namespace {
 
-/// Loads pixels x to x + 3 of row y. Pixels outside the picture are 0.
+/// Pixels x to x + 3 of row y; 0 outside the picture.
 template <class Quad, class Value>
 __device__ Quad load_quad_at_edge(const InputArguments& in, int x, int y) {
   Quad quad{};
@@ -60,15 +60,14 @@ __device__ Quad load_quad(const InputArguments& in, const std::uint8_t* from) {
   return Quad::of_words(words, in.shift, in.largest);
 }
 
-/// Four neighbouring numbers of a row.
 template <class Number>
 struct alignas(16) FourOf {
   Number numbers[quad_pixels];
 };
 
-/// One number for each column of a tile, in shared memory. Lane l of a warp owns kQuads quads, from
-/// column 4·kQuads·l on. The first quads of all lanes lie together, and so do the second ones.
-/// Lanes that access a quad each, or neighbouring columns, therefore use different banks.
+/// One number for each column of a tile, in shared memory. Lane l of a warp owns kQuads quads from
+/// column 4·kQuads·l on. The first quads of all lanes are adjacent, and so are the second quads, so
+/// that lanes access different banks.
 template <class Number, int kQuads>
 class TileLine {
  public:
@@ -76,7 +75,7 @@ class TileLine {
   __device__ Number& column(int i) {
     return quad(i / quad_pixels / kQuads, i / quad_pixels % kQuads).numbers[i % quad_pixels];
   }
-  /// The distance of column(i + 32) from column(i), in numbers.
+  /// From column(i) to column(i + 32), in numbers.
   static constexpr int step_of_32_columns = 32 / kQuads;
 
  private:
@@ -84,7 +83,7 @@ class TileLine {
   FourOf<Number> quads_[(kQuads - 1) * quads_apart + 32];
 };
 
-/// A warp's rows of a tile, kQuads quads of each row in every lane.
+/// A warp's rows of a tile, with kQuads quads of each row in every lane.
 template <class Value, bool kSquared, int kRows, int kQuads>
 class WarpRows {
  public:
@@ -92,7 +91,6 @@ class WarpRows {
   using Sum = typename Pixels::Sum;
   static constexpr int columns = 32 * kQuads * quad_pixels;
 
-  /// Loads the columns from x on and the rows from y on.
   __device__ void load(const InputArguments& in, int x, int y, int lane) {
     const int lane_x = x + lane * kQuads * quad_pixels;
     if (in.aligned && x + columns <= in.width && y + kRows <= in.height) {
@@ -111,10 +109,10 @@ class WarpRows {
     }
   }
 
-  /// Adds up each row. The last lane calls publish(r, sum) with the sum of each whole row.
+  /// Sums each row. The last lane calls publish(r, sum) with the sum of each row.
   template <class Publish>
   __device__ void add_up(int lane, const Publish& publish) {
-    Sum own[words], upto[words];  // sums of this lane, and of the lanes up to and including it
+    Sum own[words], upto[words];  // sums of this lane, and up to and including this lane
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       own[w] = sum_of(w * rows_per_word);
@@ -140,8 +138,8 @@ class WarpRows {
     }
   }
 
-  /// Calls add(q, i, sum) for each pixel i of each quad q of the lane in row r. sum covers the
-  /// row's pixels from the tile's first column up to and including this pixel.
+  /// Calls add(q, i, sum) for pixel i of quad q of the lane in row r. sum covers the row's pixels
+  /// from the tile's first column up to and including this pixel.
   template <class Add>
   __device__ void for_each(int r, const Add& add) const {
     Sum before = part(before_[r / rows_per_word], r % rows_per_word);
@@ -173,7 +171,7 @@ class WarpRows {
   }
 
   Pixels pixels_[kRows][kQuads];
-  Sum before_[words];  // sums of the lanes before this one
+  Sum before_[words];  // sums of the previous lanes
 };
 
 }  // namespace
