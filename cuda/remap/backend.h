@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that implements remap.h on one kind of device. Callers have validated all
-// arguments.
+// Interface of both backends. Callers have validated all arguments.
 
 #include <memory>
 
@@ -14,7 +13,7 @@ class Remap::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Writes values, unshifted. The pitch of in fits 32 bits. The rows of out begin at multiples of
+  /// Writes values, unshifted. The pitch of in fits into 32 bits. The rows of out are aligned to
   /// 128 bytes and have room for whole segments.
   virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend. It first collects the samples of a segment, which processors do one by one, and
-// then blends them in vectors.
+// The CPU backend. It collects the samples of a segment one by one, then blends them in vectors.
 
 #include <cstring>
 
@@ -12,14 +11,13 @@
 namespace cudavision::remap {
 namespace {
 
-/// The samples around the places of a segment: pairs of neighbours in a row, and those below them.
+/// Samples around the places of a segment: pairs of adjacent samples, and the pairs below them.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];
 };
 
-/// Computes the distances from the picture's first sample to those at the places of a segment, in
-/// bytes.
+/// Distances in bytes from the picture's first sample to the samples at a segment's places.
 template <class Value, class Offset>
 CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
                                              const Offset* __restrict offsets, std::int32_t pitch,
@@ -39,7 +37,7 @@ void collect_inside(const SamplePlane& in, std::int64_t distance, int i, Corners
   std::memcpy(corners.bottom + 2 * i, from + in.rows.pitch, 2 * sizeof(Value));
 }
 
-/// Collects the samples of pixel i, of which some lie beyond the edges.
+/// Collects the samples of pixel i, some of which are beyond the edges.
 template <class Value>
 void collect_at_edge(const SamplePlane& in, const Place& place, int i, Corners<Value>& corners) {
   const auto sample = [&](int x, int y) {

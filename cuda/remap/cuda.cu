@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of Remap: a picture of one channel, whose border is 0.
+// The CUDA backend of Remap: a picture of one channel with a border of 0.
 
 #include "cuda/remap/backend.h"
 #include "cuda/remap/groups_cuda.h"

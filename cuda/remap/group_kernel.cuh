@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernels, which resample groups of channels. A warp computes a segment of the output, and a
-// block segments below each other, whose samples overlap, so that most of them come from the L1
-// cache. One grid has the blocks of all groups.
+// The kernels, which resample groups of channels. A warp computes a segment of the output. A block
+// computes segments below each other: their samples overlap and mostly come from the L1 cache. One
+// grid has the blocks of all groups.
 
 #include <cstdint>
 
@@ -29,13 +29,13 @@ struct GroupArguments {
   const Segment* segments;
   const void* offsets;
   Division segments_per_row;
-  bool wide;  ///< Offsets are uint64_t. Only the kernel of single samples has such maps.
+  bool wide;  ///< Offsets are uint64_t. Only the kernel of single samples supports this.
   unsigned first_block;
 
   // For kernels of whole pixels.
-  bool joins_pixels;            ///< Neighbours may be stored in one word.
-  std::uint32_t border[2];      ///< the pixel beyond the edges
-  std::uint32_t always_set[2];  ///< bits that belong to no channel
+  bool joins_pixels;            ///< Adjacent pixels may be stored in one word.
+  std::uint32_t border[2];      ///< pixel beyond the edges
+  std::uint32_t always_set[2];  ///< bits outside all channels
 
   // For the kernel of single samples.
   int step, count;
@@ -43,7 +43,7 @@ struct GroupArguments {
   int sample_border[FrameLayout::max_channels];  ///< values beyond the edges
 };
 
-/// A launch takes longer to begin if it has more arguments. Those of one group are few.
+/// Launches with more arguments start later, so a single group has its own type.
 template <int kMaxGroups>
 struct KernelArguments {
   GroupArguments group[kMaxGroups];
@@ -54,13 +54,12 @@ struct KernelArguments {
 using OneGroup = KernelArguments<1>;
 using SomeGroups = KernelArguments<max_groups>;
 
-/// The segment of a warp.
 struct WarpSegment {
   int column, y;
   int number;  ///< below 2^25
 };
 
-/// Returns the group of the block, which is none before group `first`.
+/// Returns the group of the block, from group `first` on.
 __device__ inline const GroupArguments& find_group(const SomeGroups& a, int first) {
   int number = first;
 #pragma unroll
@@ -82,8 +81,8 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// The place in its segment of a thread's pixel i. A thread has groups of kJoined neighbours, and
-/// the lanes of a warp have groups beside each other.
+/// Position, in its segment, of a thread's pixel i. A thread has groups of kJoined adjacent pixels,
+/// and adjacent lanes have adjacent groups.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -92,21 +91,18 @@ __device__ int pixel_in_segment(int i) {
 
 /* Whole pixels */
 
-/// Offsets of neighbours in a map, which is not a wide one.
 template <int kJoined>
 struct alignas(4 * kJoined) JoinedOffsets {
   std::uint32_t offset[kJoined];
 };
 
-/// Returns the distance in bytes from the pixel where a segment's offsets begin to that of an
-/// offset. Rows lie less than near_pitch bytes apart, so that it fits 32 bits.
+/// Pitches below this keep distances in bytes within a segment below 32 bits.
 constexpr int near_pitch = 1 << 20;
 template <PixelKind kKind>
 __device__ int near_distance(std::uint32_t offset, int pitch) {
   return row_of(offset) * pitch + pixel_bytes<kKind> * column_of(offset);
 }
 
-/// Loads the offsets of a thread's pixels.
 template <int kJoined>
 __device__ void load_offsets(const GroupArguments& group, const WarpSegment& at,
                              std::uint32_t (&offsets)[thread_pixels]) {
@@ -141,7 +137,6 @@ __device__ PixelWords<kKind> load_pixel(const std::uint8_t* from) {
   }
 }
 
-/// Stores 1, 2, 3, 4 or 8 bytes.
 template <int kBytes>
 __device__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
   if constexpr (kBytes == 1)
@@ -157,7 +152,6 @@ __device__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
     *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
 }
 
-/// Neighbours that one word can hold.
 template <PixelKind kKind>
 constexpr int joined_pixels = pixel_bytes<kKind> < 4 ? 4 / pixel_bytes<kKind> : 1;
 
@@ -166,7 +160,7 @@ struct Corners {
   PixelWords<kKind> top_left, top_right, bottom_left, bottom_right;
 };
 
-/// Loads the pixels around a place. The first of them is at `top`.
+/// top points to the first of the four pixels.
 template <PixelKind kKind>
 __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
@@ -177,7 +171,7 @@ __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& 
   corners.bottom_right = load_pixel<kKind>(bottom + bytes);
 }
 
-/// The same where not all of them, or none, are in the picture.
+/// The same if some or all of the pixels are outside the picture.
 template <PixelKind kKind>
 __device__ void load_anywhere(const GroupArguments& group, int x, int y, const std::uint8_t* top,
                               Corners<kKind>& corners) {
@@ -202,7 +196,6 @@ __device__ void load_anywhere(const GroupArguments& group, int x, int y, const s
     corners.bottom_right = load_pixel<kKind>(bottom + bytes);
 }
 
-/// Stores those of a thread's pixels that are in the picture.
 template <PixelKind kKind>
 __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
                              const PixelWords<kKind> (&pixels)[thread_pixels]) {
@@ -210,7 +203,7 @@ __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
   const int first = segment_pixels * at.column;
   std::uint8_t* const row = group.out + std::int64_t{group.out_pitch} * at.y +
                             std::int64_t{bytes} * (first + pixel_in_segment<joined>(0));
-  constexpr int next = warp * joined;  // of a thread's groups of neighbours
+  constexpr int next = warp * joined;  // between a thread's groups
   if ((joined == 1 || group.joins_pixels) && first + segment_pixels <= group.out_width) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; i += joined) {
@@ -228,7 +221,6 @@ __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
       store_words<bytes>(row + bytes * (next * (i / joined) + i % joined), pixels[i].word);
 }
 
-/// Interpolates a thread's pixels.
 template <PixelKind kKind, bool kClips>
 __device__ void blend_corners(const WordCoding& coding,
                               const std::uint32_t (&offsets)[thread_pixels],
@@ -244,7 +236,7 @@ __device__ void blend_corners(const WordCoding& coding,
 template <PixelKind kKind>
 __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
-  // No launch writes to the map, so it need not be waited for.
+  // No launch writes to the map, so it can be read before the wait.
   std::uint32_t offsets[thread_pixels];
   load_offsets<joined_pixels<kKind>>(group, at, offsets);
   const Segment segment = group.segments[at.number];
@@ -282,8 +274,8 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// There are two groups or more. The first one's pixels have the first kind. The compiler
-/// knows where the arguments of the first one are, so that its loads do not wait for them.
+/// For two or more groups. The first one's pixels have the kind kFirst. The addresses of its
+/// arguments are constants, so its loads start early.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();
@@ -293,7 +285,7 @@ __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ 
     remap_pixels<kOthers>(a.coding, find_group(a, 1));
 }
 
-/// There is one group.
+/// For one group.
 template <PixelKind kKind>
 __global__ void __launch_bounds__(threads) pixel_kernel_of_one(const __grid_constant__ OneGroup a) {
   launch_dependents();

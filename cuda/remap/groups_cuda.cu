@@ -9,9 +9,8 @@
 namespace cudavision::remap {
 namespace {
 
-/// Returns the kind of a group's pixels, or nothing if other channels, or none that it may write,
-/// lie between its samples, if the rows are not aligned as whole pixels need it, or if places lie
-/// too far apart.
+/// Returns nothing if the group is interleaved with other channels or with bytes that it must not
+/// write, if rows are not aligned to whole pixels, or if places are too far apart.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
@@ -48,7 +47,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
   }
 }
 
-/// There is one of the two functions.
+/// One of the two functions is null.
 struct PixelKernel {
   PixelKind first, others;
   Launcher<OneGroup>::Kernel of_one;
@@ -86,7 +85,6 @@ const PixelKernel* find_pixel_kernel(const SampleCoding& coding, const GroupPlan
   return nullptr;
 }
 
-/// Sets what the kernels of whole pixels need.
 void describe_pixels(const SampleCoding& coding, const GroupPlanes& planes, GroupArguments& group) {
   const ChannelGroup& channels = *planes.channels;
   const int sample_bits = coding.bits > 8 ? 16 : 8;

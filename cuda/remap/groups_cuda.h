@@ -13,8 +13,7 @@ namespace cudavision::remap {
 template <int kMaxGroups>
 struct KernelArguments;
 
-/// A group of channels and the planes that it is read from and written to. The pitch of `in` fits
-/// 32 bits.
+/// A group of channels with its input and output plane. The pitch of `in` fits into 32 bits.
 struct GroupPlanes {
   const ChannelGroup* channels;
   View<const std::uint8_t> in;
@@ -26,12 +25,11 @@ class GroupsCuda {
  public:
   explicit GroupsCuda(CudaStream stream);
 
-  /// Words that are read have the coding's shift, and those that are written out_shift. There are 1
-  /// to 4 groups.
+  /// Input words have the coding's shift, output words out_shift. There are 1 to 4 groups.
   void run(const SampleCoding& coding, int out_shift, const GroupPlanes* groups, int count) const;
 
-  /// Returns true if run() would write whole pixels, and set the bits of those with
-  /// ChannelGroup::whole_pixels that belong to no channel.
+  /// True if run() would write whole pixels. It then also sets the bits outside all channels, in
+  /// groups with ChannelGroup::whole_pixels.
   static bool writes_whole_pixels(const SampleCoding& coding, const GroupPlanes* groups, int count);
 
  private:

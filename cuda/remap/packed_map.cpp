@@ -18,7 +18,6 @@ int segments_in_row(int width) {
   return divide_up(width, segment_pixels);
 }
 
-/// Reads the places of a map, for pictures of one size.
 class Places {
  public:
   Places(const PlaneSize& picture, const Map& map)
@@ -37,9 +36,8 @@ class Places {
     return place.x < 0 || place.x > last_x_ || place.y < 0 || place.y > last_y_;
   }
 
-  /// Sets places[i] to the place of pixel x + i of row y, for a whole segment. Places beyond the
-  /// reach of the interpolation give 0, however far away they are; they are brought close, so that
-  /// they do not widen the range of the segment.
+  /// Sets places[i] to the place of pixel x + i of row y, for a whole segment. Places that are too
+  /// far outside to matter are moved closer, so that they do not widen the segment's range.
   void read_segment(int x, int y, Place (&places)[segment_pixels]) const {
     for (int i = 0; i < segment_pixels; ++i) {
       const Place place = at(std::min(x + i, width() - 1), y);
@@ -48,7 +46,7 @@ class Places {
     }
   }
 
-  /// Returns true if the samples at the place, right of it, below and below on the right exist.
+  /// True if all four samples around the place exist.
   bool inside(const Place& place) const {
     return place.x >= 0 && place.x < last_x_ && place.y >= 0 && place.y < last_y_;
   }
@@ -60,7 +58,7 @@ class Places {
   int last_x_, last_y_;
 };
 
-/// Calls function(number, x, y) for all segments, in parallel. x is the first pixel's.
+/// Calls function(number, x, y) for all segments, in parallel. x is the segment's first pixel.
 template <class Function>
 void for_each_segment(const Places& places, const Function& function) {
   const int per_row = segments_in_row(places.width());
@@ -111,7 +109,7 @@ Buffer make_offsets(Device& device, const Places& places, const Segment* segment
   return offsets;
 }
 
-/// Sets any if any place lies outside.
+/// Sets any if any place is outside the picture.
 Buffer mark_outside(Device& device, const Places& places, bool& any) {
   const int words = words_per_row(places.width());
   Buffer marks = device.allocate_host(sizeof(std::uint32_t) * words * places.height());
@@ -129,7 +127,6 @@ Buffer mark_outside(Device& device, const Places& places, bool& any) {
   return marks;
 }
 
-/// Copies rows of equal length to new memory of the device.
 Buffer upload(Device& device, const Buffer& host, int rows) {
   Buffer memory = device.allocate(host.size());
   const auto row_bytes = static_cast<int>(host.size() / static_cast<std::size_t>(rows));

@@ -60,7 +60,7 @@ int border_of(Role role, int bits, int black) {
   }
 }
 
-/// Returns true if the plane has samples that belong to no channel.
+/// True if the plane has samples outside all channels.
 bool has_padding(const FrameLayout& layout, int plane) {
   const PlaneShape& shape = layout.planes[plane];
   std::int64_t samples = 0;
@@ -70,7 +70,7 @@ bool has_padding(const FrameLayout& layout, int plane) {
   return samples * layout.sample_bytes() < std::int64_t{shape.row_bytes} * shape.rows;
 }
 
-/// Returns true if the plane of a group has nothing but its pixels.
+/// True if the plane contains only the group's pixels.
 bool has_whole_pixels(const FrameLayout& layout, const std::vector<ChannelGroup>& groups,
                       const ChannelGroup& group) {
   const PlaneShape& plane = layout.planes[group.plane];

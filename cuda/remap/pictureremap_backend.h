@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that implements pictureremap.h on one kind of device. Callers have validated all
-// arguments.
+// Interface of both backends. Callers have validated all arguments.
 
 #include <cstdint>
 #include <memory>
@@ -13,23 +12,20 @@
 
 namespace cudavision::remap {
 
-/// Channels of one plane that have the same size and step, so that a look-up in their map, which
-/// has that size, too, does for them all.
+/// Channels of one plane with equal size and step, which share the look-up in their map.
 struct ChannelGroup {
   static constexpr int maximum = FrameLayout::max_channels;
 
   const PackedMap* map = nullptr;
   int plane = 0;
-  int step = 1;  ///< samples from one of a channel to its next
+  int step = 1;  ///< from one sample of a channel to its next
   int count = 0;
   int offset[maximum] = {};  ///< of the channels' first samples, in samples
-  int border[maximum] = {};  ///< what lies beyond the edges
-  /// The plane has nothing but pixels of `step` samples each. Those that belong to no channel are
-  /// padding.
+  int border[maximum] = {};  ///< values beyond the edges
+  /// The plane contains only pixels of `step` samples. Samples outside all channels are padding.
   bool whole_pixels = false;
 };
 
-/// How samples are stored.
 struct SampleCoding {
   int bits = 8;
   int shift = 0;
@@ -42,7 +38,7 @@ class PictureRemap::Backend {
   virtual ~Backend() = default;
 
   /// Writes all samples of the groups, and sets all other bytes of the padded planes' rows to 255.
-  /// The pitches of both frames fit 32 bits.
+  /// The pitches of both frames fit into 32 bits.
   virtual void run(const std::vector<ChannelGroup>& groups, const std::vector<int>& padded_planes,
                    const ConstFrame& in, const Frame& out) = 0;
 };

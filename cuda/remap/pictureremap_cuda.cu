@@ -56,7 +56,6 @@ class PictureRemapCuda final : public PictureRemap::Backend {
   }
 
  private:
-  /// Sets all bytes of the rows to 255.
   void fill(View<std::uint8_t> out) const {
     FillArguments a{};
     a.out = out.data;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Pixels whose samples lie behind each other, as words of 32 bits, and their interpolation: all
-// samples of a pixel have one place and the same weights. It compiles for the host, too, where the
-// tests compare it with blend().
+// Pixels with contiguous samples, as words of 32 bits, and their interpolation: all samples of a
+// pixel have one place and the same weights.
 
 #include <cstdint>
 
@@ -12,11 +11,10 @@
 
 namespace cudavision::remap {
 
-/// The samples of a pixel, and how they are interpolated.
 enum class PixelKind {
   byte,              ///< one byte
   byte_pair,         ///< two bytes
-  byte_triple,       ///< three bytes, which the word has as its lower ones
+  byte_triple,       ///< three bytes, in the lower bytes of the word
   byte_quad,         ///< four bytes
   word,              ///< one word of two bytes
   narrow_word_pair,  ///< two words of two bytes, with values of at most 11 bits
@@ -35,20 +33,20 @@ template <PixelKind kKind>
 constexpr bool has_words =
     kKind != PixelKind::byte&& kKind != PixelKind::byte_pair&& kKind != PixelKind::byte_quad;
 
-/// The words of 32 bits that hold a pixel's samples. Those of smaller pixels have zeros above them.
+/// The words of 32 bits that hold a pixel's samples. Smaller pixels have zeros in the upper bytes.
 template <PixelKind kKind>
 struct PixelWords {
   static constexpr int count = kKind == PixelKind::word_quad ? 2 : 1;
   std::uint32_t word[count];
 };
 
-/// How words of two bytes become values and back. Both halves of a number are the same.
+/// Conversion of words of two bytes to values and back. Both halves of a word are equal.
 struct WordCoding {
-  int shift;              ///< of words that are read
-  int out_shift;          ///< of words that are written
-  std::uint32_t mask;     ///< the bits that stay in each half when words are shifted down
-  std::uint32_t largest;  ///< value, in each half
-  bool clips;             ///< A word may have a larger value, which counts as the largest one.
+  int shift;              ///< of input words
+  int out_shift;          ///< of output words
+  std::uint32_t mask;     ///< bits of each half to keep after a shift
+  std::uint32_t largest;  ///< maximum value, in each half
+  bool clips;             ///< words may exceed the maximum and are clamped to it
 };
 
 inline WordCoding word_coding(int bits, int shift, int out_shift) {
@@ -57,7 +55,7 @@ inline WordCoding word_coding(int bits, int shift, int out_shift) {
           bits + shift < 16};
 }
 
-/// A pixel's place in a map that is not wide, in pixels from the coordinates of its segment.
+/// A pixel's place, relative to its segment, in a map that is not wide.
 CUDAVISION_HOST_DEVICE inline int column_of(std::uint32_t offset) {
   return static_cast<int>((offset & 0xffff) >> 5);
 }
@@ -65,8 +63,7 @@ CUDAVISION_HOST_DEVICE inline int row_of(std::uint32_t offset) {
   return static_cast<int>(offset >> 21);
 }
 
-/// The weights of the samples around a place, which are those of remap.h's formula: products of one
-/// of left and right with one of upper and lower.
+/// Weights in remap.h's formula: each is the product of a horizontal and a vertical one.
 struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(const Place& place)
       : Weights(static_cast<std::uint32_t>(place.x & 31),
@@ -74,7 +71,7 @@ struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(std::uint32_t offset)
       : Weights(offset & 31, offset >> 16 & 31) {}
 
-  /// Returns the upper weight and, in the next byte, the lower one.
+  /// The upper weight and, in the next byte, the lower one.
   CUDAVISION_HOST_DEVICE std::uint32_t rows() const { return lower * 255 + 32; }
 
   std::uint32_t left, right, upper, lower;
@@ -95,7 +92,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t blend_values(const Weights& weights,
   return (weights.upper * top + weights.lower * bottom + 512) >> 10;
 }
 
-/// Returns first · the lower half of pair + second · the upper one + sum. Both factors are bytes.
+/// first factor · lower half of pair + second factor · upper half + sum. Both factors are bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_halves(std::uint32_t pair, std::uint32_t factors,
                                                        std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -105,8 +102,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_halves(std::uint32_t pair, std::
 #endif
 }
 
-/// Interpolates values of up to 11 bits in both halves of the numbers at once. Between two of a
-/// row, 32 · 2047 still fit the halves. The results are not paired.
+/// Interpolates values of up to 11 bits in both halves of the words at once; 32 · 2047 still fits
+/// into the halves. The results are not packed.
 struct TwoValues {
   std::uint32_t low, high;
 };
@@ -121,8 +118,7 @@ CUDAVISION_HOST_DEVICE inline TwoValues blend_halves(const Weights& weights, std
           dot_halves(select_bytes(top, bottom, 0x7632), rows, 512) >> 10};
 }
 
-/// Returns the values of two words. kClips: one may be larger than the largest one, as which it
-/// then counts.
+/// Values of two words. kClips clamps them to the maximum.
 template <bool kClips>
 CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
                                                             const WordCoding& coding) {
