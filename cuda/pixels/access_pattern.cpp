@@ -89,8 +89,7 @@ AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channel
   return AccessPattern::scattered_colour;
 }
 
-/// Returns true if the rows of every plane, in the input and in the output, follow each other
-/// without a gap.
+/// True if the rows of every plane, in the input and in the output, are contiguous.
 bool without_gaps(const PackedImage& packs) {
   return std::all_of(packs.planes, packs.planes + 3, [&](const PlanePair& plane) {
     return (!plane.in || plane.in_pitch == packs.row_bytes) &&
@@ -124,7 +123,7 @@ AccessPlanner::AccessPlanner(const FrameLayout& layout)
 
 bool AccessPlanner::aligned(const ConstFrame& in, const Frame& out) const {
   for (int p = 0; p < layout_.plane_count; ++p) {
-    // The pitch matters only where a plane has several rows.
+    // The pitch matters only in planes with several rows.
     const bool rows = layout_.planes[p].rows > 1;
     if (!multiple_of_piece(in.planes[p].data, rows ? in.planes[p].pitch : 0) ||
         !multiple_of_piece(out.planes[p].data, rows ? out.planes[p].pitch : 0))
@@ -168,8 +167,7 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
     constexpr std::uint32_t weights[3] = {299, 587, 114};
     packs.keep = 0xffffffffu;
     for (int c = 0; c < 3; ++c) {
-      // Packed pixels keep the order of their bytes; planes and scattered samples come in the order
-      // red, green, blue.
+      // Packed pixels keep the order of their bytes; other samples are read as red, green, blue.
       const bool packed = plan.kind == AccessPattern::packed_colour_3 ||
                           plan.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;

@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-/// The ways in which kernels read and write pixels. Each stands for a pack type of pixel_pack.h.
+/// Each pattern is a pack type of pixel_pack.h.
 enum class AccessPattern {
   luma_bytes_1,    ///< LumaBytes<1, 0>
   luma_bytes_2_0,  ///< LumaBytes<2, 0>
@@ -24,7 +24,6 @@ enum class AccessPattern {
   scattered_colour,
 };
 
-/// A plane to be copied unchanged.
 struct CopyPieces {
   PlanePair plane;
   std::uint32_t count = 0;  ///< pieces of 16 bytes; the last one of each row may be shorter
@@ -33,7 +32,6 @@ struct CopyPieces {
   int rows = 0;
 };
 
-/// How kernels read and write one frame.
 struct AccessPlan {
   AccessPattern kind = AccessPattern::scattered_luma_1;
   Rows rows = Rows::ragged;
@@ -51,7 +49,7 @@ class AccessPlanner {
   /// out has no planes if the frame is only read.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
-  /// Planes with bytes that scattered packs do not write; copy them whole before the kernel.
+  /// Planes with bytes that scattered packs do not write; copy them entirely before the kernel.
   const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: copies planes beside the work on others.
+// Copies planes while other threads work on the rest of the frame.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-/// Copies the share of thread number `thread`, of `threads` that copy these planes together.
+/// Copies the share of thread `thread` of `threads`.
 __device__ inline void copy_pieces(const CopyPieces* copies, int count, std::uint32_t thread,
                                    std::uint32_t threads) {
   for (int p = 0; p < count; ++p) {

@@ -9,8 +9,7 @@
 
 namespace cudavision {
 
-/// A plane: one channel whose samples are contiguous, bytes if bits is 8, else words of two bytes
-/// as frame.h describes them.
+/// One channel with contiguous samples: bytes if bits is 8, else words of two bytes (frame.h).
 struct SamplePlane {
   View<const std::uint8_t> rows;  ///< in bytes
   int width = 0;                  ///< samples per row
@@ -20,19 +19,17 @@ struct SamplePlane {
   int height() const noexcept { return rows.height; }
 };
 
-/// The luminance of frames: the luma channel where the layout has one, else
+/// The luminance of frames: the luma channel if the layout has one, else
 /// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
 class Luminance {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
-  /// blue channels of 8 bits. operation is the name with which errors begin. Throws
-  /// invalid_argument.
+  /// blue channels of 8 bits. Errors begin with `operation`. Throws invalid_argument.
   Luminance(Device& device, const FrameLayout& layout, const char* operation);
   ~Luminance();
 
-  /// Returns the luminance of in. If the samples of luma are contiguous, this is the luma plane
-  /// itself. Otherwise it is memory of this object: this call enqueues the work that fills it, and
-  /// the next call overwrites it.
+  /// If the samples of luma are contiguous, returns the luma plane itself. Otherwise returns memory
+  /// of this object, enqueues the work that fills it, and overwrites it in the next call.
   SamplePlane of(const ConstFrame& in);
 
   class Backend;
@@ -45,9 +42,9 @@ class Luminance {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Reduces samples to 8 bits: value >> (bits − 8). in is a plane on the device with 8 to 16 bits,
-/// out has its width and height in bytes. Both may lie at any address. Throws invalid_argument.
-/// Only enqueues.
+/// Reduces samples to 8 bits: value >> (bits − 8). in is a plane on the device with 8 to 16 bits;
+/// out has its width and height in bytes. Both may have any address. Only enqueues. Throws
+/// invalid_argument.
 void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 
 }  // namespace cudavision

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The backends of luminance.h. Callers have validated all arguments.
+// Interface of both backends. Callers have validated all arguments.
 
 #include <memory>
 
@@ -20,7 +20,7 @@ class Luminance::Backend {
 std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device& device, const FrameLayout& layout);
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout);
 
-/// Both write value >> (bits − 8) for a plane of more than 8 bits.
+/// For planes of more than 8 bits.
 void reduce_to_8_bits_cpu(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 

@@ -107,7 +107,7 @@ struct ReductionArguments {
   std::uint32_t largest;
 };
 
-/// Words may lie at odd addresses.
+/// Words may be at odd addresses.
 __global__ void __launch_bounds__(threads)
     reduce_to_8_bits_kernel(const __grid_constant__ ReductionArguments a) {
   launch_dependents();

@@ -2,7 +2,7 @@
 #pragma once
 
 // A picture as rows of packs, and the steps of a thread from one of its packs to the next. A pack
-// is a few neighbouring pixels that a thread loads and stores together; pixel_pack.h has the types.
+// is a few adjacent pixels that a thread loads and stores together (pixel_pack.h).
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 namespace cudavision {
 
 /// One plane of the input and of the output. Pitches have 32 bits, because one instruction
-/// multiplies and adds such a number to an address.
+/// multiplies and adds them to an address.
 struct PlanePair {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -31,9 +31,9 @@ struct PackedImage {
   PlanePair planes[3];             ///< one for all, or one each for red, green and blue
   std::uint32_t count = 0;         ///< packs in the picture, below 2^30
   int rows = 0;                    ///< of packs
-  int per_row = 1;                 ///< packs in a row
-  int width = 0;                   ///< pixels in a row
-  int row_bytes = 0;               ///< bytes in a row, of each plane
+  int per_row = 1;                 ///< packs per row
+  int width = 0;                   ///< pixels per row
+  int row_bytes = 0;               ///< bytes per row, in each plane
   int shift = 0;                   ///< of 16-bit samples
   std::uint32_t largest = 0;       ///< of 16-bit samples
   std::uint32_t weights_low = 0;   ///< luminance weights of a pixel's four bytes, mod 256, packed
@@ -44,8 +44,7 @@ struct PackedImage {
   int step[3] = {};                ///< bytes; only for packs of scattered samples
 };
 
-/// The distance from one pack of a thread to its next: in packs, and as rows plus a rest of
-/// packs.
+/// From one pack of a thread to its next: in packs, and as rows plus a rest of packs.
 struct PackStride {
   std::uint32_t packs = 0;
   int rows = 0;
@@ -58,11 +57,11 @@ struct PackStride {
         rest(static_cast<int>(stride % per_row)) {}
 };
 
-/// The ways in which packs fill the rows of a picture.
+/// How packs fill the rows of a picture.
 enum class Rows {
   ragged,  ///< the last pack of a row may lack pixels
   whole,   ///< every pack is full
-  linear,  ///< every pack is full and the rows are contiguous: they form one long row
+  linear,  ///< every pack is full and the rows are contiguous, forming one long row
 };
 
 /// The position of a pack. The constructor divides; advance() only adds.
@@ -98,7 +97,6 @@ struct PackCursor<Rows::linear> {
   }
 };
 
-/// The first byte of a pack in its row.
 CUDAVISION_HOST_DEVICE inline std::int64_t row_offset(std::int64_t pack, int bytes) {
   return pack * bytes;
 }

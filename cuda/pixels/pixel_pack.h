@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Packs: a thread holds a few neighbouring pixels in an array of 32-bit words, loads and stores
-// them in pieces of 16 bytes, and reads and changes samples at constant byte positions. All of this
-// compiles for the host, too, where the tests compare it with byte-by-byte code.
+// Packs: a thread holds a few adjacent pixels in an array of 32-bit words, loads and stores them in
+// pieces of 16 bytes, and accesses samples at constant byte positions. Also compiles for the host,
+// where the tests compare it with byte-by-byte code.
 
 #include <cstdint>
 #include <cstring>
@@ -31,11 +31,11 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std:
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_of(std::uint32_t word, int number) {
-  // This is one instruction; a shift and a mask are two.
+  // One instruction; a shift and a mask are two.
   return select_bytes(word, 0, 0x4440u + number);
 }
 
-/// Returns sum plus the products of each byte of a with the same byte of b.
+/// sum plus the products of each byte of a with the same byte of b.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -47,7 +47,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
-/// Returns sum plus the products of each byte of a with the same byte of b, which has a sign.
+/// The same with signed bytes in b.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_signed_bytes(std::uint32_t a, std::uint32_t b,
                                                              std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -61,7 +61,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_signed_bytes(std::uint32_t a, st
 #endif
 }
 
-/// Returns sum + low half of halves · byte 0 + high half of halves · byte 1.
+/// sum + low half of halves · byte 0 + high half of halves · byte 1.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_low_bytes(std::uint32_t halves, std::uint32_t bytes,
                                                           std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -80,8 +80,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t halves,
 #endif
 }
 
-/// Returns the luminance of a pixel of four bytes. The picture has the weights in the order of
-/// these bytes.
+/// Luminance of a pixel of four bytes. The picture's weights are in the order of these bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
@@ -126,8 +125,8 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t wo
 #endif
 }
 
-/// Loads 16·kPieces bytes from an address divisible by 16. Only the first `existing` of them are in
-/// the row, and the others read as zero. Rows that are not ragged have all of them.
+/// Loads 16·kPieces bytes from an address divisible by 16. Only the first `existing` bytes are in
+/// the row; the others become zero. Rows that are not ragged have all of them.
 template <int kPieces, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
                                             std::uint32_t* words) {
@@ -172,8 +171,7 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Returns how many pixels of a pack are in the picture: all, except at the right edge of ragged
-/// rows.
+/// Pixels of a pack in the picture: all, except at the right edge of ragged rows.
 template <class Pack, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const PackCursor<kRows>& at) {
@@ -183,8 +181,7 @@ CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
   return left < 0 ? 0 : left < Pack::pixels ? left : Pack::pixels;
 }
 
-/// Packs of neighbouring bytes: kWords words in all, with an equal share from each of kPlanes
-/// planes.
+/// Packs of adjacent bytes: kWords words in all, in equal parts from kPlanes planes.
 template <int kWords, int kPlanes = 1>
 struct DensePack {
   static constexpr int words = kWords;
@@ -230,14 +227,13 @@ struct LumaBytes : DensePack<4> {
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
                                          const PackedImage&) {
     const int at = pixel * kStep + kOffset;
-    // The selector takes every old byte but the one to be set.
+    // The selector takes every old byte except the one to set.
     const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * (at % 4)))) | 4u << (4 * (at % 4));
     data[at / 4] = select_bytes(data[at / 4], value, selector);
   }
 };
 
-/// Contiguous luma of 9 to 16 bits. With kAllBits, words are values of 16 bits, which need neither
-/// a shift nor a limit.
+/// Contiguous luma of 9 to 16 bits. kAllBits: words are values of 16 bits, without shift or limit.
 template <bool kAllBits>
 struct LumaWords : DensePack<4> {
   static constexpr bool colour = false;
@@ -255,8 +251,8 @@ struct LumaWords : DensePack<4> {
   }
 };
 
-/// Luma samples of one or two bytes at any place, one per word: for layouts and alignments that the
-/// other packs do not support.
+/// Luma samples of one or two bytes at any address, one per word: for layouts and alignments that
+/// the other packs do not support.
 template <int kSampleBytes>
 struct ScatteredLuma {
   static constexpr bool colour = false;
@@ -359,7 +355,7 @@ struct PlanarColour : DensePack<12, 3> {
   }
 };
 
-/// Red, green and blue at any place, one pixel per word.
+/// Red, green and blue at any address, one pixel per word.
 struct ScatteredColour {
   static constexpr bool colour = true;
   static constexpr int bytes = 3;

@@ -9,16 +9,15 @@
 
 namespace cudavision {
 
-/// Returns the value of a stored word. Samples beyond the format's depth count as its largest
-/// value.
+/// Value of a stored word. Samples beyond the format's depth are clamped.
 CUDAVISION_HOST_DEVICE inline std::uint32_t sample_value(std::uint32_t word, int shift,
                                                          std::uint32_t largest) {
   const std::uint32_t value = word >> shift;
   return value < largest ? value : largest;
 }
 
-/// Returns sum div 1000, for sum = 299·r + 587·g + 114·b of samples of 8 bits. It divides by 8 and
-/// then by 125, so that the product fits 32 bits: (n·67109) >> 23 is exact because n ≤ 31875 and
+/// sum div 1000, for sum = 299·r + 587·g + 114·b of samples of 8 bits. It divides by 8 and then by
+/// 125, so that the product fits into 32 bits: (n·67109) >> 23 is exact because n ≤ 31875 and
 /// 67109·125 = 2^23 + 17.
 CUDAVISION_HOST_DEVICE inline std::uint32_t luminance_of_sum(std::uint32_t sum) {
   return ((sum >> 3) * 67109u) >> 23;

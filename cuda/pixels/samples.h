@@ -2,7 +2,7 @@
 #pragma once
 
 // Rows of planes for the CPU backends: copies, and the samples of one channel or the luminance of
-// three as contiguous values, so that the loops that use them need not know about formats.
+// three as contiguous values, so that loops do not depend on formats.
 
 #include <cstdint>
 #include <cstring>
@@ -23,29 +23,29 @@ inline void store16(std::uint8_t* address, std::uint32_t word) {
   std::memcpy(address, &narrow, sizeof narrow);
 }
 
-/// Sets values[x] to the value of sample step·x of a row.
+/// values[x] = value of sample step·x of a row.
 void gather8(const std::uint8_t* row, int step, int count, std::uint8_t* values);
 void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
               std::uint16_t* values);
-/// Sets levels[x] to `value >> (bits − 8)` of sample step·x of a row.
+/// levels[x] = `value >> (bits − 8)` of sample step·x of a row.
 void gather_levels(const std::uint8_t* row, int step, int count, int bits, int shift,
                    std::uint8_t* levels);
 
-/// Copies rows [begin, end) of a plane.
+/// Rows [begin, end).
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to, int begin, int end);
-/// Copies a plane, with all threads.
+/// With all threads.
 void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to);
 
 class Samples {
  public:
   Samples(const FrameLayout& layout, const Channel& channel) : layout_(layout), channel_{channel} {}
-  /// role is that of the channel. Role::luma also stands for the luminance of RGB.
+  /// role is the channel's role. Role::luma also stands for the luminance of RGB.
   Samples(const FrameLayout& layout, Role role);
 
   const Channel& channel() const noexcept { return channel_[0]; }
 
-  /// Both return the values of row y: where they lie in the frame if they can be used there, else
-  /// in buffer. The first is for samples of 8 bits.
+  /// Values of row y: in the frame if they can be used there, else in buffer. The first function is
+  /// for samples of 8 bits.
   const std::uint8_t* row(const ConstFrame& in, int y, std::uint8_t* buffer) const;
   const std::uint16_t* row(const ConstFrame& in, int y, std::uint16_t* buffer) const;
 
@@ -66,7 +66,7 @@ class PlaneRows {
  public:
   explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
 
-  /// Returns the values of row y, in buffer if they must be converted.
+  /// Values of row y, in buffer if they must be converted.
   const Value* row(int y, Value* buffer) const {
     const std::uint8_t* bytes = plane_.rows.row(y);
     if constexpr (sizeof(Value) == 1) {
