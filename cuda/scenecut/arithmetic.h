@@ -13,7 +13,6 @@ namespace cudavision::scenecut {
 constexpr int max_areas_along = 16, min_area_side = 8, max_area_rows = 16;
 constexpr int max_areas = max_areas_along * max_areas_along;
 
-/// The columns or the rows of a channel in parts.
 struct Parts {
   int size = 0, count = 0;
 
@@ -25,7 +24,7 @@ struct Parts {
   CUDAVISION_HOST_DEVICE int size_of(int part) const { return begin(part + 1) - begin(part); }
 };
 
-/// How many rows count in an area with so many.
+/// Rows that count in an area of `rows` rows.
 CUDAVISION_HOST_DEVICE inline int counted_rows(int rows) {
   return rows < max_area_rows ? rows : max_area_rows;
 }
@@ -44,7 +43,7 @@ struct AreaPair {
   std::uint32_t now = 0, before = 0;
 };
 
-/// |E − E'| and |E| + |E'|, of an area or as sums over areas.
+/// |E − E'| and |E| + |E'| of an area, or sums over areas.
 struct Comparison {
   std::uint32_t difference = 0, structure = 0;
 };

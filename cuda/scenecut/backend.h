@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that implements scenecut.h on one kind of device. Callers have validated all
-// arguments.
+// Interface of both backends. Callers have validated all arguments.
 
 #include "cuda/scenecut/scenecut.h"
 
@@ -16,7 +15,6 @@ class AreaMeans::Backend {
   virtual const std::uint32_t* change() const noexcept = 0;
 };
 
-/// The role of the channel whose samples count.
 inline Role counted_role(const FrameLayout& layout) {
   return layout.find(Role::luma) >= 0 ? Role::luma : Role::green;
 }

@@ -35,7 +35,6 @@ class AreaMeansCpu final : public AreaMeans::Backend {
   const std::uint32_t* change() const noexcept override { return &change_; }
 
  private:
-  /// Sets the means of a row of areas.
   template <class Value>
   void add_up(const ConstFrame& in, int row, Value* buffer) {
     std::array<std::uint32_t, max_areas_along> sums{};

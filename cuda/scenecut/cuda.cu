@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Area means on CUDA: a thread block for each area, a warp for each of its rows. The last block to
-// finish compares the means.
+// Area means on CUDA: a block per area, a warp per row. The last block compares the means.
 
 #include <cuda_runtime.h>
 
@@ -20,13 +19,13 @@ static_assert(threads >= max_areas, "each thread of the last block compares an a
 
 struct State {
   std::uint32_t sums[max_areas];
-  std::uint32_t means[max_areas];  ///< of the frame before
+  std::uint32_t means[max_areas];  ///< of the previous frame
   std::uint32_t finished;          ///< blocks; 0 between frames
   std::uint32_t change;
 };
 
 struct AreaArguments {
-  const std::uint8_t* samples;  ///< the first one
+  const std::uint8_t* samples;  ///< first sample
   int pitch, step;              ///< in bytes
   int bits, shift;
   Parts columns, rows;
@@ -38,16 +37,16 @@ __device__ std::uint32_t sample_at(const AreaArguments& a, int x, int y) {
       a.samples + static_cast<std::int64_t>(y) * a.pitch + static_cast<std::int64_t>(x) * a.step;
   if (a.bits == 8)
     return __ldg(at);
-  // Words may lie at odd addresses.
+  // Words may be at odd addresses.
   return sample_value(__ldg(at) | static_cast<std::uint32_t>(__ldg(at + 1)) << 8, a.shift,
                       (1u << a.bits) - 1);
 }
 
-/// Returns the sum of all threads, in every thread. Every thread of the block must take part.
+/// Returns the sum over all threads, which must all take part, in every thread.
 __device__ std::uint64_t sum_of_block(std::uint64_t sum) {
   __shared__ std::uint64_t of_warp[warps];
   sum = sum_of_warp(sum);
-  __syncthreads();  // for the last call
+  __syncthreads();  // for the previous call
   if (threadIdx.x % warp == 0)
     of_warp[threadIdx.x / warp] = sum;
   __syncthreads();
@@ -58,7 +57,7 @@ __device__ std::uint64_t sum_of_block(std::uint64_t sum) {
   return sum;
 }
 
-/// Adds up two numbers at once, whose sums are below 2^32.
+/// Sums two numbers at once. Both sums must be below 2^32.
 template <class Pair>
 __device__ Pair pair_of_block(std::uint32_t first, std::uint32_t second) {
   const std::uint64_t sums = sum_of_block(static_cast<std::uint64_t>(first) << 32 | second);
@@ -144,7 +143,7 @@ class AreaMeansCuda final : public AreaMeans::Backend {
 
  private:
   const Channel channel_;
-  const int first_sample_;  ///< bytes
+  const int first_sample_;  ///< in bytes
   Buffer state_;
   AreaArguments arguments_{};
   Launcher<AreaArguments> launch_;

@@ -7,43 +7,38 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 
-/// Finds scene cuts by where a frame is bright and dark, which its histogram does not show: a
-/// picture and its mirror image have the same histogram. Areas are compared as Zhang, Kankanhalli
-/// and Smoliar describe it ("Automatic partitioning of full-motion video", 1993), by the
-/// dissimilarity of Bray and Curtis ("An ordination of the upland forest communities of southern
-/// Wisconsin", 1957).
+/// Finds scene cuts that histograms miss, from the distribution of brightness in a frame. Areas are
+/// compared as in Zhang, Kankanhalli and Smoliar ("Automatic partitioning of full-motion video",
+/// 1993), by the dissimilarity of Bray and Curtis ("An ordination of the upland forest communities
+/// of southern Wisconsin", 1957).
 ///
-/// The samples are those of luma or, without it, of green. Their columns are divided into c = 1 to
-/// 16 parts, (width div 8) if that is possible, and part k begins at column k·width div c. Rows are
-/// divided alike, so there are up to 16×16 areas. Of an area with n rows from row y on, the rows
-/// y + (2i + 1)·n div 2r count, i = 0…r − 1, r = min(n, 16). With S the sum of the N samples that
-/// count, the area's mean is in sixteenths of a level of 8 bits:
+/// The samples are luma or, without it, green. The columns are divided into c = (width div 8)
+/// parts, at least 1 and at most 16; part k begins at column k·width div c. Rows are divided in the
+/// same way. In an area with n rows from row y on, r = min(n, 16) rows y + (2i + 1)·n div 2r count.
+/// With S the sum of the N counted samples, the area's mean is, in sixteenths of a level of 8 bits,
 ///   m = 16·S div (N·2^(bits − 8))
 /// With a the number of areas, E = a·m − Σm is the deviation of an area from the mean of all. With
-/// E' for the frame before, D = Σ|E − E'| and T = Σ(|E| + |E'|), the change is in 65536ths
+/// E' for the previous frame, D = Σ|E − E'| and T = Σ(|E| + |E'|), the change in 65536ths is
 ///   2^17·D div 3T     or 0 if D ≤ 160·a²
-/// Therefore, an offset of the brightness changes nothing, and neither does noise: a change of less
-/// than 10 levels on average does not count. In films, the change is 0.36 or more at cuts and at
-/// most 0.24 for motion. A change of the whole brightness by a factor of 2.2 is one of 0.25.
-/// docs/elements/cudahistequalize.md has the shares of cuts that are found.
+/// An offset of the brightness therefore changes nothing, and noise does not count: changes below
+/// 10 levels on average are ignored. In films, the change is at least 0.36 at cuts and at most 0.24
+/// for motion. Scaling the whole brightness by 2.2 gives 0.25. docs/elements/cudahistequalize.md
+/// lists the shares of cuts that are found.
 namespace cudavision::scenecut {
 
-/// Where nobody has chosen another threshold, a larger change begins a new scene, in 65536ths.
+/// Default threshold: a larger change begins a new scene, in 65536ths.
 constexpr int usual_threshold = 65536 / 4;
 
-/// Compares the areas of each frame with those of the frame before.
 class AreaMeans {
  public:
-  /// layout must have 8 to 16 bits and a luma or a green channel. Throws invalid_argument, or
-  /// out_of_memory.
+  /// layout must have 8 to 16 bits and luma or green. Throws invalid_argument and out_of_memory.
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
-  /// Compares a frame with that of the last call, and the first one with black. Throws
-  /// invalid_argument. Only enqueues.
+  /// Compares a frame with the previous one, or with black. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in);
 
-  /// The change, in 65536ths: device memory of this object, which run() fills.
+  /// The change in 65536ths, in device memory of this object. run() writes it.
   const std::uint32_t* change() const noexcept;
 
   class Backend;
