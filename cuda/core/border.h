@@ -7,8 +7,7 @@
 
 namespace cudavision {
 
-/// The ways in which a picture continues beyond its edges, with the names of OpenCV's border types.
-/// The comments show what surrounds the row abcdefgh.
+/// How a picture continues beyond its edges, as OpenCV's border types, shown for abcdefgh.
 enum class Border : std::uint8_t {
   reflect_101,  ///< …dcb|abcdefgh|gfe…
   replicate,    ///< …aaa|abcdefgh|hhh…
@@ -17,8 +16,8 @@ enum class Border : std::uint8_t {
   constant,     ///< …iii|abcdefgh|iii… with one given value i
 };
 
-/// Returns the number of the sample that stands in for position index, which may lie any distance
-/// outside a row of count ≥ 1 samples. Returns −1 where the constant stands in.
+/// Number of the sample that replaces position index, at any distance outside a row of count ≥ 1
+/// samples; −1 for the constant.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: turns CUDA's error codes into cudavision::Error.
+// Turns CUDA's error codes into cudavision::Error.
 
 #include <cuda_runtime.h>
 
@@ -11,8 +11,7 @@
 
 namespace cudavision {
 
-/// Throws Error unless status is cudaSuccess. what names the action in the error's text, for
-/// example "allocating 4096 bytes on the GPU".
+/// Throws Error on failure. what names the action, such as "allocating 4096 bytes on the GPU".
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess)
     return;
@@ -23,8 +22,7 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
-/// Returns an attribute of the current GPU. what names it in an error's text, for example "the
-/// shared memory".
+/// An attribute of the current GPU. what names it for an error's text, such as "the shared memory".
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

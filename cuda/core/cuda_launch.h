@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: launches that overlap. From sm_90 on, the GPU can start a launch while the
-// previous one drains (programmatic dependent launch), which hides the latency of the start. A
-// kernel calls launch_dependents() early, and grid_dependency_wait() before it first touches memory
-// that earlier launches write or read.
+// Launches that overlap. From sm_90 on, the GPU can start a launch while the previous one drains
+// (programmatic dependent launch). A kernel calls launch_dependents() early, and
+// grid_dependency_wait() before it first accesses memory that earlier launches use.
 
 #include <cuda_runtime.h>
 
@@ -26,8 +25,8 @@ __device__ inline void launch_dependents() {
 #endif
 }
 
-/// Returns true if grid_dependency_wait() waits on the current card. kernel may be any of the
-/// kernels, because all of them are built for the same targets.
+/// True if grid_dependency_wait() waits on the current card. kernel may be any of the kernels,
+/// because all are built for the same targets.
 inline bool can_overlap(const void* kernel) {
   // Code compiled for older GPUs does not wait, even on a card of sm_90.
   cudaFuncAttributes attributes{};
@@ -35,16 +34,15 @@ inline bool can_overlap(const void* kernel) {
   return attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
 }
 
-/// A kernel and the shape of its launch.
 struct KernelLaunch {
   const void* kernel = nullptr;
   unsigned blocks = 0, threads = 0;
   std::size_t shared_bytes = 0;
-  bool overlapping = false;  ///< The kernel may start while the launch before it drains.
-  bool cooperative = false;  ///< All blocks are resident at once, so they may wait for each other.
+  bool overlapping = false;  ///< the kernel may start while the previous launch drains
+  bool cooperative = false;  ///< all blocks are resident at once, so they may wait for each other
 };
 
-/// Launches a kernel that has one parameter.
+/// The kernel has one parameter.
 inline void launch_kernel(cudaStream_t stream, const KernelLaunch& launch, const void* argument) {
   cudaLaunchAttribute attributes[2]{};
   unsigned count = 0;

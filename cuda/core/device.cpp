@@ -16,7 +16,7 @@ void Buffer::swap(Buffer& other) noexcept {
   std::swap(free_, other.free_);
 }
 
-// Both allocate at least one byte, so that data() of an allocated buffer is never null.
+// At least one byte, so that data() of an allocated buffer is never null.
 Buffer Device::allocate(std::size_t bytes) {
   return do_allocate(bytes ? bytes : 1);
 }

@@ -19,8 +19,8 @@ using CudaStream = ::CUstream_st*;
 
 class Device;
 
-/// Memory of a device, or host memory that the device transfers at full speed. It is freed with the
-/// object; on a CUDA device the context that it was allocated in must then be current.
+/// Memory of a device, or host memory that the device transfers at full speed. The destructor frees
+/// it; on a CUDA device, the context of the allocation must then be current.
 class Buffer {
  public:
   Buffer() = default;
@@ -49,7 +49,7 @@ class Buffer {
   Free free_ = nullptr;
 };
 
-/// A point in a device's queue. record() marks the end of what has been enqueued so far.
+/// A point in a device's queue. record() marks the end of the work enqueued so far.
 class Event {
  public:
   virtual ~Event() = default;
@@ -58,42 +58,40 @@ class Event {
   virtual void wait() = 0;  ///< blocks the calling thread until the device has passed it
 };
 
-/// Operations run on a device. It has one queue of work, which it executes in order. On a CUDA
+/// Operations run on a device, which has one queue of work and executes it in order. On a CUDA
 /// device, all calls except finish() and Event::wait() return before the work is done; on the CPU
 /// device, the work is done when a call returns. Only one thread at a time may use a device.
 ///
 /// The CUDA device works in the CUDA context that is current to the calling thread. Push the same
-/// context before each call of the device or of an operation made for it, destructors included.
+/// context before each call of the device or of its operations, including destructors.
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual DeviceKind kind() const noexcept = 0;
-  /// Operations launch their kernels on this stream. It is nullptr on the CPU device.
+  /// For the kernels of operations. nullptr on the CPU device.
   virtual CudaStream stream() const noexcept { return nullptr; }
 
   /// Allocates device memory, aligned to 256 bytes, with undefined contents. Throws out_of_memory.
   Buffer allocate(std::size_t bytes);
-  /// Allocates host memory, aligned to 64 bytes; on a CUDA device it is page-locked. Throws
-  /// out_of_memory.
+  /// Allocates host memory, aligned to 64 bytes, page-locked for CUDA. Throws out_of_memory.
   Buffer allocate_host(std::size_t bytes);
 
   /// Page-locks host memory of another owner, so that the device transfers it at full speed. The
-  /// memory is unlocked with the Buffer, which must happen before its owner frees it. Returns an
-  /// empty Buffer if this memory cannot be locked, or need not be because the device is the CPU.
+  /// Buffer's destructor unlocks it, which must happen before the owner frees the memory. Returns
+  /// an empty Buffer on the CPU device and if the memory cannot be locked.
   virtual Buffer page_lock(void* memory, std::size_t bytes) = 0;
 
-  /// The next three calls copy between views of equal width and height. Host memory must stay valid
-  /// and unchanged until the device has passed the copy. It need not be page-locked, but if it is
-  /// not, the call may block.
+  /// The next three calls copy between views of equal size. Host memory must stay valid and
+  /// unchanged until the device has passed the copy. If it is not page-locked, the call may block.
   virtual void upload(View<const std::uint8_t> host, View<std::uint8_t> device) = 0;
   virtual void download(View<const std::uint8_t> device, View<std::uint8_t> host) = 0;
   virtual void copy(View<const std::uint8_t> from, View<std::uint8_t> to) = 0;
   virtual void fill(View<std::uint8_t> to, std::uint8_t value) = 0;
 
   virtual std::unique_ptr<Event> make_event() = 0;
-  /// Begins what is enqueued from now on after the last record() of an event of this device or of
-  /// another one of the same context. The call itself returns at once.
+  /// Later work begins after the last record() of an event of this device or of another one of the
+  /// same context. The call returns at once.
   virtual void wait_event(const Event& event) = 0;
 
   /// Waits for everything enqueued. Throws Kind::device if any of it failed.
@@ -107,19 +105,16 @@ class Device {
   virtual Buffer do_allocate_host(std::size_t bytes) = 0;
 };
 
-/// Makes the CPU device. It works on the threads of the process-wide TBB pool, as many as the
-/// machine has cores.
+/// The CPU device uses the process-wide TBB pool, with as many threads as the machine has cores.
 std::unique_ptr<Device> make_cpu_device();
 
-/// Returns true if this build has CUDA kernels.
 constexpr bool built_with_cuda() noexcept {
   return CUDAVISION_BUILT_WITH_CUDA;
 }
 
-/// Makes a CUDA device that works on stream. The stream must belong to the context that is current
-/// to the calling thread, and must outlive the device. Throws invalid_argument for the default
-/// stream (nullptr), and Kind::device if the build has no CUDA kernels or none that the card can
-/// run.
+/// stream must belong to the context that is current to the calling thread, and must outlive the
+/// device. Throws invalid_argument for the default stream (nullptr), and Kind::device if the build
+/// has no CUDA kernels or none that the card can run.
 std::unique_ptr<Device> make_cuda_device(CudaStream stream);
 
 }  // namespace cudavision

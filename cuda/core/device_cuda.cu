@@ -20,10 +20,9 @@ cudaEvent_t new_event(unsigned flags) {
   return event;
 }
 
-/// Threads spin during short waits and sleep during long ones. The mode of a CUDA event is fixed
-/// when it is created, so record() chooses one of two events; the last wait predicts the next.
-/// Beside an H200, sleeping cost this thread and the driver's about 100 µs of processor time, and
-/// up to 200 µs passed before a sleeping thread ran again.
+/// Threads spin during short waits and sleep during long ones. The mode of a CUDA event is fixed at
+/// creation, so record() chooses one of two events; the last wait predicts the next. Beside an
+/// H200, sleeping cost about 100 µs of processor time, and a sleeping thread ran up to 200 µs late.
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(cudaStream_t stream)
@@ -32,7 +31,7 @@ class CudaEvent final : public Event {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   void record() override {
-    // What a sleeping thread measures includes its late end.
+    // The measured wait of a sleeping thread includes its delay.
     using namespace std::chrono_literals;
     sleeps_ = last_wait_ > (sleeps_ ? 300us : 100us);
     cuda_check(cudaEventRecord(handle(), stream_), "recording a CUDA event");
@@ -121,8 +120,7 @@ class CudaDevice final : public Device {
                  const char* what) {
     if (from.width <= 0 || from.height <= 0)
       return;
-    // Rows that follow each other without a gap are copied as one long row, which suits the copy
-    // engines best.
+    // Contiguous rows are copied as one long row, which suits the copy engines best.
     const bool dense = from.height == 1 || (from.pitch == from.width && to.pitch == from.width);
     const std::size_t bytes = static_cast<std::size_t>(from.width) * from.height;
     cuda_check(dense ? cudaMemcpyAsync(to.data, from.data, bytes, kind, stream_)
@@ -146,7 +144,7 @@ class CudaDevice final : public Device {
     return make_buffer(data, bytes, [](void* memory) noexcept { cudaFreeHost(memory); });
   }
 
-  /// Without this check, a card that none of the code was built for would fail at the first launch.
+  /// Without this check, an unsupported card would fail at the first launch.
   static void check_kernels_run() {
     cudaFuncAttributes attributes;
     const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);

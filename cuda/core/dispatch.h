@@ -6,7 +6,7 @@
 namespace cudavision {
 
 /// Calls cuda(device, arguments…) on a CUDA device, and cpu(device, arguments…) on the CPU. A build
-/// without CUDA has no function cuda, and must not refer to it.
+/// without CUDA does not refer to cuda, which does not exist there.
 template <auto cuda, auto cpu, class... Arguments>
 auto dispatch(Device& device, const Arguments&... arguments) {
   if constexpr (built_with_cuda())

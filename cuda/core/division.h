@@ -7,20 +7,19 @@
 
 namespace cudavision {
 
-/// Returns the quotient, rounded up.
 template <class Number, class Divisor>
 CUDAVISION_HOST_DEVICE constexpr Number divide_up(Number number, Divisor by) {
   return static_cast<Number>((number + by - 1) / by);
 }
 
-/// Returns the smallest multiple that is not less than the number.
+/// Smallest multiple that is not less than the number.
 template <class Number, class Divisor>
 CUDAVISION_HOST_DEVICE constexpr Number round_up(Number number, Divisor multiple) {
   return static_cast<Number>(divide_up(number, multiple) * multiple);
 }
 
-/// Division by a number that the host knows, for kernels: two multiplications in place of some
-/// twenty instructions, which a short kernel would wait for before its first load.
+/// Division by a number that the host knows, for kernels: two multiplications instead of some
+/// twenty instructions, for which a short kernel would wait before its first load.
 ///
 /// With l = log2 divisor, rounded up, n div divisor is (2·n·multiplier) >> (32 + l) for n < 2^31,
 /// where multiplier = 2^(31 + l) / divisor, rounded up by e / divisor: n·e < 2^(31 + l), because

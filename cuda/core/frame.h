@@ -8,19 +8,17 @@
 
 namespace cudavision {
 
-/// The roles of channels, as far as operations distinguish them.
 enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 
 constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
-/// The place of one channel's samples: sample (x, y) is sample number `offset + step·x` of row y of
-/// the plane.
+/// Where a channel's samples are: sample (x, y) is sample `offset + step·x` of row y of the plane.
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
   int offset = 0;         ///< in samples
   int step = 1;           ///< in samples, from one sample of this channel to the next
-  int width = 0;          ///< samples per row; less than the picture's width where subsampled
+  int width = 0;          ///< samples per row; fewer than the picture's pixels if subsampled
   int height = 0;         ///< rows
   int subsampling_x = 1;  ///< pixels per sample along x
   int subsampling_y = 1;
@@ -32,10 +30,9 @@ struct PlaneShape {
   int rows = 0;
 };
 
-/// The shape of a frame: everything that an operation needs to know about a video format, except
-/// its name. A sample is one byte if bits is 8. Otherwise it is a word of two bytes in the
-/// machine's byte order. Its value is `word >> shift`, but at most 2^bits − 1; the bits below shift
-/// are written as zero.
+/// The shape of a frame: everything about a video format that operations need. A sample is one byte
+/// if bits is 8, else a word of two bytes in native byte order. Its value is `word >> shift`,
+/// clamped to 2^bits − 1; the bits below shift are written as zero.
 struct FrameLayout {
   static constexpr int max_planes = 4;
   static constexpr int max_channels = 4;
@@ -43,7 +40,7 @@ struct FrameLayout {
   int width = 0;   ///< pixels, 1 to 65535
   int height = 0;  ///< pixels, 1 to 65535
   int bits = 8;    ///< per sample, 8 to 16
-  int shift = 0;   ///< unused low bits of each word, 0 to 16 − bits; 0 where bits is 8
+  int shift = 0;   ///< unused low bits of each word, 0 to 16 − bits; 0 if bits is 8
 
   int plane_count = 0;
   std::array<PlaneShape, max_planes> planes{};
@@ -52,7 +49,7 @@ struct FrameLayout {
 
   int sample_bytes() const noexcept { return bits > 8 ? 2 : 1; }
 
-  /// Returns the number of the first channel in that role, or −1.
+  /// The first channel with this role, or −1.
   int find(Role role) const noexcept {
     for (int c = 0; c < channel_count; ++c)
       if (channels[c].role == role)

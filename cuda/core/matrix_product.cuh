@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: products of matrices of unsigned bytes on the tensor cores.
+// Products of matrices of unsigned bytes on the tensor cores.
 //
-// Lane numbers are those of mma.m16n8k32 in the PTX manual, g = lane / 4 and t = lane % 4. A lane
+// Lane numbers are those of mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
 // columns 2t and 2t + 1 of the product. Along the inner dimension, it holds words t and t + 4, of
 // four bytes each. A slice is 16 elements of the inner dimension.
@@ -19,8 +19,8 @@ struct Sums {
   int v[4];
 };
 
-/// Returns left · right + addend over two slices. left holds the lane's word t of rows g and g + 8,
-/// then word t + 4 of both.
+/// left · right + addend over two slices. left holds the lane's word t of rows g and g + 8, then
+/// word t + 4 of both.
 __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32_t right_0,
                                      std::uint32_t right_1, const Sums& addend) {
   Sums sums;
@@ -44,7 +44,7 @@ __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32
   return sums;
 }
 
-/// Returns the same over one slice.
+/// The same over one slice.
 __device__ inline Sums multiply_slice(std::uint32_t left_low, std::uint32_t left_high,
                                       std::uint32_t right, const Sums& addend) {
   Sums sums;

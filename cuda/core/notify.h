@@ -7,9 +7,9 @@
 
 namespace cudavision {
 
-/// Calls call() once, in a thread of the driver, when a CUDA device has passed all that is enqueued
-/// on it now, or has failed. call() must return soon and not use CUDA: what is enqueued on the
-/// device later waits for it. Throws Kind::device.
+/// Calls call() once, in a thread of the driver, when a CUDA device has passed all work enqueued so
+/// far, or has failed. call() must return soon and not use CUDA: later work on the device waits for
+/// it. Throws Kind::device.
 void notify_when_passed(Device& device, std::function<void()> call);
 
 }  // namespace cudavision

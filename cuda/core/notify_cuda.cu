@@ -7,8 +7,7 @@
 
 namespace cudavision {
 
-// cudaLaunchHostFunc would call nothing after an error of the device, and whoever waits for the
-// call would wait forever.
+// cudaLaunchHostFunc would not call back after an error, and the waiting thread would hang.
 void notify_when_passed(Device& device, std::function<void()> call) {
   using Call = std::function<void()>;
   auto kept = std::make_unique<Call>(std::move(call));

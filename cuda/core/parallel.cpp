@@ -9,20 +9,19 @@
 namespace cudavision {
 namespace {
 
-/// An arena that runs one loop at a time. Other arrangements cost memory or time:
-/// - In a thread that has entered no arena, TBB makes one for it and does not free it when the
-///   thread ends, which is 4 to 9 kB for each streaming thread.
-/// - If all loops share an arena with a slot for each core, their threads wait for a slot: with 16
-///   pipelines on two cores, half of the frame rate was lost. With 32 slots for callers, the
-///   workers look for tasks in empty slots: one pipeline lost a tenth of its rate.
+/// An arena that runs one loop at a time. Other arrangements cost memory or time. In a thread
+/// without an arena, TBB makes one and does not free it when the thread ends: 4 to 9 kB per
+/// streaming thread. If all loops share an arena with a slot per core, their threads wait for
+/// slots: 16 pipelines on two cores lost half of the frame rate. With 32 slots for callers, the
+/// workers look for tasks in empty slots: one pipeline lost a tenth of its rate.
 struct LoopArena {
   std::atomic<bool> taken;
   tbb::task_arena* arena;  ///< Made by the first loop, and never destroyed: loops may still run
                            ///< when the program ends.
 };
 
-// If more loops than this run at once, the others run in their own threads. Zero-initialised, and
-// without a lock, which a fork could leave locked.
+// Further concurrent loops run in their own threads. Zero-initialised, and without a lock, which a
+// fork could leave locked.
 constexpr int max_arenas = 256;
 constinit LoopArena arenas[max_arenas];
 
@@ -30,7 +29,7 @@ constinit LoopArena arenas[max_arenas];
 class ArenaLease {
  public:
   ArenaLease() {
-    // The first free arena, so that there are as few as loops have ever run at once.
+    // The first free arena, so that there are no more than ever ran at once.
     for (LoopArena& each : arenas)
       if (!each.taken.load(std::memory_order_relaxed) &&
           !each.taken.exchange(true, std::memory_order_acquire)) {
@@ -45,7 +44,7 @@ class ArenaLease {
   ArenaLease(const ArenaLease&) = delete;
   ArenaLease& operator=(const ArenaLease&) = delete;
 
-  /// Returns nullptr if all arenas are in use.
+  /// nullptr if all arenas are in use.
   tbb::task_arena* arena() const {
     if (leased_ != nullptr && leased_->arena == nullptr)
       leased_->arena = new tbb::task_arena;
@@ -72,8 +71,8 @@ void parallel_for(int count, void (*body)(const void*, int), const void* functio
   const ArenaLease lease;
   if (lease.arena() == nullptr)
     return run(0, count);
-  // Not static_partitioner: it reserves tasks for threads, and keeps 256 bytes for each of them
-  // until the thread comes by. If TBB is limited to fewer threads, it never does.
+  // Not static_partitioner: it keeps 256 bytes for each thread until the thread takes its task. If
+  // TBB is limited to fewer threads, this never happens.
   lease.arena()->execute([&] {
     tbb::parallel_for(
         tbb::blocked_range<int>(0, count),

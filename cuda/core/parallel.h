@@ -8,9 +8,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/division.h"
 
-/// Compiles a hot loop for several instruction sets, of which the dynamic linker picks one.
-/// Sanitizer builds do without this, because their runtime has not started yet when the linker
-/// calls the resolvers.
+/// Compiles a hot loop for several instruction sets, one of which the dynamic linker picks. Not in
+/// sanitizer builds, because their runtime has not started when the linker calls the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUDAVISION_TARGET_CLONES \
@@ -21,15 +20,13 @@
 
 namespace cudavision {
 
-/// Returns the number of threads over which parallel loops are split: one for each core, or the
-/// concurrency of the TBB arena that the caller is in.
+/// Threads for a parallel loop: one per core, or the concurrency of the caller's TBB arena.
 int loop_concurrency();
 
 /// Calls body(function, number) for 0 ≤ number < count, in parallel on the TBB threads of the
-/// process, and returns when all calls have. Every parallel loop on the CPU goes through this.
+/// process, and waits for all calls. Every parallel loop on the CPU uses this.
 void parallel_for(int count, void (*body)(const void* function, int number), const void* function);
 
-/// Calls function(number) in the same way.
 template <class Function>
 void parallel_for(int count, const Function& function) {
   parallel_for(
@@ -37,13 +34,12 @@ void parallel_for(int count, const Function& function) {
       &function);
 }
 
-/// Hands out memory in pieces that begin at multiples of 64 bytes. Without memory, it returns null
-/// and only counts the bytes.
+/// Hands out memory in pieces aligned to 64 bytes. Without memory, only counts the bytes.
 class Scratch {
  public:
   explicit Scratch(std::uint8_t* memory = nullptr) : memory_(memory) {}
 
-  /// Returns room for `count` elements, with room for `margin` more before and after them.
+  /// Room for `count` elements, and for `margin` more before and after them.
   template <class Element>
   Element* take(std::size_t count, std::size_t margin = 0) {
     auto* const piece = memory_ ? reinterpret_cast<Element*>(memory_ + bytes_) + margin : nullptr;
@@ -57,7 +53,7 @@ class Scratch {
   std::size_t bytes_ = 0;
 };
 
-/// Returns the bytes that Memory(scratch, arguments…) takes.
+/// Bytes that Memory(scratch, arguments…) takes.
 template <class Memory, class... Arguments>
 std::size_t scratch_bytes(const Arguments&... arguments) {
   Scratch scratch;
@@ -73,7 +69,7 @@ struct Band {
   int end;
   Scratch scratch;
 
-  /// Returns the band of this number of `rows` other rows, which are split as evenly.
+  /// The same share of `rows` other rows.
   Band of(int rows) const {
     const auto first = [&](std::int64_t n) { return static_cast<int>(n * rows / count); };
     return {number, count, first(number), first(number + 1), scratch};
@@ -84,9 +80,9 @@ struct Band {
 class Bands {
  public:
   explicit Bands(int rows) : rows_(rows), count_(std::clamp(loop_concurrency(), 1, rows)) {}
-  /// Each band has scratch memory of its own.
+  /// With scratch memory for each band.
   Bands(Device& device, int rows, std::size_t scratch_bytes) : Bands(rows) {
-    // No two bands may share a pair of cache lines, which is what processors fetch.
+    // No two bands may share a pair of cache lines, which processors fetch together.
     stride_ = round_up(scratch_bytes, 128);
     memory_ = device.allocate(static_cast<std::size_t>(count_) * stride_);
   }
@@ -98,7 +94,7 @@ class Bands {
     return Band{number, count_, 0, 0, scratch}.of(rows_);
   }
 
-  /// Calls function(Band&) for every band, in parallel, and returns when all calls have.
+  /// Calls function(Band&) for every band, in parallel, and waits for all calls.
   template <class Function>
   void for_each(const Function& function) const {
     parallel_for(count_, [&](int number) {

@@ -5,8 +5,7 @@
 
 namespace cudavision {
 
-/// Returns true if every byte of the plane belongs to a sample of a selected channel. selected[c]
-/// tells whether channel c is one.
+/// True if every byte of the plane belongs to a channel c with selected[c].
 inline bool fill_plane(const FrameLayout& layout, int plane, const bool* selected) {
   int count = 0;
   unsigned offsets = 0;

@@ -5,18 +5,17 @@
 
 namespace cudavision {
 
-/// The values that a parameter may have, from min to max. Each operation has a table `Ranges` of
-/// them beside its parameters. Its validation, the texts of its errors and the properties of
-/// elements take the numbers from there.
+/// The values that a parameter may have. Each operation has a table `Ranges` beside its parameters,
+/// which its validation, its error texts and the properties of elements use.
 template <class Number>
 struct Range {
   Number min, max;
 
-  /// NaN lies in no range.
+  /// False for NaN.
   constexpr bool contains(Number number) const noexcept { return number >= min && number <= max; }
 };
 
-/// Return numbers as errors show them: up to 10 digits, and a range as "0 to 127".
+/// Numbers in error texts: up to 10 digits, and a range as "0 to 127".
 std::string text_of(int number);
 std::string text_of(double number);
 template <class Number>

@@ -11,7 +11,7 @@
 namespace cudavision {
 
 /// Holds tables in device memory that change with the parameters. The host keeps several copies,
-/// because the GPU may still be reading those of earlier changes.
+/// because the GPU may still be reading earlier ones.
 class TableUploader {
  public:
   TableUploader(Device& device, std::size_t words)
@@ -24,7 +24,7 @@ class TableUploader {
 
   const std::uint32_t* tables() const { return tables_.as<std::uint32_t>(); }
 
-  /// Returns host memory for the next tables. Waits if the GPU is still reading it.
+  /// Host memory for the next tables. Waits if the GPU is still reading it.
   std::uint32_t* next() {
     Slot& slot = slots_[current_ = (current_ + 1) % slot_count];
     if (slot.used)

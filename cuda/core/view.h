@@ -21,14 +21,13 @@
 
 namespace cudavision {
 
-/// A rectangle of elements in memory that it does not own: `height` rows of `width` elements, with
-/// row y starting pitch·y bytes after data. Rows may be padded, and pitch and data need no
-/// alignment. Nothing outside the elements is ever read or written. data is a host or a device
-/// address.
+/// A rectangle of elements in memory that it does not own: `height` rows of `width` elements; row y
+/// starts pitch·y bytes after data. Rows may be padded, and pitch and data need no alignment.
+/// Memory outside the elements is not accessed. data is a host or a device address.
 template <class T>
 struct View {
   T* data = nullptr;
-  int width = 0;             ///< elements of T per row
+  int width = 0;             ///< elements per row
   int height = 0;            ///< rows
   std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next
 
@@ -38,7 +37,6 @@ struct View {
     return reinterpret_cast<T*>(reinterpret_cast<Byte*>(data) + pitch * y);
   }
 
-  /// Converts a View<T> to a View<const T>.
   template <class U,
             std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>, bool> = true>
   CUDAVISION_HOST_DEVICE operator View<U>() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: sums over the lanes of a warp, all of which must take part.
+// Sums over the lanes of a warp, all of which must take part.
 
 #include <cuda_runtime.h>
 
@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// The sum of all lanes' values, in every lane.
+/// Sum over all lanes, in every lane.
 template <class Sum>
 __device__ inline Sum sum_of_warp(Sum sum) {
 #pragma unroll
@@ -18,7 +18,7 @@ __device__ inline Sum sum_of_warp(Sum sum) {
   return sum;
 }
 
-/// The sum of the values of the lanes up to and including this one.
+/// Sum over the lanes up to and including this one.
 template <class Sum>
 __device__ inline Sum inclusive_scan(Sum sum) {
   const int lane = threadIdx.x % 32;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: what inclusive_scan() returns, in fewer instructions. A shuffle tells whether it
-// had a lane to read, which saves the comparison of each step.
+// inclusive_scan() in fewer instructions: a shuffle reports whether it had a lane to read, which
+// saves the comparison in each step.
 
 #include <cstdint>
 
@@ -10,7 +10,6 @@
 
 namespace cudavision {
 
-/// The sum of the values of the lanes up to and including this one.
 template <class Sum>
 __device__ inline Sum scan_of_warp(Sum sum) {
   if constexpr (sizeof(Sum) == 8) {
@@ -28,7 +27,7 @@ __device__ inline Sum scan_of_warp(Sum sum) {
   }
 }
 
-/// Replaces two values by such sums. One after the other, both would take twice as long.
+/// Scans two values at once, in half the time of two scans.
 template <class Sum>
 __device__ inline void scan_two_of_warp(Sum& first, Sum& second) {
   if constexpr (sizeof(Sum) == 8) {
