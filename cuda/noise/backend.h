@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that both backends of noise.h implement. Its callers have validated layouts and
-// frames.
+// Interface of both backends. Callers have validated layouts and frames.
 
 #include <memory>
 
@@ -13,8 +12,8 @@ namespace cudavision::noise {
 class Estimate::Backend {
  public:
   virtual ~Backend() = default;
-  /// states has one state for each channel, those of alpha included, which are not written. In the
-  /// first frame they have any contents.
+  /// states has one state per channel. The states of alpha are not written. Before the first frame,
+  /// the contents are undefined.
   virtual void run(const ConstFrame& in, bool first_frame, State* states) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What one row of a block adds to the sums of the block, with two samples in each word.
+// The contribution of one row of a block to the block's sums, with two samples per word.
 
 #include <cstdint>
 
@@ -9,17 +9,16 @@
 
 namespace cudavision::noise {
 
-/// The sums of a row of a block.
 struct RowSums {
   std::uint32_t near = 0, far = 0;  ///< of |N|
   std::uint32_t levels = 0, squares = 0, extremes = 0;
   bool differs = false;  ///< from the first level of the block
 };
 
-/// Sixteen samples, of which the block has those from block_start on, as pairs of a sample and the
-/// one two after it: (0, 2), (1, 3), (4, 6), (5, 7), (8, 10) and so on.
+/// Sixteen samples, of which the block has eight from block_start on, as pairs of a sample and the
+/// next but one: (0, 2), (1, 3), (4, 6), (5, 7), (8, 10) and so on.
 struct PairedRow {
-  static constexpr int block_start = 4;  // which the pairs 2 to 5 hold
+  static constexpr int block_start = 4;  // in the pairs 2 to 5
   static constexpr std::uint32_t ones = 0x00010001;
 
   std::uint32_t pairs[8];
@@ -33,17 +32,15 @@ struct PairedRow {
     }
   }
 
-  /// Returns the pair of sample x and sample x + 2.
+  /// The pair of sample x and sample x + 2.
   CUDAVISION_HOST_DEVICE std::uint32_t at(int x) const {
     const int number = x / 4 * 2 + x % 4;
     return x % 4 < 2 ? pairs[number] : pairs[number - 2] >> 16 | pairs[number] << 16;
   }
-  /// Returns sample x.
   CUDAVISION_HOST_DEVICE std::uint32_t level(int x) const {
     const std::uint32_t pair = pairs[x / 4 * 2 + x % 2];
     return x % 4 < 2 ? pair & 0xffff : pair >> 16;
   }
-  /// Returns whether all samples of the block are the same.
   CUDAVISION_HOST_DEVICE bool is_flat() const {
     std::uint32_t different = pairs[2] ^ (pairs[2] << 16 | pairs[2] >> 16);
     for (int i = 3; i < 6; ++i)
@@ -52,13 +49,13 @@ struct PairedRow {
   }
 };
 
-/// Returns the sums of |N| of the samples of a row, by those at this distance above and below.
+/// Sums of |N| of a row's samples, for rows at this distance above and below.
 template <int kSpacing>
 CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& above,
                                                                const PairedRow& row,
                                                                const PairedRow& below) {
   constexpr std::uint32_t ones = PairedRow::ones;
-  // Numbers are raised so that each half stays positive.
+  // An offset keeps each half positive.
   PairedRow columns;
   for (int i = 0; i < 8; ++i)
     columns.pairs[i] = above.pairs[i] + below.pairs[i] - 2 * row.pairs[i] + 512 * ones;
@@ -75,7 +72,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& 
   return sum;
 }
 
-/// Adds the levels of a row to its sums. first: the first level of the block.
+/// first: first level of the block.
 CUDAVISION_HOST_DEVICE inline void sum_levels(const PairedRow& row, std::uint32_t first,
                                               RowSums& sums) {
   std::uint32_t different = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blocks of pixels whose noise is measured, and the bins of their sums. noise.h and the stereo
-// matching define what they are for.
+// The blocks of pixels whose noise is measured, and the bins of their sums.
 
 #include <cstdint>
 
@@ -10,7 +9,7 @@
 
 namespace cudavision::noise {
 
-constexpr int block_side = 8;  // pixels in a row and rows
+constexpr int block_side = 8;  // pixels along each side
 constexpr int bins = 1024, bin_shift = 4;
 constexpr int max_extreme_pixels = 4, quantile = 50;
 
@@ -21,7 +20,6 @@ CUDAVISION_HOST_DEVICE inline int bin_of(std::uint32_t sum) {
   const std::uint32_t bin = sum >> bin_shift;
   return static_cast<int>(bin < bins ? bin : bins - 1);
 }
-/// Returns the sum in the middle of a bin.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t middle_of_bin(int bin) {
   return (static_cast<std::uint32_t>(bin) << bin_shift) + (1 << bin_shift) / 2;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of frames on the CPU. Rows of blocks are shared out over the threads, which have
-// histograms of their own. Sums are made column by column for a whole row of blocks.
+// The noise of frames on the CPU. Threads share the rows of blocks and have their own histograms. A
+// row of blocks is summed column by column.
 
 #include <algorithm>
 
@@ -18,12 +18,12 @@ namespace {
 /// Numbers of blocks, for one thread.
 struct Counts {
   std::uint32_t near[classes][bins], far[classes][bins];  ///< by class, and by the bin of the sum
-  /// By class, of which the last one is that of extreme samples, and by the bin of the spread.
+  /// By class, the last one for extreme samples, and by the bin of the spread.
   std::uint32_t spread[classes + 1][spread_bins];
   std::uint32_t constant, flat;
 };
 
-/// The scratch memory of a band. Rows have far_spacing more columns at both ends.
+/// Scratch memory of a band. Rows have far_spacing more columns at both ends.
 class BlockMemory {
  public:
   BlockMemory(Scratch& scratch, int width)
@@ -38,16 +38,16 @@ class BlockMemory {
       row = scratch.take<std::uint8_t>(width, far_spacing);
   }
 
-  /// Returns a row, counted from the first one of the block.
+  /// A row, counted from the first one of the block.
   std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
   Counts* counts;
   // Of the columns of a row of blocks:
   std::uint32_t* extremes;              ///< numbers of samples near black or white
-  std::uint32_t* squares;               ///< sums of squares of levels
+  std::uint32_t* squares;               ///< sums of squared levels
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
   std::uint16_t* levels;                ///< sums of levels
-  std::uint8_t* different;              ///< 0 where all levels are that of the first row
+  std::uint8_t* different;              ///< 0 if all levels equal the first row's
 
  private:
   std::uint8_t* rows_[block_side + 2 * far_spacing];
@@ -107,10 +107,9 @@ class EstimateCpu final : public Estimate::Backend {
     return noise_of_class(near.blocks, variance_of_bins(near.bin, far.bin), spread.bin);
   }
 
-  /// What a histogram tells.
   struct Quietest {
-    std::uint32_t blocks;  ///< all of them
-    int bin;               ///< up to which there are the quietest
+    std::uint32_t blocks;  ///< total number of blocks
+    int bin;               ///< last bin of the quietest blocks
   };
 
   template <class Histogram>
@@ -181,12 +180,11 @@ class EstimateCpu final : public Estimate::Backend {
     }
   }
 
-  /// Returns whether the block at column x has equal samples.
   static bool is_constant(const BlockMemory& memory, int x) {
     return sum_of_block(memory.different + x) == 0 && is_flat(memory.row(0) + x);
   }
 
-  /// Loads row y as levels of 8 bits, and repeats the first and the last one beyond the ends.
+  /// Loads row y as levels of 8 bits, and repeats the first and the last level beyond the ends.
   void load(const Channel& channel, const ConstFrame& in, int y, std::uint8_t* levels) const {
     gather_levels(in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes(),
                   channel.step, channel.width, layout_.bits, layout_.shift, levels);

@@ -9,7 +9,7 @@
 namespace cudavision::noise {
 namespace {
 
-// The distance is a constant, so that the compiler vectorises the loop well.
+// The constant distance helps the compiler to vectorise the loop.
 template <int kSpacing>
 CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const std::uint8_t* row,
                                               const std::uint8_t* below, int width,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The inner loops of the CPU's measurements of noise, over rows of levels of 8 bits.
+// Inner loops of the CPU's noise measurements, over rows of levels of 8 bits.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,25 +11,20 @@
 
 namespace cudavision::noise {
 
-/// sums[x] += |N(x)| of pixels at this distance from each other, which may be 1 or 3. The rows have
-/// as many more pixels at both ends.
+/// sums[x] += |N(x)| with spacing 1 or 3. The rows have as many more pixels at both ends.
 void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
                             const std::uint8_t* below, int spacing, int width, std::uint16_t* sums);
 
-/// extremes[x] += is_extreme(row[x]).
 void count_extremes(const std::uint8_t* row, int width, std::uint32_t* extremes);
 
-/// sums[x] += row[x].
 void add_levels(const std::uint8_t* row, int width, std::uint16_t* sums);
 
-/// sums[x] += row[x]².
 void add_squares(const std::uint8_t* row, int width, std::uint32_t* sums);
 
 /// different[x] |= row[x] ^ first[x].
 void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
                       std::uint8_t* different);
 
-/// Returns the sum of the columns of a block.
 template <class Number>
 std::uint32_t sum_of_block(const Number* columns) {
   std::uint32_t sum = 0;
@@ -38,13 +33,13 @@ std::uint32_t sum_of_block(const Number* columns) {
   return sum;
 }
 
-/// Returns whether the eight levels from `row` on are equal.
+/// True if the eight levels from `row` on are equal.
 inline bool is_flat(const std::uint8_t* row) {
   return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
 }
 
-/// Returns whether a line far_spacing beyond the block at column x has equal levels. above and
-/// below are the rows there, and `different` is 0 for the columns of the block with equal levels.
+/// True if a line far_spacing beyond the block at column x has equal levels. above and below are
+/// the rows there; `different` is 0 for columns with equal levels.
 inline bool is_at_bar(const std::uint8_t* above, const std::uint8_t* below,
                       const std::uint8_t* different, int x) {
   return different[x - far_spacing] == 0 || different[x + block_side - 1 + far_spacing] == 0 ||

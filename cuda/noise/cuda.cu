@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of frames on CUDA. A thread block measures blocks of pixels side by side, which it
-// keeps in shared memory; eight lanes share each of them, one row each. The last thread block to
-// finish with a channel evaluates its histograms, and clears them for the next frame.
+// The noise of frames on CUDA. A thread block measures adjacent blocks of pixels in shared memory;
+// eight lanes share a block, one row each. The last thread block of a channel evaluates its
+// histograms, and clears them for the next frame.
 
 #include <cuda_runtime.h>
 
@@ -20,22 +20,22 @@ namespace cudavision::noise {
 namespace {
 
 constexpr int threads = 256, blocks_at_once = threads / block_side;
-constexpr int blocks_per_multiprocessor = 4;  // which leaves 64 registers for a thread
+constexpr int blocks_per_multiprocessor = 4;  // leaves 64 registers per thread
 static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel; zeros between frames.
 struct alignas(16) Counts {
-  std::uint32_t bins[2][classes][noise::bins];      ///< of the near and of the far spacing
+  std::uint32_t bins[2][classes][noise::bins];      ///< for the near and the far spacing
   std::uint32_t spreads[classes + 1][spread_bins];  ///< the last ones: with extreme samples
   std::uint32_t constant, flat, finished;
 };
 
 struct MeasuredChannel {
-  const std::uint8_t* samples;  ///< the first one
+  const std::uint8_t* samples;  ///< first sample
   int pitch, step;              ///< in bytes
   int width, height;
   int blocks_across;
-  int launched_across;  ///< thread blocks for a row of blocks
+  int launched_across;  ///< thread blocks per row of blocks
   int row_step;
   unsigned first_launched, launched;  ///< thread blocks
   Counts* counts;
@@ -49,24 +49,23 @@ struct EstimateArguments {
   bool first_frame;
 };
 
-/// The levels of blocks side by side, and of the samples around them.
+/// Levels of adjacent blocks, and of the samples around them.
 struct Tile {
   static constexpr int rows = block_side + 2 * far_spacing;
   static constexpr int columns = threads + block_side;
-  // Lanes read eight bytes each, of eight rows of two blocks at a time. With this pitch, these are
-  // in different banks.
+  // Lanes read eight bytes each from eight rows of two blocks, in different banks at this pitch.
   static constexpr int pitch = columns + 8;
 
   alignas(8) std::uint8_t levels[rows][pitch];
 
-  /// Loads what surrounds the block at (left, top). All threads take part.
+  /// Loads the surroundings of the block at (left, top). All threads take part.
   __device__ void load(const EstimateArguments& a, const MeasuredChannel& channel, int left,
                        int top) {
     if (a.bits == 8)
       load_all(channel, left, top, [](const std::uint8_t* at) { return __ldg(at); });
     else
       load_all(channel, left, top, [&](const std::uint8_t* at) {
-        // Words may lie at odd addresses.
+        // Words may be at odd addresses.
         const std::uint32_t word = __ldg(at) | static_cast<std::uint32_t>(__ldg(at + 1)) << 8;
         return static_cast<std::uint8_t>(sample_value(word, a.shift, (1u << a.bits) - 1) >>
                                          (a.bits - 8));
@@ -94,26 +93,25 @@ struct Tile {
   }
 };
 
-/// Returns a row of a block of the tile, with the samples before and after it.
+/// A row of a block of the tile, with the samples before and after it.
 __device__ PairedRow paired_row(const Tile& tile, int row, int block) {
   const auto* const from = reinterpret_cast<const uint2*>(tile.levels[row] + block_side * block);
   const uint2 first = from[0], second = from[1];
   return PairedRow({first.x, first.y, second.x, second.y});
 }
 
-/// The sums of a block, or those of a row of it.
+/// The sums of a block, or of a row of it.
 struct BlockSums : RowSums {
   bool flat;  ///< all samples are equal, or a line far_spacing beyond the block is
 };
 
-/// Returns whether a condition holds for any of the eight lanes that share a block.
+/// True if the condition holds for any of the eight lanes that share a block.
 __device__ bool any_of_block(bool condition) {
   const unsigned lanes = 0xffu << (threadIdx.x % 32 / block_side * block_side);
   return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Returns the sums of the block of which this lane has a row in the tile. The eight lanes that
-/// share a block get the same.
+/// Sums of the block of which this lane has a row. All eight lanes of a block get the same.
 __device__ BlockSums sums_of_block(const Tile& tile) {
   constexpr int before = PairedRow::block_start - far_spacing;
   constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;
@@ -139,7 +137,7 @@ __device__ BlockSums sums_of_block(const Tile& tile) {
   }
   sums.levels = both & 0xffff;
   sums.extremes = both >> 16;
-  // All lanes must take part in each of these.
+  // All lanes must take part in each of these calls.
   sums.differs = any_of_block(sums.differs);
   const bool differs_before = any_of_block(row.level(before) != first_level(before));
   const bool differs_after = any_of_block(row.level(after) != first_level(after));
@@ -149,14 +147,12 @@ __device__ BlockSums sums_of_block(const Tile& tile) {
   return sums;
 }
 
-/// What a histogram tells.
 struct Quietest {
-  std::uint32_t blocks;  ///< all of them
-  int bin;               ///< up to which there are the quietest
+  std::uint32_t blocks;  ///< total number of blocks
+  int bin;               ///< last bin of the quietest blocks
 };
 
-/// A lane's bins of a histogram: four of every 128, so that the lanes of a warp access neighbouring
-/// ones together.
+/// A lane's bins of a histogram: four of every 128, so that a warp accesses adjacent bins.
 template <int kBins>
 class LaneBins {
  public:
@@ -171,9 +167,9 @@ class LaneBins {
       own[32 * i] = {};
   }
 
-  /// Evaluates the histogram. All lanes of the warp take part.
+  /// All lanes of the warp take part.
   __device__ Quietest quietest() const {
-    std::uint32_t blocks = 0, before[parts];  // those in bins before the own ones
+    std::uint32_t blocks = 0, before[parts];  // in bins before the own ones
 #pragma unroll
     for (int i = 0; i < parts; ++i) {
       const uint4& own = counts_[i];
@@ -244,7 +240,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (!is_last)
     return;
   __threadfence();
-  // These are read early, so that nothing waits for them later.
+  // Read early, so that nothing waits for them later.
   const std::uint32_t constant_blocks = __ldcg(&channel.counts->constant);
   const std::uint32_t flat_blocks = __ldcg(&channel.counts->flat);
   State state;
@@ -256,7 +252,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (warp == 0)
     extremes.take(channel.counts->spreads[classes]);
   Quietest near{}, far{};
-#pragma unroll 1  // Both at once would take twice the registers.
+#pragma unroll 1  // both at once would take twice the registers
   for (auto& of_spacing : channel.counts->bins) {
     LaneBins<noise::bins> sums;
     sums.take(of_spacing[warp]);
@@ -297,7 +293,7 @@ class EstimateCuda final : public Estimate::Backend {
       to.height = channel.height;
       to.row_step = row_step(std::int64_t{channel.width} * channel.height);
       const int rows = (channel.height / block_side + to.row_step - 1) / to.row_step;
-      // A channel without blocks still needs the thread block that begins its state.
+      // A channel without blocks still needs a thread block to initialise its state.
       to.blocks_across = rows > 0 ? channel.width / block_side : 0;
       to.launched_across = std::max(1, (to.blocks_across + blocks_at_once - 1) / blocks_at_once);
       to.launched = static_cast<unsigned>(to.launched_across * std::max(1, rows));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the noise of a frame follows from the quietest blocks of its classes. noise.h has the
-// definition.
+// How the noise of a frame follows from the quietest blocks of its classes, as noise.h defines it.
 
 #include <cstdint>
 
@@ -12,11 +11,11 @@ namespace cudavision::noise {
 
 constexpr int classes = 8, class_shift = 11;
 constexpr std::uint32_t min_blocks = 32, min_class_blocks = 16;
-/// Shares of the blocks, as their inverses: what must be smooth, what is quiet if there is less,
-/// and from which share on quiet blocks limit the noise of others.
+/// Inverse shares of the blocks: minimum of smooth blocks, share of quiet blocks, and minimum of
+/// quiet blocks that limit the noise of others.
 constexpr std::uint32_t smooth_share = 6, quiet_share = 4, limiting_share = 16;
 
-/// Every so many rows of blocks count.
+/// Every row_step-th row of blocks counts.
 inline int row_step(std::int64_t samples) {
   return static_cast<int>(1 + (samples >> 19));
 }
@@ -26,7 +25,7 @@ CUDAVISION_HOST_DEVICE inline int class_of(std::uint32_t levels) {
 }
 
 /* The spread of a block is 64² times the variance of its samples, less than 2^26. From 2^10 on,
- * each power of two has 16 bins. */
+   each power of two has 16 bins. */
 
 constexpr int spread_bins = 256;
 
@@ -43,24 +42,23 @@ CUDAVISION_HOST_DEVICE inline int bin_of_spread(std::uint32_t spread) {
 #endif
   return 16 * (exponent - 10) + static_cast<int>(spread >> (exponent - 4) & 15);
 }
-/// Returns the variance of white noise whose quietest blocks have spreads in this bin, where they
-/// have 0.67 of their mean.
+/// Variance of white noise whose quietest blocks, at 0.67 of the mean, have spreads in this bin.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
   const std::uint32_t middle = static_cast<std::uint32_t>(33 + 2 * (bin % 16)) << (5 + bin / 16);
   return 2 * middle / 21;
 }
 
-/// The blocks of similar brightness.
+/// Blocks of similar brightness.
 struct ClassNoise {
   std::uint32_t blocks = 0;
   std::uint32_t variance = 0;  ///< of the noise
   std::uint32_t spread = 0;    ///< variance of the samples: an upper limit
 
-  /// The number of blocks if these are enough, else 0.
+  /// The number of blocks if it is sufficient, else 0.
   CUDAVISION_HOST_DEVICE std::uint32_t counted() const {
     return blocks < min_class_blocks ? 0 : blocks;
   }
-  /// Whether the quietest blocks hold nothing but noise: no lines and no texture.
+  /// True if the quietest blocks contain only noise: no lines and no texture.
   CUDAVISION_HOST_DEVICE bool has_smooth_blocks() const {
     return counted() > 0 && 2 * spread <= 3 * variance + 512;
   }
@@ -69,7 +67,7 @@ struct ClassNoise {
   }
 };
 
-/// by_differences: the variance that follows from the second differences.
+/// by_differences: variance from the second differences.
 CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_class(std::uint32_t blocks,
                                                         std::uint32_t by_differences,
                                                         int spread_bin) {
@@ -77,20 +75,18 @@ CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_class(std::uint32_t blocks,
   return {blocks, by_differences < limit ? by_differences : limit, spread};
 }
 
-/// Returns the class of the blocks with extreme samples, where up to two thirds of the variance are
-/// cut off.
+/// The class of blocks with extreme samples, where up to two thirds of the variance are cut off.
 CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_extremes(std::uint32_t blocks, int spread_bin) {
   const std::uint32_t limit = 2 * variance_of_spread_bin(spread_bin);
   return {blocks, limit, limit};
 }
 
-/// The classes by brightness, and behind them that of the blocks with extreme samples.
+/// The classes by brightness, then the class of blocks with extreme samples.
 using ClassNoises = ClassNoise[classes + 1];
 
-/// What a class is among the others.
 struct Rank {
-  /// It has smooth blocks, and is not far noisier than another one that has: the variance of a
-  /// camera's noise grows at most with the brightness, and four times as much is allowed.
+  /// It has smooth blocks, and is not much noisier than another class that has them: a camera's
+  /// variance grows at most with the brightness, and four times as much is allowed.
   bool smooth;
   /// The classes up to its limit have the quiet share of the blocks.
   bool has_quiet_share;
@@ -117,14 +113,13 @@ CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number)
   return rank;
 }
 
-/// The outcome for a frame.
 struct Measurement {
-  bool tells = false;      ///< else there are too few blocks
+  bool tells = false;      ///< false if there are too few blocks
   bool uncertain = false;  ///< too few blocks are smooth
   std::uint32_t variance = 0;
 };
 
-/// constant, flat: the numbers of blocks of equal samples, and of those that are flat at all.
+/// constant, flat: numbers of blocks of equal samples, and of flat blocks.
 CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& noise,
                                                          const Rank (&ranks)[classes + 1],
                                                          std::uint32_t constant,

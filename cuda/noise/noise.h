@@ -7,63 +7,57 @@
 #include "cuda/core/frame.h"
 #include "cuda/noise/state.h"
 
-/// The noise of frames, channel by channel, and over time.
+/// The noise of frames, per channel and over time.
 ///
 /// Let I be the samples of a channel as `value >> (bits − 8)`, replicated beyond the edges, and
 ///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, else 1,
 /// with the spacings d = 1 and d = 3. White noise of the standard deviation σ gives |N| a mean of
-/// 4.79σ, and surfaces whose levels rise evenly give nothing (Immerkær, "Fast noise variance
-/// estimation", 1996).
+/// 4.79σ, and linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).
 ///
-/// Blocks of 8×8 samples begin at multiples of 8 and lie wholly inside the channel. Of the rows of
-/// blocks only every (1 + (width·height >> 19))-th counts, from the first. A block is flat if its
-/// 64 samples are equal, or the 8 samples of one of four lines: three rows above its first row,
-/// three rows below its last one, three columns before its first column, three columns after its
-/// last one. A bar beside a film has such a line for each block that its edge cuts, and that has
-/// only a part of its noise. Compression empties other blocks. So flat blocks do not count.
+/// Blocks of 8×8 samples begin at multiples of 8 and are entirely inside the channel. Only every
+/// (1 + (width·height >> 19))-th row of blocks counts, from the first. A block is flat if its 64
+/// samples are equal, or the 8 samples of one of four lines: three rows above its first row, three
+/// rows below its last one, three columns before its first column, three columns after its last
+/// one. Flat blocks do not count: bars beside films and compression remove noise from them.
 ///
-/// Blocks with more than 4 samples where I < 8 or I > 247 are extreme, because noise is cut off
-/// there.
+/// Blocks with more than 4 samples where I < 8 or I > 247 are extreme: their noise is clipped.
 ///
 /// Blocks that are neither flat nor extreme are sorted into 8 classes by their brightness,
-/// (Σ I) div 2^11, because the noise of cameras depends on it. A class counts if the number n of
+/// `(Σ I) div 2^11`, because the noise of cameras depends on it. A class counts if the number n of
 /// its blocks is at least 16. With s(d) = Σ |N(d)|, b(d) is the smallest bin such that more than
-/// n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). In these quietest blocks texture hardly
-/// counts. White noise has about 0.7 of its mean there, so in the unit of Level it has these
-/// variances:
+/// n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These quietest blocks contain hardly any
+/// texture. White noise has about 0.7 of its mean there, so its variances in the unit of Level are
 ///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
-/// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller ones are in the
-/// first bin. With the middle B of the bin for S that is found in the same way,
+/// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller values are in the
+/// first bin. With the middle B of the bin of S that is found in the same way,
 ///   spread = 2·B div 21
 /// is the variance of white noise, and an upper limit for any noise.
 ///
-/// Demosaicing, smoothing and compression make the noise of neighbours similar, so that `near`
-/// becomes a small part of its variance. Three samples apart it still differs, but so do more
-/// textures. Therefore `far` only counts where it is more than texture explains:
+/// Demosaicing, smoothing and compression correlate the noise of neighbouring samples, so that
+/// `near` underestimates its variance. Samples three apart still differ, but texture does too.
+/// `far` therefore only counts beyond the effect of texture:
 ///   v = min(max(near, 3·(far − near) div 2), 5·spread div 4).
 ///
-/// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks hold nothing but noise.
-/// The quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
-/// classes that count, plus that of extreme blocks that are not flat if these are at least 16. A
-/// class i that has smooth blocks is smooth, except if another class j has smooth blocks,
-/// 16·n(j) ≥ A, and
+/// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks contain only noise. The
+/// quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
+/// classes that count, plus the extreme blocks that are not flat if these are at least 16. A class
+/// i with smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and
 ///   v(i)·(2j + 1) > 4·(v(j) + 1024)·max(2i + 1, 2j + 1),
-/// because the variance of a camera's noise grows at most with the light. Texture as random as
-/// noise does not follow that rule.
+/// because the variance of a camera's noise, unlike texture, grows at most with the light.
 ///
 /// Let M be the number of blocks of smooth classes, and V their sum of v, each n times. If M ≥ 32
-/// and 16·M ≥ A, there is a limit for everything that is not smooth:
+/// and 16·M ≥ A, everything that is not smooth has the limit
 ///   limit = 3·V div (2·M).
 /// If 6·M ≥ A as well, the variance of the frame is the mean of v over the blocks of all classes,
 /// rounded down, where v of classes that are not smooth is at most this limit. Otherwise the
 /// estimate is uncertain: the variance is the least x such that a quarter of the A blocks are in
-/// classes with min(v, spread) ≤ x, or the limit, if that is less. Extreme blocks take part as a
-/// class with v = spread = 4·B div 21, because up to two thirds of their variance are cut off.
+/// classes with min(v, spread) ≤ x, or the limit if it is less. Extreme blocks take part as a class
+/// with v = spread = 4·B div 21, because up to two thirds of their variance are cut off.
 ///
-/// If the classes that count have fewer than 32 blocks in all, the frame tells nothing and the
-/// state stays unchanged, except if at least 32 blocks are flat and not extreme: then the variance
-/// is 0. The same holds if more blocks have 64 equal samples and are not extreme than are not flat,
-/// because the frame is then a drawing. Otherwise State::take() takes the variance.
+/// If the counted classes have fewer than 32 blocks in all, the state stays unchanged, except if at
+/// least 32 blocks are flat and not extreme: then the variance is 0. It is also 0 in drawings:
+/// frames in which more blocks have 64 equal samples and are not extreme than are not flat.
+/// Otherwise State::take() takes the variance.
 namespace cudavision::noise {
 
 class Estimate {
@@ -72,13 +66,13 @@ class Estimate {
   Estimate(Device& device, const FrameLayout& layout);
   ~Estimate();
 
-  /// Measures all channels except alpha, and takes their noise into the states. Only enqueues.
+  /// Measures all channels except alpha, and updates the states. Only enqueues.
   void run(const ConstFrame& in);
 
-  /// Makes the next frame the first one of a sequence. May be called by any thread.
+  /// Makes the next frame the first one of a sequence. Any thread may call this.
   void restart() noexcept;
 
-  /// Returns the states as of the last run(), in device memory, one for each channel.
+  /// The states after the last run(), in device memory, one per channel.
   const State* states() const noexcept;
 
   class Backend;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The two distances between the samples whose differences count, and what follows from both for the
-// noise of blocks of similar brightness, as noise.h defines it.
+// The two spacings of samples, and the noise of a class from both, as noise.h defines it.
 
 #include <cstdint>
 
@@ -16,8 +15,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bin(int bin) {
   return middle_of_bin(bin) * middle_of_bin(bin) / 185;
 }
 
-/// Returns the variance of a class whose quietest blocks have their sums for both spacings in these
-/// bins.
+/// Variance of a class whose quietest blocks have their sums for both spacings in these bins.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int far_bin) {
   const std::uint32_t near = variance_of_bin(near_bin);
   const std::uint32_t far = middle_of_bin(far_bin) * middle_of_bin(far_bin) / 200;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A level of noise, and how a measured one becomes the level in use.
+// A level of noise, and its average over time.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ struct Level {
   std::uint32_t deviation = 0;  ///< √variance, rounded down
 };
 
-/// Returns √number, rounded down, for numbers below 2^24.
+/// √number, rounded down, for numbers below 2^24.
 CUDAVISION_HOST_DEVICE inline std::uint32_t integer_root(std::uint32_t number) {
   std::uint32_t root = 0;
   for (std::uint32_t bit = 1 << 11; bit > 0; bit >>= 1)
@@ -33,15 +33,14 @@ inline Level noise_of_deviation(std::uint32_t deviation) {
   return {deviation * deviation, deviation};
 }
 
-/// The estimate of the noise over time.
 struct State {
   Level used;                  ///< by the last frame
-  std::uint32_t measured = 0;  ///< variance of the last frame that had enough blocks
-  std::int32_t average = -1;   ///< of that over time, in 1/256; −1 before the first such frame
-  bool uncertain = false;      ///< whether that frame had no smooth blocks
+  std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
+  std::int32_t average = -1;  ///< of `measured` over time, in 1/256; −1 before the first such frame
+  bool uncertain = false;     ///< the last such frame had no smooth blocks
 
-  /// Takes the measurement of a frame. The noise in use only follows the average when that has
-  /// moved away from it, so that results do not change their look all the time.
+  /// Takes the measurement of a frame. `used` follows the average only after a minimum change, so
+  /// that results do not change their look all the time.
   CUDAVISION_HOST_DEVICE void take(std::uint32_t variance, bool no_smooth_blocks = false) {
     measured = variance;
     uncertain = no_smooth_blocks;
