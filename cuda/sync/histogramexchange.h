@@ -7,30 +7,29 @@
 
 namespace cudavision {
 
-/// Adds up the histograms of all blocks of a grid and gives the sum to each of them, within one
-/// launch whose blocks are all resident, without a grid-wide barrier.
+/// Adds the histograms of all blocks of a grid and gives the sum to each block, within one launch
+/// whose blocks are all resident, without a grid-wide barrier.
 ///
-/// Every block adds its counts to shared accumulators; a reader sums what it finds there. Counts
-/// are never negative, so no word ever exceeds its final value, and the sum over all bins equals
-/// the known number of samples only when every word has its final value. The data proves by itself
-/// that it is complete: each word must be atomic, but no fence and no order between words is
-/// needed.
+/// Every block adds its counts to shared accumulators, and readers sum the accumulators. Counts are
+/// never negative, so no word exceeds its final value. The sum over all bins equals the known
+/// number of samples only if every word has its final value. The data itself thus proves that it is
+/// complete: each word must be atomic, but no fence and no order between words is needed.
 ///
-/// Launches use two sets of accumulators in turn. A launch adds to the set that the parity word
-/// names and clears the other one, which the launch before has finished with. Once a reader in
-/// block 0 holds the complete sum, every block must have read the parity, since its counts are in
-/// the right set; so block 0 may flip it for the next launch. Hence a launch needs no preceding
-/// memset, and a captured graph may replay it any number of times.
+/// Launches alternate between two sets of accumulators. A launch adds to the set that the parity
+/// word selects and clears the other one, which the previous launch no longer uses. Once a reader
+/// in block 0 has the complete sum, every block has read the parity, because its counts are in the
+/// right set. Block 0 may then flip the parity for the next launch. No launch needs a preceding
+/// memset, so a captured graph may be replayed any number of times.
 ///
-/// The count of arrivals is only a hint that polling the counts has become worthwhile. Readers poll
-/// that one word first, because polling the counts delays the additions that they wait for. Several
-/// copies of each set spread the additions over the memory system for the same reason.
+/// The count of arrivals is only a hint that polling the counts is worthwhile. Readers poll this
+/// word first, because polling the counts delays the additions that they wait for. For the same
+/// reason, several copies of each set spread the additions over the memory system.
 ///
 /// Atomics supplies relaxed operations on 32-bit words, visible to all blocks:
 ///   load(const word*), store(word*, value), add(word*, value).
 template <class Atomics, int kBins, int kCopies>
 class HistogramExchange {
-  static constexpr int line = 32;  // words; counters of different use lie on different lines
+  static constexpr int line = 32;  // words; counters of different use are on different lines
 
  public:
   using Word = typename Atomics::Word;
@@ -47,7 +46,7 @@ class HistogramExchange {
   CUDAVISION_HOST_DEVICE explicit HistogramExchange(Word* state)
       : state_(state), parity_(Atomics::load(state) & 1) {}
 
-  /// Number of words that a launch must clear for the next one; block 0 calls clear() for each.
+  /// Words that a launch must clear for the next one; block 0 calls clear() for each.
   static constexpr int clearable = kCopies * kBins;
   CUDAVISION_HOST_DEVICE void clear(int i) const {
     Atomics::store(counts(parity_ ^ 1) + i, 0);

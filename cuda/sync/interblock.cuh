@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files with kernels whose blocks exchange data through device memory while they run.
+// For kernels whose blocks exchange data through device memory while they run.
 
 #include <cuda_runtime.h>
 
@@ -12,9 +12,9 @@
 
 namespace cudavision {
 
-/// Relaxed atomic operations on words in device memory, at device scope. They are written in PTX,
-/// because cuda::atomic_ref does not compile to the same code (CUDA 13.0): it addresses the generic
-/// space instead of global memory, add() would return a value, and load4() would be four loads.
+/// Relaxed atomic operations on words in device memory, at device scope. cuda::atomic_ref does not
+/// compile to the same code (CUDA 13.0): it addresses the generic space, add() returns a value, and
+/// load4() is four loads.
 template <class Number>
 struct RelaxedAtomics;
 
@@ -41,7 +41,7 @@ struct RelaxedAtomics<std::uint32_t> {
                  : "memory");
     return before;
   }
-  /// Loads four neighbouring words from a multiple of 16; each load is atomic by itself.
+  /// Loads four adjacent words from a multiple of 16; each load is atomic by itself.
   static __device__ void load4(const Word* words, Value (&values)[4]) {
     asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
@@ -69,8 +69,8 @@ struct RelaxedAtomics<std::uint64_t> {
 
 using DeviceAtomics = RelaxedAtomics<std::uint32_t>;
 
-/// The tests compile these kernels a second time with delays of random length at every step of the
-/// exchange, because no sanitizer sees a race through device memory.
+/// The tests also compile these kernels with random delays at every step of the exchange, because
+/// no sanitizer detects races through device memory.
 __device__ inline void delay_for_test() {
 #ifdef CUDAVISION_TEST_DELAYS
   std::uint32_t random = static_cast<std::uint32_t>(clock64()) * 2654435761u ^
@@ -84,7 +84,7 @@ __device__ inline void delay_for_test() {
 /// Device memory for an exchange between blocks, cleared before the first launch.
 inline Buffer zeroed_words(Device& device, std::size_t words) {
   Buffer buffer = device.allocate(words * sizeof(std::uint32_t));
-  // The width of a view is an int, so a large buffer is cleared in several pieces.
+  // The width of a view is an int, so a large buffer is cleared in pieces.
   constexpr std::size_t row = std::size_t{1} << 30;
   for (std::size_t at = 0; at < buffer.size(); at += row) {
     const int bytes = static_cast<int>(buffer.size() - at < row ? buffer.size() - at : row);

@@ -2,20 +2,20 @@
 #pragma once
 
 // Blocks of one launch publish sums of their tiles in device memory, so that every block can add
-// what lies above and to the left of its own tile (after Merrill & Garland, "Single-pass parallel
+// the pixels above and to the left of its own tile (after Merrill & Garland, "Single-pass parallel
 // prefix scan with decoupled look-back", 2016; in two dimensions Emoto et al., "An optimal parallel
 // algorithm for computing the summed area table on the GPU", 2018).
 //
 // A block publishes only sums within its tile: for each column, the sum of the tile's pixels up to
-// and including that column; for each row, the sum of the row; and the sum of the tile. A block
-// that needs more adds up the words that the tiles on the way have published. No block publishes
-// after it has waited: blocks take their tiles in ascending order and publish before they poll.
-// Hence the launch ends whatever their speed, as long as all of them are resident.
+// and including the column; for each row, the sum of the row; and the sum of the tile. A block adds
+// the words that the tiles on the way have published. No block publishes after it has waited:
+// blocks take their tiles in ascending order and publish before they poll. The launch therefore
+// ends at any speed of its blocks, if all are resident.
 //
-// A word holds a value and, in its highest two bits, the epoch of the launch that published it.
-// Hence a word with the current epoch is complete, no matter what else has arrived, and nothing
-// has to be cleared between launches: each of them writes every word. The epoch comes from device
-// memory, because a launch that is replayed from a graph has the arguments of the first.
+// A word holds a value and, in its two highest bits, the epoch of the launch that published it. A
+// word with the current epoch is therefore complete, whatever else has arrived. Nothing needs to be
+// cleared between launches, because each launch writes every word. The epoch is in device memory,
+// because a launch that is replayed from a graph has the arguments of the first one.
 //
 // Atomics supplies relaxed operations on words of 32 or 64 bits: instructions on the GPU,
 // std::atomic in the tests, so that ThreadSanitizer sees the protocol.
@@ -27,9 +27,9 @@
 
 namespace cudavision {
 
-/// Tiles that cover a picture; those at its right and lower edges may be cut short.
+/// Tiles that cover a picture; the right and lower edge may cut tiles.
 struct TileGrid {
-  int columns = 0;  ///< tiles beside each other
+  int columns = 0;  ///< tiles side by side
   int rows = 0;
   int tile_width = 0;  ///< pixels
   int tile_height = 0;
@@ -41,25 +41,24 @@ struct TileGrid {
   }
 };
 
-/// Numbers the launches of one kernel, within device memory.
+/// Numbers the launches of one kernel, in device memory.
 template <class Atomics>
 class LaunchEpoch {
  public:
   using Word = typename Atomics::Word;
   static constexpr int words = 3;
 
-  /// state has `words` words, which are zero before the first launch.
+  /// state has `words` words, all zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
-  /// Returns 1, 2 or 3: never 0, which fresh memory holds, and never the epoch of the previous
-  /// launch.
+  /// Returns 1, 2 or 3: never 0, which fresh memory holds, and never the previous launch's epoch.
   CUDAVISION_HOST_DEVICE std::uint32_t current() const { return Atomics::load(state_) + 1; }
 
   /// Draws 0, 1, 2…: one number for each call in a launch.
   CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
 
-  /// Every block calls this once, after its last poll and its last ticket. Returns how many blocks
-  /// retired before it, for advance_if_last(); work in between hides the latency.
+  /// Every block calls this once, after its last poll and its last ticket. Returns the number of
+  /// blocks that retired before it, for advance_if_last(); work in between hides the latency.
   CUDAVISION_HOST_DEVICE std::uint32_t retire() const { return Atomics::fetch_add(state_ + 1, 1); }
   /// Begins the next epoch if this block retired last.
   CUDAVISION_HOST_DEVICE void advance_if_last(std::uint32_t retired_before,
@@ -75,7 +74,7 @@ class LaunchEpoch {
   Word* state_;
 };
 
-/// Publishes the sums of tiles and adds up those of others. Values must be less than 2^30 in words
+/// Publishes the sums of tiles and adds the sums of others. Values must be less than 2^30 in words
 /// of 32 bits, and less than 2^62 in words of 64.
 template <class Atomics>
 class TileExchange {
@@ -86,39 +85,37 @@ class TileExchange {
   CUDAVISION_HOST_DEVICE TileExchange(const TileGrid& grid, Word* words, std::uint32_t epoch)
       : grid_(grid), words_(words), epoch_(static_cast<Value>(epoch) << value_bits) {}
 
-  /// Publishes the sum of the pixels of the tile's columns 0 to `column`.
+  /// sum covers the pixels of the tile's columns 0 to `column`.
   CUDAVISION_HOST_DEVICE void publish_columns(int tile_row, int tile_column, int column,
                                               Value sum) const {
     Atomics::store(columns_word(tile_row, tile_column) + column, epoch_ | sum);
   }
-  /// Publishes the sum of one of the tile's rows.
   CUDAVISION_HOST_DEVICE void publish_row(int tile_row, int tile_column, int row, Value sum) const {
     Atomics::store(rows_word(tile_row, tile_column) + row, epoch_ | sum);
   }
 
-  /// Publishes the sum of the tile.
   CUDAVISION_HOST_DEVICE void publish_tile(int tile_row, int tile_column, Value sum) const {
     Atomics::store(tile_word(tile_row, tile_column), epoch_ | sum);
   }
 
-  // Each of the following polls until the words that it adds up are published. It loads kBatch
-  // words of 32 bits, or half as many of 64, at a time, and needs as many registers.
+  // The following functions poll until the words that they add are published. They load kBatch
+  // words of 32 bits, or half as many of 64, at a time, in as many registers.
 
-  /// Returns the sum of the pixels above the tile, from its first column to `column`.
+  /// Sum of the pixels above the tile, from its first column to `column`.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum columns_above(int tile_row, int tile_column, int column) const {
     return added<Sum, kBatch>(columns_word(0, tile_column) + column,
                               static_cast<std::uint32_t>(grid_.columns) * grid_.tile_width,
                               tile_row);
   }
-  /// Returns the sum of the pixels to the left of the tile in one of its rows.
+  /// Sum of the pixels to the left of the tile in one of its rows.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row) const {
     return added<Sum, kBatch>(rows_word(tile_row, 0) + row,
                               static_cast<std::uint32_t>(grid_.tile_height), tile_column);
   }
-  /// Returns the share of thread (x, y) in the sum of the pixels that lie both above the tile and
-  /// to its left. shares_x·shares_y threads add up this sum together.
+  /// Share of thread (x, y) in the sum of the pixels above and to the left of the tile, which
+  /// shares_x·shares_y threads compute together.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int x, int shares_x, int y,
                                     int shares_y) const {
@@ -150,8 +147,7 @@ class TileExchange {
            static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column;
   }
 
-  /// Returns the sum of `count` words that lie `step` words apart, and waits until each is
-  /// published.
+  /// Sum of `count` words, `step` words apart. Waits until each is published.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum added(const Word* word, std::uint32_t step, int count) const {
     constexpr int batch = kBatch * 4 / static_cast<int>(sizeof(Value));
@@ -168,8 +164,7 @@ class TileExchange {
     return sum;
   }
 
-  /// Loads a batch of words, of which `count` exist; the others count as published zeros. Returns
-  /// true if all of them are published.
+  /// Loads a batch of words; those beyond `count` are zero. Returns true if all are published.
   template <int kBatch>
   CUDAVISION_HOST_DEVICE bool poll(const Word* word, std::uint32_t step, int count,
                                    Value (&values)[kBatch]) const {
