@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on the CPU, one row of blocks after the other. The rows of samples that belong to it
-// are added up, byte by byte or word by word, whatever channels these belong to. The sums of each
-// block give one row of the result, which is written to all of them.
+// The mosaic on the CPU, one row of blocks at a time. Its rows of samples are added byte by byte or
+// word by word, without regard to channels. The sums of each block give one row of the result,
+// which is written to all of its rows.
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ void add_words(const std::uint8_t* row, int count, int shift, std::uint32_t larg
     sums[i] += sample_value(load16(row + 2 * i), shift, largest);
 }
 
-/// Writes the result's bytes, and the input's where kept is 0xff.
+/// Writes the result's bytes, or the input's if kept is 0xff.
 CUDAVISION_TARGET_CLONES
 void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint8_t* kept,
              int count, std::uint8_t* out) {
@@ -37,7 +37,6 @@ void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint
     out[i] = static_cast<std::uint8_t>((in[i] & kept[i]) | result[i]);
 }
 
-/// The scratch memory of a band.
 struct RowMemory {
   RowMemory(Scratch& scratch, int row_bytes)
       : sums(scratch.take<std::uint32_t>(row_bytes)),
@@ -48,7 +47,6 @@ struct RowMemory {
   std::uint8_t *result, *kept;
 };
 
-/// Returns the largest number of bytes in a row.
 int max_row_bytes(const FrameLayout& layout) {
   int bytes = 0;
   for (const PlaneShape& plane : layout.planes)
@@ -88,7 +86,6 @@ class MosaicCpu final : public Mosaic::Backend {
       for (int p = 0; p < layout_.plane_count; ++p) {
         for (int field = 0; field < field_count(parameters_); ++field)
           hide_field(band, memory, p, field, in.planes[p], out.planes[p], active);
-        // Rows that belong to no channel are copied.
         const int used = planes_[p].sample_rows;
         const Band unused = band.of(in.planes[p].height - used);
         copy_rows(in.planes[p], out.planes[p], used + unused.begin, used + unused.end);
@@ -97,7 +94,7 @@ class MosaicCpu final : public Mosaic::Backend {
   }
 
  private:
-  /// Hides the rows of blocks that are a thread's share.
+  /// Hides a thread's share of the rows of blocks.
   void hide_field(const Band& band, const RowMemory& memory, int p, int field,
                   View<const std::uint8_t> in, View<std::uint8_t> out,
                   const regions::ActiveCells* active) const {
@@ -118,7 +115,7 @@ class MosaicCpu final : public Mosaic::Backend {
     }
   }
 
-  /// Calls function(Run) for the blocks of a row that are needed.
+  /// Calls function(Run) for the needed blocks of a row.
   template <class Function>
   void for_each_run(const BlockRow& row, const regions::ActiveCells* active,
                     const Function& function) const {
@@ -166,7 +163,7 @@ class MosaicCpu final : public Mosaic::Backend {
 
     std::fill_n(memory.result + begin, length, std::uint8_t{0});
     std::fill_n(memory.kept + begin, length, std::uint8_t{0xff});
-    int replaced = 0;  // bytes
+    int replaced = 0;  // in bytes
     for (int c = 0; c < layout_.channel_count; ++c)
       if (layout_.channels[c].plane == row.plane && hides(layout_.channels[c]))
         replaced += bytes * make_result(c, row, run, memory);

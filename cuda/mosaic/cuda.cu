@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on CUDA: one launch for all planes. A thread block adds up the samples of some blocks
-// side by side in shared memory, and writes their means over them.
+// The mosaic on CUDA: one launch for all planes. A thread block sums the samples of some adjacent
+// blocks in shared memory, and overwrites them with their means.
 
 #include <algorithm>
 
@@ -13,12 +13,11 @@ namespace cudavision::mosaic {
 namespace {
 
 #if __CUDACC_VER_MAJOR__ < 13
-constexpr int max_warps = 20;  // With more, the code for cards of 9.0 would spill 4 bytes.
+constexpr int max_warps = 20;  // more would spill 4 bytes on 9.0
 #else
 constexpr int max_warps = 24;
 #endif
-/// The rows that a thread reads before its block adds up. Fewer would not hide the memory's
-/// latency.
+/// Rows that a thread reads before its block adds. Fewer would not hide the memory's latency.
 constexpr int thread_rows = 4;
 
 __device__ inline const std::uint8_t* in_row(const MosaicPlane& plane, int y) {
@@ -28,7 +27,7 @@ __device__ inline std::uint8_t* out_row(const MosaicPlane& plane, int y) {
   return plane.out + static_cast<std::int64_t>(y) * plane.out_pitch;
 }
 
-/// The part of a tile that a thread works on: chunks in columns `warp_lanes` apart, and rows.
+/// A thread's part of a tile: some rows, and chunks in columns `warp_lanes` apart.
 struct ThreadPart {
   int lane, warp, warps;
 
@@ -89,8 +88,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
   const MosaicPlane& plane = plane_of_tile(a, number);
   const MosaicTile tile(a, plane, number);
   if (!tile.is_needed(a)) {
-    // One block is enough to keep this launch from being complete before earlier ones are. The
-    // others make room for the blocks that have work.
+    // Exits an idle block. One block waits, so that launches finish in order.
     if (number == 0)
       grid_dependency_wait();
     launch_dependents();
@@ -102,7 +100,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
     values[slot] = a.solid ? plane.value[slot % plane.channel_count] : 0;
   __syncthreads();
   grid_dependency_wait();
-  // Where little of the frame is hidden, the next launch may use the rest of the GPU.
+  // If little of the frame is hidden, the next launch may use the rest of the GPU.
   if (!a.everywhere)
     launch_dependents();
   if (!a.solid) {
@@ -142,7 +140,7 @@ class MosaicCuda final : public Mosaic::Backend {
   }
 
  private:
-  /// Copies rows that belong to no channel.
+  /// Copies rows outside all channels.
   void copy_unused_rows(const ConstFrame& in, const Frame& out) {
     for (int p = 0; p < layout_.plane_count; ++p) {
       const int rows = regions::plane_bytes(layout_, p).sample_rows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The host's side of a launch: what the planes of a frame are, and how they are cut into tiles.
+// The host's part of a launch: describes the planes of a frame and cuts them into tiles.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace cudavision::mosaic {
 
-/// Describes a plane of a field. The addresses and first_tile are missing.
+/// Describes a plane of a field, except for the addresses and first_tile.
 inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& parameters,
                                   int block_size, int number, int field) {
   MosaicPlane plane;
@@ -33,8 +33,7 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
         plane.slot[at + b] = static_cast<std::int8_t>(slot);
   }
 
-  // A warp loads 512 bytes of a row at once. Tiles that begin at multiples of 16 bytes are stored
-  // in whole chunks.
+  // Warps load 512 bytes of a row at once. Tiles aligned to 16 bytes are stored in whole chunks.
   constexpr int width = warp_lanes * Chunk::bytes;
   const int group = separable_blocks(plane, block_size);
   const int max_blocks = std::max(
@@ -46,7 +45,7 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
     if (tile_bytes > width)
       break;
     const bool is_whole = tile_bytes % Chunk::bytes == 0;
-    // Tiles that begin elsewhere have bytes of one more chunk.
+    // Unaligned tiles touch one more chunk.
     if (whole ? is_whole : is_whole || tile_bytes + Chunk::bytes <= width) {
       plane.tile_blocks = blocks;
       whole = is_whole;
@@ -57,7 +56,7 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
   return plane;
 }
 
-/// The arguments of a launch, made from parameters and then given frames.
+/// The arguments of a launch: made from parameters, then completed with frames.
 class MosaicLaunch {
  public:
   MosaicLaunch(const FrameLayout& layout, const Parameters& parameters) : parameters_(parameters) {
@@ -114,7 +113,7 @@ class MosaicLaunch {
   MosaicArguments arguments;
 
  private:
-  /// The plane of the frame, and its field, that one of the planes in the arguments shows.
+  /// The plane and field of the frame that one of the argument planes describes.
   struct Source {
     int plane, field;
   };

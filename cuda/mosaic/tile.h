@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the thread blocks of a launch share the planes of a frame, and what one thread does with its
-// bytes. All of this compiles for the host, too, where the tests run it tile by tile.
+// How the thread blocks of a launch share the planes of a frame, and the work of one thread.
 
 #include <cstdint>
 #include <type_traits>
@@ -25,18 +24,17 @@ struct MosaicPlane : regions::PlaneBytes {
 
   int tile_blocks = 1;  ///< blocks side by side in a tile
   int strips = 0;       ///< tiles side by side
-  int first_tile = 0;   ///< the tiles of earlier planes come before it
+  int first_tile = 0;   ///< number of the plane's first tile
 
-  int channel_count = 0;  ///< that are hidden
-  /// By a byte's position in its period: the number of its channel among those, or −1.
+  int channel_count = 0;  ///< of hidden channels
+  /// By a byte's position in its period: the number of its hidden channel, or −1.
   std::int8_t slot[max_period] = {};
-  /// By that number.
+  /// By number of the hidden channel.
   std::uint8_t slot_pixels[FrameLayout::max_channels] = {};  ///< pixels per sample along x
   int slot_width[FrameLayout::max_channels] = {};            ///< samples per row
   std::uint16_t value[FrameLayout::max_channels] = {};       ///< of the solid colour
 };
 
-/// The one argument of the kernels.
 struct MosaicArguments {
   static constexpr int max_planes = 2 * FrameLayout::max_planes;  ///< two fields of four planes
   static constexpr int max_slots = 512;  ///< blocks of a tile times its channels
@@ -46,19 +44,19 @@ struct MosaicArguments {
   int tile_count = 0;
   int block_size = 0;
   std::uint32_t reciprocal = 0;  ///< 2^32 div block_size + 1
-  int blocks = 0;                ///< in a row
+  int blocks = 0;                ///< per row
   bool solid = false;
   int shift = 0;  ///< of words, as in FrameLayout
   std::uint32_t largest = 255;
 
-  int frame_rows = 1;      ///< rows of the frame for one of a field
-  bool everywhere = true;  ///< else only tiles that touch active cells are needed
+  int frame_rows = 1;      ///< rows of the frame per row of a field
+  bool everywhere = true;  ///< if false, only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 
 constexpr int warp_lanes = 32;
 
-/// The work of a thread block: blocks side by side in one row of blocks.
+/// The work of a thread block: adjacent blocks of one row of blocks.
 struct MosaicTile {
   const MosaicPlane& plane;
   int first_block;
@@ -85,10 +83,10 @@ struct MosaicTile {
   }
 
   CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }
-  /// The place of the first chunk with bytes of the tile.
+  /// Start of the first chunk with bytes of the tile.
   CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Chunk::bytes * Chunk::bytes; }
 
-  /// Returns the number of samples of a slot: a channel in a block.
+  /// Number of samples of a slot: a channel in a block.
   CUDAVISION_HOST_DEVICE int samples(const MosaicArguments& a, int slot) const {
     const int block = first_block + slot / plane.channel_count,
               channel = slot % plane.channel_count;
@@ -106,15 +104,14 @@ CUDAVISION_HOST_DEVICE inline const MosaicPlane& plane_of_tile(const MosaicArgum
   return a.planes[number];
 }
 
-/// Returns the block in which a pixel is. This is pixel div block_size, exact because the product
-/// of a pixel's number and the reciprocal's error is below 2^32.
+/// pixel div block_size: exact, because the pixel times the reciprocal's error is below 2^32.
 CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) {
   return static_cast<int>(std::uint64_t{static_cast<std::uint32_t>(pixel)} * a.reciprocal >> 32);
 }
 
-/// Calls function(sample, slot) for each sample of the chunk that begins at byte x, with slot −1
-/// where it is not one of the tile that is hidden. Samples kPeriod apart come one after the other;
-/// that is the plane's period, or as many as a chunk has.
+/// Calls function(sample, slot) for each sample of the chunk that begins at byte x; slot is −1 if
+/// the sample is not hidden by the tile. Samples kPeriod apart follow each other; kPeriod is the
+/// plane's period, or the number of samples of a chunk.
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
@@ -137,7 +134,7 @@ CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, con
   }
 }
 
-/// Calls function(std::integral_constant) with a period that for_each_sample() takes.
+/// Calls function(std::integral_constant) with the period for for_each_sample().
 template <int kSampleBytes, class Function>
 CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const Function& function) {
   switch (plane.period / kSampleBytes) {
@@ -158,8 +155,7 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// The sums of the samples of chunks that lie below each other: up to 256, so that 16 bits are
-/// enough for each byte.
+/// Sums of the samples of up to 256 chunks below each other, so that 16 bits suffice per byte.
 template <int kSampleBytes>
 class ChunkSums {
  public:
@@ -188,8 +184,7 @@ class ChunkSums {
   std::uint32_t sums_[2 * Chunk::word_count] = {};
 };
 
-/// Calls add(slot, sum) with the sums of a chunk's samples. Samples of one slot that come one after
-/// the other are added first.
+/// Calls add(slot, sum) with the sums of a chunk's samples; consecutive equal slots are combined.
 template <int kSampleBytes, class Add>
 CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const MosaicTile& tile,
                                                 int x, const ChunkSums<kSampleBytes>& sums,
@@ -211,7 +206,7 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
   });
 }
 
-/// The bytes that replace those of a chunk.
+/// The new bytes of a chunk.
 struct Replacement {
   Chunk result;
   Chunk kept;  ///< 0xff for bytes of the input that stay
@@ -226,7 +221,7 @@ struct Replacement {
   }
 };
 
-/// Returns what replaces the chunk that begins at byte x. value(slot) is that of a slot's samples.
+/// The replacement of the chunk at byte x. value(slot) is the value of a slot's samples.
 template <int kSampleBytes, class Value>
 CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
                                                       const MosaicTile& tile, int x,
@@ -254,8 +249,7 @@ CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
   return chunk;
 }
 
-/// Stores those bytes of a chunk that are in the tile, or all with a single access if `whole` is
-/// true.
+/// Stores the bytes of a chunk that are in the tile. `whole` stores all with a single access.
 CUDAVISION_HOST_DEVICE inline void store_in_tile(const Chunk& chunk, const MosaicTile& tile, int x,
                                                  std::uint8_t* row, bool whole) {
   if (whole) {
