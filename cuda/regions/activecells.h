@@ -7,10 +7,9 @@
 
 namespace cudavision::regions {
 
-/// The parts of a frame in which an operation's result is needed, as a coarse map: the frame in up
-/// to 64×64 cells, one bit for each. Its size and the cost of a look-up do not depend on the number
-/// of regions. An operation that is given such a map leaves out what touches no active cell. There,
-/// its output is undefined.
+/// A coarse map of the parts of a frame in which an operation's result is needed: up to 64×64
+/// cells, one bit each. Its size and look-up cost do not depend on the number of regions.
+/// Operations skip everything that touches no active cell; their output is undefined there.
 class ActiveCells {
  public:
   static constexpr int side = 64;
@@ -24,7 +23,7 @@ class ActiveCells {
       ++shift_y_;
   }
 
-  /// Activates the cells that have pixels in the box, as far as it lies in the frame.
+  /// Activates the cells with pixels in the box, clipped to the frame.
   void add(const Box& box) {
     const Box inside = clipped(box, width_, height_);
     if (inside.empty())
@@ -33,8 +32,8 @@ class ActiveCells {
       rows_[y] |= columns(inside.x0, inside.x1);
   }
 
-  /// Returns true if there is an active cell with pixels in the box, which begins in the frame, has
-  /// at least one pixel, and may end beyond the frame.
+  /// True if an active cell has pixels in the box, which begins in the frame, has at least one
+  /// pixel, and may end beyond the frame.
   CUDAVISION_HOST_DEVICE bool touch(const Box& box) const {
     const std::uint64_t mask = columns(box.x0, box.x1);
     const int last = (box.y1 - 1) >> shift_y_;
@@ -45,7 +44,7 @@ class ActiveCells {
   }
 
   /// Calls function(x0, x1) for the pixels [x0, x1) of each run of active cells in a row of pixels.
-  /// Runs with gaps of at most `gap` pixels between them count as one.
+  /// Joins runs with gaps of at most `gap` pixels.
   template <class Function>
   void for_each_run(int y, int gap, const Function& function) const {
     int begin = 0, end = 0;  // of the run so far
@@ -71,7 +70,7 @@ class ActiveCells {
   std::uint64_t row(int number) const { return rows_[number]; }
 
  private:
-  /// The bits of the columns that have pixels from x0 to x1 − 1.
+  /// Bits of the columns with pixels from x0 to x1 − 1.
   CUDAVISION_HOST_DEVICE std::uint64_t columns(int x0, int x1) const {
     const int last = (x1 - 1) >> shift_x_;
     const int cell = x0 >> shift_x_, first = cell < side ? cell : side - 1;
@@ -81,7 +80,7 @@ class ActiveCells {
 
   std::uint64_t rows_[side] = {};
   int width_ = 0, height_ = 0;
-  int shift_x_ = 0, shift_y_ = 0;  // a cell is 2^shift pixels wide, or high
+  int shift_x_ = 0, shift_y_ = 0;  // a cell has 2^shift pixels along each axis
 };
 
 }  // namespace cudavision::regions

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that both backends of regionblend.h implement. Its callers have validated layouts,
-// parameters and frames.
+// Interface of both backends. Callers have validated layouts, parameters and frames.
 
 #include <memory>
 

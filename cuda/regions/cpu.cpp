@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blend of regions on the CPU. A row is copied first. Where regions reach it, the weights of
-// its samples are computed from those of the pixels that they cover, and its channels are blended
-// with them one after the other.
+// The blend of regions on the CPU. Each row is copied first. If regions reach it, the weights of
+// its samples are computed from the pixels that they cover, and its channels are blended in turn.
 
 #include <algorithm>
 
@@ -35,7 +34,7 @@ struct Bytes {
   }
 };
 
-/// Blends those samples of a channel that are in the span. The rows are those of its plane.
+/// Blends a channel's samples in the span. The rows are the rows of its plane.
 template <class Samples>
 void blend(const Samples& samples, const Channel& channel, const std::uint16_t* weights, Span span,
            const std::uint8_t* in, const std::uint8_t* processed, std::uint8_t* out) {
@@ -49,7 +48,7 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
   }
 }
 
-/// Raises weights to others, which are 0 outside of their span. Returns the span of both.
+/// Raises weights to others, which are 0 outside their span. Returns the span of both.
 Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span other_span) {
   if (other_span.begin >= other_span.end)
     return span;
@@ -63,7 +62,6 @@ Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span 
   return both;
 }
 
-/// The scratch memory of a band.
 struct WeightMemory {
   WeightMemory(Scratch& scratch, int width)
       : weights(scratch.take<std::uint16_t>(width)), others(scratch.take<std::uint16_t>(width)) {}
@@ -105,7 +103,7 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   void blend_row(const Samples& samples, int plane, int y, const WeightMemory& memory,
                  const ConstFrame& in, const ConstFrame& processed, const Frame& out) const {
     Span span{0, 0};
-    const Channel* weighted = nullptr;  // the channel whose weights have been computed
+    const Channel* weighted = nullptr;  // channel whose weights have been computed
     for (int c = 0; c < layout_.channel_count; ++c) {
       const Channel& channel = layout_.channels[c];
       if (channel.plane != plane || y >= channel.height)
@@ -118,8 +116,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     }
   }
 
-  /// Computes the weights of a row of a channel's samples, the largest of the pixels that each of
-  /// them covers. Returns a span of samples outside of which they are 0 and have not been written.
+  /// Computes the weights of a row of samples: the maximum of the pixels that each sample covers.
+  /// Outside the returned span, the weights are 0 and have not been written.
   Span find_sample_weights(const Channel& channel, int y, const WeightMemory& memory) const {
     std::uint16_t *const weights = memory.weights, *const others = memory.others;
     const CoveredPixels rows = covered_rows(y, channel.subsampling_y, layout_.height, fields_);

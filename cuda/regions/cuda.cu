@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blend of regions on CUDA: one launch for all planes. It is meant to start while the operation
-// before it is still working. Tiles that no region reaches are copied meanwhile, and the others
-// find their weights. Then these wait for the operation. Where no pixel has a weight, no operation
-// has been launched, and this launch is a copy of the frame.
+// The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
+// is still working. Meanwhile it copies tiles that no region reaches and computes the weights of
+// the others, which then wait for the operation. If all weights are 0, no operation has been
+// launched, and this launch copies the frame.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/layoutcheck.h"
@@ -15,11 +15,11 @@
 namespace cudavision::regions {
 namespace {
 
-/// The numbers of blocks that must fit on a multiprocessor. A copy has nothing but its threads to
-/// hide the memory's latency. With eight warps, whose lanes load twice each, it took 3.05 µs for
-/// 3840×2160 bytes on an H200, and 3.99 with four warps, whose lanes load four times.
+/// Minimums of blocks per multiprocessor. A copy needs many threads to hide the memory's latency.
+/// With eight warps, whose lanes load twice each, it took 3.05 µs for 3840×2160 bytes on an H200,
+/// and 3.99 with four warps, whose lanes load four times.
 #if __CUDACC_VER_MAJOR__ < 13
-constexpr int weighing_blocks = 7;  // With eight, the code would spill 8 bytes.
+constexpr int weighing_blocks = 7;  // eight would spill 8 bytes
 #else
 constexpr int weighing_blocks = 8;
 #endif
@@ -43,7 +43,6 @@ __device__ inline std::uint8_t* out_row(const ThreadPart& part, int row) {
   return part.plane.out + static_cast<std::int64_t>(part.row(row)) * part.plane.out_pitch + part.x;
 }
 
-/// Loads the rows of the input from number `first` on.
 template <int kRows>
 __device__ inline void load_input(const ThreadPart& part, int first, Chunk (&in)[kRows]) {
 #pragma unroll
@@ -60,14 +59,13 @@ __device__ inline void store_output(const ThreadPart& part, int first, const Chu
       out[r].store(out_row(part, first + r), part.left, part.whole());
 }
 
-/// Ends a block that needed nothing of the operation. One block is enough to keep this launch from
-/// being complete before earlier ones are.
+/// Exits a block that did not need the operation. One block waits, so that launches end in order.
 __device__ inline void end_copy(int block) {
   if (block == 0)
     grid_dependency_wait();
 }
 
-/// Copies the frame, where no operation has been launched. Two threads share the rows of a part.
+/// Copies the frame if no operation has been launched. Two threads share the rows of a part.
 __global__ void __launch_bounds__(copying_threads, copying_blocks)
     copy_planes(const __grid_constant__ BlendArguments a) {
   constexpr int rows = BlendTile::thread_rows / 2;

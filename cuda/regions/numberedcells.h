@@ -7,12 +7,11 @@
 
 namespace cudavision::regions {
 
-/// The active cells of a map with numbers, row by row. With them, a launch has blocks for these
-/// cells only: each block finds the cell of its number by itself. The cells may be larger than
-/// those of the map.
+/// The numbered active cells of a map, row by row, for launches with blocks for these cells only:
+/// each block finds the cell of its number. The cells may be larger than the map's.
 class NumberedCells {
  public:
-  /// A cell covers the pixels from (x, y) on.
+  /// First pixel of a cell.
   struct Place {
     int x, y;
   };
@@ -36,7 +35,6 @@ class NumberedCells {
   CUDAVISION_HOST_DEVICE int width() const { return width_; }
   CUDAVISION_HOST_DEVICE int height() const { return height_; }
 
-  /// number is less than count().
   CUDAVISION_HOST_DEVICE Place operator[](int number) const {
     int row = 0;
     CUDAVISION_UNROLL
@@ -47,15 +45,14 @@ class NumberedCells {
   }
 
  private:
-  /// Returns a word with one bit for each `count` bits of `bits`, set if any of them is. count is a
-  /// power of two.
+  /// A bit for each `count` bits of `bits`, set if any of them is. count is a power of two.
   static std::uint64_t joined(std::uint64_t bits, int count) {
     for (; count > 1 && bits > 1; count /= 2)
       bits = even_bits(bits | bits >> 1);
     return bits;
   }
 
-  /// Returns the bits in even places side by side.
+  /// The even bits side by side.
   static std::uint64_t even_bits(std::uint64_t bits) {
     constexpr std::uint64_t masks[] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
                                        0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
@@ -73,7 +70,7 @@ class NumberedCells {
 #endif
   }
 
-  /// Returns the place of a set bit that `below` others are below.
+  /// Position of the set bit that has `below` set bits below it.
   CUDAVISION_HOST_DEVICE static int bit_of(std::uint64_t word, int below) {
     int place = 0;
     CUDAVISION_UNROLL

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The meaning of the bytes of a plane, for kernels whose threads take bytes of a row, whatever the
-// format. All of this compiles for the host, too.
+// The meaning of the bytes of a plane, for kernels that process bytes of any format.
 
 #include <cstdint>
 
@@ -11,36 +10,35 @@
 
 namespace cudavision::regions {
 
-/// The bytes in the rows of a plane. A period is the smallest number of bytes after which the
-/// channels repeat.
+/// The bytes of a plane's rows. The channels repeat after a period, which is as short as possible.
 struct PlaneBytes {
   static constexpr int max_period = 8;
 
   int rows = 0, row_bytes = 0;
-  int sample_rows = 0;  ///< the rest belongs to no channel
+  int sample_rows = 0;  ///< further rows belong to no channel
 
   int row_pixels = 1;     ///< rows of pixels that a row covers
   int period = 1;         ///< bytes
-  int period_pixels = 1;  ///< that a period covers
+  int period_pixels = 1;  ///< pixels that a period covers
   /// By a byte's position in its period: the position in a row from which on such bytes belong to
-  /// no channel; the first pixel that the byte's sample covers, counted from the first of the
-  /// period; how many it covers; and its channel.
+  /// no channel; the first pixel that the byte's sample covers, counted from the period's first;
+  /// the number of covered pixels; and the channel.
   int end[max_period] = {};
   std::uint8_t pixel[max_period] = {};
   std::uint8_t pixels[max_period] = {};
   std::uint8_t channel[max_period] = {};
 };
 
-/// Throws invalid_argument if a plane's channels do not repeat with a period: they must have equal
-/// heights and equal vertical subsampling, their steps must divide the largest of them, which is at
-/// most 8 bytes, and over it they must cover equally many pixels. A sample covers at most
-/// 8 pixels along an axis, and some in the frame.
+/// Throws invalid_argument if a plane's channels do not repeat with a period: their heights and
+/// vertical subsampling must be equal. Their steps must divide the largest step, which is at most 8
+/// bytes, and must cover equally many pixels over it. A sample must cover at most 8 pixels along an
+/// axis, and at least one in the frame.
 void check_plane_bytes(const char* operation, const FrameLayout& layout);
 
-/// Describes a plane of a layout that check_plane_bytes() accepts.
+/// layout must be one that check_plane_bytes() accepts.
 PlaneBytes plane_bytes(const FrameLayout& layout, int plane);
 
-/// A byte of a row, which moves on along the row.
+/// A byte of a row, which advances along the row.
 class BytePlace {
  public:
   CUDAVISION_HOST_DEVICE BytePlace(const PlaneBytes& plane, int position)
@@ -68,7 +66,7 @@ class BytePlace {
   const PlaneBytes& plane_;
   int position_;
   int first_pixel_;  // of the period
-  int within_;       // the period
+  int within_;       // in the period
 };
 
 /// A thread's 16 bytes of one row.

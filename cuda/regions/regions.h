@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Regions of a frame, and the weight that they give each pixel. Both devices share this arithmetic.
+// Regions of a frame, and the weight that they give each pixel, for both devices.
 //
 // A region is a box of pixels [x0, x1) × [y0, y1), or the ellipse that touches the box's sides. The
-// margin has been added to the box already. A pixel's weight is 256 in the region and, with a
-// feather of f pixels, falls linearly with the distance d from the region:
+// box includes the margin. A pixel's weight is 256 in the region and, with a feather of f pixels,
+// falls linearly with the distance d from the region:
 //   w(d) = 256                                  where d = 0
 //        = (256·(f − d) + f div 2) div f        where 0 < d < f
 //        = 0                                    where d ≥ f
@@ -22,17 +22,17 @@
 //   s² + t² ≤ 2^30: in the region, d = 0; else
 //   r = isqrt(s² + t²),  p = isqrt((u² + v²)·2^8),  d = p·(r − 2^15) div r     in 1/32 pixel
 //   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, else 0
-// Where x lies outside [x0 − f, x1 + f), s is 2^25, and likewise t, which makes the weight 0.
-// Without that, rounding would let ellipses wider than about 30000 pixels reach beyond their boxes.
+// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way.
+// Otherwise rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
 //
-// Where regions overlap, the largest weight counts. Inverted, a pixel's weight is 256 minus that.
+// If regions overlap, the largest weight counts. The inverted weight is 256 minus the weight.
 //
-// A sample covers pixels, and has the largest of their weights (the inverted ones, if inverted), so
-// that nothing of a region stays as it was. With s pixels per sample along an axis:
+// A sample has the largest weight (after inversion) of the pixels that it covers, so that no part
+// of a region stays unchanged. With s pixels per sample along an axis:
 //   column i, and row i of a whole picture, cover the pixels s·i + j           for 0 ≤ j < s
 //   row 2k + f of field f (0 or 1) of an interlaced frame covers 2(s·k + j) + f
-// Beyond the frame, a pixel counts as the last one in it. This way every pixel is covered, also
-// where the rows of two fields do not come out even.
+// Pixels beyond the frame are replaced by the last one in it. Every pixel is thus covered, also if
+// the rows of two fields are uneven.
 
 #include <algorithm>
 #include <array>
@@ -44,13 +44,12 @@
 
 namespace cudavision::regions {
 
-/// The weight of a pixel that is replaced as a whole.
+/// The weight of a pixel that is replaced completely.
 constexpr int full_weight = 256;
 
 enum class Shape : std::uint8_t { rectangle, ellipse };
 
-/// The pixels [x0, x1) × [y0, y1). They may lie beyond the frame. A box without pixels is allowed,
-/// and selects none.
+/// The pixels [x0, x1) × [y0, y1), which may be outside the frame. A box may be empty.
 struct Box {
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 
@@ -58,12 +57,11 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// Returns the box with `pixels` more on each side.
 CUDAVISION_HOST_DEVICE inline Box grown(const Box& box, int pixels) {
   return {box.x0 - pixels, box.y0 - pixels, box.x1 + pixels, box.y1 + pixels};
 }
 
-/// Returns the part of the box in a frame of that size, which may be empty.
+/// The part of the box in a frame of this size, which may be empty.
 inline Box clipped(const Box& box, int width, int height) {
   return {std::max(box.x0, 0), std::max(box.y0, 0), std::min(box.x1, width),
           std::min(box.y1, height)};
@@ -84,7 +82,7 @@ struct CoveredPixels {
   }
 };
 
-/// `pixels` is how many a sample covers along the axis, `length` the frame's size along it.
+/// A sample covers `pixels` pixels along an axis of the frame with `length` pixels.
 CUDAVISION_HOST_DEVICE inline CoveredPixels covered_columns(int column, int pixels, int length) {
   return {column * pixels, 1, pixels, length - 1};
 }
@@ -95,9 +93,8 @@ CUDAVISION_HOST_DEVICE inline CoveredPixels covered_rows(int row, int pixels, in
   return {2 * pixels * (row / 2) + row % 2, 2, pixels, length - 1};
 }
 
-/// Returns the covered pixel that is nearest to the centre of [first, end). A region's weight does
-/// not rise with the distance from its centre along either axis, so it is the largest at the pixel
-/// that is the nearest along both.
+/// The covered pixel nearest to the centre of [first, end). It has the largest weight, because a
+/// region's weight does not rise with the distance from its centre along either axis.
 CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int first, int end) {
   int best = covered[0];
   CUDAVISION_NO_UNROLL
@@ -110,7 +107,6 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
   return best;
 }
 
-/// The selection of pixels. All of this may change from one frame to the next.
 struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
@@ -121,11 +117,11 @@ struct Parameters {
 
   Shape shape = Shape::rectangle;
   int margin = 0;       ///< pixels, added to each side of each box
-  int feather = 0;      ///< pixels, over which the weight falls to 0 outside a region
+  int feather = 0;      ///< pixels over which the weight falls to 0 outside a region
   bool invert = false;  ///< select everything but the regions
   bool fields = false;  ///< interlaced video: even and odd rows cover pixels of their own field
   int count = 0;        ///< at most max_count
-  std::array<Box, max_count> boxes{};  ///< the first `count` count
+  std::array<Box, max_count> boxes{};  ///< the first `count` are used
 
   bool operator==(const Parameters& other) const noexcept {
     return shape == other.shape && margin == other.margin && feather == other.feather &&
@@ -134,7 +130,6 @@ struct Parameters {
   }
 };
 
-/// A region as the weights need it.
 struct Region {
   Box box;                         ///< with the margin
   std::uint32_t scale_x, scale_y;  ///< 2^31 div the box's width and height
@@ -147,8 +142,8 @@ inline Region region_of(const Box& box, int margin) {
           unit / static_cast<std::uint32_t>(whole.y1 - whole.y0)};
 }
 
-/// Returns the weight of a pixel at `at` along one axis of the rectangle [first, end). A pixel's
-/// weight is the smaller one of both axes, because w(d) does not rise with d.
+/// Weight of a pixel at `at` along one axis of the rectangle [first, end). A pixel's weight is the
+/// minimum of both axes, because w(d) does not rise with d.
 CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feather, int at) {
   const int before = first - at, after = at - end + 1;
   const int distance = before > after ? before : after;
@@ -165,7 +160,7 @@ struct EllipseOffset {
   std::uint64_t normalised_square;  ///< s² or t²
 };
 
-/// `at` is a pixel's place along an axis of the ellipse, whose box is [first, end) there.
+/// `at` is a pixel's position along an axis of the ellipse, whose box is [first, end) there.
 CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, std::uint32_t scale,
                                                            int feather, int at) {
   const int signed_offset = 2 * at + 1 - first - end;
@@ -178,15 +173,15 @@ CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, s
   return {offset * offset, normalised * normalised};
 }
 
-/// The next two compute in binary64, which is exact enough here: an integer quotient or root up to
-/// 2^26 that the true value does not reach is farther from it than rounding goes.
+/// The next two functions compute in binary64, which is exact here: a true value just below an
+/// integer up to 2^26 differs from it by more than the rounding error.
 
-/// Returns the integer part of the square root of a value below 2^52.
+/// Integer part of the square root of a value below 2^52.
 CUDAVISION_HOST_DEVICE inline std::uint64_t integer_root(std::uint64_t value) {
   return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(value)));
 }
 
-/// Returns a div b, where b and the result are below 2^26.
+/// a div b, where b and the result are below 2^26.
 CUDAVISION_HOST_DEVICE inline std::uint64_t integer_quotient(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(static_cast<double>(a) / static_cast<double>(b));
 }
@@ -208,8 +203,7 @@ CUDAVISION_HOST_DEVICE inline int ellipse_weight(const EllipseOffset& x, const E
   return (8 * static_cast<int>(end - distance) + feather / 2) / feather;
 }
 
-/// Returns `in` where the weight is 0, `processed` where it is 256, and a mixture in between,
-/// rounded to the nearest value, half up.
+/// Blends `in` (weight 0) and `processed` (256), rounded half up.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed(std::uint32_t in, std::uint32_t processed,
                                                   int weight) {
   const int difference = static_cast<int>(processed) - static_cast<int>(in);

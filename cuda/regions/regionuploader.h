@@ -8,14 +8,12 @@
 
 namespace cudavision::regions {
 
-/// Holds the regions in device memory.
 class RegionUploader {
  public:
   explicit RegionUploader(Device& device) : uploader_(device, Parameters::max_count * words) {}
 
   const Region* regions() const { return reinterpret_cast<const Region*>(uploader_.tables()); }
 
-  /// Enqueues the upload.
   void upload(const RegionList& list) {
     if (list.count == 0)
       return;

@@ -7,7 +7,6 @@
 
 namespace cudavision::regions {
 
-/// Pixels [begin, end) of a row.
 struct Span {
   int begin, end;
 };
@@ -19,8 +18,8 @@ class RowWeights {
 
   void set(const Parameters& parameters, const RegionList& regions);
 
-  /// Computes the weights of a row of pixels. Returns a span outside of which they are 0 and have
-  /// not been written. Several threads may call this at a time.
+  /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and have not
+  /// been written. Several threads may call this at the same time.
   Span find(int y, std::uint16_t* weights) const;
 
  private:

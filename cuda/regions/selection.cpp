@@ -34,15 +34,14 @@ void check_parameters(const char* operation, const Parameters& parameters) {
   }
 }
 
-/// Extends an interval within [0, length) to multiples of `unit`, but not beyond that.
+/// Extends an interval within [0, length) to multiples of `unit`, clipped to [0, length).
 void align(int unit, int length, int& first, int& end) {
   first -= first % unit;
   end = std::min(end + unit - 1 - (end - 1) % unit, length);
 }
 
-/// Returns the box, which lies in the frame, with all pixels of those samples of a channel that
-/// have some in it. Two fields are aligned together, so that the cells are the same for operations
-/// that treat the frame as one picture.
+/// The box, which is inside the frame, extended to whole samples of a channel. Two fields are
+/// aligned together, so that the cells are the same for operations that ignore fields.
 Box with_whole_samples(const Box& box, const Channel& channel, const FrameLayout& layout,
                        bool fields) {
   Box whole = box;

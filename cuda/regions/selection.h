@@ -15,17 +15,15 @@ struct RegionList {
   std::array<Region, Parameters::max_count> regions;
 };
 
-/// The parameters as operations use them for frames of one layout.
+/// The parameters, converted for frames of one layout.
 struct Selection {
   RegionList regions;
-  /// The cells with pixels of samples whose weights may differ from 0. They count only if
-  /// `everywhere` is false.
+  /// Cells with pixels of samples whose weights may differ from 0. Invalid if `everywhere`.
   ActiveCells active;
   bool everywhere = false;
 };
 
-/// Throws invalid_argument if parameters are outside the ranges of regions.h. operation is the name
-/// with which errors begin.
+/// Throws invalid_argument for parameters outside their ranges. Errors begin with `operation`.
 Selection select(const char* operation, const FrameLayout& layout, const Parameters& parameters);
 
 }  // namespace cudavision::regions

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the blocks of a launch share the planes of a frame, and what one thread does with its bytes.
-// All of this compiles for the host, too, where the tests run it block by block.
+// How the blocks of a launch share the planes of a frame, and the work of one thread.
 
 #include <cstdint>
 
@@ -13,8 +12,8 @@
 
 namespace cudavision::regions {
 
-/// A block works on a tile of 16 rows of 512 bytes. A thread has 16 bytes in each of four rows,
-/// and those of a warp lie side by side.
+/// A block processes a tile of 16 rows of 512 bytes. A thread has 16 bytes in each of four rows;
+/// the threads of a warp are side by side.
 struct BlendTile {
   static constexpr int lanes = 32, warps = 4;
   static constexpr int threads = lanes * warps;
@@ -23,7 +22,6 @@ struct BlendTile {
   static constexpr int height = warps * thread_rows;
 };
 
-/// A plane of the three frames.
 struct BlendPlane : PlaneBytes {
   const std::uint8_t* in = nullptr;
   const std::uint8_t* processed = nullptr;
@@ -35,16 +33,15 @@ struct BlendPlane : PlaneBytes {
   bool covers_evenly = false;  ///< all channels' bytes of a period cover the same pixels
   bool has_all_bytes = false;  ///< every byte of its sample_rows belongs to a channel
   int strips = 0;              ///< tiles side by side
-  int first_block = 0;         ///< the blocks of earlier planes come before it
+  int first_block = 0;         ///< number of the plane's first block
 };
 
-/// The one argument of the kernels.
 struct BlendArguments {
   BlendPlane planes[FrameLayout::max_planes];
   int plane_count = 0;
   int shift = 0;  ///< of words, as in FrameLayout
   std::uint32_t largest = 255;
-  int width = 0, height = 0;  ///< pixels of the frame
+  int width = 0, height = 0;  ///< of the frame in pixels
 
   const Region* regions = nullptr;
   int region_count = 0;
@@ -52,11 +49,11 @@ struct BlendArguments {
   int feather = 0;
   bool invert = false;
   bool fields = false;
-  bool everywhere = true;  ///< else the weights are 0 outside the active cells
+  bool everywhere = true;  ///< if false, the weights are 0 outside the active cells
   ActiveCells active;
 };
 
-/// Describes a plane of a layout; only the addresses and first_block are missing.
+/// Describes a plane of a layout, except for the addresses and first_block.
 inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   BlendPlane plane;
   static_cast<PlaneBytes&>(plane) = plane_bytes(layout, number);
@@ -76,8 +73,8 @@ inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   return plane;
 }
 
-/// Returns the pixels that the bytes [left, right) of the rows [top, bottom) cover, and perhaps a
-/// few more beside them. With fields, the rows of both fields count.
+/// Pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few more
+/// beside them. With fields, the rows of both fields count.
 CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fields, int left,
                                               int right, int top, int bottom) {
   const int together = fields ? 2 : 1, row_pixels = plane.row_pixels * together;
@@ -89,9 +86,9 @@ CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fiel
 /// The bytes of a plane that one thread blends.
 struct ThreadPart {
   const BlendPlane& plane;
-  int x;     ///< its first byte in each row
-  int y;     ///< its first row
-  int left;  ///< the number of its bytes that are in the row, 16 or fewer; may be negative
+  int x;     ///< first byte in each row
+  int y;     ///< first row
+  int left;  ///< number of its bytes in the row, at most 16; may be negative
 
   CUDAVISION_HOST_DEVICE ThreadPart(const BlendPlane& one, int block, int thread)
       : plane(one),
@@ -103,20 +100,19 @@ struct ThreadPart {
   CUDAVISION_HOST_DEVICE int row(int number) const { return y + number * BlendTile::warps; }
   CUDAVISION_HOST_DEVICE bool has(int number) const { return left > 0 && row(number) < plane.rows; }
   CUDAVISION_HOST_DEVICE bool whole() const { return plane.aligned && left == Chunk::bytes; }
-  /// Only for a part that has its first row.
+  /// Only for a part whose first row exists.
   CUDAVISION_HOST_DEVICE Box covered(bool fields) const {
     return covered_box(plane, fields, x, x + left, y, row(BlendTile::thread_rows - 1) + 1);
   }
 };
 
-/// Returns the pixels that a block's tile covers, which may end beyond the frame.
+/// The pixels that a block's tile covers, which may end beyond the frame.
 CUDAVISION_HOST_DEVICE inline Box covered_by_tile(const BlendPlane& plane, bool fields, int block) {
   const ThreadPart first(plane, block, 0);
   return covered_box(plane, fields, first.x, first.x + BlendTile::width, first.y,
                      first.y + BlendTile::height);
 }
 
-/// Returns the plane that a block works on.
 CUDAVISION_HOST_DEVICE inline const BlendPlane& plane_of_block(const BlendArguments& a, int block) {
   int number = 0;
   while (number + 1 < a.plane_count && block >= a.planes[number + 1].first_block)
@@ -133,7 +129,6 @@ CUDAVISION_HOST_DEVICE inline CoveredPixels rows_of(const BlendArguments& a, con
   return covered_rows(part.row(row), part.plane.row_pixels, a.height, a.fields);
 }
 
-/// Returns the weight that a region alone gives a pixel.
 CUDAVISION_HOST_DEVICE inline int weight_in_region(const BlendArguments& a, const Region& region,
                                                    int x, int y) {
   const Box& box = region.box;
@@ -145,7 +140,7 @@ CUDAVISION_HOST_DEVICE inline int weight_in_region(const BlendArguments& a, cons
   return of_column < of_row ? of_column : of_row;
 }
 
-/// Return the pixel that decides on the weight that a region [first, end) gives a sample.
+/// The pixel that decides on the weight that a region [first, end) gives a sample.
 template <bool kSubsampled>
 CUDAVISION_HOST_DEVICE inline int deciding_column(const BlendArguments& a, const BytePlace& place,
                                                   int first, int end) {
@@ -157,11 +152,10 @@ CUDAVISION_HOST_DEVICE inline int deciding_row(const BlendArguments& a, const Th
   return kSubsampled ? nearest(rows_of(a, part, row), first, end) : part.row(row);
 }
 
-/// Raises a thread's weights to those of one region. weights(row, sample) is a reference to the
-/// weight of a sample. The loops over rows and samples are such that registers suffice. Planes
-/// whose samples cover one pixel each have code of their own: with the search for the nearest pixel
-/// in all planes, a 15×15 blur in one region of 3840×2160 in GRAY8 took 17.2 µs on an H200,
-/// and 10.8 without it.
+/// Raises a thread's weights to the weights of one region. weights(row, sample) is a reference. The
+/// order of the loops saves registers. Planes whose samples cover one pixel have their own
+/// instance: with the search for the nearest pixel in all planes, a 15×15 blur in one region of
+/// 3840×2160 GRAY8 took 17.2 instead of 10.8 µs on an H200.
 template <int kSampleBytes, bool kSubsampled, class Weights>
 CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, const ThreadPart& part,
                                                    const Region& region, const Weights& weights) {
@@ -206,14 +200,13 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
   }
 }
 
-/// The numbers of all regions that reach a tile.
 struct NearRegions {
   const std::uint16_t* numbers;
   int count;
 };
 
-/// Returns the smallest of the weights that regions give the pixels that a sample covers. The pixel
-/// that has it depends on all regions together, so every pixel is looked at.
+/// Minimum of the weights that regions give the pixels of a sample. The pixel depends on all
+/// regions together, so every pixel is checked.
 CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const NearRegions& near,
                                              const CoveredPixels& columns,
                                              const CoveredPixels& rows) {
@@ -276,7 +269,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights_of_plane(const BlendArguments& a
   }
 }
 
-/// Finds the weights of a thread's samples; that of a byte that belongs to no channel is 0.
+/// The weights of bytes outside all channels are 0.
 template <int kSampleBytes, class Weights>
 CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const ThreadPart& part,
                                                 const NearRegions& near, const Weights& weights) {
@@ -286,7 +279,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// Returns a word of samples, mixed by weight(sample).
+/// A word of samples, mixed by weight(sample).
 template <int kSampleBytes, class Weight>
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_word(const BlendArguments& a, std::uint32_t in,
                                                        std::uint32_t processed,

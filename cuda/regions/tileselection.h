@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Which bytes of a tile regions select as a whole: rectangles without a feather, not inverted.
-// Their weights are 0 or 256, so that bits take the place of weights. All of this compiles for the
-// host, too, where the tests run it block by block.
+// Which bytes of a tile regions select completely: rectangles without a feather, not inverted.
+// Their weights are 0 or 256, so that bits replace weights.
 
 #include <cstdint>
 
@@ -11,31 +10,31 @@
 
 namespace cudavision::regions {
 
-/// The parts of a tile that a region selects.
+/// The part of a tile that a region selects.
 struct SelectedPart {
-  std::uint16_t begin, end;  ///< bytes of its rows, where all bytes of a period cover equal pixels
+  std::uint16_t begin, end;  ///< bytes of its rows, if all bytes of a period cover equal pixels
   std::uint16_t rows;        ///< one bit each
   std::uint16_t number;      ///< of the region
 };
 static_assert(BlendTile::height <= 16);
 
-/// Returns the bits [begin, end) of `count`, where begin and end may lie outside.
+/// The bits [begin, end) of `count`; begin and end may be outside.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bits_between(int begin, int end, int count) {
   begin = begin < 0 ? 0 : begin < count ? begin : count;
   end = end < 0 ? 0 : end < count ? end : count;
   return begin < end ? (1u << end) - (1u << begin) : 0;
 }
 
-/// Returns the first of the samples that cover pixels from `pixel` on.
+/// First sample that covers pixels from `pixel` on.
 CUDAVISION_HOST_DEVICE inline int first_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : pixel / pixels;
 }
-/// Returns the end of the samples that cover pixels before `pixel`.
+/// End of the samples that cover pixels before `pixel`.
 CUDAVISION_HOST_DEVICE inline int end_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : (pixel - 1) / pixels + 1;
 }
 
-/// Returns the rows from `top` on that a region selects.
+/// The rows from `top` on that a region selects.
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_rows(const BlendArguments& a,
                                                           const BlendPlane& plane, int top,
                                                           const Box& box) {
@@ -56,7 +55,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t selected_rows(const BlendArguments& 
   return rows;
 }
 
-/// Returns what a region selects of the tile that begins at byte `left` of row `top`.
+/// The selected part of the tile that begins at byte `left` of row `top`.
 CUDAVISION_HOST_DEVICE inline SelectedPart selected_part(const BlendArguments& a,
                                                          const BlendPlane& plane, int left, int top,
                                                          int number) {
@@ -72,10 +71,10 @@ CUDAVISION_HOST_DEVICE inline SelectedPart selected_part(const BlendArguments& a
           static_cast<std::uint16_t>(number)};
 }
 
-/// The bytes of a thread that are selected: 16 bits for each of its rows.
+/// The selected bytes of a thread: 16 bits for each of its rows.
 class SelectedBytes {
  public:
-  /// Adds those of a region. thread is the number of the thread that has the part.
+  /// Adds the bytes of a region. The part belongs to thread `thread`.
   CUDAVISION_HOST_DEVICE void add(const BlendArguments& a, const ThreadPart& part, int thread,
                                   const SelectedPart& selected) {
     const int first = thread % BlendTile::lanes * Chunk::bytes;
@@ -90,7 +89,7 @@ class SelectedBytes {
         bits_ |= bytes << (Chunk::bytes * r);
   }
 
-  /// Leaves out the bytes that belong to no channel.
+  /// Removes the bytes outside all channels.
   CUDAVISION_HOST_DEVICE void keep_samples(const ThreadPart& part) {
     if (part.plane.has_all_bytes)
       return;
@@ -125,8 +124,7 @@ class SelectedBytes {
   std::uint64_t bits_ = 0;
 };
 
-/// Returns a word of the input with its selected bytes, of which there are four bits, replaced by
-/// processed ones.
+/// A word of the input whose selected bytes, given as four bits, are replaced by processed ones.
 template <int kSampleBytes>
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_word(const BlendArguments& a, std::uint32_t in,
                                                           std::uint32_t processed,
