@@ -80,8 +80,7 @@ CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {
   return (slice_length * slices - tile_rows) / 2;
 }
 
-/* Pixels of four 8-bit channels that are blurred alike (pixels.cuh). The channels are multiplied
-   one after the other by the same factors. A tile is 16 pixels wide. */
+/* Pixels of four 8-bit channels with equal kernels (pixels.cuh), in tiles of 16 pixels per row */
 
 constexpr int pixel_bytes = 4;
 constexpr int pixel_tile_bytes = 16 * pixel_bytes;

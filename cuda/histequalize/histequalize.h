@@ -14,8 +14,8 @@
 /// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
 /// section 3.3), in the arithmetic of OpenCV's equalizeHist (one 8-bit channel in full range).
 ///
-/// Luminance is the luma channel if the layout has one, otherwise `u = (299·red + 587·green +
-/// 114·blue) div 1000` (the weights of ITU-R BT.601).
+/// Luminance is the luma channel, or without luma `u = (299·red + 587·green + 114·blue) div 1000`
+/// (the weights of ITU-R BT.601).
 ///
 /// The table follows from a histogram `hist` and an output range [low, high]. Let i be the first
 /// non-empty bin. If it holds every sample, the table is the identity. Otherwise

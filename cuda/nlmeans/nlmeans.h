@@ -19,8 +19,8 @@
 /// channels that are denoised together:
 ///   out = (Σ w·p + Σ w div 2) div Σ w,   w = weight[D >> (q + 2·(bits − 8))]
 /// where 2^q is the smallest power of two that is not less than patch². The picture is mirrored at
-/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255) and f =
-/// 2^q / patch², the table is, in IEEE binary64,
+/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255) and
+/// f = 2^q / patch², the table is, in IEEE binary64,
 ///   weight[i] = rint(M·exp(−(i·f) / (h²·channels))),   h = strength, the divisor in binary32,
 /// except that weight[0] is M, and all entries from the first one below 0.001·M on are 0.
 ///
