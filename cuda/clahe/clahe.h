@@ -16,9 +16,9 @@
 /// special case of one channel of 8 or 16 bits in full range.
 ///
 /// Tiles. The picture is divided into tiles.columns × tiles.rows tiles of equal size. If its width
-/// is not divisible by tiles.columns, or its height not by tiles.rows, it is first extended on the
-/// right by `columns − width mod columns` and below by `rows − height mod rows`, by reflection
-/// without repeating the edge. Both dimensions are then extended. A picture that is smaller than
+/// is not divisible by tiles.columns, or its height not by tiles.rows, both dimensions are first
+/// extended: on the right by `columns − width mod columns` and below by `rows − height mod rows`.
+/// The extension reflects the picture without repeating the edge. A picture that is smaller than
 /// its grid gets tiles of one pixel.
 ///
 /// Tables. Each tile has a histogram with 2^bits bins and `area` pixels in all. If clip_limit is

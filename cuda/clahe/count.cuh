@@ -198,8 +198,8 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
     *reinterpret_cast<uint4*>(in_device_memory(i)) = make_uint4(0, 0, 0, 0);
 }
 
-/// Counts part of a tile in shared counters, which must be zero, and adds them to those in device
-/// memory. With make_tables, a tile's last block makes its tables. Every thread must take part.
+/// Adds the counts of a part of a tile to device memory. The shared counters must be zero before.
+/// With make_tables, a tile's last block makes its tables. Every thread must take part.
 template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;

@@ -16,8 +16,8 @@
 //   6    of the weights along y: each 2^-39, times 2^23, and the bias of the upper one
 //   2    of the offset, rounded twice
 //   4    of two fused operations between numbers below 512
-// The sum is less than 24. The weights along y are those of interpolated(), and a difference of the
-// weights along x counts 255 times.
+// The sum is less than 24. The weights along y are equal. A difference of the weights along x
+// counts 255 times.
 
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/pixels/pixel_pack.h"

@@ -3,7 +3,7 @@
 
 // Products of matrices of unsigned bytes on the tensor cores.
 //
-// Lane numbers are those of mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
+// Lanes are numbered as for mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
 // columns 2t and 2t + 1 of the product. Along the inner dimension, it holds words t and t + 4, of
 // four bytes each. A slice is 16 elements of the inner dimension.

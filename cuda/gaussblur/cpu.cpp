@@ -68,7 +68,7 @@ struct PlanePlan {
   std::array<Field, 2> fields;
   int row_samples = 0;  ///< whole samples only
   int halo = 0;         ///< samples beyond either end of a range that influence it
-  // Samples after which the channels repeat, and the pixels and rows that such a period covers.
+  // Samples after which the channels repeat, and the pixels and rows of this period.
   int period = 1;
   int period_pixels = 1;
   int row_pixels = 1;

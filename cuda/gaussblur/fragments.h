@@ -8,9 +8,9 @@
 // output sample i. Column n of I holds a row's bytes under the tile and its halo. Along y the
 // product is T·R, where R holds the first product's results, cut into bytes.
 //
-// The order of the inner dimension is free if both factors follow it. It is chosen so that four
-// bytes that are adjacent in memory share a register, and so that a lane's results of the first
-// product are its operands for the second: no values move between lanes.
+// The order of the inner dimension is free if both factors follow it. The chosen order keeps four
+// bytes that are adjacent in memory in one register. It also makes a lane's results of the first
+// product its operands for the second: no values move between lanes.
 //
 // core/matrix_product.cuh defines g, t, slices and the elements that a lane holds.
 

@@ -61,8 +61,8 @@ class GaussBlur {
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.
-  /// Only enqueues. With `active`, the output is undefined where no cell is active; layout must
-  /// then be one that regions::RegionBlend accepts.
+  /// Only enqueues. With `active`, the output is undefined where no cell is active;
+  /// regions::RegionBlend must accept layout then.
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;

@@ -6,8 +6,8 @@
 
 namespace cudavision::gaussblur {
 
-/// One axis of a Gaussian blur: a sampled Gaussian with fixed-point coefficients, equal to those of
-/// OpenCV's GaussianBlur for 8- and 16-bit samples.
+/// One axis of a Gaussian blur: a sampled Gaussian with the fixed-point coefficients of OpenCV's
+/// GaussianBlur for 8- and 16-bit samples.
 ///
 /// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. If σ is 0, sizes 3,
 /// 5, 7 and 9 use OpenCV's binomial-like tables, and larger ones σ = 0.15·size + 0.35. The

@@ -11,7 +11,7 @@
 
 namespace cudavision::gaussblur {
 
-/// Fills in grids, borders and copied bytes for count ≥ 1 channels. kernels receives those along x.
+/// Fills in grids, borders and copied bytes. kernels receives the kernels along x. count ≥ 1.
 void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* channels, int count,
                     Plane& plane, RowKernels& kernels);
 

@@ -13,8 +13,8 @@ constexpr int small_warps = 4;
 /// Stages of 16 rows in shared memory. One is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// Number of this warp in its block. The shuffle tells the compiler that all lanes have the same
-/// number, so that values derived from it stay in uniform registers.
+/// Number of this warp in its block. The shuffle makes it uniform for the compiler, so that values
+/// derived from it stay in uniform registers.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }

@@ -16,7 +16,7 @@ class Histogram::Backend {
 
   virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;
 
-  /// Stores the luminance histogram, whatever the parameters are.
+  /// Stores the luminance histogram. The parameters have no effect.
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 
   // Together with count(), the steps of run(), for histograms or tables that change in between.

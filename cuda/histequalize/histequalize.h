@@ -76,8 +76,8 @@ struct Parameters {
 /// and Channels::luminance, each channel becomes `saturate(in + lut[u] − u)`; alpha is copied.
 class HistogramEqualize {
  public:
-  /// layout must be one that Histogram accepts. Allocates about 20 bytes per table entry. Throws
-  /// invalid_argument and out_of_memory.
+  /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws invalid_argument or
+  /// out_of_memory.
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 

@@ -13,8 +13,8 @@ namespace cudavision::histequalize {
 /// Histograms of the pixels whose region weight (regions.h) is above 0. Each pixel counts once.
 class RegionHistogram {
  public:
-  /// layout must be one that Histogram accepts. Throws invalid_argument for other layouts and for
-  /// parameters outside the ranges of regions.h.
+  /// layout as for Histogram. Throws invalid_argument for other layouts and for parameters outside
+  /// the ranges of regions.h.
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters);
 
   /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.

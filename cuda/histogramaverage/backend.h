@@ -25,7 +25,7 @@ class TableHysteresis::Backend {
   virtual View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) = 0;
 };
 
-/// Maximum difference between an entry in use and the one made.
+/// Maximum difference between an entry in use and the new entry.
 constexpr int play_of(int bits) {
   return 4 << (bits - 8);
 }

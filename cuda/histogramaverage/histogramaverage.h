@@ -97,8 +97,8 @@ class HistogramAverage {
 /// of N. If every N is monotone, T is monotone too.
 class TableHysteresis {
  public:
-  /// The arguments are those of HistogramAverage; each table has 2^bits entries. Allocates 2 bytes
-  /// of device memory per entry. Throws invalid_argument and out_of_memory.
+  /// Arguments as for HistogramAverage; each table has 2^bits entries. Allocates 2 bytes of device
+  /// memory per entry. Throws invalid_argument and out_of_memory.
   TableHysteresis(Device& device, int max_tables, int bits);
   ~TableHysteresis();
 

@@ -38,8 +38,8 @@ TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 struct Parameters {
   TableKind kind = TableKind::sum;
   TableElement element = TableElement::uint32;
-  /// Omits the row Y = 0 and the column X = 0: the table has W×H entries, and entry (x, y) is the
-  /// one of X = x + 1, Y = y + 1.
+  /// Omits the row Y = 0 and the column X = 0: the table has W×H entries, and entry (x, y) is for
+  /// X = x + 1, Y = y + 1.
   bool same_size = false;
 
   bool operator==(const Parameters&) const = default;
@@ -47,7 +47,7 @@ struct Parameters {
 
 class Integral {
  public:
-  /// layout must be one that Luminance accepts. Throws invalid_argument.
+  /// layout as for Luminance. Throws invalid_argument.
   Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 

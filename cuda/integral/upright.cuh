@@ -224,8 +224,8 @@ __global__ void __launch_bounds__(Shape::threads,
       for (int i = lane; i <= entries_in_row; i += 32)
         (reinterpret_cast<Element*>(a.table) + x)[i] = 0;
     to += sizeof(Element) * lane;
-    // Quads become rows through shared memory, so that adjacent lanes store adjacent entries
-    // whatever the table's alignment. Returns the lane's first entry.
+    // Quads become rows through shared memory, so that adjacent lanes store adjacent entries for
+    // any alignment of the table. Returns the lane's first entry.
     const auto entry_of = [&](int r, int column) {
       return &shared.of_warp[warp].line[r % decltype(shared)::lines].column(column);
     };

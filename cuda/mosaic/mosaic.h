@@ -42,8 +42,8 @@ struct Parameters {
 
 class Mosaic {
  public:
-  /// layout must be one that regions::check_plane_bytes() accepts. Throws invalid_argument for
-  /// other layouts and for parameters outside the ranges above.
+  /// regions::check_plane_bytes() must accept layout. Throws invalid_argument for other layouts and
+  /// for parameters outside the ranges above.
   Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Mosaic();
 

@@ -12,8 +12,8 @@
 
 namespace cudavision::nlmeans {
 
-/// Channels by strength: those of a kind share a strength and a table of weights. colours is red,
-/// green and blue, chroma is chroma with its own strength, luma is everything else.
+/// Channels of a kind share a strength and a table of weights. colours is red, green and blue,
+/// chroma is chroma with its own strength, luma is everything else.
 enum class ChannelKind { luma, chroma, colours };
 constexpr int kind_count = 3;
 constexpr ChannelKind kinds[kind_count] = {ChannelKind::luma, ChannelKind::chroma,

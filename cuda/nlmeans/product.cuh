@@ -152,7 +152,7 @@ class ProductWarp {
   /// wait for products (8 bits on an H200: 434 instead of 466 µs).
   static constexpr int steps_at_once = Kind::squares > 1 && Kind::planes == 1 ? 4 : 1;
 
-  /// Unrolled steps at each end, where the squares classify a pair differently.
+  /// Unrolled steps at each end, in which the squares classify a pair differently.
   static constexpr int first_steps = 2 * Kind::squares;
   static constexpr auto squares_in_order = std::make_integer_sequence<int, Kind::squares>();
 

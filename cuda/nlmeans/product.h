@@ -5,16 +5,16 @@
 // compiles for the host, where the tests compare the lanes' results with the CPU device.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
-// q² − 2X. For the patches around 16 pixels and those around 8 candidates, all X are one product of
-// byte matrices: row m of the left factor is the patch of pixel m, and column n of the right one is
-// the patch of candidate n.
+// q² − 2X. For the patches around 16 pixels and 8 candidates, all X are one product of byte
+// matrices: row m of the left factor is the patch of pixel m, and column n of the right one is the
+// patch of candidate n.
 //
 // A second product sums weights times samples. Its left factor holds the weights of 16 pixels and 8
 // candidates, as words of three digits, in the lanes that computed them. Columns 2d and 2d + 1 of
 // its right factor multiply digit d of the weights by the samples of two planes. The last two
 // columns add the weights.
 //
-// Lane numbers are those of mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
+// Lanes are numbered as for mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
 // columns 2t and 2t + 1 of the product. The order of words along the inner dimension is free if
 // both factors share it: lane t has rows t, t + 4… of the patch.
@@ -85,8 +85,8 @@ struct ProductShape {
   }
 };
 
-/// What a block keeps of the denoised frame while other frames occupy the tile: patches around its
-/// pixels, their norms, and the sums over the previous frames, stored column by column.
+/// Data of the denoised frame that a block keeps while other frames occupy the tile: patches around
+/// its pixels, their norms, and the sums over the previous frames, stored column by column.
 template <class Kind>
 struct KeptFrame {
   static constexpr int columns = Kind::strip_width / 4 + Kind::side + 1;
@@ -166,8 +166,8 @@ CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_rad
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
 
-/// Which pixels of a square search a pair of rows of candidates. The lanes of half 0 hold pixels in
-/// rows 0 and 1 of the square, those of half 1 pixels in rows 2 and 3.
+/// Which pixels of a square search a pair of rows of candidates. Lanes of half 0 hold pixels in
+/// rows 0 and 1 of the square, lanes of half 1 pixels in rows 2 and 3.
 enum class RowPair {
   none,
   first,            ///< first two rows that the square needs; only half 0 searches
@@ -260,9 +260,9 @@ CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, 
          (high * product_scale + candidate_high);
 }
 
-/// What the lower parts of the norms and the products of lower planes add to the distance, if
-/// planes are joined. `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e.
-/// joined_shift is 2e − scale_log2, which keeps bits below the distance's.
+/// Contribution of the norms' lower parts and of the lower planes' products, if planes are joined.
+/// `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e. joined_shift is
+/// 2e − scale_log2, which keeps bits below the distance's.
 CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int pixel_low,
                                               int joined_shift) {
   const std::uint32_t rest = static_cast<std::uint32_t>(joined) * ~1u + candidate_low +

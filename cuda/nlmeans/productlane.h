@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What one lane of a warp contributes to the products of product.h, and how it uses the results.
+// One lane's factors for the products of product.h, and its use of the results.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 
 namespace cudavision::nlmeans {
 
-/// Where a lane works. The tile is that of productfill.h.
+/// A lane's position in its tile (productfill.h).
 struct LanePlace {
   const std::uint32_t* pixels;
   const int* norms;

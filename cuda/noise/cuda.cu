@@ -111,7 +111,7 @@ __device__ bool any_of_block(bool condition) {
   return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Sums of the block of which this lane has a row. All eight lanes of a block get the same.
+/// Sums of the block of which this lane has a row, in all eight lanes of the block.
 __device__ BlockSums sums_of_block(const Tile& tile) {
   constexpr int before = PairedRow::block_start - far_spacing;
   constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;

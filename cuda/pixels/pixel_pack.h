@@ -227,7 +227,7 @@ struct LumaBytes : DensePack<4> {
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
                                          const PackedImage&) {
     const int at = pixel * kStep + kOffset;
-    // The selector takes every old byte except the one to set.
+    // The selector takes every old byte except the replaced one.
     const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * (at % 4)))) | 4u << (4 * (at % 4));
     data[at / 4] = select_bytes(data[at / 4], value, selector);
   }

@@ -39,7 +39,7 @@ void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to);
 class Samples {
  public:
   Samples(const FrameLayout& layout, const Channel& channel) : layout_(layout), channel_{channel} {}
-  /// role is the channel's role. Role::luma also stands for the luminance of RGB.
+  /// Role::luma also selects the luminance of RGB.
   Samples(const FrameLayout& layout, Role role);
 
   const Channel& channel() const noexcept { return channel_[0]; }

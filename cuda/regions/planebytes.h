@@ -20,9 +20,8 @@ struct PlaneBytes {
   int row_pixels = 1;     ///< rows of pixels that a row covers
   int period = 1;         ///< bytes
   int period_pixels = 1;  ///< pixels that a period covers
-  /// By a byte's position in its period: the position in a row from which on such bytes belong to
-  /// no channel; the first pixel that the byte's sample covers, counted from the period's first;
-  /// the number of covered pixels; and the channel.
+  /// By a byte's position in its period: the end of the channel's bytes in a row; the first covered
+  /// pixel, counted from the period's first; the number of covered pixels; and the channel.
   int end[max_period] = {};
   std::uint8_t pixel[max_period] = {};
   std::uint8_t pixels[max_period] = {};
@@ -35,7 +34,7 @@ struct PlaneBytes {
 /// axis, and at least one in the frame.
 void check_plane_bytes(const char* operation, const FrameLayout& layout);
 
-/// layout must be one that check_plane_bytes() accepts.
+/// check_plane_bytes() must accept layout.
 PlaneBytes plane_bytes(const FrameLayout& layout, int plane);
 
 /// A byte of a row, which advances along the row.

@@ -17,8 +17,8 @@ namespace cudavision::regions {
 
 class RegionBlend {
  public:
-  /// layout must be one that check_plane_bytes() (planebytes.h) accepts. Throws invalid_argument
-  /// for other layouts and for parameters outside the ranges of regions.h.
+  /// check_plane_bytes() (planebytes.h) must accept layout. Throws invalid_argument for other
+  /// layouts and for parameters outside the ranges of regions.h.
   RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~RegionBlend();
 

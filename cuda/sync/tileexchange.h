@@ -13,9 +13,9 @@
 // ends at any speed of its blocks, if all are resident.
 //
 // A word holds a value and, in its two highest bits, the epoch of the launch that published it. A
-// word with the current epoch is therefore complete, whatever else has arrived. Nothing needs to be
-// cleared between launches, because each launch writes every word. The epoch is in device memory,
-// because a launch that is replayed from a graph has the arguments of the first one.
+// word with the current epoch is therefore complete, even if other words are missing. Nothing needs
+// to be cleared between launches, because each launch writes every word. The epoch is in device
+// memory, because a launch that is replayed from a graph has the arguments of the first one.
 //
 // Atomics supplies relaxed operations on words of 32 or 64 bits: instructions on the GPU,
 // std::atomic in the tests, so that ThreadSanitizer sees the protocol.
@@ -164,7 +164,7 @@ class TileExchange {
     return sum;
   }
 
-  /// Loads a batch of words; those beyond `count` are zero. Returns true if all are published.
+  /// Loads a batch of words; words beyond `count` are zero. Returns true if all are published.
   template <int kBatch>
   CUDAVISION_HOST_DEVICE bool poll(const Word* word, std::uint32_t step, int count,
                                    Value (&values)[kBatch]) const {
