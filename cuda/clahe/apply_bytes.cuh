@@ -35,8 +35,7 @@ __device__ BiasedLevels levels_of(std::uint32_t quad) {
 
 struct ExactColumns {
   BiasedWeight left[kBytesPixels], right[kBytesPixels];
-  std::uint32_t
-      quads[kBytesPixels];  // addresses of the quads of each column's cell in shared memory
+  std::uint32_t quads[kBytesPixels];  // addresses of each column's quads in shared memory
 
   __device__ ExactColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own) {
     const std::uint32_t own_quads = shared_address(own);
@@ -69,8 +68,7 @@ struct ExactColumns {
 
 struct EstimatedColumns {
   std::uint32_t weights[kBytesPixels];
-  std::uint32_t
-      quads[kBytesPixels];  // addresses of the quads of each column's cell in shared memory
+  std::uint32_t quads[kBytesPixels];  // addresses of each column's quads in shared memory
   EstimateDoubt doubt;
 
   __device__ EstimatedColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own)

@@ -373,7 +373,7 @@ class ClaheCuda final : public Clahe::Backend {
   int shared_bytes_;  // that a block can have
   PatchSizes patch_sizes_[2];
   bool quads_fit_ = false;
-  int counted_range_ = 0, applied_range_ = 0;  // values, for words
+  int counted_range_ = 0, applied_range_ = 0;  // in values, for samples of two bytes
 };
 
 }  // namespace

@@ -85,8 +85,7 @@ struct LargeTables {
       const int word = i % row_stride - Table::row_padding;
       const auto at = [&](int half, int second) {
         const int start = Table::row_start(row_slices, sum, 0, odd + 8 * half);
-        const int skipped =
-            byte_of_row<Depth>(0, odd + 8 * half) / 4;  // 0, or 1 for the lower rows
+        const int skipped = byte_of_row<Depth>(0, odd + 8 * half) / 4;  // 0, or 1 for lower rows
         const int index = word + second - skipped;
         return index < -Table::row_padding || index >= 4 * row_slices
                    ? 0

@@ -45,7 +45,7 @@ class SmallLoader {
 
   /// Loads the next slice into the stage at offset `stage`.
   __device__ void load(int stage) {
-    // All addresses first: a register cannot be overwritten until its copy has read it.
+    // Addresses come first: a register cannot be overwritten until its copy has read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)

@@ -61,7 +61,7 @@ struct Status {
 class HistogramAverage {
  public:
   /// max_histograms (1 to 65536) is the maximum per frame, each of 2^bits bins (8 to 16 bits).
-  /// Allocates 12 bytes of device memory per bin. Throws invalid_argument and out_of_memory.
+  /// Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
   HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 
@@ -98,7 +98,7 @@ class HistogramAverage {
 class TableHysteresis {
  public:
   /// Arguments as for HistogramAverage; each table has 2^bits entries. Allocates 2 bytes of device
-  /// memory per entry. Throws invalid_argument and out_of_memory.
+  /// memory per entry. Throws invalid_argument or out_of_memory.
   TableHysteresis(Device& device, int max_tables, int bits);
   ~TableHysteresis();
 

@@ -158,9 +158,8 @@ class ProductLane {
  private:
   /// Patches and norms of the lane's pixels, in the tile or in the kept frame.
   struct OwnPatches {
-    const std::uint32_t*
-        words;  ///< word in which the first pixel's patch begins, in the lane's row
-    int rows;   ///< from a word to the next one of its row
+    const std::uint32_t* words;  ///< first word of the first pixel's patch, in the lane's row
+    int rows;                    ///< from a word to the next one of its row
     int plane_words;
     int first_row;     ///< first row of the patches in the lane
     int first_byte;    ///< first byte of the patches in their first words

@@ -36,9 +36,8 @@ inline Level noise_of_deviation(std::uint32_t deviation) {
 struct State {
   Level used;                  ///< by the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
-  std::int32_t average =
-      -1;  ///< of `measured` over time, in 1/256; −1 before the first frame with enough blocks
-  bool uncertain = false;  ///< `measured` is from a frame without smooth blocks
+  std::int32_t average = -1;   ///< of `measured` over time, in 1/256; −1 before any measurement
+  bool uncertain = false;      ///< `measured` is from a frame without smooth blocks
 
   /// Takes the measurement of a frame. `used` follows the average only after a minimum change, so
   /// that results do not change their look all the time.

@@ -82,7 +82,7 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
                                             const Corners<Value>& corners, int shift, int largest,
                                             Value* __restrict out) {
   const auto value = [=](Value word) __attribute__((always_inline)) {
-    // A byte is its own value.
+    // Bytes need neither a shift nor a limit.
     return sizeof(Value) == 1 ? word : std::min(word >> shift, largest);
   };
   for (int i = 0; i < segment_pixels; ++i)

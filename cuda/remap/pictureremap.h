@@ -27,7 +27,7 @@ class PictureRemap {
   /// layout describes the input and the output. Its width and height are at most 32767, and each
   /// map has the size of its channels. black is 0 to 2^bits − 1. Reads the maps and waits until the
   /// device has them: 4 bytes per pixel, or 8 if adjacent places are more than 2000 samples apart.
-  /// Throws invalid_argument and out_of_memory.
+  /// Throws invalid_argument or out_of_memory.
   PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black);
   ~PictureRemap();
 

@@ -44,7 +44,7 @@ class SourceChannel {
   int load(const std::uint8_t* from) const {
     Sample word;
     std::memcpy(&word, from, sizeof word);
-    // A byte is its own value.
+    // Bytes need neither a shift nor a limit.
     return sample_bytes == 1 ? word : std::min(word >> shift_, largest_);
   }
 

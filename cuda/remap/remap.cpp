@@ -46,7 +46,7 @@ int sample_bytes(const PlaneSize& picture) {
   return picture.bits > 8 ? 2 : 1;
 }
 
-/// Room for whole segments of samples.
+/// Rows with room for whole segments.
 View<std::uint8_t> output_rows(const PackedMap& map, int bytes) {
   return {nullptr, map.width() * bytes, map.height(),
           static_cast<std::ptrdiff_t>(map.segments_per_row()) * segment_pixels * bytes};

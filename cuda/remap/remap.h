@@ -38,7 +38,7 @@ class Remap {
   /// picture is the size and depth of the input: 1 to largest_picture pixels each way, and 8 to 16
   /// bits. Reads the map and waits until the device has it: 4 bytes per output pixel, or 8 if
   /// adjacent places are more than 2000 pixels apart. Also allocates the output. Throws
-  /// invalid_argument and out_of_memory.
+  /// invalid_argument or out_of_memory.
   Remap(Device& device, const PlaneSize& picture, const Map& map);
   ~Remap();
 

@@ -31,7 +31,7 @@ constexpr int usual_threshold = 65536 / 4;
 
 class AreaMeans {
  public:
-  /// layout must have 8 to 16 bits and luma or green. Throws invalid_argument and out_of_memory.
+  /// layout must have 8 to 16 bits and luma or green. Throws invalid_argument or out_of_memory.
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
