@@ -70,8 +70,8 @@ struct Arguments {
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
 
-  Patches patches;          // that blocks equalise
-  Division patches_x;       // beside each other
+  Patches patches;          // equalised by the blocks
+  Division patches_x;       // side by side
   int columns;              // packs side by side that a block equalises
   Division chunks;          // blocks side by side in a patch
   Division applying_parts;  // blocks below each other in a patch

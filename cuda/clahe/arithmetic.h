@@ -61,8 +61,8 @@ struct TiledAxis {
   }
 };
 
-/// How a picture is cut into patches, each of which lies within a cell: into the cells, or into
-/// half tiles, which are all of one size but for rounding.
+/// How a picture is divided into patches within cells: into the cells, or into half tiles, which
+/// have equal sizes except for rounding.
 enum class Patches { cells, half_tiles };
 
 CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches kind) {
@@ -71,7 +71,7 @@ CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches k
 CUDAVISION_HOST_DEVICE inline int cell_of_patch(int patch, Patches kind) {
   return kind == Patches::cells ? patch : (patch + 1) / 2;
 }
-/// Where the cells along one dimension begin, and the end of the last one.
+/// Where the cells along one axis begin, and the end of the last one.
 struct CellBegins {
   std::uint16_t pixels[Tiles::range.max + 2] = {};
 
@@ -82,7 +82,7 @@ struct CellBegins {
   }
 };
 
-/// The first pixel of a patch, or `size` if the picture ends before it.
+/// First pixel of a patch, or `size` if the picture ends before it.
 CUDAVISION_HOST_DEVICE inline int patch_begin(const TiledAxis& axis, const CellBegins& cells,
                                               int patch, Patches kind) {
   if (kind == Patches::cells)
@@ -93,7 +93,6 @@ CUDAVISION_HOST_DEVICE inline int patch_begin(const TiledAxis& axis, const CellB
   return tile_begin < axis.size ? tile_begin : axis.size;
 }
 
-/// The tiles of a picture.
 struct Tiling {
   TiledAxis x, y;
 

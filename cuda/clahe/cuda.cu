@@ -274,7 +274,7 @@ class ClaheCuda final : public Clahe::Backend {
     if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
         tiling_.x.tile_size / 2 > kernels.pixels) {
       a.range_bins = applied_range_;
-      // Each block reads whole tables, so the division into the fewest blocks is best.
+      // Each block reads whole tables, so fewer blocks are better.
       const auto divide_into = [&](Patches kind) {
         const PatchGrid grid = divide(a, kind, kernels.pixels, a.picture.per_row, kRangesThreads);
         const int rows = kRangesThreads / a.columns * kHeldPacks;
@@ -301,8 +301,7 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     const PatchGrid grid = divide(a, Patches::cells, kernels.pixels, a.picture.per_row, kThreads);
-    // Large pictures get blocks of several rounds, so that weights and quads take the smaller part
-    // of their time.
+    // In large pictures, blocks run several rounds to amortise weights and quads.
     constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
     const int threads = multiprocessors_ * blocks_per_multiprocessor * kThreads;
     const int rounds =
@@ -314,16 +313,16 @@ class ClaheCuda final : public Clahe::Backend {
 
   struct PatchGrid {
     int blocks;   ///< chunks of patches
-    int highest;  ///< rows of the highest patch
+    int highest;  ///< maximum rows of a patch
   };
 
-  /// Divides the rows of each block. Returns the number of blocks.
+  /// Divides the rows of each patch. Returns the number of blocks.
   static int divide_rows(Arguments& a, const PatchGrid& grid, int parts) {
     a.applying_parts = make_division(parts);
     return grid.blocks * parts;
   }
 
-  /// Divides the picture into patches, and these into chunks over which a block is spread.
+  /// Divides the picture into patches, and the patches into chunks of columns for a block.
   PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
     const PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
     const auto first_pack_from = [&](int pixel) {
@@ -333,7 +332,7 @@ class ClaheCuda final : public Clahe::Backend {
     for (std::size_t patch = 0; patch + 1 < sizes.begins.size(); ++patch)
       widest = std::max(
           widest, first_pack_from(sizes.begins[patch + 1]) - first_pack_from(sizes.begins[patch]));
-    // A rectangle that is wider than this is cut, so that few threads of the last row are idle.
+    // Wider rectangles are cut, so that few threads of the last row are idle.
     const int max_columns = threads / 4, chunk_columns = threads / 8;
     a.patches = kind;
     a.columns = widest <= max_columns ? widest : chunk_columns;
@@ -344,7 +343,7 @@ class ClaheCuda final : public Clahe::Backend {
     return {patches_x * patches_along(tiling_.y, kind) * chunks, sizes.highest};
   }
 
-  /// Where patches of one kind begin along x, and how many rows the highest has.
+  /// First columns of the patches of one kind, and their maximum number of rows.
   struct PatchSizes {
     std::vector<int> begins;
     int highest = 0;
@@ -370,7 +369,7 @@ class ClaheCuda final : public Clahe::Backend {
   bool shares_evenly_;
   int reserved_bytes_;
   int shared_of_multiprocessor_;
-  int shared_bytes_;  // that a block can have
+  int shared_bytes_;  // limit of a block
   PatchSizes patch_sizes_[2];
   bool quads_fit_ = false;
   int counted_range_ = 0, applied_range_ = 0;  // in values, for samples of two bytes

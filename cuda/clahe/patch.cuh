@@ -62,7 +62,7 @@ __device__ int first_pack_from(const Arguments& a, int pixel, int pack_pixels, i
   return pixel < a.tiling.x.size ? (pixel + pack_pixels - 1) / pack_pixels : per_row;
 }
 
-/// A rectangle of packs that begin in one cell.
+/// The part of a patch that a block equalises: a rectangle of packs that begin in one cell.
 struct BlockPatch {
   int cell_x, cell_y;
   int cell_end;        // first pixel of the next cell

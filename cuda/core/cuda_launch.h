@@ -42,7 +42,6 @@ struct KernelLaunch {
   bool cooperative = false;  ///< all blocks are resident at once, so they may wait for each other
 };
 
-/// The kernel has one parameter.
 inline void launch_kernel(cudaStream_t stream, const KernelLaunch& launch, const void* argument) {
   cudaLaunchAttribute attributes[2]{};
   unsigned count = 0;

@@ -12,7 +12,6 @@ CUDAVISION_HOST_DEVICE constexpr Number divide_up(Number number, Divisor by) {
   return static_cast<Number>((number + by - 1) / by);
 }
 
-/// Smallest multiple that is not less than the number.
 template <class Number, class Divisor>
 CUDAVISION_HOST_DEVICE constexpr Number round_up(Number number, Divisor multiple) {
   return static_cast<Number>(divide_up(number, multiple) * multiple);

@@ -58,7 +58,6 @@ struct FrameLayout {
   }
 };
 
-/// The size and depth of a plane of samples, such as the luminance of a frame.
 struct PlaneSize {
   int width = 0;   ///< pixels
   int height = 0;  ///< pixels

@@ -25,7 +25,6 @@ struct LoopArena {
 constexpr int max_arenas = 256;
 constinit LoopArena arenas[max_arenas];
 
-/// Takes an arena that no other loop uses.
 class ArenaLease {
  public:
   ArenaLease() {

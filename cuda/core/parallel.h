@@ -80,7 +80,6 @@ struct Band {
 class Bands {
  public:
   explicit Bands(int rows) : rows_(rows), count_(std::clamp(loop_concurrency(), 1, rows)) {}
-  /// With scratch memory for each band.
   Bands(Device& device, int rows, std::size_t scratch_bytes) : Bands(rows) {
     // No two bands may share a pair of cache lines, which processors fetch together.
     stride_ = round_up(scratch_bytes, 128);
@@ -110,7 +109,6 @@ class Bands {
   Buffer memory_;
 };
 
-/// Calls function(y) for 0 ≤ y < rows, in parallel.
 template <class Function>
 void for_rows(int rows, const Function& function) {
   if (rows > 0)

@@ -208,7 +208,6 @@ class GaussBlurCuda final : public GaussBlur::Backend {
         mask_repeats && multiple_of(8, in.data, in.pitch) && multiple_of(8, out.data, out.pitch);
   }
 
-  /// Copies rows outside all channels.
   void copy_unused_rows(const ConstFrame& in, const Frame& out) {
     for (int plane = 0; plane < layout_.plane_count; ++plane) {
       int rows = 0;

@@ -17,7 +17,6 @@ constexpr int large_warps = 12;            ///< maximum per block
 constexpr int scratch_warps = 4;
 constexpr int scratch_blocks_per_multiprocessor = 2;
 
-/// Slices along y that a tile needs for a Gaussian of this radius.
 CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
   return (radius + slice_length / 2 - 1) / (slice_length / 2) + 1;
 }

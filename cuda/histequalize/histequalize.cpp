@@ -130,7 +130,6 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   backend_->look_up(in, out, hysteresis_.run(made, average_.status()));
 }
 
-// Returns the histograms for the tables.
 View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,
                                                    View<std::uint32_t> histogram,
                                                    RegionHistogram* regions) {

@@ -32,7 +32,7 @@ struct TiltedArguments {
 constexpr int warps = 16, threads = 32 * warps;
 constexpr int batch = 8;  // rows whose loads are in flight together
 
-/// Adds up term(y), and calls store(y, sum) with each sum up to row y.
+/// Adds term(y), and calls store(y, sum) with each sum up to row y.
 template <class Sum, class Term, class Store>
 __device__ Sum scan_rows(int begin, int end, Sum sum, const Term& term, const Store& store) {
   for (int y = begin; y < end; y += batch) {
@@ -48,8 +48,8 @@ __device__ Sum scan_rows(int begin, int end, Sum sum, const Term& term, const St
   return sum;
 }
 
-/// Calls store(y, sum) for each row from begin to end - 1 with the sum of term() from begin to y.
-/// is_inside(first, last) returns true if these rows of all lanes allow inner_term() instead.
+/// Calls store(y, sum) for rows begin to end - 1, with the sum of term() from begin to y.
+/// is_inside(first, last) is true if inner_term() may replace term() in these rows of all lanes.
 template <class Sum, class IsInside, class InnerTerm, class Term, class Store>
 __device__ void scan_diagonals(int begin, int end, const IsInside& is_inside,
                                const InnerTerm& inner_term, const Term& term, const Store& store) {

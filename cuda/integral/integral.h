@@ -34,7 +34,6 @@ inline std::size_t bytes_of(TableElement element) noexcept {
 /// overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
-/// All parameters are fixed at construction.
 struct Parameters {
   TableKind kind = TableKind::sum;
   TableElement element = TableElement::uint32;

@@ -63,7 +63,6 @@ struct BlockRow {
   View<std::uint8_t> out;
 };
 
-/// Blocks [begin, end) of a row.
 struct Run {
   int begin, end;
 };

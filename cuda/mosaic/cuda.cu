@@ -140,7 +140,6 @@ class MosaicCuda final : public Mosaic::Backend {
   }
 
  private:
-  /// Copies rows outside all channels.
   void copy_unused_rows(const ConstFrame& in, const Frame& out) {
     for (int p = 0; p < layout_.plane_count; ++p) {
       const int rows = regions::plane_bytes(layout_, p).sample_rows;

@@ -24,7 +24,6 @@ constexpr int channels_of(ChannelKind kind) {
 /// May return automatic_strength.
 double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
 
-/// Channels of equal size that are denoised together.
 struct DenoisedChannels {
   static constexpr int max_count = 3;
 

@@ -135,7 +135,6 @@ class EstimateCpu final : public Estimate::Backend {
     return sum;
   }
 
-  /// Counts the blocks whose first row is `top`.
   void count_blocks(const Channel& channel, const ConstFrame& in, int top,
                     const BlockMemory& memory) const {
     const int width = channel.width / block_side * block_side;

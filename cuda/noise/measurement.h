@@ -11,8 +11,8 @@ namespace cudavision::noise {
 
 constexpr int classes = 8, class_shift = 11;
 constexpr std::uint32_t min_blocks = 32, min_class_blocks = 16;
-/// Inverse shares of the blocks: minimum of smooth blocks, share of quiet blocks, and minimum of
-/// quiet blocks that limit the noise of others.
+/// Inverse shares of the blocks: smooth blocks of a certain estimate, the quantile of quiet blocks,
+/// and smooth blocks that limit the noise of others.
 constexpr std::uint32_t smooth_share = 6, quiet_share = 4, limiting_share = 16;
 
 /// Every row_step-th row of blocks counts.
@@ -48,7 +48,6 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
   return 2 * middle / 21;
 }
 
-/// Blocks of similar brightness.
 struct ClassNoise {
   std::uint32_t blocks = 0;
   std::uint32_t variance = 0;  ///< of the noise

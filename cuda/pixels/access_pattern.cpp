@@ -89,7 +89,6 @@ AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channel
   return AccessPattern::scattered_colour;
 }
 
-/// True if the rows of every plane, in the input and in the output, are contiguous.
 bool without_gaps(const PackedImage& packs) {
   return std::all_of(packs.planes, packs.planes + 3, [&](const PlanePair& plane) {
     return (!plane.in || plane.in_pitch == packs.row_bytes) &&

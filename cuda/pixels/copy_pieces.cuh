@@ -10,7 +10,6 @@
 
 namespace cudavision {
 
-/// Copies the share of thread `thread` of `threads`.
 __device__ inline void copy_pieces(const CopyPieces* copies, int count, std::uint32_t thread,
                                    std::uint32_t threads) {
   for (int p = 0; p < count; ++p) {

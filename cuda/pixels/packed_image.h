@@ -57,7 +57,6 @@ struct PackStride {
         rest(static_cast<int>(stride % per_row)) {}
 };
 
-/// How packs fill the rows of a picture.
 enum class Rows {
   ragged,  ///< the last pack of a row may lack pixels
   whole,   ///< every pack is full

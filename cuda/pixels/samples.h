@@ -31,7 +31,6 @@ void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint
 void gather_levels(const std::uint8_t* row, int step, int count, int bits, int shift,
                    std::uint8_t* levels);
 
-/// Rows [begin, end).
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to, int begin, int end);
 /// With all threads.
 void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to);

@@ -61,7 +61,6 @@ CUDAVISION_HOST_DEVICE inline Box grown(const Box& box, int pixels) {
   return {box.x0 - pixels, box.y0 - pixels, box.x1 + pixels, box.y1 + pixels};
 }
 
-/// The part of the box in a frame of this size, which may be empty.
 inline Box clipped(const Box& box, int width, int height) {
   return {std::max(box.x0, 0), std::max(box.y0, 0), std::min(box.x1, width),
           std::min(box.y1, height)};

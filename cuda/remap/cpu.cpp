@@ -37,7 +37,6 @@ void collect_inside(const SamplePlane& in, std::int64_t distance, int i, Corners
   std::memcpy(corners.bottom + 2 * i, from + in.rows.pitch, 2 * sizeof(Value));
 }
 
-/// Collects the samples of pixel i, some of which are beyond the edges.
 template <class Value>
 void collect_at_edge(const SamplePlane& in, const Place& place, int i, Corners<Value>& corners) {
   const auto sample = [&](int x, int y) {

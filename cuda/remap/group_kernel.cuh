@@ -285,7 +285,6 @@ __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ 
     remap_pixels<kOthers>(a.coding, find_group(a, 1));
 }
 
-/// For one group.
 template <PixelKind kKind>
 __global__ void __launch_bounds__(threads) pixel_kernel_of_one(const __grid_constant__ OneGroup a) {
   launch_dependents();

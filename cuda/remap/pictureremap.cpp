@@ -60,7 +60,6 @@ int border_of(Role role, int bits, int black) {
   }
 }
 
-/// True if the plane has samples outside all channels.
 bool has_padding(const FrameLayout& layout, int plane) {
   const PlaneShape& shape = layout.planes[plane];
   std::int64_t samples = 0;
@@ -70,7 +69,6 @@ bool has_padding(const FrameLayout& layout, int plane) {
   return samples * layout.sample_bytes() < std::int64_t{shape.row_bytes} * shape.rows;
 }
 
-/// True if the plane contains only the group's pixels.
 bool has_whole_pixels(const FrameLayout& layout, const std::vector<ChannelGroup>& groups,
                       const ChannelGroup& group) {
   const PlaneShape& plane = layout.planes[group.plane];

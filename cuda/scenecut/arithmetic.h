@@ -24,7 +24,6 @@ struct Parts {
   CUDAVISION_HOST_DEVICE int size_of(int part) const { return begin(part + 1) - begin(part); }
 };
 
-/// Rows that count in an area of `rows` rows.
 CUDAVISION_HOST_DEVICE inline int counted_rows(int rows) {
   return rows < max_area_rows ? rows : max_area_rows;
 }
