@@ -58,8 +58,7 @@ struct Tile {
 
   alignas(8) std::uint8_t levels[rows][pitch];
 
-  /// Loads the block at (left, top), its right neighbours and their surroundings. All threads take
-  /// part.
+  /// Loads the tile of the blocks from (left, top) on. All threads take part.
   __device__ void load(const EstimateArguments& a, const MeasuredChannel& channel, int left,
                        int top) {
     if (a.bits == 8)
