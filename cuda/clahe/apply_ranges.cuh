@@ -13,7 +13,6 @@ namespace {
 constexpr int kRangesThreads = 512;
 constexpr int kHeldPacks = 8;  // per thread, in registers
 
-/// Makes four quads from four entries of each table.
 __device__ void store_quads(uint2* quads, const CellTables& tables, int value) {
   const auto four = [=](const std::uint16_t* table) {
     return *reinterpret_cast<const uint2*>(table + value);

@@ -40,7 +40,6 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int tile_before(int cell) const { return cell > 0 ? cell - 1 : 0; }
   CUDAVISION_HOST_DEVICE int tile_after(int cell) const { return cell < tiles ? cell : tiles - 1; }
 
-  /// weight() for a pixel of a known cell.
   CUDAVISION_HOST_DEVICE float weight_in_cell(int pixel, int cell) const {
     return position(pixel) - static_cast<float>(cell - 1);
   }
@@ -166,7 +165,6 @@ struct Redistribution {
         step(residue ? bins / residue : bins),
         inverse(0xffffffffu / step + 1) {}
 
-  /// Pixels for all bins from 0 to `bin`.
   CUDAVISION_HOST_DEVICE std::uint32_t up_to(std::uint32_t bin) const {
     // Exact, because bin · (inverse − 2^32 / step) < 2^16 < 2^32 / step.
     const std::uint32_t quotient =
@@ -271,7 +269,6 @@ CUDAVISION_HOST_DEVICE inline float interpolated_sum(const BiasedLevels& levels,
          (product(levels.lower_left, left) + product(levels.lower_right, right)) * lower;
 }
 
-/// interpolated() for levels of up to 16 bits.
 CUDAVISION_HOST_DEVICE inline std::uint32_t level_between(const BiasedLevels& levels, float right,
                                                           float lower) {
   return rounded_in_low_bits(interpolated_sum(levels, BiasedWeight(1.0f - right),

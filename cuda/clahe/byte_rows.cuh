@@ -43,7 +43,6 @@ struct ByteRows {
   const RowWeights* weights;  // of row y
   uint2 next[kRowsAhead] = {};
 
-  /// block_weights has the weights of the block's rows.
   __device__ ByteRows(const Arguments& a, const BlockPatch& patch, const RowWeights* block_weights)
       : ByteRows(a, patch, block_weights, Spread(patch.columns)) {}
 

@@ -11,7 +11,6 @@ namespace cudavision::clahe {
 
 constexpr int kCountThreads = 512;  // maximum of a block
 
-/// The threads of a block, and the blocks that count parts of one tile.
 struct CountShape {
   int threads, parts;
 };

@@ -150,7 +150,6 @@ class ClaheCuda final : public Clahe::Backend {
   /// Words of RangeSums. There are at most 32 ranges: their counters fit into 16 KiB.
   std::size_t range_words() const { return static_cast<std::size_t>(tiling_.tiles()) * 32 * 4; }
 
-  /// Largest range of values whose elements fit into shared memory.
   int largest_range(std::size_t element_bytes) const {
     constexpr int for_sums = 1024;  // bytes for other data of the kernels
     int values = 1 << layout_.bits;
@@ -316,7 +315,6 @@ class ClaheCuda final : public Clahe::Backend {
     int highest;  ///< maximum rows of a patch
   };
 
-  /// Divides the rows of each patch. Returns the number of blocks.
   static int divide_rows(Arguments& a, const PatchGrid& grid, int parts) {
     a.applying_parts = make_division(parts);
     return grid.blocks * parts;

@@ -53,7 +53,6 @@ class Scratch {
   std::size_t bytes_ = 0;
 };
 
-/// Bytes that Memory(scratch, arguments…) takes.
 template <class Memory, class... Arguments>
 std::size_t scratch_bytes(const Arguments&... arguments) {
   Scratch scratch;

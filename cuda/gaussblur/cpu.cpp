@@ -134,7 +134,6 @@ class PlaneBlur {
     int begin, end;
   };
 
-  /// Calls function(Range) for the needed parts of row y of a field.
   template <class Function>
   void for_each_run(int field, int y, const Function& function) const {
     if (!active_)

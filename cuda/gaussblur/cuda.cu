@@ -152,7 +152,6 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return true;
   }
 
-  /// Appends a plane's tables to the `used` words.
   static void make_tables(const KernelSet& kernels, const Launch& launch, const RowKernels& along_x,
                           const GaussKernel& along_y, Plane& plane, std::uint32_t* words,
                           std::uint32_t& used) {

@@ -293,7 +293,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
       rows_left -= tile_rows;
       continue;
     }
-    // With 16-bit coefficients, a lane has no registers for the sums of both tiles.
+    // For bytes with 16-bit coefficients, a lane has no registers for the sums of both tiles.
     if constexpr (Depth::column_sums * Depth::groups <= 5) {
       LargeColumnSums<Depth, 0, 2>(tables, table, ring, slot, g, t).store(rules, storer, rows_left);
     } else {

@@ -157,12 +157,10 @@ __device__ inline bool is_whole_chunk(const Plane& plane, int position) {
   return plane.load_bytes == 16 && position >= 0 && position + chunk_bytes <= plane.inner_bytes;
 }
 
-/// True if a chunk contains bytes of the row.
 __device__ inline bool is_inner_chunk(const Plane& plane, int position) {
   return position + chunk_bytes > 0 && position < plane.inner_bytes;
 }
 
-/// True if a chunk contains bytes of the row or its halo.
 __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
   return position < plane.row_bytes + plane.row_radius &&
          position + chunk_bytes > -plane.row_radius;

@@ -101,7 +101,6 @@ template <class Depth>
 void make_factors(const std::uint32_t* row_table, int row_slices, const std::uint32_t* column_table,
                   int column_slices, std::uint32_t* words);
 
-/// Quads per lane of both factors of pixels.
 CUDAVISION_HOST_DEVICE constexpr int pixel_factor_quads(int row_slices, int column_slices) {
   return (2 * (row_slices + column_slices) + 3) / 4;
 }

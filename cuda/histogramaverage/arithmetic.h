@@ -9,7 +9,6 @@
 
 namespace cudavision::histogramaverage {
 
-/// The average in whole counts.
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_average(std::uint64_t state) {
   return static_cast<std::uint32_t>((state + (1u << 15)) >> 16);
 }

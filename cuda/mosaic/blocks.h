@@ -43,7 +43,6 @@ inline int field_rows(const Parameters& parameters, int rows, int field) {
   return parameters.fields ? (rows + 1 - field) / 2 : rows;
 }
 
-/// The `rows` rows of one field of a plane.
 template <class Byte>
 View<Byte> field_view(const Parameters& parameters, View<Byte> plane, int field, int rows) {
   return {rows > 0 ? plane.row(field) : plane.data, plane.width, rows,

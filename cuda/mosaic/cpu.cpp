@@ -54,7 +54,6 @@ int max_row_bytes(const FrameLayout& layout) {
   return bytes;
 }
 
-/// A row of blocks in one plane of a field.
 struct BlockRow {
   int plane;
   int number;
@@ -114,7 +113,6 @@ class MosaicCpu final : public Mosaic::Backend {
     }
   }
 
-  /// Calls function(Run) for the needed blocks of a row.
   template <class Function>
   void for_each_run(const BlockRow& row, const regions::ActiveCells* active,
                     const Function& function) const {

@@ -206,7 +206,6 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
   });
 }
 
-/// The new bytes of a chunk.
 struct Replacement {
   Chunk result;
   Chunk kept;  ///< 0xff for bytes of the input that stay

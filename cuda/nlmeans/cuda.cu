@@ -112,7 +112,6 @@ class NlMeansCuda final : public NlMeans::Backend {
     return (bytes + 255) / 256 * 256;
   }
 
-  /// Returns the size of all padded groups.
   std::size_t place_padded() {
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {

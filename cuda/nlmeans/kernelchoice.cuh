@@ -170,7 +170,6 @@ class KernelChoice {
     return true;
   }
 
-  /// Numbers the tiles of all pictures and returns their count.
   static unsigned place_tiles(Plan& plan, int width, int height) {
     unsigned count = 0;
     for (int i = 0; i < plan.arguments.picture_count; ++i) {

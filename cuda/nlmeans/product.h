@@ -142,7 +142,6 @@ CUDAVISION_HOST_DEVICE inline int word_at(const ProductShape& shape, int x, int 
   return (x & 3) * shape.copy_words + (x >> 2) * shape.rows + y;
 }
 
-/// Mask of the bytes of word `word` of row `row` that belong to the patch.
 CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int word) {
   const int bytes = row < patch ? patch - 4 * word : 0;
   return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
@@ -160,8 +159,7 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
 /// candidate is outside a pixel's search.
 constexpr int outside_search = 1 << 29;
 
-/// Exceeds every scaled distance, even minus 2^25; its double fits into 31 bits. Added to
-/// candidates outside a pixel's search.
+/// x is a pixel's column in its square; candidate counts from the square's first candidate.
 CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_radius) {
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
@@ -178,7 +176,6 @@ enum class RowPair {
   second_of_three,  ///< second and next_to_last at once
 };
 
-/// True if no pixel in half `half` searches a pair's rows.
 CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }

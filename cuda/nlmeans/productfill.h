@@ -30,7 +30,6 @@ CUDAVISION_HOST_DEVICE inline unsigned first_strip(const NlMeansArguments& a, un
   return share * a.strips_of_share + (share < a.longer_shares ? share : a.longer_shares);
 }
 
-/// The tile that a block denoises at the given strip of a share.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, unsigned share,
                                                   unsigned strip) {

@@ -26,7 +26,7 @@ double strength_of_step(int step) noexcept {
 StrengthSteps::StrengthSteps(int search, int frames) noexcept {
   from[0] = 0;
   for (int step = 1; step < strength_steps; ++step) {
-    const double between = std::exp2((step - 0.5) / 8);  // mean of two steps, logarithmic
+    const double between = std::exp2((step - 0.5) / 8);  // between the strengths of two steps
     const double deviation = std::max(0.0, (between / factor_of(search, frames) - offset) / slope) *
                              noise::Level::per_level;
     from[step] = static_cast<std::uint32_t>(std::ceil(deviation * deviation));

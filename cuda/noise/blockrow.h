@@ -72,7 +72,6 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& 
   return sum;
 }
 
-/// first: first level of the block.
 CUDAVISION_HOST_DEVICE inline void sum_levels(const PairedRow& row, std::uint32_t first,
                                               RowSums& sums) {
   std::uint32_t different = 0;

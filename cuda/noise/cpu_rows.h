@@ -33,7 +33,6 @@ std::uint32_t sum_of_block(const Number* columns) {
   return sum;
 }
 
-/// True if the eight levels from `row` on are equal.
 inline bool is_flat(const std::uint8_t* row) {
   return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
 }

@@ -100,7 +100,6 @@ __device__ PairedRow paired_row(const Tile& tile, int row, int block) {
   return PairedRow({first.x, first.y, second.x, second.y});
 }
 
-/// The sums of a block, or of a row of it.
 struct BlockSums : RowSums {
   bool flat;  ///< all samples are equal, or a line far_spacing beyond the block is
 };

@@ -44,7 +44,6 @@ struct PackedImage {
   int step[3] = {};                ///< bytes; only for packs of scattered samples
 };
 
-/// From one pack of a thread to its next: in packs, and as rows plus a rest of packs.
 struct PackStride {
   std::uint32_t packs = 0;
   int rows = 0;

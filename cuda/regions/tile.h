@@ -83,7 +83,6 @@ CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fiel
           ((bottom - 1) / together + 1) * row_pixels};
 }
 
-/// The bytes of a plane that one thread blends.
 struct ThreadPart {
   const BlendPlane& plane;
   int x;     ///< first byte in each row
@@ -279,7 +278,6 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// A word of samples, mixed by weight(sample).
 template <int kSampleBytes, class Weight>
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_word(const BlendArguments& a, std::uint32_t in,
                                                        std::uint32_t processed,

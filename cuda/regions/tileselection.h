@@ -10,7 +10,6 @@
 
 namespace cudavision::regions {
 
-/// The part of a tile that a region selects.
 struct SelectedPart {
   std::uint16_t begin, end;  ///< bytes of its rows, if all bytes of a period cover equal pixels
   std::uint16_t rows;        ///< one bit each
@@ -29,12 +28,10 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bits_between(int begin, int end, int
 CUDAVISION_HOST_DEVICE inline int first_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : pixel / pixels;
 }
-/// End of the samples that cover pixels before `pixel`.
 CUDAVISION_HOST_DEVICE inline int end_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : (pixel - 1) / pixels + 1;
 }
 
-/// The rows from `top` on that a region selects.
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_rows(const BlendArguments& a,
                                                           const BlendPlane& plane, int top,
                                                           const Box& box) {
@@ -55,7 +52,6 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t selected_rows(const BlendArguments& 
   return rows;
 }
 
-/// The selected part of the tile that begins at byte `left` of row `top`.
 CUDAVISION_HOST_DEVICE inline SelectedPart selected_part(const BlendArguments& a,
                                                          const BlendPlane& plane, int left, int top,
                                                          int number) {
@@ -74,7 +70,6 @@ CUDAVISION_HOST_DEVICE inline SelectedPart selected_part(const BlendArguments& a
 /// The selected bytes of a thread: 16 bits for each of its rows.
 class SelectedBytes {
  public:
-  /// Adds the bytes of a region. The part belongs to thread `thread`.
   CUDAVISION_HOST_DEVICE void add(const BlendArguments& a, const ThreadPart& part, int thread,
                                   const SelectedPart& selected) {
     const int first = thread % BlendTile::lanes * Chunk::bytes;

@@ -59,7 +59,6 @@ struct WarpSegment {
   int number;  ///< below 2^25
 };
 
-/// Returns the group of the block, from group `first` on.
 __device__ inline const GroupArguments& find_group(const SomeGroups& a, int first) {
   int number = first;
 #pragma unroll

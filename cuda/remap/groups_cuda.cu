@@ -72,7 +72,7 @@ constexpr PixelKernel pixel_kernels[] = {
     kernel_of<PixelKind::word, PixelKind::word_pair>,
 };
 
-/// Returns the kernel for pixels of all groups, or nullptr if there is none.
+/// Returns nullptr if no kernel fits.
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding, const GroupPlanes* groups,
                                      int count) {
   for (const PixelKernel& candidate : pixel_kernels) {
