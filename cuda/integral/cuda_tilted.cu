@@ -30,124 +30,165 @@ struct TiltedArguments {
 
 // A block scans 32 adjacent diagonals, one per lane. Each of its warps takes a range of rows.
 constexpr int warps = 16, threads = 32 * warps;
-constexpr int batch = 8;  // rows whose loads are in flight together
+constexpr int batch = 16;  // rows whose loads are in flight together
 
-/// Adds term(y), and calls store(y, sum) with each sum up to row y.
-template <class Sum, class Term, class Store>
-__device__ Sum scan_rows(int begin, int end, Sum sum, const Term& term, const Store& store) {
-  for (int y = begin; y < end; y += batch) {
-    Sum terms[batch];
+/// Adds the terms of rows begin to end - 1. With kStores, stores the sum up to each row. kInside:
+/// these pixels and those above them are inside the picture.
+template <bool kStores, bool kInside, class Diagonal, class Sum>
+__device__ Sum scan_rows(const Diagonal& diagonal, int begin, int end, Sum sum) {
+  int y = begin;
+  for (; kInside && y + batch <= end; y += batch) {
+    Sum sums[batch];
+    diagonal.load_batch(y, sums);
 #pragma unroll
     for (int i = 0; i < batch; ++i)
-      terms[i] = term(min(y + i, end - 1));
-#pragma unroll
-    for (int i = 0; i < batch; ++i)
-      if (y + i < end)
-        store(y + i, sum += terms[i]);
+      sums[i] = sum += sums[i];
+    if constexpr (kStores)
+      diagonal.store_batch(y, sums);
+  }
+#pragma unroll 8
+  for (; y < end; ++y) {
+    sum += diagonal.term(y);
+    if constexpr (kStores)
+      diagonal.store(y, sum);
   }
   return sum;
 }
 
-/// Calls store(y, sum) for rows begin to end - 1, with the sum of term() from begin to y.
-/// is_inside(first, last) is true if inner_term() may replace term() in these rows of all lanes.
-template <class Sum, class IsInside, class InnerTerm, class Term, class Store>
-__device__ void scan_diagonals(int begin, int end, const IsInside& is_inside,
-                               const InnerTerm& inner_term, const Term& term, const Store& store) {
+/// Stores the sums of a lane's diagonal up to each row from begin to end - 1.
+template <class Sum, class Diagonal>
+__device__ void scan_diagonal(const Diagonal& diagonal, int begin, int end) {
   __shared__ Sum totals[warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int rows = divide_up(max(end - begin, 0), warps);
   const int first = begin + warp * rows, last = min(first + rows, end);
-  const bool inside = is_inside(first, last - 1);
-  const auto scan = [&](Sum sum, const auto& to) {
-    return inside ? scan_rows(first, last, sum, inner_term, to)
-                  : scan_rows(first, last, sum, term, to);
-  };
-  totals[warp][lane] = scan(0, [](int, Sum) {});
+  const bool inside = __all_sync(~0u, diagonal.is_inside(first, last - 1));
+  totals[warp][lane] = inside ? scan_rows<false, true>(diagonal, first, last, Sum{0})
+                              : scan_rows<false, false>(diagonal, first, last, Sum{0});
   __syncthreads();
   Sum sum = 0;
   for (int w = 0; w < warp; ++w)
     sum += totals[w][lane];
-  scan(sum, store);
+  if (inside)
+    scan_rows<true, true>(diagonal, first, last, sum);
+  else
+    scan_rows<true, false>(diagonal, first, last, sum);
 }
 
+/// A rising diagonal: pixel (column - y, y) in row y. Its terms are pixels, its sums are A.
 template <class Value>
-__device__ std::uint32_t pixel(const InputArguments& in, int x, int y) {
-  const std::uint8_t* const from = in.data + in.pitch * y + sizeof(Value) * x;
-  if constexpr (sizeof(Value) == 1)
-    return __ldg(from);
-  else  // samples may be at odd addresses
-    return sample_value(__ldg(from) | std::uint32_t{__ldg(from + 1)} << 8, in.shift, in.largest);
-}
+struct RisingDiagonal {
+  const TiltedArguments& a;
+  int column;
+
+  __device__ bool has(int x) const { return x >= 0 && x < a.in.width; }
+  __device__ bool is_inside(int top, int bottom) const {
+    return has(column - top) && has(column - bottom);
+  }
+  __device__ const std::uint8_t* address(int x, int y) const {
+    return a.in.data + a.in.pitch * y + static_cast<std::int64_t>(sizeof(Value)) * x;
+  }
+  __device__ std::uint32_t pixel(const std::uint8_t* from) const {
+    if constexpr (sizeof(Value) == 1)
+      return __ldg(from);
+    else  // samples may be at odd addresses
+      return sample_value(__ldg(from) | std::uint32_t{__ldg(from + 1)} << 8, a.in.shift,
+                          a.in.largest);
+  }
+  __device__ std::uint32_t term(int y) const {
+    const int x = column - y;
+    const std::uint32_t value = pixel(address(min(max(x, 0), a.in.width - 1), y));
+    return has(x) ? value : 0;
+  }
+  __device__ void load_batch(int y, std::uint32_t (&terms)[batch]) const {
+    const std::uint8_t* from = address(column - y, y);
+    const std::int64_t step = a.in.pitch - static_cast<std::int64_t>(sizeof(Value));
+#pragma unroll
+    for (int i = 0; i < batch; ++i, from += step)
+      terms[i] = pixel(from);
+  }
+  __device__ void store(int y, std::uint32_t sum) const {
+    if (has(column - y))
+      a.rising[static_cast<std::int64_t>(y) * a.in.width + column - y] = sum;
+    if (column == y)
+      a.first_column[y] = sum;
+  }
+  __device__ void store_batch(int y, const std::uint32_t (&sums)[batch]) const {
+    std::uint32_t* to = a.rising + static_cast<std::int64_t>(y) * a.in.width + column - y;
+#pragma unroll
+    for (int i = 0; i < batch; ++i, to += a.in.width - 1) {
+      *to = sums[i];
+      if (column == y + i)
+        a.first_column[column] = sums[i];
+    }
+  }
+};
+
+/// A falling diagonal: pixel (column + y, y) in row y. Its terms are sums of two rising diagonals,
+/// its sums are T.
+template <class Element>
+struct FallingDiagonal {
+  using Sum = SumOf<Element>;
+  const TiltedArguments& a;
+  int column;
+
+  __device__ bool is_inside(int top, int bottom) const {
+    return top > 0 && column + top >= 0 && column + bottom < a.in.width;
+  }
+  /// Left of the picture, A(x, y) = A(0, x + y).
+  __device__ Sum rising(int x, int y) const {
+    const int width = a.in.width;
+    const std::uint32_t sum =
+        __ldg(x < 0 ? a.first_column + max(x + y, 0)
+                    : a.rising + static_cast<std::int64_t>(max(y, 0)) * width + min(x, width - 1));
+    return y < 0 || x + y < 0 || x >= width ? 0 : sum;
+  }
+  __device__ Sum term(int y) const { return rising(column + y, y) + rising(column + y, y - 1); }
+  __device__ void load_batch(int y, Sum (&terms)[batch]) const {
+    const std::uint32_t* from = a.rising + static_cast<std::int64_t>(y) * a.in.width + column + y;
+#pragma unroll
+    for (int i = 0; i < batch; ++i, from += a.in.width + 1)
+      terms[i] = static_cast<Sum>(__ldg(from)) + static_cast<Sum>(__ldg(from - a.in.width));
+  }
+  __device__ Element* entry(int x, int y) const {
+    return reinterpret_cast<Element*>(a.table + a.table_pitch * (y + a.padding)) + x + a.padding;
+  }
+  __device__ void store(int y, Sum sum) const {
+    if (column + y >= -a.padding && column + y < a.in.width)
+      *entry(column + y, y) = table_element<Element>(sum);
+  }
+  __device__ void store_batch(int y, const Sum (&sums)[batch]) const {
+    auto* to = reinterpret_cast<std::uint8_t*>(entry(column + y, y));
+    const std::int64_t step = a.table_pitch + static_cast<std::int64_t>(sizeof(Element));
+#pragma unroll
+    for (int i = 0; i < batch; ++i, to += step)
+      *reinterpret_cast<Element*>(to) = table_element<Element>(sums[i]);
+  }
+};
 
 template <class Value>
 __global__ void __launch_bounds__(threads)
     rising_kernel(const __grid_constant__ TiltedArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int width = a.in.width;
   const int first = 32 * static_cast<int>(blockIdx.x);  // column in row 0 of the block's diagonals
-  const int column = first + static_cast<int>(threadIdx.x) % 32;
-  const auto is_inside = [&](int x) { return x >= 0 && x < width; };
-  scan_diagonals<std::uint32_t>(
-      max(first - width + 1, 0), min(first + 32, a.in.height),
-      [&](int top, int bottom) { return is_inside(first + 31 - top) && is_inside(first - bottom); },
-      [&](int y) { return pixel<Value>(a.in, column - y, y); },
-      [&](int y) {
-        const int x = column - y;
-        const std::uint32_t value = pixel<Value>(a.in, min(max(x, 0), width - 1), y);
-        return is_inside(x) ? value : 0;
-      },
-      [&](int y, std::uint32_t sum) {
-        if (is_inside(column - y))
-          a.rising[static_cast<std::int64_t>(y) * width + column - y] = sum;
-        if (column == y)
-          a.first_column[y] = sum;
-      });
+  scan_diagonal<std::uint32_t>(RisingDiagonal<Value>{a, first + static_cast<int>(threadIdx.x) % 32},
+                               max(first - a.in.width + 1, 0), min(first + 32, a.in.height));
 }
 
 template <class Element>
 __global__ void __launch_bounds__(threads)
     tilted_kernel(const __grid_constant__ TiltedArguments a) {
-  using Sum = SumOf<Element>;
   launch_dependents();
   grid_dependency_wait();
-  const int width = a.in.width;
   // Diagonals begin up to in.height columns left of the picture.
   const int first = 32 * static_cast<int>(blockIdx.x) - a.in.height;
-  const int column = first + static_cast<int>(threadIdx.x) % 32;
-  const auto inner_rising = [&](int x, int y) {
-    return __ldg(a.rising + static_cast<std::int64_t>(y) * width + x);
-  };
-  // Left of the picture, A(x, y) = A(0, x + y).
-  const auto rising = [&](int x, int y) {
-    const std::uint32_t sum =
-        __ldg(x < 0 ? a.first_column + max(x + y, 0)
-                    : a.rising + static_cast<std::int64_t>(max(y, 0)) * width + min(x, width - 1));
-    return y < 0 || x + y < 0 || x >= width ? 0 : sum;
-  };
-  const auto entry = [&](int x, int y) {
-    return reinterpret_cast<Element*>(a.table + a.table_pitch * (y + a.padding)) + x + a.padding;
-  };
-  scan_diagonals<Sum>(
-      max(0, -(first + 31) / 2), min(a.in.height, width - first),
-      [&](int top, int bottom) {
-        return top > 0 && first + top >= 0 && first + 31 + bottom < width;
-      },
-      [&](int y) {
-        return static_cast<Sum>(inner_rising(column + y, y)) +
-               static_cast<Sum>(inner_rising(column + y, y - 1));
-      },
-      [&](int y) {
-        return static_cast<Sum>(rising(column + y, y)) +
-               static_cast<Sum>(rising(column + y, y - 1));
-      },
-      [&](int y, Sum sum) {
-        if (column + y >= -a.padding && column + y < width)
-          *entry(column + y, y) = table_element<Element>(sum);
-      });
+  const FallingDiagonal<Element> diagonal{a, first + static_cast<int>(threadIdx.x) % 32};
+  scan_diagonal<SumOf<Element>>(diagonal, max(0, -(first + 31) / 2),
+                                min(a.in.height, a.in.width - first));
   const int thread = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
-  if (a.padding && thread <= width)
-    *entry(thread - 1, -1) = Element{0};
+  if (a.padding && thread <= a.in.width)
+    *diagonal.entry(thread - 1, -1) = Element{0};
 }
 
 using Kernel = Launcher<TiltedArguments>::Kernel;
