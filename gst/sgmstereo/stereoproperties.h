@@ -8,11 +8,9 @@
 
 namespace cudavision {
 
-/// Installs all properties of cudasgmstereo: those of StereoSettings, those of the session, and the
-/// read-only ones.
+/// Properties of StereoSettings, of the session, and read-only properties.
 void install_stereo_properties(GObjectClass* klass);
 
-/// Adds those of StereoSettings.
 void add_stereo_properties(ElementProperties<StereoSettings>& all);
 
 /// Returns an empty string, or a message about the first property that is out of range.
