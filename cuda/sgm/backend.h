@@ -172,8 +172,8 @@ class Stages {
   /// noise in use is 0 until there is an estimate.
   virtual void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) = 0;
 
-  /// Filters a picture according to its noise (Lee, 1980). The result is the mean of the 5×5 window
-  /// around p if the window varies as noise does, and close to I(p) if it varies far more. With
+  /// Filters a picture according to its noise (Lee, 1980). If the 5×5 window around p varies as
+  /// noise does, the result is its mean. If it varies far more, the result is close to I(p). With
   /// n = (625·v) >> 8, S = Σ I, and V = 25·Σ I² − S² of the window, A is ((V − n)·256) div V, or 0
   /// if V ≤ n. filtered(p) is
   ///   8 + (25·A·I(p) + S·(256 − A) + 200) div 400,

@@ -14,14 +14,13 @@
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
 ///
-/// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
-/// (x − d − minimum, y) of the right picture shows the same point. Both pictures are rectified. The
-/// stages, in order: estimate_noise, filter_noise and census of both pictures, aggregate, select,
-/// Median of both maps, Refine of the right map, Check, RemoveSpeckles, WriteConfidence or
-/// KeepConfident, Sharpen, Refine, FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without
-/// slanted_surfaces and in compatibility, the right map is not refined, and FillHoles and Refine,
-/// in this order, replace the stages from Sharpen to Smooth. backend.h and mapstages.h define each
-/// stage.
+/// For each pixel (x, y) of the left picture it finds the disparity d. Pixel (x − d − minimum, y)
+/// of the right picture shows the same point. Both pictures are rectified. The stages, in order:
+/// estimate_noise, filter_noise and census of both pictures, aggregate, select, Median of both
+/// maps, Refine of the right map, Check, RemoveSpeckles, WriteConfidence or KeepConfident, Sharpen,
+/// Refine, FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without slanted_surfaces and in
+/// compatibility, the right map is not refined, and FillHoles and Refine, in this order, replace
+/// the stages from Sharpen to Smooth. backend.h and mapstages.h define each stage.
 namespace cudavision::sgm {
 
 struct NoiseState;
@@ -187,7 +186,7 @@ class SgmStereo {
   /// camera's field of view. Marked pixels of the left picture are always unknown, also with
   /// fill_holes. A left pixel is also unknown if the left-right check compares it with a marked
   /// right pixel.
-  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Each mask has rows of
+  ///
   /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of
   /// ⌈width / 32⌉ words in device memory, and must outlive this object or the next call. A view
   /// without data marks nothing. Takes effect with the next run(). Never allocates. Throws

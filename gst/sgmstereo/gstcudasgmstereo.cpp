@@ -4,9 +4,9 @@
  * SECTION:element-cudasgmstereo
  * @title: cudasgmstereo
  *
- * For each pixel of the left picture, finds how far to the left the same point of the scene is in
- * the right picture, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA
- * GPU or, with bit-identical results, on the CPU.
+ * For each pixel of the left picture, finds how far to the left the right picture shows the same
+ * point, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA GPU or, with
+ * bit-identical results, on the CPU.
  *
  * The pictures must be rectified: each point of the scene is in the same row of both. With
  * #GstCudaSgmStereo:calibration the element rectifies them, also without a file: `auto` aligns the

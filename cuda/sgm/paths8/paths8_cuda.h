@@ -7,7 +7,7 @@
 // columns_cuda.cu follows columns and diagonals, rows_cuda.cu follows rows. A path is followed from
 // both ends at once. Up to the middle, it stores L − C + P1 in a byte. Beyond the middle, it adds
 // L − C to the opposite path's byte, and subtracts P1. Columns and diagonals also add C, once for
-// each path, so that a pixel's bytes in all volumes add up to the sum over all paths.
+// each path. So a pixel's bytes in all volumes add up to the sum over all paths.
 //
 // Both kernels are bound by latency, not by memory, because the steps of a path depend on each
 // other. So they use few lanes per pixel, and warps wait for another warp in the middle only.

@@ -52,13 +52,13 @@ struct PictureParameters {
 /// Red, green and blue for each level.
 using ColorTable = std::array<std::array<std::uint8_t, 3>, 256>;
 
-/// Range::automatic is defined in integers. The known numbers v of a map, or of confidence, from
-/// `first` to `last` are counted in bins of 2^k neighbours, with the smallest k for which 1024 bins
-/// suffice. For disparity, first is s·minimum and last is s·(minimum + disparities − 1). For depth,
-/// both are at least 1. For confidence, they are 1 and 255. A percentile p is the first bin b for
-/// which 100 times the count up to b reaches p times the total count. low' is the smallest number
-/// of the 2nd percentile's bin, and high' the largest number of the 98th percentile's bin, at most
-/// last.
+/// Range::automatic is defined in integers. The known numbers v of a map, or of confidence, are
+/// counted from `first` to `last`. Bins have 2^k neighbours, with the smallest k for which 1024
+/// bins suffice. For disparity, first is s·minimum and last is s·(minimum + disparities − 1). For
+/// depth, both are at least 1. For confidence, they are 1 and 255. A percentile p is the first bin
+/// b for which 100 times the count up to b reaches p times the total count. low' is the smallest
+/// number of the 2nd percentile's bin, and high' the largest number of the 98th percentile's bin,
+/// at most last.
 ///
 /// S_low = 65536·low' for the first frame with a known number after construction or restart().
 /// Later, S_low += ((65536·low' − S_low)·a) >> 16, where a is rint(65536·(1 − exp(−t))) for t

@@ -11,7 +11,7 @@
 // regions at the border are open. Open regions are then joined across borders; if one is joined
 // with a region that stays, it stays, too. The parent of an open pixel is its root within the tile;
 // the parent of such a root is a pixel nearer to the root of the whole region. Finally the roots
-// within tiles add their counts to the region's root and make it their parent, so that every open
+// within tiles add their counts to the region's root and make it their parent. Then every open
 // pixel finds it in two steps.
 //
 // Runs are joined instead of pixels, because smooth maps have few runs. (Compare Playne and Hawick,

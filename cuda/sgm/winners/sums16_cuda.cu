@@ -48,8 +48,8 @@ struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
   static constexpr int columns = kThreads / kLanes;          ///< at a time
   static constexpr int group = columns < 16 ? columns : 16;  ///< see select_right
-  /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum,
-  /// so that following a diagonal needs no bounds check.
+  /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum.
+  /// So following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
   /// With this pitch, the 8 lanes that store vectors at once use different banks of shared memory.

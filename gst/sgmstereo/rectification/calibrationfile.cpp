@@ -23,7 +23,7 @@ namespace {
 /// Calibrations take a few kB, or some hundred kB with the corners of all chessboards.
 constexpr std::size_t max_bytes = std::size_t{4} << 20;
 /// Calibrations have at most five levels. OpenCV 4.6 on x86-64 parses 20 000 levels of YAML with a
-/// stack of 8 MB, but not 40 000, so 400 levels take less than 160 kB.
+/// stack of 8 MB, but not 40 000. So 400 levels take less than 160 kB.
 constexpr std::size_t max_nesting = 400;
 
 constexpr char name_a_calibration[] =

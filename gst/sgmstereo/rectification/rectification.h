@@ -43,10 +43,10 @@ struct Rectification {
 /// size is used as if it had this size.
 ///
 /// alpha = −1 takes the rectification of the files if they have one, else the default of
-/// cv::stereoRectify(). From 0 (all pixels have a source in the camera's picture) to 1 (all pixels
-/// of the camera's picture are kept), it calls cv::stereoRectify(), or cv::fisheye::stereoRectify()
-/// with balance = alpha, which meets 0 and 1 only approximately. A point at infinity has the
-/// disparity 0: both cameras get the left principal point.
+/// cv::stereoRectify(). At 0 all pixels have a source in the camera's picture; at 1 all pixels of
+/// the camera's picture are kept. From 0 to 1, cv::stereoRectify() is called, or
+/// cv::fisheye::stereoRectify() with balance = alpha, which reaches 0 and 1 only approximately. A
+/// point at infinity has the disparity 0: both cameras get the left principal point.
 ///
 /// Throws ElementError if the frames do not fit the calibration.
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,

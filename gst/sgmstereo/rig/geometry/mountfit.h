@@ -14,7 +14,7 @@ struct MatchedPoint {
   double left_x, left_y, right_x, right_y;
 };
 
-/// How the right camera differs from a correctly mounted camera, which sees a point in the
+/// How the right camera differs from a correct camera. A correct camera sees a point in the
 /// direction p = (x, y, 1), with x right and y down. The right picture shows it at zoom·(q.x / q.z,
 /// q.y / q.z), where q = R·p, and R is the rotation by the vector (pitch, yaw, roll). Positions are
 /// in focal lengths as in MatchedPoint. The true focal length is `focal` times as long:

@@ -63,8 +63,8 @@ struct PairFigures {
 };
 
 /// Computes the figures of pairs of one size. Only one thread may use it at a time, but it uses all
-/// cores: 2 to 7 ms of CPU time for a pair that can be matched and 5 to 25 ms for other pairs, plus
-/// repetition_of() (450×375 to 1920×1080, 64 to 256 disparities, two busy cores).
+/// cores: 2 to 7 ms of CPU time for pairs that can be matched, and 5 to 25 ms for others, plus
+/// repetition_of(). (Measured for 450×375 to 1920×1080, 64 to 256 disparities, two busy cores.)
 class PairInspector {
  public:
   PairInspector(const PlaneSize& size, const sgm::Config& config);
@@ -76,10 +76,9 @@ class PairInspector {
   /// candidates is used: its structure tensor has the largest smallest eigenvalue, which must be at
   /// least 25 per pixel. The mean of the 7×7 pixels around each pixel is subtracted, and
   /// differences are clipped to ±40 levels of 8 bits. If the contrasts of the pictures differ by a
-  /// quarter or more, as with unequal exposures, the differences of the picture with less contrast
-  /// are first multiplied by their ratio, at most 8. Blocks are compared by sums of absolute
-  /// differences. A match is far better than any other if its sum is below 0.8 times all sums more
-  /// than 2 pixels away.
+  /// quarter or more, differences with less contrast are first multiplied by the ratio, at most 8.
+  /// Blocks are compared by sums of absolute differences. A match is far better than any other if
+  /// its sum is below 0.8 times all sums more than 2 pixels away.
   PairFigures inspect(const SamplePlane& left, const SamplePlane& right,
                       View<const std::uint8_t> map, const sgm::Parameters& parameters);
 

@@ -26,8 +26,8 @@ using CostProfile = std::vector<std::uint16_t>;
 /// if there is none, and nothing_distinct if `own` is not distinct, as without texture.
 ///
 /// A position is distinct if the costs rise to twice its cost, and by 3 levels per pixel, within 6
-/// pixels on both sides. A second position counts if it is distinct, at least 4 pixels away, and
-/// its cost is below the largest cost in between by at least 0.9 times the same difference for
+/// pixels on both sides. A second position counts if it is distinct and at least 4 pixels away. Its
+/// cost must be below the largest cost in between by at least 0.9 times the same difference for
 /// `own`.
 int period_of(const CostProfile& costs, int own);
 inline constexpr int nothing_distinct = -1;
@@ -35,11 +35,11 @@ inline constexpr int nothing_distinct = -1;
 /// Samples about 2400 pixels of the map at most, which holds disparities in
 /// disparity_scale(parameters), in rows of 2·width bytes. Costs are sums of absolute differences of
 /// 9×9 pixels, minus the mean of the 7×7 pixels around each (picturepatch.h). A sample belongs to a
-/// repeating area if enough of the 9×9 samples around it have its period, or the median period if
-/// it has none, to within 15 %: at least 5, and 35 % of the distinct samples.
+/// repeating area if enough of the 9×9 samples around it have its period (the median period if it
+/// has none) to within 15 %: at least 5, and 35 % of the distinct samples.
 ///
-/// Takes 1 to 5 ms of CPU time (450×375 to 1920×1080, 64 to 256 disparities) on all cores, and
-/// memory for a few rows per core.
+/// Takes 1 to 5 ms of CPU time on all cores (450×375 to 1920×1080, 64 to 256 disparities), and a
+/// few rows of memory per core.
 Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture& right,
                          View<const std::uint8_t> map, const sgm::Parameters& parameters);
 
