@@ -10,8 +10,8 @@
 
 namespace cudavision::sgm {
 
-/// The uniqueness test. second is the smallest sum of disparities that are not next to the best.
-/// Rounded products are monotone, so the other sums need no test.
+/// The uniqueness test. second is the smallest sum of disparities not next to the best. Rounded
+/// products are monotone, so other sums need no test.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -74,8 +74,8 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
   return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
 }
 
-/// A sample supports a known pixel if their numbers differ by at most support_reach. Unknown
-/// numbers must be far_away. Differences are above −2^15, so adding 2^15 prevents borrows.
+/// Differences up to support_reach support a known pixel; unknown numbers must be far_away. Adding
+/// 2^15 prevents borrows, because differences are above −2^15.
 constexpr int support_reach = 16;
 constexpr std::uint32_t far_away = 0x7000;
 

@@ -20,7 +20,6 @@
 
 namespace cudavision::sgm {
 
-/// The picture size and the resolved Config that the stages are built for.
 struct StageConfig : PlaneSize, Config {
   StageConfig() : Config(resolved(Config())) {}
   StageConfig(const FrameLayout& layout, const Config& config, Wording wording = own_words)
@@ -55,8 +54,7 @@ struct Penalties {
 };
 /// P2(step) = max(P1 + 1, 16·P2 div (16 + step)), or P2 for every step if it is not adaptive.
 Penalties penalties_for(const Parameters& parameters);
-/// P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for noise of deviation e, and each P2 is at
-/// least P1' + 1.
+/// P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for noise e; each P2 is at least P1' + 1.
 Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 struct WtaResult {
@@ -64,7 +62,6 @@ struct WtaResult {
   std::uint16_t* right;      ///< integers; unknown only in columns that no left pixel matches
   std::uint8_t* confidence;  ///< of the left map; may be null
 
-  /// Returns the same maps, starting at this pixel.
   WtaResult from_pixel(std::int64_t pixel) const noexcept {
     return {left + pixel, right + pixel, confidence ? confidence + pixel : nullptr};
   }
@@ -145,8 +142,8 @@ class Stages {
                      float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
   // Matching under noise, with census_gradient only. I is `luminance >> (bits − 8)`, replicated
-  // beyond the edges, and div truncates. Noise has a standard deviation e, in sixteenths of an
-  // 8-bit level, and a variance v = e².
+  // beyond the edges, and div truncates. Noise has the deviation e, in sixteenths of an 8-bit
+  // level, and v = e².
 
   /// Measures the noise of the left picture and updates the state.
   ///

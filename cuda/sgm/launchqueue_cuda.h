@@ -23,8 +23,8 @@ enum class Start : std::uint8_t {
 };
 
 /// Launches kernels on a stream, in order. Launches between begin_frame() and end_frame() become a
-/// graph, which end_frame() launches. If the next frame has the same kernels and shapes, only the
-/// arguments that differ are replaced in the graph, such as picture addresses.
+/// graph. A frame with the same kernels and shapes only replaces arguments in it, such as
+/// addresses.
 class LaunchQueue {
  public:
   explicit LaunchQueue(cudaStream_t stream);
@@ -45,8 +45,7 @@ class LaunchQueue {
 
   /// Drops a frame that was not ended. If the stream is being captured, launches go to it directly.
   void begin_frame();
-  /// Launches the recorded graph; later launches go to the stream directly. Call it before other
-  /// work is enqueued on the stream.
+  /// Launches the recorded graph. Call it before enqueuing other work on the stream.
   void end_frame();
 
  private:

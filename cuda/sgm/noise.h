@@ -37,8 +37,8 @@ using noise::is_extreme;
 CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
   return noise::bin_of(sum);
 }
-/// Pixel distances of the second differences. Noise that was smoothed by demosaicing or compression
-/// shows at the larger distance only.
+/// Distances of the second differences. After demosaicing or compression, noise shows at the larger
+/// distance only.
 constexpr int noise_spacings = 2;
 CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
   return number == 0 ? noise::near_spacing : noise::far_spacing;
@@ -55,7 +55,6 @@ CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint
 
 /// Higher variances are texture, such as a projected pattern.
 constexpr std::uint32_t max_measured_variance = 40000;
-/// Returns the variance of the noise from the bin of the quantile.
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
   const std::uint32_t t = noise::middle_of_bin(bin);
   const std::uint32_t variance = t * t / 200, texture = spacing_number == 0 ? 440 : 2000;
@@ -77,8 +76,8 @@ inline std::uint32_t window_variance(std::uint32_t sum, std::uint32_t squares) {
   return 25 * squares - sum * sum;
 }
 
-/// Interpolates between the pixel's level and the window's mean by the share of noise in the
-/// variance. Both variances are in the same unit. noise/filter_arithmetic.h does this on CUDA.
+/// Interpolates between the pixel's level and the window's mean by the noise in the variance.
+/// noise/filter_arithmetic.h does this on CUDA.
 inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                      std::uint32_t noise) {
   const std::uint32_t kept = variance > noise ? (variance - noise) * 256 / variance : 0;
@@ -93,7 +92,7 @@ CUDAVISION_HOST_DEVICE inline int dead_zone(const NoiseLevel& noise) {
 
 /* The penalties */
 
-/// Returns P1 under noise. It stays below p2, the penalty of steps without an edge.
+/// It stays below p2, the penalty of steps without an edge.
 CUDAVISION_HOST_DEVICE inline int noisy_p1(int p1, int p2, const NoiseLevel& noise) {
   const int more = static_cast<int>((noise.deviation + 4) >> 3);
   const int raised = p1 + (more < 6 ? more : 6);

@@ -294,7 +294,7 @@ class SgmStereo::State {
   }
 
   // The filter comes last: other stages weigh samples by a noisy luminance, so their results vary a
-  // little between frames even if the numbers do not.
+  // little between frames.
   const std::uint16_t* over_time(const std::uint16_t* map, const std::uint16_t* measured) {
     if (!filter_.is_on())
       return map;

@@ -25,7 +25,7 @@ namespace cudavision::sgm {
 
 struct NoiseState;
 
-/// Parameters that are fixed at construction, because memory and kernels depend on them.
+/// Fixed at construction, because memory and kernels depend on it.
 struct Config {
   enum class Census : std::uint8_t {
     symmetric_9x7,    ///< 31 bits: compares pixels opposite each other, as libSGM does
@@ -150,8 +150,7 @@ inline std::string own_words(std::string name) {
   return name;
 }
 
-/// Returns an empty string if valid, else a sentence without its full stop that names the parameter
-/// and its valid values.
+/// Returns an empty string, or a sentence without full stop that names the parameter and its range.
 std::string validation_error(const Parameters& parameters, Wording word = own_words);
 
 bool heeds_noise(const Parameters& parameters) noexcept;
@@ -209,8 +208,7 @@ class SgmStereo {
   };
   Pictures pictures() const;
 
-  /// Returns the noise estimate of the last run(), in device memory. Null if noise is not automatic
-  /// or has no effect.
+  /// Returns the last noise estimate, in device memory. Null if noise is not automatic or unused.
   const NoiseState* noise_state() const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace cudavision::sgm {
 
-/// Returns all ones if the condition holds, else 0. GCC 12 vectorises selections by masks. It turns
-/// ?: into a branch if a value comes from memory: winners then took seven times as long with AVX2.
+/// Returns all ones if the condition holds, else 0. GCC 12 makes branches of ?: with values from
+/// memory: winners then took seven times as long with AVX2.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));
@@ -29,7 +29,6 @@ struct StageRows {
   }
 };
 
-/// Scratch bytes that a band needs.
 std::size_t census_scratch(const StageConfig& config);
 std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);

@@ -55,8 +55,8 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 of the steps to a thread's pixels, from (x, y) on. step(i, dx, dy) returns the table
-/// index of the step to (x + i, y) from (x + i + dx, y + dy). width is the picture's.
+/// Writes P2 of steps to a thread's pixels, from (x, y) on. step(i, dx, dy) is the table index of
+/// the step to (x + i, y) from (x + i + dx, y + dy).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
                                 int y, int width, const Step& step) {
@@ -100,8 +100,7 @@ __device__ inline void store_features(const CensusArguments& a, int picture, int
       last = features[i];
 }
 
-/// Fills the columns outside the picture beside the block's tile. edges[0] and edges[1] hold the
-/// first and the last features of the tile's rows.
+/// Fills columns outside the picture. edges holds the first and the last features of the rows.
 template <int kRows>
 __device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
                              const std::uint32_t (&edges)[2][kRows]) {

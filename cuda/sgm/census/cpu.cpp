@@ -114,9 +114,8 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
   }
 }
 
-/// Scratch memory of a band: the rows of a window, and the sums of a row for census_gradient.
-/// columns and steps have entries for two columns beyond each end. Value is the sample type: bytes,
-/// or the words of a filtered picture in 1/unit of a level.
+/// Scratch memory of a band: rows of a window, and sums of a row for census_gradient. columns and
+/// steps have two more columns at each end. Value: bytes, or filtered words in 1/unit of a level.
 template <class Value>
 struct CensusMemory {
   static constexpr int beyond = 2;

@@ -4,8 +4,7 @@
 // The kernel of census_filtered(), similar to the kernel of census_gradient. A word holds the
 // 12-bit samples of two pixels. Used as bits of floats from 1024 on, samples keep their order, and
 // different samples differ by at least 1. So FeatureBytes compares them by saturating differences,
-// although the floats have other values. Sums are integers, raised to be non-negative for
-// comparisons.
+// although the floats have other values. Sums are integers, made non-negative for comparisons.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"
@@ -70,8 +69,7 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
     const int x = i - radius;
     columns[i] = above.word(x) + below.word(x) + 2 * here.word(x) - 4 * base;
   }
-  // The lower halves of the features come first, so that fewer registers are live at once. Slopes
-  // are above −2^14 and curvatures above −2^15.
+  // Lower halves come first, to save registers. Slopes are above −2^14, curvatures above −2^15.
   constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
   constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
   std::uint32_t low[pixels];

@@ -47,8 +47,7 @@ struct Row {
   }
 };
 
-/// Eight bits of a feature under construction, in each half. The finished float is 1024 + bits, so
-/// the lower byte of the half holds the bits.
+/// Eight bits of a feature per half. The finished float is 1024 + bits, in the lower byte.
 class FeatureBytes {
  public:
   __device__ void add(__half2 a, __half2 b) {

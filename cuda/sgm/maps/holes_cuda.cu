@@ -39,7 +39,6 @@ __device__ std::uint16_t nearest(std::uint16_t number, std::uint16_t beyond) {
   return on_side == 0 ? beyond : found;
 }
 
-/// A lane's pixels of a segment; unknown outside the picture.
 struct LanePixels {
   std::uint32_t words[lane_words];
   std::uint16_t first, last;  ///< the outermost known numbers, or unknown

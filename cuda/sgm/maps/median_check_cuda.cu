@@ -133,7 +133,6 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
   }
 }
 
-/// Calls work(x, row) for the groups of columns [begin, end) in the block's rows.
 template <class Work>
 __device__ void for_each_group(const MapArguments& a, int begin, int end, const Work& work) {
   const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
@@ -247,8 +246,7 @@ int MapsCuda::alignment(const std::uint16_t* map) const {
   return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : 2;
 }
 
-/// Divides the groups among blocks. At least half of the threads get a group. Few get two, because
-/// a thread would load them one after the other.
+/// Divides the groups among blocks. Few threads get two groups, which they load one by one.
 void MapsCuda::divide_groups(MapArguments& a) const {
   a.blocks_per_row = (config_.width + max_segment - 1) / max_segment;
   const int groups = (std::min(config_.width, max_segment) + group - 1) / group;

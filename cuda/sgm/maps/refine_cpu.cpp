@@ -16,8 +16,8 @@ namespace {
 constexpr int middle = SampleRows::middle;
 static_assert(SampleRows::count == refine_side);
 
-/// Numbers in a vector of the size that every processor has. Comparisons give −1 if true, else 0.
-/// GCC vectorises neither a plain loop for find_medians() nor comparisons of larger vectors.
+/// A vector of the size that every processor has. Comparisons give −1 if true, else 0. GCC
+/// vectorises neither a plain loop nor comparisons of larger vectors.
 using Numbers [[gnu::vector_size(16)]] = std::int16_t;
 constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
 

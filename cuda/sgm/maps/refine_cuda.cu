@@ -51,7 +51,6 @@ constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
 constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< of a warp
 static_assert(warps % row_cells == 0);
-/// Rows from a warp's cell to its next cell.
 constexpr int next_cell = warps / row_cells * cell_height;
 
 constexpr std::uint32_t ones = 0x00010001;  ///< 1 in both halves of a word

@@ -16,8 +16,8 @@ constexpr std::int16_t no_number = 0x7fff;
 
 constexpr int lanes = 32;  // pixels at once
 
-/// Five rows of a map and, if needed, of the luminance, `step` rows apart; the middle row is
-/// processed. Padding makes bounds checks unnecessary for samples up to two steps away.
+/// Five rows of a map and of the luminance, `step` rows apart, around the current row. Padding
+/// replaces bounds checks for samples up to two steps away.
 class SampleRows {
  public:
   static constexpr int count = 5, middle = count / 2;

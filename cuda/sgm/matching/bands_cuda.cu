@@ -18,8 +18,7 @@ double sums_budget(const StageConfig& config) {
   return config.memory_budget * static_cast<double>(free);
 }
 
-/// Returns the rows per band for the fewest bands with `bytes_of(rows)` within the budget. If there
-/// are several bands, it is a multiple of unit.
+/// Returns the rows of the fewest bands within the budget; for several bands, a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: bands of rows that are matched at once. If the sums of all rows exceed the memory
-// budget, bands share the memory and are matched from top to bottom.
+// For .cu files: bands of rows that are matched at once, from top to bottom. They share the memory
+// if the sums of all rows exceed the budget.
 
 #include "cuda/sgm/backend.h"
 

@@ -8,16 +8,15 @@
 
 namespace cudavision::sgm {
 
-/// Matches a picture in bands of `band_rows` rows, from top to bottom. Each band continues the
-/// upward paths of the band below it, so upward paths are first followed through all bands.
+/// Matches in bands of `band_rows` rows, from top to bottom. Upward paths are first followed
+/// through all bands, because each band continues the paths of the band below.
 class Match8Cuda {
  public:
   static bool supports(const StageConfig& config);
   static std::size_t volume_bytes(const StageConfig& config, int band_rows);
   static std::size_t state_bytes(const StageConfig& config, int band_rows);
 
-  /// band_rows is a multiple of MatchExtent::row_unit, or covers the picture. volumes points to
-  /// volume_bytes() of memory.
+  /// band_rows is a multiple of MatchExtent::row_unit, or all rows. volumes has volume_bytes().
   Match8Cuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
              std::uint8_t* volumes);
 

@@ -79,8 +79,7 @@ __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t ha
   return (differences & half) == 0;
 }
 
-/// Tests the four lines three pixels outside a block. first is the block's first pixel; half
-/// selects its half of words.
+/// Tests the four lines outside a block. first is the block's first pixel, half its half of words.
 __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
   constexpr int before = -noise_spacing(1), after = noise_block - 1 + noise_spacing(1);
   return is_flat_line(first + before * tile_pitch, 1, half) ||

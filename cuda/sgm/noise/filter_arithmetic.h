@@ -26,8 +26,8 @@ CUDAVISION_HOST_DEVICE inline float saturated(float number) {
 /// noise_256 is 256·noise. Both variances are integers below 2^24.
 CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float reciprocal,
                                                   float noise_256) {
-  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Larger quotients may be inexact,
-  // because all quotients above 256 give the same result.
+  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 need not be
+  // exact, because their result is the same.
   constexpr float integers = 12582912;  // 1.5·2^23
   const float nearest = std::fmaf(reciprocal, noise_256, integers) - integers;
   // The exact value is an integer, and rounding keeps its sign: positive if `nearest` is too small.

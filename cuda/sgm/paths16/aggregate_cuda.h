@@ -21,8 +21,8 @@ namespace cudavision::sgm {
 struct P2Arguments;
 struct HorizontalArguments;
 
-/// P2 of the steps to each pixel: bytes 0 to 2 from the previous row with dx = 1, 0 and −1, byte 3
-/// along the row. [0] is for downward and rightward paths, [1] for upward and leftward paths.
+/// P2 of the steps to each pixel: bytes 0 to 2 from the previous row with dx = 1, 0, −1, byte 3
+/// along the row. [0]: downward and rightward paths, [1]: upward and leftward paths.
 using P2Maps = std::array<std::uint32_t*, 2>;
 
 struct PathInput {
@@ -49,7 +49,6 @@ class HorizontalPathsCuda {
   LaunchQueue& queue_;
 };
 
-/// A kernel of the sweeps, with its tiles and strips.
 class SweepPlan {
  public:
   /// With sums, two sweeps run concurrently and add to them; else one runs, for its states.
@@ -113,7 +112,7 @@ class AggregateCuda {
                 int band_rows);
   /// Bands of any multiple of this number of rows fill all launches.
   static int row_unit(const StageConfig& config);
-  /// Returns the additional bytes that several bands need, without sums.
+  /// The additional bytes for several bands, without sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
   /// Prepares run() for bands from top to bottom. penalties come from penalties_under(noise.fixed).

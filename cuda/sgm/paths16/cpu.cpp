@@ -27,8 +27,8 @@ struct Job {
   std::uint16_t* sums;
 };
 
-/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary if
-/// (x + dx, y + dy) is outside the picture: paths begin there and do not use it.
+/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. Steps from outside
+/// the picture get any value, which paths do not use.
 template <class Value>
 void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
   const SamplePlane& picture = job.picture;
@@ -86,8 +86,8 @@ struct RowMemory {
   std::uint8_t *planes, *matching, *p2_right, *p2_left, *costs;
 };
 
-/// Follows both paths of a row at once. The steps of a path depend on each other, but the two paths
-/// are independent, so their instructions overlap. sums points to the row's sums.
+/// Follows both paths of a row at once, because they are independent and their instructions
+/// overlap. sums points to the row's sums.
 CUDAVISION_TARGET_CLONES
 void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_value,
                     std::uint16_t* sums) {
@@ -198,7 +198,6 @@ CUDAVISION_TARGET_CLONES void add_columns(const StageConfig& config, const Featu
 
 }  // namespace
 
-/// The vertical paths and, with 8 paths, the diagonal paths.
 class VerticalPathsCpu {
  public:
   VerticalPathsCpu(Device& device, const StageConfig& config)

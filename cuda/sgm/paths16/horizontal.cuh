@@ -29,7 +29,7 @@ struct HorizontalArguments {
 constexpr int horizontal_threads = 32;
 
 /// Blocks per multiprocessor. With 17, 132 multiprocessors hold all warps of 1080 rows at once.
-/// Some GPUs hold at most 16 blocks per multiprocessor.
+/// Some GPUs hold at most 16 blocks.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
@@ -79,8 +79,7 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, beginning with step `from` in the row's shared memory. steps is the
-  /// number of steps left until the end of the path.
+  /// Takes `count` steps, from step `from` in shared memory on. `steps` are left to the path's end.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
@@ -127,8 +126,8 @@ class HorizontalPath {
     for (int j = 0; j < block; ++j) {
       if (!kWhole && j >= count)
         break;
-      // All lanes must have read the costs that are overwritten next. With 16 words, the barrier
-      // also keeps the compiler from computing costs far ahead, which would spill registers.
+      // All lanes must have read costs before they are overwritten. With 16 words, the barrier also
+      // prevents spilling by early computation.
       if constexpr (kSecond || kWords == 16)
         if (j % ahead == 0)
           __syncwarp();

@@ -18,8 +18,7 @@ struct HorizontalPlan {
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities, a warp follows several rows. With one row and one word per lane, the
-/// work that does not depend on the number of words would dominate.
+/// With 32 or 64 disparities, a warp follows several rows: one word per lane is inefficient.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -35,8 +34,7 @@ struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack
   Number at[kCount];
 };
 
-/// The position of the calling thread in its warp. Surplus lanes of a row repeat its last lane,
-/// including stores, so that steps need no tests.
+/// The thread's position in its warp. Surplus lanes of a row repeat its last lane, also its stores.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // per row

@@ -9,8 +9,8 @@
 
 namespace cudavision::sgm {
 
-/// The path costs of some pixels, one byte per disparity. Gaps between pixels and at both ends hold
-/// bytes larger than any cost, so that d − 1 and d + 1 need no bounds check.
+/// Path costs of some pixels, one byte per disparity. Bytes between pixels and at both ends exceed
+/// all costs, so d − 1 and d + 1 need no bounds check.
 class PathCosts {
  public:
   static constexpr std::size_t gap = 32;
@@ -61,7 +61,7 @@ struct PathStep {
                                    static_cast<std::uint8_t>(std::min(same, other) - minimum));
 }
 
-/// Takes a step of one path. With `first`, writes the sums instead of adding to them.
+/// With `first`, writes the sums instead of adding to them.
 template <bool first>
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep& path, std::uint16_t* sums) {

@@ -36,7 +36,7 @@ inline PathPlan path_plan(int disparities) {
   return plan;
 }
 
-/// The neighbours of the calling lane in the circle of lanes that share a pixel.
+/// The calling lane's neighbours in the circle of a pixel's lanes.
 struct NeighbouringLanes {
   int before, after;
   /// Selectors of __byte_perm. Outside the disparity range the cost is 0xffff. The disparity after
@@ -59,8 +59,7 @@ struct NeighbouringLanes {
   }
 };
 
-/// The position of the calling thread in its warp. The lanes of pixels are interleaved, so that
-/// neighbouring threads access neighbouring pixels.
+/// The thread's position in its warp. Neighbouring threads belong to neighbouring pixels.
 template <int kSteps>
 struct PathLanes : NeighbouringLanes {
   int lane;  ///< the lane in the pixel

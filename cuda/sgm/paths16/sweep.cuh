@@ -11,8 +11,8 @@
 // synchronisation between blocks, a launch covers only a strip of rows, and each block also follows
 // the paths that enter its tile during the strip. They come from a halo of columns on both sides,
 // which shrinks by one column per row. Straight paths are in registers. Diagonal paths are in
-// shared memory, because they move to the next column in each row. Between launches, paths are in
-// device memory, as bytes.
+// shared memory, because they move to the next column in each row. Between launches, paths are
+// bytes in device memory.
 
 #include "cuda/sgm/paths16/sweep_tile.cuh"
 
@@ -25,9 +25,8 @@ constexpr int sweep_threads(int words, int feature_bytes) {
   return words == 8 ? 384 : 256;
 }
 
-/// Returns how many features of the next row a thread loads early, which depends on its free
-/// registers. There are fewer on Jetson Thor and, with CUDA toolkits before 13, on compute
-/// capabilities 8.6 and 8.9 and in one of the kernels for 7.5.
+/// Returns how many features of the next row a thread loads early. Fewer registers are free on
+/// Jetson Thor and, with CUDA toolkits before 13, on 8.6 and 8.9 and in one kernel for 7.5.
 __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes,
                                         [[maybe_unused]] int steps) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100

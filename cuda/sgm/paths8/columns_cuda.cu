@@ -17,8 +17,8 @@ constexpr int columns = 4;  // per block: 16 bytes of each plane
 static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
-/// Returns the blocks for paths along columns, or along one kind of diagonals. One block more than
-/// `count` columns need keeps the ends of the rows apart.
+/// Returns the blocks for columns or one kind of diagonals. Columns need one less than this; the
+/// additional block keeps the ends of the rows apart.
 CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }

@@ -100,8 +100,7 @@ struct GroupLanes : NeighbouringLanes {
     for (int i = 0; i < kPixels; ++i) {
       minimum[i] = __vminu2(minimum[i], __byte_perm(minimum[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      // With equal halves, words compare like their halves. One or two reductions replace 5 or 4
-      // shuffles.
+      // With equal halves, words compare like their halves. Reductions replace 4 or 5 shuffles.
       if constexpr (groups == 1) {
         minimum[i] = __reduce_min_sync(whole_warp, minimum[i]);
       } else if constexpr (groups == 2) {

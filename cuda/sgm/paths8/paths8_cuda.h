@@ -17,7 +17,7 @@
 
 namespace cudavision::sgm {
 
-/// The input of the paths: planes of words with the same pitch, from column 0 of row 0 on.
+/// Planes of words with the same pitch, from column 0 of row 0 on.
 struct MatchPlanes {
   /// Column x has the feature for left pixel x at disparity 0. Columns begin at −right_margin().
   std::uint32_t* right;
@@ -39,8 +39,7 @@ struct SumVolumes {
   int pitch;                   ///< in pixels
 };
 
-/// Costs of paths along columns and diagonals between two rows, in the register order of the warps
-/// that follow them. They continue the paths from band to band. Null at the picture's edges.
+/// Costs of columns and diagonals between bands, in register order. Null at the picture's edges.
 struct BandStates {
   const uint2 *from_above, *from_below;
   uint2* to_below;
@@ -58,7 +57,7 @@ struct PathsArguments {
   PathPenalty penalty;
 };
 
-/// Dimensions of planes and volumes. They are padded, so that kernels need few conditions.
+/// Dimensions of planes and volumes, padded so that kernels need few conditions.
 struct MatchExtent {
   static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
   static constexpr int max_disparities = 256;
@@ -77,8 +76,8 @@ constexpr int right_margin(int disparities) {
   return disparities + 16;
 }
 
-/// Calls visit with two compile-time constants: the disparities of the volumes, as a
-/// std::integral_constant, and whether all of them exist, as a std::bool_constant.
+/// Calls visit with the volumes' disparities as a std::integral_constant, and, as a
+/// std::bool_constant, whether all exist.
 template <class Visit>
 auto with_constants(const StageConfig& config, const Visit& visit) {
   const auto with = [&](auto disparities) {

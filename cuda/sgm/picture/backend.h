@@ -11,7 +11,6 @@
 
 namespace cudavision::sgm {
 
-/// The formulas of disparitypicture.h for one set of parameters.
 struct DisparityNumbers {
   using Quantity = PictureParameters::Quantity;
 

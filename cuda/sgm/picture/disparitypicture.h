@@ -79,10 +79,9 @@ class DisparityPicture {
                    Quantity quantity = Quantity::disparity);
   ~DisparityPicture();
 
-  /// Both take effect with the next run() and never allocate. parameters must be the parameters of
-  /// the maps, and picture must have the constructor's kind and quantity. Throws invalid_argument
-  /// and keeps the last valid set. An automatic range restarts if the maps' range of numbers
-  /// changes.
+  /// Both take effect with the next run() and never allocate. parameters must be the maps', and
+  /// picture must have the constructor's kind and quantity. Throws invalid_argument and keeps the
+  /// last valid set. A new range of numbers restarts an automatic range.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 

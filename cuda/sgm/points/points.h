@@ -45,8 +45,7 @@ class Points {
   /// last valid set if parameters are invalid, or an element of the matrix is not within ±1e30.
   void set(const Parameters& parameters, const Reprojection& reprojection);
 
-  /// disparity is an output of SgmStereo::run(). points has height rows of 12·width bytes, at any
-  /// address. Only enqueues.
+  /// disparity comes from SgmStereo::run(). points has rows of 12·width bytes. Only enqueues.
   void run(View<const std::uint8_t> disparity, View<std::uint8_t> points);
 
   class Backend;

@@ -68,7 +68,7 @@ class Runs {
         parents_(parents.as<Number>()),
         counts_(counts.as<Number>()) {}
 
-  /// Finds the runs of row y. Each run is a component of its own at first.
+  /// Finds the runs of row y, each a separate component.
   void find(int y, std::uint8_t* flags) const {
     const Number first = row(y);
     std::uint16_t* const ends = ends_ + first;

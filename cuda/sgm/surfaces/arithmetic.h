@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of one pixel for slanted surfaces, shared by both backends. mapstages.h defines the
-// stages. Maps count in sixteenths of a pixel.
+// Arithmetic of one pixel for slanted surfaces, shared by both backends. mapstages.h defines it.
 
 #include <cstdint>
 
@@ -47,8 +46,7 @@ CUDAVISION_HOST_DEVICE inline bool is_one_surface(std::uint16_t before, std::uin
   return before != unknown && after != unknown && distance_of(before, after) <= 32;
 }
 
-/// The number of a filled pixel before clamping: base plus a quotient of two non-negative numbers,
-/// rounded down. So one division serves all pixels, whatever they are filled from.
+/// A filled pixel before clamping: base plus a quotient of non-negative numbers, rounded down.
 struct FilledNumber {
   std::uint32_t dividend = 0, divisor = 1;
   int base = 0;
@@ -69,14 +67,12 @@ CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, i
           static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
-/// The slope beside a run of unknown pixels: towards it, numbers grow by sum/(count·step) per
-/// column.
+/// Beside a run of unknown pixels: towards it, numbers grow by sum/(count·step) per column.
 struct Slope {
   int sum = 0, count = 0, step = 8;
 };
 
-/// Measures the slope at the known pixel (x, y) beside a run. outwards is −1 if the run begins
-/// after this pixel, or 1 if it ends before it.
+/// Slope at the known pixel (x, y) beside a run. outwards: −1 if the run begins after it, else 1.
 CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
                                              int y, int outwards) {
   Slope slope;
@@ -119,8 +115,7 @@ CUDAVISION_HOST_DEVICE constexpr int smoothing_step(int pass) {
   return 8 >> pass;
 }
 
-/// Returns how far the mean of a pair may be from the pixel between them, in sixteenths of a pixel.
-/// It is smaller where the match is clear.
+/// How far a pair's mean may be from its middle pixel, in sixteenths; less for clear matches.
 CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
   const int cut = 18 - (confidence >> 4);
   return cut < 8 ? 8 : cut;

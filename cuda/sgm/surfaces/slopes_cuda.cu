@@ -73,8 +73,7 @@ struct Run {
   std::uint16_t before, after;
 
   __device__ bool is_one_surface() const { return sgm::is_one_surface(before, after); }
-  /// Returns true if the surface before the run continues in it, false if the surface after it
-  /// does. unknown is the largest number.
+  /// Returns true if the surface before the run continues. unknown is the largest number.
   __device__ bool continues_before() const { return before < after; }
 };
 

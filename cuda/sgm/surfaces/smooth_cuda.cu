@@ -101,8 +101,7 @@ class PairSums {
 
   /// (2S + T) / 2T, rounded down. The 0.5 keeps the quotient at least 1/3400 away from integers,
   /// and it is within ±19. The division errs by at most 2 units in the last place (PTX ISA,
-  /// div.approx), here less than 1/250000. half_t includes 1024, and S has another unit. Both are
-  /// exact.
+  /// div.approx), less than 1/250000. half_t, with 1024, and S, in another unit, are exact.
   static __device__ int change(float s, float half_t) {
     const float dividend = __fmaf_rn(s, 1 << 24, half_t - 1023.5f);
     const float divisor = __fmaf_rn(half_t, 2, -2048);

@@ -30,8 +30,8 @@ struct RowParts {
   }
 };
 
-/// A block's time is proportional to the columns that it reads, in whole units: its part, and
-/// `overlap` columns that the next part reads again. `resident` blocks run at once.
+/// A block's time is proportional to its columns, in whole units: its part, and `overlap` columns
+/// of the next part. `resident` blocks run at once.
 inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
   constexpr int column_unit = 16;  // so that parts begin at whole cache lines
   const int rest = rows % resident;

@@ -53,7 +53,7 @@ struct RowPlan {
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
   /// With this pitch, the 8 lanes that store vectors at once use different banks of shared memory.
-  /// As far as possible, equal disparities of different columns do so, too.
+  /// As far as possible, so do equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
                                              : (maximum + before) / 2 * 2 + 1;
@@ -114,8 +114,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes, so only one can be near. It may be in the
-  // padding of the column.
+  // Neighbouring vectors belong to different lanes: at most one is near, perhaps in the padding.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;

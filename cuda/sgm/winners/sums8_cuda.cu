@@ -153,11 +153,10 @@ class WinnersWalk {
     }
   }
 
-  /// The left map has only left_columns. `at` and `pixel` are the part's first pixel in the volumes
-  /// and in the maps.
+  /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
-    // Segments are whole rounds, and so is the padded row. All lanes of a warp take part in every
-    // round; lanes beyond the part read pixels again and keep no results.
+    // Segments are whole rounds. All lanes of a warp take part in every round; beyond the part,
+    // they read pixels again and keep no results.
     const int segment = (columns + Plan::segment_unit - 1) / Plan::segment_unit *
                         (Plan::segment_unit / Plan::groups);
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
