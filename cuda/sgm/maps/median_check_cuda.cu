@@ -110,7 +110,8 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
     high[i] = __vmaxu2(more, rows[2][i]);
     middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
-  // The median of nine is the median of the largest low, the median middle and the smallest high.
+  // Columns are sorted. The median of nine is the median of the largest low number, the median
+  // middle number and the smallest high number.
   const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
   };

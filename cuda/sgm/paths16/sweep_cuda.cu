@@ -221,7 +221,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
-/// Estimates the clocks per row of the current layout, roughly, for compute capability 9.0.
+/// A rough estimate of the clocks per row of the current layout, for compute capability 9.0.
 double SweepPlan::clocks_per_row(int multiprocessors) const {
   // For a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;

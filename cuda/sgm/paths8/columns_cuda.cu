@@ -274,7 +274,8 @@ class ColumnsWarp {
   }
 
   __device__ void compute_costs(const Ring& ring, int shift) {
-    // Word k of pixel i compares column i − k after `at`; its upper half, D/2 columns before it.
+    // Word k of pixel i compares the feature at[i − k], and in its upper half the feature D/2
+    // columns before this.
     const std::uint32_t* const at =
         ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane + shift;
     constexpr int count = pixels + words_per_lane - 1;

@@ -59,8 +59,8 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
 
 // Returns the caps that a pad offers to its peer. filter has the caps that the peer can send. If
 // some of them fit the other pad's frames, the pad offers only these. Otherwise it offers all: if
-// both pads are to change, one must change first; and if frames never fit, they must arrive for an
-// error about both.
+// both pads are to change, one must change first. And frames that never fit must arrive, so that an
+// error names both.
 //
 // If the other pad has no caps yet, its peer's possible caps are used. A scaler beside a decoder
 // that has not read its file yet leaves a choice: then the pad waits.

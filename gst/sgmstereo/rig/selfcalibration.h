@@ -53,7 +53,7 @@ class SelfCalibration {
   /// The pair was matched while the right camera was corrected by a rotation.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// The cameras were hit: only the last pairs are valid.
+  /// Call this after a blow to the cameras: only the last pairs are valid.
   void forget_before_last(int pairs);
   void stop();
 

@@ -40,7 +40,7 @@ struct MountReport {
 
 class StereoMounts {
  public:
-  /// The cameras have a new calibration: resets everything except the count of corrections.
+  /// Call this for a new calibration. Resets everything except the count of corrections.
   void forget();
 
   /// Call this when maps are made for these optics. Returns the rotation that they correct.
