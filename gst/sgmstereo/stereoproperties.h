@@ -16,7 +16,6 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all);
 /// Returns an empty string, or a message about the first property that is out of range.
 std::string stereo_range_error(const StereoSettings& settings);
 
-// Virtual functions of GObject.
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec);
 void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec);
 

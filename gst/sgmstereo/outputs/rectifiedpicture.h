@@ -17,7 +17,8 @@ namespace cudavision {
 class RectifiedPicture {
  public:
   /// frames is the format of the left camera's frames. out is the same format, with all channels if
-  /// it needs unpacking, or GRAY8. camera is nullptr if frames are rectified. Waits for an upload.
+  /// it needs unpacking, or GRAY8. camera is nullptr if frames are rectified. Waits for maps to
+  /// upload.
   RectifiedPicture(Device& device, const FramePacking& packing, const FrameFormat& frames,
                    const FrameFormat& out, const RectifiedCamera* camera);
 

@@ -4,7 +4,7 @@
 #include "gst/sgmstereo/pads/stereostate.h"
 #include "gst/sgmstereo/pairing/packedframes.h"
 
-/// Answers about caps and buffer pools, in any thread, and the choice of a source pad's caps.
+/// Queries about caps and buffer pools, in any thread, and the choice of a source pad's caps.
 namespace cudavision {
 
 /// Returns how the frames of a sink pad are packed. Throws ElementError if the format is refused.

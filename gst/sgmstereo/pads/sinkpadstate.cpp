@@ -59,7 +59,6 @@ bool caps_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   return true;
 }
 
-// Returns true if the event is accepted.
 bool event_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = sinks.state;
   switch (GST_EVENT_TYPE(event)) {

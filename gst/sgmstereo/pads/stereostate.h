@@ -120,7 +120,6 @@ struct StereoState {
 
 StereoState& stereo_state(gpointer self);
 
-/// Returns the class to chain up to.
 inline GstAggregatorClass* stereo_parent_class() {
   return static_cast<GstAggregatorClass*>(g_type_class_peek(GST_TYPE_AGGREGATOR));
 }
@@ -145,7 +144,6 @@ inline void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pa
   state.shared.lock()->sides[state.side_of(pad)].arrived_caps.swap(forgotten);
 }
 
-/// Returns the pads that have not been released.
 inline RequestPads stereo_request_pads(gpointer self) {
   RequestPads pads;
   const auto shared = stereo_state(self).shared.lock();

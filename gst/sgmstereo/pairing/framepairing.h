@@ -49,7 +49,8 @@ PairingStep next_step(const FrameStream& left, const FrameStream& right, GstCloc
 constexpr GstClockTime longest_wait = 3600 * GST_SECOND;
 
 /// Returns the running time until which frames wait for a partner. GST_CLOCK_TIME_NONE: no frame
-/// with a running time waits, or the wait has no end. GStreamer can add base time to others.
+/// with a running time waits, or the wait has no end. GStreamer can add base time and latency to
+/// other results.
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 

@@ -26,7 +26,7 @@ class InputTimeout {
   QuietTime quiet_;
 };
 
-/// If both cameras send frames that never pair, max-skew is less than their times differ.
+/// Detects that both cameras send frames whose running times differ by more than max-skew.
 class PairingTimeout {
  public:
   enum Side { left, right };

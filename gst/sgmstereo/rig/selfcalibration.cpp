@@ -15,11 +15,13 @@ namespace {
 constexpr double min_noise = 0.05, max_noise = 4;
 /// Share of the points that must fit. On unrectified chessboards, 0.66 and more fit.
 constexpr double enough_fitting = 0.5;
-/// Rows are corrected if they are this many pixels and errors apart, or errors fall to this part.
+/// Rows are corrected if they are this many pixels and standard errors apart, or if the standard
+/// error is below this part of the current calibration's.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
 /// Rows need no calibration if they are near with at most this standard error, in pixels.
 constexpr double known_rows = 0.3;
-/// In pixels. In rows farther apart, blocks match by accident; near rows drop their points.
+/// In pixels. In rows that are farther apart, blocks match by accident. Their points are dropped
+/// once rows are near.
 constexpr double near_rows = 4;
 constexpr int fewest_pairs = 2;
 

@@ -17,13 +17,12 @@ struct SelfCalibrated {
   rig::CameraPairFit fit;
   int points = 0;    ///< that it is fitted to
   double noise = 0;  ///< of their rows, in pixels
-  /// How far this fit moves rows, in pixels: root mean square and its standard error.
+  /// By this fit, how far apart rows were before, in pixels: root mean square and standard error.
   double rows_off = 0, rows_error = 0;
   StereoCalibration calibration;
   Rectification rectification;  ///< without maps if it does not bring rows nearer
 };
 
-/// Optics of two cameras that are calibrated while they play.
 struct UncalibratedOptics {
   int width = 0, height = 0;
   double focal_length = 1;  ///< of both cameras in pixels, known or guessed

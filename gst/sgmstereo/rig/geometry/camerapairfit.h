@@ -22,7 +22,7 @@ struct CameraPair {
   double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera, see RigRotation; radians
   double zoom = 1;
   double k1 = 0, k2 = 0;  ///< of both lenses
-  /// The right camera is 1 to the right of the left camera, and also:
+  /// The right camera is 1 to the right of the left camera, `below` lower and `before` in front.
   double below = 0, before = 0;
   double left_row = 0, right_row = 0;  ///< of the principal points
 

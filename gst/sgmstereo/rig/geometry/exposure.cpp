@@ -15,7 +15,6 @@ namespace {
 constexpr int grid_columns = 24, grid_rows = 16;
 constexpr int place_width = 16, place_height = 9;
 constexpr int highest_black = 20, lowest_white = 230;
-/// Contrasts that differ by less are not equalised.
 constexpr double equal_contrasts = 1.25;
 constexpr double largest_gain = 8;
 

@@ -77,7 +77,6 @@ struct Best {
   bool between_rows = false;  ///< neither in the first nor in the last row searched
 };
 
-/// For all positions of a window.
 class Sums {
  public:
   Sums(int columns, int rows, std::vector<std::uint16_t>& memory)

@@ -74,7 +74,7 @@ namespace robust {
 inline constexpr int max_iterations = 100, noise_iterations = 40;
 /// Steps below this change no row of any picture.
 inline constexpr double smallest_step = 1e-9;
-/// Then Tukey's biweight needs 5 % more measurements than least squares, for Gaussian errors.
+/// With this, Tukey's biweight needs 5 % more measurements than least squares (Gaussian errors).
 inline constexpr double biweight_reach = 4.685;
 inline constexpr double deviations_per_median = 1.4826;
 
@@ -208,7 +208,6 @@ struct RowsApart {
   double error = 0;  ///< its standard error
 };
 
-/// Returns the root mean square of the residuals at positions by a fit.
 template <class Model, std::size_t count, class Point>
 RowsApart residuals_at(const std::array<double, count>& unknowns, const FitQuality<count>& fit,
                        const std::vector<Point>& places) {
