@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of backend.h for one pixel, shared by both backends.
+// Arithmetic of one pixel, shared by both backends. backend.h defines it.
 
 #include <cstdint>
 
@@ -10,9 +10,8 @@
 
 namespace cudavision::sgm {
 
-/// Returns true if no disparity apart from the best and its neighbours is about as good as the
-/// best. second is the smallest sum of those disparities. A rounded product is monotone in its
-/// factor, so the other sums need no test.
+/// The uniqueness test. second is the smallest sum of disparities not next to the best. Rounded
+/// products are monotone, so other sums need no test.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -22,9 +21,7 @@ CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t s
 #endif
 }
 
-/// Returns the distance, in sixteenths of a pixel, from the best disparity to the vertex of the
-/// parabola through its sum c and the sums l and r of its neighbours, which are not less than c. It
-/// is −8 to 8.
+/// Vertex of a parabola: the offset in sixteenths of a pixel, −8 to 8. Needs l ≥ c and r ≥ c.
 CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   if (den == 0)
@@ -34,9 +31,7 @@ CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// Returns the distance, in sixteenths of a pixel, from the best disparity to the vertex of two
-/// lines of equal and opposite slope through its sum c and the sums l and r of its neighbours,
-/// which are not less than c. It is −8 to 8.
+/// Vertex of two lines with equal and opposite slope, as subpixel_offset().
 CUDAVISION_HOST_DEVICE inline int equiangular_offset(int l, int c, int r) {
   const int height = (l < r ? r : l) - c;
   if (height == 0)
@@ -46,7 +41,7 @@ CUDAVISION_HOST_DEVICE inline int equiangular_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// Returns the offset by libSGM's formula, whose division rounds negative offsets towards 0.
+/// libSGM's formula, whose division truncates negative offsets towards 0.
 CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
@@ -66,7 +61,6 @@ CUDAVISION_HOST_DEVICE inline int offset_of(Subpixel subpixel, int l, int c, int
   return 0;
 }
 
-/// Returns 255·(second − best) / second, rounded, or 0 if second is 0.
 CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std::uint32_t second) {
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
@@ -76,15 +70,12 @@ constexpr int refine_radius = 4, refine_step = 2;
 constexpr int refine_side = 2 * refine_radius / refine_step + 1;
 constexpr int refine_samples = refine_side * refine_side;
 
-/// Returns the confidence a, scaled by the share of samples that agree: n of refine_samples.
 CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
   return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
 }
 
-/// A sample supports the confidence of a known pixel if their numbers differ by at most
-/// support_reach. Two pairs of numbers are compared at once, in the halves of words. Unknown
-/// numbers have to be far_away. Differences of numbers are above −2^15, so that with 2^15 added
-/// they are not negative, and no half borrows from the other.
+/// Differences up to support_reach support a known pixel; unknown numbers must be far_away. Adding
+/// 2^15 prevents borrows, because differences are above −2^15.
 constexpr int support_reach = 16;
 constexpr std::uint32_t far_away = 0x7000;
 
@@ -102,7 +93,6 @@ struct Neighbour {
   int dx, dy;
 };
 
-/// Returns a neighbour that census_gradient compares with the mean, in the order of the bits.
 CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   constexpr Neighbour all[gradient_neighbours] = {
       {-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1}, {5, -1}, {-2, 0},
@@ -110,22 +100,18 @@ CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   return all[number];
 }
 
-/// Returns a threshold of the unary codes of census_gradient, in the order of the bits: 8 for Sx, 4
-/// for Sy, 4 for Dxx. The thresholds of a code fall, so that the bits in which two codes differ
-/// count the thresholds between their numbers.
+/// In bit order: 8 for Sx, 4 for Sy, 4 for Dxx. They fall, so differing bits count thresholds.
 CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
   constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
   return all[number];
 }
 
-/// Returns true if neighbouring pixels belong to the same region.
 CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int max_step) {
   const int step = a < b ? b - a : a - b;
   return a != unknown && b != unknown && step <= max_step;
 }
 
-/// Returns true if the left-right check keeps the number v at column x. right is the row of the
-/// right map.
+/// right is a row of the right map.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width, int minimum,
                                                 const std::uint16_t* right, int max_diff) {
   if (v == unknown)
@@ -138,8 +124,7 @@ CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int widt
   return (difference < 0 ? -difference : difference) <= max_diff;
 }
 
-/// Returns true if libSGM's left-right check keeps the number v at column x. `v >> shift` is v in
-/// pixels.
+/// `v >> shift` is v in pixels.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::uint32_t luminance,
                                                           int x, int width,
                                                           const std::uint16_t* right, int shift,
@@ -154,14 +139,12 @@ CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::
   return (difference < 0 ? -difference : difference) <= max_diff;
 }
 
-/// A pixel after the filter over time.
 struct FilteredPixel {
   std::uint16_t number;
   std::uint8_t age;
 };
 
-/// Returns the pixel of this frame by its number and the pixel of the frame before. It has no
-/// branches, so the compiler can vectorise it.
+/// Branch-free, so that the compiler can vectorise it.
 CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t number,
                                                                bool is_measured, FilteredPixel last,
                                                                const TemporalFilter& filter) {
@@ -181,8 +164,7 @@ CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t&
   a = low;
 }
 
-/// Returns the median of nine, by Paeth's sorting network. It has no branches, so the compiler can
-/// vectorise it.
+/// Paeth's sorting network. Branch-free, so that the compiler can vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint16_t median_of_9(std::uint16_t a, std::uint16_t b,
                                                         std::uint16_t c, std::uint16_t d,
                                                         std::uint16_t e, std::uint16_t f,

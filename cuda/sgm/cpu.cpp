@@ -64,7 +64,7 @@ class StagesCpu final : public Stages {
     void* const left_features = features_.data();
     void* const right_features = features_.as<std::uint8_t>() + rows_.config.feature_map_bytes();
     auto* const filtered = filtered_.as<std::uint16_t>();
-    // The features of the right picture come first, because later stages need the left one.
+    // The right picture comes first, because aggregate_filtered() needs the filtered left one.
     filter_noise(right, noise, filtered);
     census_filtered(filtered, noise, right_features);
     filter_noise(left, noise, filtered);

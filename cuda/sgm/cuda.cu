@@ -113,7 +113,7 @@ class StagesCuda final : public Stages {
   void end_frame() override { queue_.end_frame(); }
 
  private:
-  /// Runs the first stage, or several of the first ones in fewer launches. Returns their number.
+  /// Runs the first stage, or merges the first two or three into one launch. Returns their number.
   std::size_t run_first(std::span<const Stage> stages) {
     const auto* const median = stage_at<Median>(stages, 0);
     const auto* const check = stage_at<Check>(stages, 1);
@@ -139,12 +139,10 @@ class StagesCuda final : public Stages {
     return 1;
   }
 
-  /// Returns the stage at this index if it is a T, else null.
   template <class T>
   static const T* stage_at(std::span<const Stage> stages, std::size_t index) {
     return index < stages.size() ? std::get_if<T>(&stages[index]) : nullptr;
   }
-  /// Returns the stage at this index if it is a Write of this map and the last stage, else null.
   static const Write* last_write(std::span<const Stage> stages, std::size_t index,
                                  const std::uint16_t* map) {
     const auto* const write = stage_at<Write>(stages, index);
@@ -175,7 +173,7 @@ class StagesCuda final : public Stages {
     temporal_.filter(s.map, s.measured, s.filter, s.history);
   }
 
-  // penalties are those of penalties_under(noise.fixed) in the next two.
+  // The next two functions take penalties of penalties_under(noise.fixed).
   void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
                        const void* right, const Penalties& penalties, std::uint16_t* sums) const {
     aggregate_.begin(picture, left, right, penalties, noise);
@@ -198,7 +196,7 @@ class StagesCuda final : public Stages {
   FilteredPlane dense(const std::uint16_t* filtered) const {
     return {const_cast<std::uint16_t*>(filtered), 2 * static_cast<std::int64_t>(config_.width)};
   }
-  /// The rows of filtered pictures in bytes, so that each can be read and written in words.
+  /// Row pitch of filtered pictures in bytes, so that kernels can access each row in words.
   static std::int64_t filtered_pitch(const StageConfig& config) {
     return (2 * static_cast<std::int64_t>(config.width) + 15) / 16 * 16;
   }
@@ -224,9 +222,9 @@ class StagesCuda final : public Stages {
   }
 
   StageConfig config_;
-  int rows16_;  // of a band's sums of 16 bits
+  int rows16_;  // of a band of 16-bit sums
   LaunchQueue queue_;
-  Buffer scratch_;          // shared by the stages, which run one after the other
+  Buffer scratch_;          // shared by stages, which run one after the other
   Buffer features_, sums_;  // of match()
   void* right_features_;
   Buffer filtered_;  // both pictures; none without census_gradient

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: work on two pixels at once, one in each half of a word, with the arithmetic for
-// pairs of 16-bit floats.
+// For .cu files: processes two pixels at once, as pairs of 16-bit floats.
 
 #include <cuda_fp16.h>
 
@@ -12,11 +11,9 @@
 
 namespace cudavision::sgm {
 
-/// The bits of an infinite float.
 constexpr std::uint16_t infinity = 0x7c00;
 
-/// A luminance is stored as the float 1024 plus its level of 8 bits, which has these bits plus the
-/// level.
+/// A luminance is stored as the float 1024 + level, whose bits are luminance_0 + level.
 constexpr std::uint32_t luminance_0 = 0x6400;
 
 __device__ inline std::uint32_t bits_of(__half2 floats) {
@@ -25,12 +22,10 @@ __device__ inline std::uint32_t bits_of(__half2 floats) {
 __device__ inline __half2 floats_of(std::uint32_t bits) {
   return *reinterpret_cast<__half2*>(&bits);
 }
-/// Returns a float with these bits twice.
 __device__ inline __half2 twice(std::uint32_t bits) {
   return floats_of(bits << 16 | bits);
 }
 
-/// Returns the bits of the float of an integer, |number| ≤ 2048.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t bits_of_integer(int number) {
   std::uint32_t magnitude = static_cast<std::uint32_t>(number < 0 ? -number : number);
   if (magnitude == 0)

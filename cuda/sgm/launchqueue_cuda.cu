@@ -8,7 +8,7 @@
 namespace cudavision::sgm {
 namespace {
 
-// Any kernel shows for which targets this file was compiled.
+// can_overlap() finds the compile targets of this file by this kernel.
 __global__ void empty_kernel() {}
 
 cudaKernelNodeParams node_parameters(const KernelLaunch& launch, void** arguments) {
@@ -127,7 +127,7 @@ void LaunchQueue::build_graph() {
     const cudaKernelNodeParams parameters = node_parameters(recorded.launch, arguments);
     cudaGraphNode_t node = nullptr;
     cuda_check(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &parameters), action);
-    // Only the end of the one kernel before it lets a kernel start early.
+    // A kernel can start early only if it waits for a single kernel.
     const bool overlapping = recorded.launch.overlapping && recorded.after.count == 1;
     for (int i = 0; i < recorded.after.count; ++i)
       add_edge(graph, nodes_[static_cast<std::size_t>(recorded.after.numbers[i])], node,
@@ -140,7 +140,7 @@ void LaunchQueue::build_graph() {
 }
 
 void LaunchQueue::update_graph() {
-  // A failure leaves no graph behind that has only some of the arguments.
+  // If an update fails, the graph with only some of the new arguments is destroyed.
   Owned<cudaGraphExec_t> executable = std::move(executable_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Recorded& recorded = now_.launches[i];

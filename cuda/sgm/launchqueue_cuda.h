@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the launches of a frame as a CUDA graph. On the host of an H200, a frame's
-// launches took 24 to 56 µs one by one, and take 1 to 15 µs as a graph.
+// For .cu files: launches a frame's kernels as a CUDA graph. On the host of an H200, a graph takes
+// 1 to 15 µs, and single launches of the same kernels take 24 to 56 µs.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +17,18 @@ namespace cudavision::sgm {
 template <class Arguments>
 using Kernel = void (*)(Arguments);
 
-/// How a kernel starts.
 enum class Start : std::uint8_t {
-  overlapping,  ///< while the launch before it drains; the kernel calls grid_dependency_wait()
-  in_order,     ///< after the launch before it
+  overlapping,  ///< while the previous launch drains; the kernel calls grid_dependency_wait()
+  in_order,     ///< after the previous launch
 };
 
-/// Launches kernels on a stream, one after the other. Those between begin_frame() and end_frame()
-/// become a graph, which end_frame() launches. The graph of the last frame is kept. A frame with
-/// the same kernels and shapes only replaces the arguments that differ, such as the addresses of
-/// its pictures.
+/// Launches kernels on a stream, in order. Launches between begin_frame() and end_frame() become a
+/// graph. A frame with the same kernels and shapes only replaces arguments in it, such as
+/// addresses.
 class LaunchQueue {
  public:
   explicit LaunchQueue(cudaStream_t stream);
 
-  /// Launches a kernel, or records its launch for end_frame(). Copies the arguments.
   template <class Arguments>
   void launch(Kernel<Arguments> kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
               const Arguments& arguments, Start start = Start::overlapping) {
@@ -41,21 +38,18 @@ class LaunchQueue {
         &arguments, sizeof arguments);
   }
 
-  /// Between fork() and join() there are two branches, which may run at the same time.
-  /// next_branch() ends the first one. Launches outside a frame stay in order.
+  /// Inside a frame, the launches before and after next_branch() may run concurrently.
   void fork();
   void next_branch();
   void join();
 
-  /// Begins a frame, and drops one that has not been ended. If the stream is being captured, the
-  /// launches go to it one by one.
+  /// Drops a frame that was not ended. If the stream is being captured, launches go to it directly.
   void begin_frame();
-  /// Launches what is recorded so far, and the rest of this frame one by one. Call it before other
-  /// work goes to the stream.
+  /// Launches the recorded graph. Call it before enqueuing other work on the stream.
   void end_frame();
 
  private:
-  /// The numbers of the launches that a recorded launch must wait for.
+  /// Indices of the launches that a recorded launch must wait for.
   struct Predecessors {
     int numbers[2];
     int count = 0;
@@ -64,7 +58,7 @@ class LaunchQueue {
   struct Recorded {
     KernelLaunch launch;
     Predecessors after;
-    std::size_t argument;  ///< where its bytes begin
+    std::size_t argument;  ///< byte offset
     std::size_t argument_bytes;
   };
   struct Recording {
@@ -89,8 +83,8 @@ class LaunchQueue {
   cudaStream_t stream_;
   bool overlapping_;
   bool recording_ = false;
-  Recording now_, last_;                    // last_ is what the graph contains
-  Predecessors tails_, forked_, branched_;  // of the branch, before it, and of the first branch
+  Recording now_, last_;                    // last_ is in the graph
+  Predecessors tails_, forked_, branched_;  // of the current branch, at fork(), of the first branch
   Owned<cudaGraph_t> graph_;
   std::vector<cudaGraphNode_t> nodes_;
   Owned<cudaGraphExec_t> executable_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The noise of pictures, and the arithmetic of one pixel of the filtered picture, which both
-// backends share. backend.h defines the stages that use them.
+// The noise of pictures, and the arithmetic of filtered pixels. backend.h defines the stages.
 
 #include <cstdint>
 
@@ -18,10 +17,9 @@ using noise::integer_root;
 using noise::noise_of_deviation;
 using noise::noise_of_variance;
 
-/// The estimate of the noise over time.
 struct NoiseState : noise::State {};
 
-/// The noise that stages take into account: a fixed one, or that of a state on the device.
+/// The noise level that stages use: fixed, or measured and known on the device only.
 struct NoiseSource {
   NoiseLevel fixed;
   const NoiseState* state = nullptr;
@@ -39,27 +37,24 @@ using noise::is_extreme;
 CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
   return noise::bin_of(sum);
 }
-/// The distances of the pixels that second differences compare. Noise that has been smoothed, as
-/// demosaicing and compression do, shows at the larger one only.
+/// Distances of the second differences. After demosaicing or compression, noise shows at the larger
+/// distance only.
 constexpr int noise_spacings = 2;
 CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
   return number == 0 ? noise::near_spacing : noise::far_spacing;
 }
 
-/// The estimate looks at every so many pairs of rows of blocks: at about 2^19 pixels of a large
-/// picture, which are enough.
+/// The estimate measures every n-th pair of block rows: about 2^19 pixels are enough.
 inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }
 
-/// Returns true if the picture has no noise: enough blocks are flat, and more than are not.
 CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint32_t others) {
   return flat >= min_noise_blocks && flat > others;
 }
 
-/// What is more than this is texture, such as that of a pattern which a projector casts.
+/// Higher variances are texture, such as a projected pattern.
 constexpr std::uint32_t max_measured_variance = 40000;
-/// Returns the variance of the noise by the bin of the quantile.
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
   const std::uint32_t t = noise::middle_of_bin(bin);
   const std::uint32_t variance = t * t / 200, texture = spacing_number == 0 ? 440 : 2000;
@@ -69,23 +64,20 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number
 
 /* The filtered picture */
 
-/// Its samples have 12 bits: a level and four bits after it. They are half a level higher than the
-/// luminance, so that their upper 8 bits are the luminance, rounded.
+/// Filtered samples have 12 bits, 4 of them fractional. They are half a level above the luminance,
+/// so that the upper 8 bits are the rounded luminance.
 constexpr int filtered_bits = 12, filtered_unit = 16, filtered_offset = 8;
 
-/// Returns the variance of noise in the unit of window_variance().
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_in_window(const NoiseLevel& noise) {
   return (625 * noise.variance) >> 8;
 }
 
-/// Returns 625 times the variance of 25 levels with this sum and this sum of squares.
 inline std::uint32_t window_variance(std::uint32_t sum, std::uint32_t squares) {
   return 25 * squares - sum * sum;
 }
 
-/// Returns the filtered sample: between the pixel's level and the mean, by the share of the noise
-/// in the variance. Both variances are in the unit of window_variance(). On CUDA,
-/// noise/filter_arithmetic.h gives the same.
+/// Interpolates between the pixel's level and the window's mean by the noise in the variance.
+/// noise/filter_arithmetic.h does this on CUDA.
 inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                      std::uint32_t noise) {
   const std::uint32_t kept = variance > noise ? (variance - noise) * 256 / variance : 0;
@@ -93,14 +85,14 @@ inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std
   return static_cast<std::uint16_t>(filtered + filtered_offset);
 }
 
-/// A pixel of the filtered picture counts as darker than the mean only if it is by more than this.
+/// A filtered pixel counts as darker than the mean only if the difference exceeds this value.
 CUDAVISION_HOST_DEVICE inline int dead_zone(const NoiseLevel& noise) {
   return static_cast<int>((13 * noise.deviation) >> 5);
 }
 
 /* The penalties */
 
-/// Returns P1 under noise, which stays below the P2 of a step that crosses no edge.
+/// It stays below p2, the penalty of steps without an edge.
 CUDAVISION_HOST_DEVICE inline int noisy_p1(int p1, int p2, const NoiseLevel& noise) {
   const int more = static_cast<int>((noise.deviation + 4) >> 3);
   const int raised = p1 + (more < 6 ? more : 6);

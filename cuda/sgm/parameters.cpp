@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The validation of parameters, and the values that follow from them.
+// Validates parameters and derives values from them.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,6 @@ namespace {
 using Census = Config::Census;
 using Compatibility = Config::Compatibility;
 
-/// Returns "p1 is 0; make it …". advice: the values that the parameter may have.
 std::string wrong(const std::string& name, const std::string& value, const std::string& advice) {
   return name + " is " + value + "; make it " + advice;
 }
@@ -50,12 +49,11 @@ std::string config_error(const Config& config, Wording word) {
   return {};
 }
 
-/// Path costs then fit a byte.
 int largest_p2(const Config& config) {
   return Parameters::Ranges::p2.max - census_bits(config.census);
 }
 
-/// Returns the default P1 and P2 of a census. Chosen by the error on pairs with ground truth.
+/// Default P1 and P2, chosen by the error on pairs with ground truth.
 std::pair<int, int> own_penalties(const Config& config) {
   if (config.census != Census::census_gradient)
     return {10, 120};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: P1 as kernels get it. It depends on the noise, which may be known on the device
-// only.
+// For .cu files: P1 in kernels. It depends on the noise, which may be known on the device only.
 
 #include <algorithm>
 
@@ -11,18 +10,17 @@
 namespace cudavision::sgm {
 
 struct PathPenalty {
-  int fixed = 0;                      ///< P1, unless there is a state
-  int p2 = 0;                         ///< of a step that crosses no edge
-  const NoiseState* state = nullptr;  ///< of the noise that P1 grows with
+  int fixed = 0;                      ///< P1 without a state
+  int p2 = 0;                         ///< for steps without an edge
+  const NoiseState* state = nullptr;  ///< of the noise that raises P1
 
   PathPenalty() = default;
-  /// penalties are those of penalties_under(noise.fixed).
+  /// penalties are the result of penalties_under(noise.fixed).
   PathPenalty(const Penalties& penalties, const NoiseSource& noise)
       : fixed(penalties.p1), p2(penalties.p2[0]), state(noise.state) {}
 
   __device__ int p1() const { return state ? noisy_p1(fixed, p2, state->used) : fixed; }
   __device__ std::uint32_t in_halves() const { return static_cast<std::uint32_t>(p1()) * 0x10001u; }
-  /// Returns a P2 of penalties_under() the noise.
   __device__ std::uint8_t raised(std::uint8_t own) const {
     return static_cast<std::uint8_t>(max(static_cast<int>(own), p1() + 1));
   }

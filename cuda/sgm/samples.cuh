@@ -34,7 +34,6 @@ struct Samples {
       return *from;
     return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, shift, largest);
   }
-  /// Returns a sample of the picture, which is replicated beyond its edges.
   CUDAVISION_HOST_DEVICE std::uint32_t at_or_edge(int x, int y) const {
     return at(clamped(x, width), clamped(y, height));
   }

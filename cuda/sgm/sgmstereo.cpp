@@ -31,7 +31,7 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
                           "; they must have the same size and depth");
 }
 
-/// The results that stages pass to later stages, in a single allocation.
+/// Results that stages pass to later stages, in a single allocation.
 class Workspace {
  public:
   Workspace(Device& device, const StageConfig& config) {
@@ -51,8 +51,7 @@ class Workspace {
     noise = at<NoiseState>(noise_at);
   }
 
-  /// Gives the maps the places that they had first. A frame swaps them, but most arguments of its
-  /// kernels stay the same if every frame begins with the same places.
+  /// Restores the initial addresses of the maps, so that most kernel arguments stay the same.
   void reset() {
     left = maps_[0];
     other_left = maps_[1];
@@ -111,7 +110,7 @@ class SgmStereo::State {
   void set(const Parameters& given) {
     const Parameters parameters = resolved(given);
     const TemporalFilter filter = temporal_filter(parameters);
-    // Meanwhile, the history has not been kept, or it counts in other units.
+    // The history is outdated, or has other units.
     if (filter.is_on() != filter_.is_on() ||
         disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
       restart();
@@ -195,7 +194,6 @@ class SgmStereo::State {
   bool slants() const { return parameters_.slanted_surfaces && !config_.libsgm(); }
   bool smooths() const { return slants() && refines() && parameters_.subpixel; }
 
-  /// Runs the stages that follow the matching.
   void finish(View<std::uint8_t> disparity, View<std::uint8_t> confidence,
               View<std::uint8_t> unfilled) {
     const DisparityScale scale = disparity_scale(parameters_);
@@ -214,7 +212,7 @@ class SgmStereo::State {
       add(WriteConfidence{work_.left, work_.confidence, confidence});
     if (unfilled)
       add(Write{work_.left, scale, unfilled});
-    // From here on, no stage needs the right map, and its memory is free.
+    // The later stages do not need the right map, so they reuse its memory.
     const std::uint16_t* map = nullptr;
     if (slants())
       map = add_slanted();
@@ -225,7 +223,6 @@ class SgmStereo::State {
   }
 
   void add(const Stage& stage) { list_.push_back(stage); }
-  /// Adds a stage that reads left and writes other_left, then swaps the two.
   void to_other_left(const Stage& stage) {
     add(stage);
     std::swap(work_.left, work_.other_left);
@@ -255,7 +252,6 @@ class SgmStereo::State {
                 work_.left});
   }
 
-  /// Returns the map to be written.
   const std::uint16_t* add_plain() {
     const std::uint16_t* measured = nullptr;
     if (parameters_.fill_holes) {
@@ -270,7 +266,6 @@ class SgmStereo::State {
     return over_time(work_.left, measured);
   }
 
-  /// Returns the map to be written.
   const std::uint16_t* add_slanted() {
     if (smooths())
       to_other_left(Sharpen{pictures_.left, pictures_.right, work_.left, work_.other_left});
@@ -298,8 +293,8 @@ class SgmStereo::State {
     add_left_mask();
   }
 
-  // The filter comes last. The other stages weigh samples by a luminance with noise, so what they
-  // give for the same numbers changes a little from frame to frame.
+  // The filter comes last: other stages weigh samples by a noisy luminance, so their results vary a
+  // little between frames.
   const std::uint16_t* over_time(const std::uint16_t* map, const std::uint16_t* measured) {
     if (!filter_.is_on())
       return map;
@@ -320,12 +315,12 @@ class SgmStereo::State {
   Workspace work_;
   std::unique_ptr<Stages> stages_;
   static constexpr std::size_t max_stages = 17;  // of a frame, so that run() allocates nothing
-  std::vector<Stage> list_;                      // of those that follow the matching
+  std::vector<Stage> list_;                      // after the matching
   Parameters parameters_;
   Penalties penalties_;
   TemporalFilter filter_;
   bool first_frame_ = true;     // of a sequence
-  bool first_measured_ = true;  // likewise, of those whose noise is measured
+  bool first_measured_ = true;  // of the noise estimate
   View<const std::uint32_t> left_mask_, right_mask_;
 };
 

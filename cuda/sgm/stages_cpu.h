@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages on the CPU; backend.h defines them. The CUDA kernels must compute the same bits as
-// these loops.
+// The stages on the CPU; backend.h defines them. CUDA kernels must compute the same bits.
 
 #include <memory>
 
@@ -12,27 +11,24 @@
 
 namespace cudavision::sgm {
 
-/// Returns a number of only ones if the condition holds, else 0. Loops that choose between values
-/// by such masks are vectorised. GCC 12 turns ?: into a branch if one of the values comes from
-/// memory; the winners then took about seven times as long with AVX2.
+/// Returns all ones if the condition holds, else 0. GCC 12 makes branches of ?: with values from
+/// memory: winners then took seven times as long with AVX2.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));
 }
 
-/// What the stages share. The bands have scratch memory for any of them.
+/// Shared by the stages. bands has enough scratch memory for each of them.
 struct StageRows {
   StageConfig config;
   Bands bands;
 
-  /// Returns the first pixel of row y of a map.
   template <class Entry>
   Entry* row(Entry* map, int y) const {
     return map + std::int64_t{y} * config.width;
   }
 };
 
-/// The scratch memory that the bands need.
 std::size_t census_scratch(const StageConfig& config);
 std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);
@@ -77,7 +73,7 @@ void refine_cpu(const StageRows& rows, const SamplePlane& picture, const std::ui
                 std::uint16_t* to);
 void refine_filled_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* map,
                        const std::uint16_t* filled, std::uint16_t* to);
-/// Also write_confidence, without `to`.
+/// Also implements WriteConfidence, where `to` is null.
 void keep_confident_cpu(const StageRows& rows, const std::uint16_t* map,
                         const std::uint8_t* confidence, int threshold, View<std::uint8_t> out,
                         std::uint16_t* to);
@@ -97,18 +93,16 @@ class SpecklesCpu {
 
 /// has_known receives a flag per row.
 void fill_holes_cpu(const StageRows& rows, bool* has_known, std::uint16_t* map);
-/// Makes the rows without known pixels copies of the nearest others, as FillHoles does.
+/// Copies the nearest other rows to rows without known pixels, as FillHoles does.
 void fill_empty_rows(const StageRows& rows, const bool* has_known, std::uint16_t* map);
 
 void sharpen_cpu(const StageRows& rows, const SamplePlane& left_picture,
                  const SamplePlane& right_picture, const std::uint16_t* from, std::uint16_t* to);
-/// has_known receives a flag per row.
 void fill_slopes_cpu(const StageRows& rows, const std::uint16_t* from, bool* has_known,
                      std::uint16_t* to, std::uint8_t* confidence);
 void smooth_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint8_t* confidence,
                 const std::uint16_t* from, std::uint16_t* to, std::uint16_t* scratch);
 
-/// Writes row y in levels of 8 bits.
 inline void read_eight_bits(const SamplePlane& picture, int y, std::uint8_t* to) {
   gather_levels(picture.rows.row(y), 1, picture.width, picture.bits, picture.shift, to);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the stages on CUDA; backend.h defines them. Each class is implemented beside its
-// kernels in a file of its own, which README.md names. The aggregation and match() have headers of
-// their own: paths16/aggregate_cuda.h and matching/match8_cuda.h.
+// For .cu files: the stages on CUDA; backend.h defines them. README.md lists the file of each
+// class. aggregate_cuda.h and match8_cuda.h declare the aggregation and match().
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/launchqueue_cuda.h"
@@ -25,7 +24,7 @@ struct SlopesArguments;
 struct SmoothArguments;
 struct TemporalArguments;
 
-/// Where numbers of a map go: to another map, or to disparities as DisparityScale says.
+/// The output of a stage: another map, or disparities in a DisparityScale.
 struct NumbersOut {
   std::uint8_t* data = nullptr;
   std::int64_t pitch = 0;
@@ -52,7 +51,7 @@ struct NumbersOut {
       to[1] = static_cast<std::uint8_t>(out >> 8);
     }
   }
-  /// Writes a number to an even column x, and another one to column x + 1 unless this is width.
+  /// Writes two numbers from the even column x on. Skips column x + 1 if it is width.
   __device__ void write_pair(int x, int y, int width, std::uint32_t numbers) const {
     const auto first = static_cast<std::uint16_t>(numbers);
     const auto second = static_cast<std::uint16_t>(numbers >> 16);
@@ -64,7 +63,7 @@ struct NumbersOut {
         write(x + 1, y, second);
     }
   }
-  /// Writes eight numbers from x on, a multiple of 8, of which those before width count.
+  /// Writes eight numbers from column x on, a multiple of 8. Skips columns from width on.
   __device__ void write_eight(int x, int y, int width, const std::uint32_t (&numbers)[4]) const {
     if (alignment == 16 && x + 8 <= width) {
       *reinterpret_cast<uint4*>(at(x, y)) = {converted_pair(numbers[0]), converted_pair(numbers[1]),
@@ -96,16 +95,14 @@ struct NumbersOut {
   }
 };
 
-/// The rows of a picture from begin to before end.
 struct RowBand {
   int begin = 0, end = 0;
 
   int rows() const { return end - begin; }
 };
 
-/// Where census features go: that of column x to column x + shift, if this is from begin to before
-/// end. The other columns from begin to end repeat the outermost feature or, without replicates,
-/// become 0.
+/// The output of census features. Column x goes to column x + shift if this is in [begin, end). The
+/// other columns of [begin, end) repeat the outermost feature or, without replicates, become 0.
 struct FeaturePlane {
   void* data = nullptr;    ///< column 0 of row 0
   std::int64_t pitch = 0;  ///< in features
@@ -116,15 +113,14 @@ struct FeaturePlane {
   __device__ bool has_margins() const { return begin < 0; }
 };
 
-/// Where P2 of the steps in the left picture goes, in both halves of a word: of the step to (x, y)
-/// from the pixel above it, from the pixel to its left, and from the two pixels above it on the
-/// left and on the right. It is 0 if one of the two pixels is outside the picture. Rows begin at
-/// multiples of 16 bytes, and have room for 3 more words than pixels, which become 0. Nothing is
-/// written if vertical is null, and no diagonal steps if those are null.
+/// The output of P2 for luminance steps in the left picture, in both halves of a word. The steps
+/// lead to (x, y) from the pixel above, to the left, above left and above right. P2 is 0 if the
+/// other pixel is outside the picture. Rows are aligned to 16 bytes and have 3 more words than
+/// pixels, which become 0. Null planes are not written; a null vertical disables all planes.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
-  int step_shift = 0;         ///< from steps of the luminance to the table
+  int step_shift = 0;         ///< from luminance steps to table indices
   std::uint8_t table[256]{};  ///< P2
 };
 
@@ -133,10 +129,8 @@ class CensusCuda {
   CensusCuda(LaunchQueue& queue, const StageConfig& config);
   /// features is dense.
   void run(const SamplePlane& picture, void* features) const;
-  /// Makes the features of both pictures in one launch.
   void run(const SamplePlane& left, const SamplePlane& right, const FeaturePlane& left_features,
            const FeaturePlane& right_features, const StepPenalties& penalties) const;
-  /// Describes features that are dense.
   FeaturePlane dense(void* features) const;
 
  private:
@@ -147,14 +141,13 @@ class CensusCuda {
   Kernel<CensusArguments> kernel_;
 };
 
-/// The histograms of the noise's estimate; zeros between frames.
+/// Histograms of the noise estimate; zero between frames.
 struct NoiseCounts {
   std::uint32_t bins[noise_spacings][noise_bins];
   std::uint32_t flat;
-  std::uint32_t finished;  ///< blocks of the launch
+  std::uint32_t finished;  ///< thread blocks of the launch
 };
 
-/// A picture that filter_noise() gives. Its rows may be longer.
 struct FilteredPlane {
   std::uint16_t* data = nullptr;
   std::int64_t pitch = 0;  ///< in bytes
@@ -174,14 +167,13 @@ class NoiseCuda {
 class NoiseFilterCuda {
  public:
   NoiseFilterCuda(LaunchQueue& queue, const StageConfig& config);
-  /// Filters one or two pictures in one launch.
   void run(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
            const NoiseSource& noise) const;
 
  private:
   StageConfig config_;
   LaunchQueue& queue_;
-  int resident_strips_;  // for which the card has room at once
+  int resident_strips_;  // that fit the card at once
 };
 
 class FilteredCensusCuda {
@@ -189,7 +181,6 @@ class FilteredCensusCuda {
   FilteredCensusCuda(LaunchQueue& queue, const StageConfig& config);
   void run(const FilteredPlane& filtered, const NoiseSource& noise,
            const FeaturePlane& features) const;
-  /// Makes the features of both pictures, and the penalties of the steps, in one launch.
   void run(const FilteredPlane& left, const FilteredPlane& right, const NoiseSource& noise,
            const FeaturePlane& left_features, const FeaturePlane& right_features,
            const StepPenalties& steps, const PathPenalty& penalty) const;
@@ -202,16 +193,15 @@ class FilteredCensusCuda {
   LaunchQueue& queue_;
 };
 
-/// select() from 16-bit sums.
 class Select16Cuda {
  public:
   Select16Cuda(LaunchQueue& queue, const StageConfig& config);
-  /// Makes `rows` rows of the maps. sums and winners point to the first of them.
+  /// sums and winners point to the first row.
   void run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
            const WtaResult& winners) const;
 
  private:
-  /// A kernel and how it is launched. select_right() explains pairs and tasks.
+  /// A kernel and its launch parameters. select_right() explains pairs and tasks.
   struct KernelPlan {
     Kernel<SelectArguments> kernel;
     unsigned threads;
@@ -226,13 +216,10 @@ class Select16Cuda {
   LaunchQueue& queue_;
 };
 
-/// select() from 8-bit sums, which match() makes.
 class Select8Cuda {
  public:
   Select8Cuda(LaunchQueue& queue, const StageConfig& config);
-  /// True if the current GPU has enough shared memory for a row.
   static bool supports(const StageConfig& config);
-  /// Selects the winners of the first `rows` rows of the volumes.
   void run(const SumVolumes& sums, int rows, float uniqueness, Subpixel subpixel,
            const WtaResult& winners) const;
 
@@ -242,14 +229,13 @@ class Select8Cuda {
   int resident_blocks_;  // that the card runs at once
 };
 
-/// The stages that visit each pixel of a map once.
+/// Median, Check and Write.
 class MapsCuda {
  public:
   MapsCuda(LaunchQueue& queue, const StageConfig& config);
   void median(const std::uint16_t* from, std::uint16_t* to) const;
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) const;
-  /// Checks the medians of the left map against the right map.
   void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                         const std::uint16_t* right, bool subpixel, int max_diff,
                         const NumbersOut& out) const;
@@ -295,13 +281,11 @@ class HolesCuda {
   LaunchQueue& queue_;
 };
 
-/// Fills the rows without known pixels from the others, as FillHoles does. has_known has a flag
-/// per row.
+/// Copies the nearest other rows to rows without known pixels. has_known has a flag per row.
 void fill_empty_rows_cuda(LaunchQueue& queue, const StageConfig& config, bool* has_known,
                           std::uint16_t* map);
 
-/// The stages that look at the samples around each pixel: Refine, RefineFilled, WriteConfidence
-/// and KeepConfident.
+/// Refine, RefineFilled, WriteConfidence and KeepConfident.
 class RefineCuda {
  public:
   RefineCuda(LaunchQueue& queue, const StageConfig& config);
@@ -342,7 +326,6 @@ class SlopesCuda {
  public:
   /// scratch has 8 bytes for each pixel.
   SlopesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch);
-  /// confidence may be null.
   void run(const std::uint16_t* from, std::uint16_t* to, std::uint8_t* confidence) const;
 
  private:
@@ -364,7 +347,6 @@ class SmoothCuda {
   int tile_rows_[3];  ///< of each pass
 };
 
-/// The stage that compares a frame with those before it.
 class TemporalCuda {
  public:
   TemporalCuda(LaunchQueue& queue, const StageConfig& config);

@@ -9,8 +9,7 @@
 namespace cudavision {
 namespace {
 
-// Merges into result the structures of caps whose memory the element accepts, with feature in place
-// of their own.
+// Merges the accepted structures of caps into result, with `feature` as their memory.
 Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, bool accept_cuda) {
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
     const bool any = gst_caps_features_is_any(gst_caps_get_features(caps, i));
@@ -132,7 +131,7 @@ Caps filtered(Caps caps, GstCaps* filter) {
 
 Caps peer_caps(GstPad* pad, GstCaps* filter) {
   const Caps answer(gst_pad_peer_query_caps(pad, filter));
-  // In the order of the answer, which is the order that the peer prefers.
+  // The answer is in the peer's order of preference.
   return Caps(filter ? gst_caps_intersect_full(answer.get(), filter, GST_CAPS_INTERSECT_FIRST)
                      : gst_caps_ref(answer.get()));
 }
@@ -152,7 +151,7 @@ Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
 Caps choose_memory(Caps caps, GstPad* src) {
   if (gst_caps_get_size(caps.get()) == 0)
     return caps;
-  // The query has no filter: a peer that accepts anything would only repeat it.
+  // No filter: a peer that accepts anything would only repeat it.
   const Caps peer = peer_caps(src, nullptr);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
   const bool cuda = names_cuda_memory(peer.get(), media_type);

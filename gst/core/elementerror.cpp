@@ -8,11 +8,10 @@
 namespace cudavision {
 namespace {
 
-// Texts quote properties and files, which may hold any bytes. Messages are UTF-8: Python, for
-// example, cannot read others.
+// Texts quote properties and files with any bytes. Messages must be UTF-8, e.g. for Python.
 void post(GstElement* element, GstMessageType type, GQuark domain, int code, const char* text,
           const SourceLocation& location) {
-  gchar* valid = g_utf8_make_valid(text, -1);  // which the message takes
+  gchar* valid = g_utf8_make_valid(text, -1);  // owned by the message
   gst_element_message_full(element, type, domain, code, valid, nullptr, location.file,
                            location.function, location.line);
 }
@@ -22,7 +21,6 @@ GQuark memory_advice_key() {
   return key;
 }
 
-// Returns the remedy for too little memory.
 std::string memory_remedy(GstElement* element) {
   const auto* advice =
       static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key()));

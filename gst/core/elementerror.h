@@ -9,8 +9,7 @@
 
 namespace cudavision {
 
-/// A failure with the domain and code of its ERROR message. what() becomes the message's text, so
-/// it tells the user what is wrong and what to change.
+/// A failure with the domain and code of its ERROR message. what() names the error and its remedy.
 class ElementError : public std::runtime_error {
  public:
   ElementError(GQuark domain, int code, const std::string& what)
@@ -24,11 +23,10 @@ class ElementError : public std::runtime_error {
   int code_;
 };
 
-/// Throws the ElementError for frames, or caps, that an element cannot process.
+/// Throws the ElementError for frames or caps that an element cannot process.
 [[noreturn]] void refuse_stream(const std::string& what);
 
-/// The source line that the debug text of a message names. As a default argument, current() gives
-/// the line of the call.
+/// For the debug text of a message. As a default argument, current() is the line of the call.
 struct SourceLocation {
   const char* file;
   const char* function;
@@ -41,23 +39,22 @@ struct SourceLocation {
   }
 };
 
-/// Names what needs less memory with elements of this class, for the text of errors about memory
-/// that is full: "smaller frames", or more. For class_init; without it, that is the advice.
+/// For class_init: names what needs less memory, for error messages. Default: "smaller frames".
 void set_memory_advice(GstElementClass* klass, const char* what_needs_less);
 
-/// Posts an ERROR message for the exception that is being handled.
+/// Posts an ERROR message for the current exception.
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;
 
 void post_warning(GstElement* element, GQuark domain, int code, const std::string& text,
                   const SourceLocation& location = SourceLocation::current());
 
-/// Posts an INFO message: what the element has done by itself.
+/// Posts an INFO message about something that the element has done.
 void post_information(GstElement* element, const std::string& text,
                       const SourceLocation& location = SourceLocation::current());
 
-/// Runs the body of a virtual function of element. No exception may reach GStreamer's C code: it
-/// becomes an ERROR message, and on_error is returned. The message is posted after the stack has
-/// been unwound, so that no CUDA context is current while message handlers run.
+/// Runs the body of a virtual function. No exception may reach GStreamer's C code: it becomes an
+/// ERROR message after the stack is unwound, so that no CUDA context is current in message
+/// handlers. Then on_error is returned.
 template <class Result, class Body>
 Result post_exceptions(gpointer element, Result on_error, Body&& body,
                        const SourceLocation& location = SourceLocation::current()) noexcept {

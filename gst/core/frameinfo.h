@@ -5,8 +5,7 @@
 
 namespace cudavision {
 
-/// The times of a frame, in each of GStreamer's kinds of time. Unknown times are
-/// GST_CLOCK_TIME_NONE.
+/// Unknown times are GST_CLOCK_TIME_NONE.
 struct FrameTimes {
   GstClockTime timestamp = GST_CLOCK_TIME_NONE;
   GstClockTime stream_time = GST_CLOCK_TIME_NONE;
@@ -25,27 +24,26 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// Returns how long so many frames take, at 25 frames a second if the caps' framerate is unknown.
+/// Returns how long the frames take, at 25 frames a second if the framerate is unknown.
 inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
   const bool known = video.fps_n > 0;
   return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),
                                static_cast<guint64>(known ? video.fps_n : 25));
 }
 
-/// Information about a frame besides its pixels, which operations may need.
 struct FrameInfo {
   FrameTimes times;
-  /// True if even and odd rows are two fields, taken at different moments.
+  /// True if even and odd rows are two fields, taken at different times.
   bool interlaced = false;
   GstBuffer* buffer = nullptr;  ///< for its metas
 };
 
-/// GStreamer marks a missing frame by an empty buffer with the GAP flag.
+/// GStreamer sends an empty buffer with the GAP flag for a missing frame.
 inline bool is_missing_frame(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }
 
-/// Returns true if the buffer holds two fields. video describes its caps.
+/// Returns true if the buffer holds two fields. video has its caps.
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
   switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {
     case GST_VIDEO_INTERLACE_MODE_INTERLEAVED:

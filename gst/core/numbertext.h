@@ -5,8 +5,7 @@
 
 namespace cudavision {
 
-/// Returns a number with so many decimals, for messages. The decimal point is one in every language
-/// of the application, because properties and gst-launch-1.0 take no comma.
+/// For messages. Uses a decimal point in all languages, because properties accept no comma.
 std::string number_text(double number, int decimals);
 
 }  // namespace cudavision

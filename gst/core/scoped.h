@@ -5,9 +5,7 @@
 
 #include <memory>
 
-/// Owners for GStreamer's reference-counted objects and locks, so that no path forgets to release
-/// one. A function that returns an owner hands over its reference; one that takes an owner by value
-/// takes the reference.
+/// Owners for GStreamer's objects and locks. Passing or returning an owner transfers the reference.
 namespace cudavision {
 
 struct UnrefCaps {
@@ -36,7 +34,6 @@ struct UnrefObject {
 template <class Object>
 using ObjectPtr = std::unique_ptr<Object, UnrefObject>;
 
-/// Holds the lock of a GstObject while it lives.
 class ObjectLock {
  public:
   explicit ObjectLock(gpointer object) : object_(GST_OBJECT_CAST(object)) {
@@ -50,13 +47,13 @@ class ObjectLock {
   GstObject* const object_;
 };
 
-/// A value that is used only under the lock of a GstObject.
+/// A value for use under the lock of a GstObject only.
 template <class T>
 class ObjectLocked {
  public:
   explicit ObjectLocked(gpointer object) : object_(object) {}
 
-  /// The value, and the lock, which is held while this lives.
+  /// Holds the lock while it lives.
   class Access {
    public:
     T* operator->() const noexcept { return &value_; }
@@ -69,7 +66,7 @@ class ObjectLocked {
     T& value_;
   };
   Access lock() { return Access(object_, value_); }
-  /// For functions that take the lock themselves.
+  /// For functions that lock the object themselves.
   T& for_locking_function() noexcept { return value_; }
 
  private:
@@ -77,7 +74,6 @@ class ObjectLocked {
   T value_;
 };
 
-/// Holds the stream lock of a pad while it lives.
 class StreamLock {
  public:
   explicit StreamLock(GstPad* pad) : pad_(pad) { GST_PAD_STREAM_LOCK(pad_); }

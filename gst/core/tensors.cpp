@@ -11,8 +11,8 @@ namespace {
 
 constexpr char media_type[] = "other/tensors";
 
-// The size of a pool's buffers is a guint. In CUDA memory, a tensor is one row of libgstcuda, whose
-// length is an int, also when the driver has rounded it up to a multiple of 512.
+// A pool's buffer size is a guint. In CUDA memory, a tensor is one row of libgstcuda, with an int
+// as its length. The driver may round this up to a multiple of 512.
 constexpr guint64 largest_buffer = G_MAXUINT, largest_cuda_buffer = G_MAXINT - 511;
 
 }  // namespace

@@ -7,20 +7,18 @@
 
 #include "gst/core/videoformat.h"
 
-/// NNStreamer's caps other/tensors: numbers that are no video format. Each buffer holds one tensor
-/// without padding, in system memory or in CUDA memory. Its dimensions stand in the caps innermost
-/// first.
+/// NNStreamer's caps other/tensors: numbers without a video format. A buffer holds one tensor
+/// without padding, and caps have its dimensions, innermost first.
 namespace cudavision {
 
 bool is_tensor(const GstStructure* structure);
 
-/// Describes tensors of any size and framerate with elements of one of these types, by NNStreamer's
-/// names ("uint32", "float32"…). The strings must be static. The caller owns the structure.
+/// Describes tensors of any size and framerate, with one of these element types
+/// ("uint32", "float32"…). The strings must be static. The caller owns the structure.
 GstStructure* tensor_structure(const std::vector<const char*>& types);
 
-/// Returns the format of tensors that are rows of so many bytes, in the memory that their fixed
-/// caps name. name and remedy complete the error for a tensor that is too large for a buffer pool:
-/// "A NAME has … bytes, …: REMEDY." Throws ElementError.
+/// Returns the format of tensors with rows of row_bytes, in the memory of the fixed caps. Throws
+/// ElementError if a buffer pool cannot hold them: "A NAME has … bytes, …: REMEDY."
 FrameFormat tensor_format(const GstCaps* caps, gsize row_bytes, int rows, const std::string& name,
                           const char* remedy);
 

@@ -6,16 +6,15 @@
 #include <memory>
 #include <string>
 
-/// Texts of GStreamer and GLib, each of which may be NULL: the name of an unknown video format, a
-/// string of caps that an application has set to NULL, a GError without a message. std::string
-/// crashes on NULL, so every such text passes one of these functions, directly where it is read.
+/// Texts of GStreamer and GLib may be NULL: the name of an unknown video format, a string in caps,
+/// a GError without a message. std::string crashes on NULL, so always use these functions.
 namespace cudavision {
 
 inline const char* text_of(const gchar* text, const char* if_null = "") {
   return text ? text : if_null;
 }
 
-/// For a text that the caller owns, which is freed.
+/// Frees a text that the caller owns.
 inline std::string taken_text(gchar* text) {
   const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
   return text_of(text);

@@ -11,20 +11,18 @@
 namespace cudavision {
 namespace {
 
-// The samples of "LE" formats are read as native words.
+// Samples of "LE" formats are read as native words.
 static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "gst-cudavision needs a little-endian machine");
 
-/// A format that the elements support.
 struct SupportedFormat {
   GstVideoFormat format;
   bool known_to_libgstcuda;  ///< version 1.22 has pools for the format
   repack::Words words = repack::Words::native;
-  /// The lowest bits of red, green, blue and alpha, where a word holds all samples of a pixel.
+  /// The lowest bits of red, green, blue and alpha in words that hold whole pixels.
   std::array<int, FrameLayout::max_channels> low_bit = {};
 };
 
-// To support another format that frame.h or repack.h can describe, add it here. Caps prefer formats
-// that come earlier.
+// Add more formats here if frame.h or repack.h can describe them. Caps prefer earlier formats.
 constexpr SupportedFormat formats[] = {
     {GST_VIDEO_FORMAT_GRAY8, false},
     {GST_VIDEO_FORMAT_GRAY16_LE, false},
@@ -72,7 +70,6 @@ constexpr SupportedFormat formats[] = {
     {GST_VIDEO_FORMAT_BGR10A2_LE, true, repack::Words::packed, {20, 10, 0, 30}},
 };
 
-/// Returns nullptr if the elements do not support the format.
 const SupportedFormat* find_format(GstVideoFormat format) {
   for (const SupportedFormat& supported : formats)
     if (supported.format == format)
@@ -105,7 +102,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    // Round up: GStreamer says that V of P010 begins at byte 1, in the middle of the word of U.
+    // Rounds up: in GStreamer, V of P010 begins at byte 1, within the word of U.
     const int sample_bytes = layout.sample_bytes();
     channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
     channel.step = pixel_bytes / sample_bytes;
@@ -114,8 +111,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
-    // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, it ends
-    // with the last pair of chroma samples, after the last luma sample.
+    // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, chroma
+    // samples follow the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);
@@ -129,7 +126,7 @@ repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat&
   storage.words = format.words;
   if (format.words != repack::Words::packed)
     return storage;
-  // GStreamer does not say where in the word the samples lie.
+  // GStreamer does not know where the samples are in the word.
   storage.low_bit = format.low_bit;
   for (int c = 0; c < storage.frame.channel_count; ++c) {
     storage.frame.channels[c].offset = 0;
@@ -139,7 +136,7 @@ repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat&
   return storage;
 }
 
-// Returns the elements that bring frames with these caps features to system memory.
+// Returns the elements that download frames to system memory.
 std::string download_from(const GstCapsFeatures* features) {
   constexpr const char* elements[][2] = {
       {"memory:NVMM", "nvvideoconvert ! video/x-raw (on Jetson nvvidconv ! video/x-raw)"},
@@ -153,7 +150,6 @@ std::string download_from(const GstCapsFeatures* features) {
   return "an element that gives plain video/x-raw";
 }
 
-// Returns what brings video out of data that are none.
 const char* video_from(const char* media_type) {
   if (g_strcmp0(media_type, "video/x-bayer") == 0)
     return ": put bayer2rgb before it.";
@@ -167,8 +163,7 @@ const char* video_from(const char* media_type) {
                 ". Correct the capsfilter, appsrc or parser that made them.");
 }
 
-// Refuses what is no video, or in memory that no element of this build can read. Caps of queries
-// need not be fixed.
+// Refuses caps that are not fixed or not video, and memory that this build cannot read.
 void require_raw_video(const GstCaps* caps) {
   if (!gst_caps_is_fixed(caps))
     refuse_caps(caps);
@@ -191,8 +186,7 @@ void require_raw_video(const GstCaps* caps) {
 
 }  // namespace
 
-// RGB is always taken as full range. For caps without colorimetry, GStreamer fills in the usual
-// one: limited range for YUV, full range for gray.
+// RGB is always full range. Without colorimetry, GStreamer assumes limited YUV and full gray.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;
@@ -207,7 +201,7 @@ std::string size_text(int width, int height) {
 
 std::string format_text(GstVideoFormat format) {
   const std::string unknown = "unknown format " + std::to_string(format);
-  // GLib logs a CRITICAL if this one is asked for its name.
+  // GLib logs a CRITICAL if the name of this format is queried.
   if (format == GST_VIDEO_FORMAT_UNKNOWN)
     return unknown;
   return text_of(gst_video_format_to_string(format), unknown.c_str());

@@ -17,7 +17,7 @@ nlmeans::Parameters parameters_of(const DenoiseProcessor::Settings& settings, in
   return parameters;
 }
 
-// The range of the properties includes the values between 0 and the special value.
+// The property also allows values between 0 and the special value, which are errors.
 std::string strength_error(const char* property, double strength, const char* special) {
   constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
   if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
@@ -97,7 +97,7 @@ bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   if (delay_)
     delay_->search();
   const bool changes = regions_.select(info) && !denoise_.identity();
-  // Without run(), nothing else would give upstream its buffer back before the push.
+  // Otherwise run() finishes the upload; upstream must get its buffer back before the push.
   if (delay_ && !changes)
     delay_->finish_upload();
   return changes;
@@ -107,8 +107,7 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
                            NoiseMessages* messages) {
   if (out)
     denoise(in, *out);
-  // The device does not run out of work while the host waits for the last frame. If that frame
-  // begins a new scene, it must not be searched.
+  // The device has work during this wait. A last frame that begins a scene must not be searched.
   if (delay_ && delay_->finish_upload() && out) {
     delay_->search();
     denoise(in, *out);
@@ -131,7 +130,7 @@ void DenoiseProcessor::denoise(const ConstFrame& in, const Frame& out) {
   if (delay_)
     neighbours = delay_->neighbours();
   set_frames(static_cast<int>(neighbours.size()) + 1);
-  // A scene cut repeats this call for the same frame, which counts once in the average.
+  // After a scene cut this runs twice for a frame, which must count once in the average.
   if (denoise_.needs_noise() && !std::exchange(measured_, true))
     noise_.run(in);
   regions_.run(in, out,

@@ -46,9 +46,9 @@ class DenoiseProcessor {
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info, NoiseMessages* messages);
   void restart() noexcept;
 
-  /// The property `frames` as of the construction.
+  /// The property at construction.
   int requested_frames() const noexcept { return requested_frames_; }
-  /// The frames that wait for those after them, or nullptr if each is denoised by itself.
+  /// Returns nullptr if frames do not wait for later frames.
   FrameDelay* delay() { return delay_ ? &*delay_ : nullptr; }
 
  private:
@@ -57,8 +57,8 @@ class DenoiseProcessor {
   void denoise(const ConstFrame& in, const Frame& out);
 
   const int requested_frames_;
-  const int frames_;                ///< 1 in pull mode, where no frame may wait for later ones
-  nlmeans::Parameters parameters_;  ///< with the number of frames available to the last frame
+  const int frames_;                ///< 1 in pull mode, where frames cannot wait
+  nlmeans::Parameters parameters_;  ///< with the number of frames available for the last frame
   const FrameLayout layout_;
   noise::Estimate noise_;
   bool measured_ = false;  ///< the noise of the current frame

@@ -15,7 +15,7 @@ FrameDelay::FrameDelay(const DeviceSession& session, const FrameFormat& in, int 
 }
 
 void FrameDelay::store(GstBuffer* in) {
-  finish_upload();  // after an error, the last one may not have been
+  finish_upload();  // not finished after an error
   Frame frame = {nullptr, nullptr};
   if (is_missing_frame(in)) {
     frame.buffer.reset(gst_buffer_ref(in));

@@ -11,48 +11,45 @@
 
 namespace cudavision {
 
-/// The frames that wait for later ones, which are searched, too. Their pixels wait in a window of
-/// frames on the device, so that upstream gets its buffers back at once, however few it has. Their
-/// times, flags and metas wait in buffers without memory. It belongs to the streaming thread. All
-/// calls are made in the session's context, the destructor included, unless something else is said.
+/// The frames that wait for later frames. Pixels are copied to a window on the device, so that
+/// upstream gets its buffers back at once. Times, flags and metas are in buffers without memory.
+/// For the streaming thread. Functions and destructor need the session's context unless noted.
 class FrameDelay {
  public:
   struct Frame {
     OwnedBuffer buffer;
-    /// See gst_cuda_vision_filter_push(). The buffer of a missing frame waits itself.
+    /// See gst_cuda_vision_filter_push(). For a missing frame, buffer is the original.
     const ConstFrame* stored;
   };
 
-  /// frames: see FrameWindow.
   FrameDelay(const DeviceSession& session, const FrameFormat& in, int frames);
 
-  /// Takes a frame of upstream, and enqueues its upload.
+  /// Takes a frame from upstream, and enqueues its upload.
   void store(GstBuffer* in);
-  /// Waits until the device has the last frame, whether or not earlier frames are still in flight.
-  /// Returns true if a new scene begins with it, which changes neighbours(). Throws Error.
+  /// Waits for the last frame's upload only. Returns true if neighbours() change. Throws Error.
   bool finish_upload();
 
-  // No context need be current in the next four.
+  // The next four functions need no current context.
   bool empty() const { return waiting_.empty(); }
-  /// True if the frames have come for which the oldest one waits.
+  /// True if all frames have arrived that the oldest frame waits for.
   bool is_due() const { return waiting_.size() > static_cast<std::size_t>(window_.radius()); }
   Frame take_oldest();
-  /// Drops all frames. The next one does not continue the ones before.
+  /// Drops all frames. The next frame does not continue them.
   void clear() noexcept;
 
-  /// Begins the search around the frame that was taken last. Call it again if neighbours() change.
+  /// Begins the search around the last taken frame. Call it again if neighbours() change.
   void search();
-  /// The other frames to search, while they are there and in the same scene.
+  /// The other frames to search, all available and in the same scene.
   std::span<const ConstFrame> neighbours() const { return window_.neighbours(); }
 
  private:
   FrameWindow window_;
   FrameLanes uploads_;         ///< with one lane
-  DeviceWork upload_;          ///< of the last frame, if it may not have ended
+  DeviceWork upload_;          ///< of the last frame; may still run
   std::deque<Frame> waiting_;  ///< oldest first
   guint64 arrived_ = 0;        ///< numbers the frames
-  guint64 number_ = 0;         ///< of the frame that was taken last
-  ConstFrame stored_;          ///< that frame
+  guint64 number_ = 0;         ///< of the last taken frame
+  ConstFrame stored_;          ///< the last taken frame
 };
 
 }  // namespace cudavision

@@ -16,40 +16,37 @@
 
 namespace cudavision {
 
-/// The frames around each frame, on the device: copies, as upstream may have few buffers. The host
-/// decides which frames are searched, and must know for that where scenes begin. So that the device
-/// does not run out of work meanwhile, frames are copied and compared on a queue of their own,
-/// `upload_queue`, where no denoising of earlier frames is before them, and until the result is
-/// there, a frame is taken to continue the scene. (An H200 that searched three frames of 1920×1080
-/// was idle for 80 of 1523 µs a frame while the host waited for the counts first, and now is for 2
-/// of 1431.) All calls, the destructor included, are made in the session's context, except clear().
+/// The frames around each frame, copied because upstream may have few buffers. The host chooses
+/// which frames are searched, so it must know where scenes begin. A separate `upload_queue` copies
+/// and compares frames, where no denoising delays them. Until the result is known, a frame is
+/// assumed to continue the scene. So the device hardly waits for the host: for three frames of
+/// 1920×1080, an H200 is idle for 2 of 1431 µs a frame, not 80 of 1523.
+///
+/// All functions except clear(), and the destructor, need the session's context.
 class FrameWindow {
  public:
-  /// `frames` is odd. Frames are searched on `device`. Nothing is allocated before the first frame.
+  /// `frames` is odd. Frames are searched on `device`. Allocates nothing before the first frame.
   FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout, int frames);
 
-  /// Frames before and after the one in the middle.
+  /// Frames on each side of the middle frame.
   int radius() const noexcept { return frames_ / 2; }
 
-  /// Enqueues the copy of a frame on `upload_queue`.
+  /// Enqueues the copy on `upload_queue`.
   void store(guint64 number, const ConstFrame& in);
-  /// Call this before the next frame is stored, when `upload_queue` has finished. Returns true if
-  /// the frame begins a new scene: neighbours() may then have changed.
+  /// Call this after `upload_queue` has finished, and before the next store(). Returns true if the
+  /// frame begins a new scene, which changes neighbours().
   bool begins_scene();
-  /// The next frame does not continue the ones before.
+  /// The next frame does not continue earlier frames.
   void clear() noexcept;
 
-  /// Moves the window to a stored frame, and returns it. It is searched on `device`
-  /// after what has been enqueued on `upload_queue`.
+  /// Returns a stored frame. Its searches on `device` wait for `upload_queue`.
   ConstFrame centre_on(guint64 number);
-  /// Returns the others in the window, as far as they are there and in the same scene, for the last
-  /// centre_on().
+  /// Returns the stored frames around the last centre_on() that are in its scene.
   std::span<const ConstFrame> neighbours() const noexcept { return {neighbours_.data(), count_}; }
 
  private:
   static constexpr int max_frames = nlmeans::Parameters::Ranges::frames.max;
-  /// One more than are searched: a frame arrives while the device still searches around the last
-  /// centre.
+  /// A frame may arrive during the last search.
   static constexpr int max_slots = max_frames + 1;
 
   struct Slot {
@@ -69,8 +66,8 @@ class FrameWindow {
   const std::unique_ptr<Event> copied_;    ///< of `upload_queue`, after the last frame
   const std::unique_ptr<Event> searched_;  ///< of `device`, after all but the last search
   std::array<Slot, max_slots> slots_;
-  std::optional<guint64> last_;  ///< the frame that was stored last, if the next continues it
-  guint64 scene_ = 0;            ///< of that frame
+  std::optional<guint64> last_;  ///< the last stored frame, if the next frame continues it
+  guint64 scene_ = 0;            ///< of the last frame
   std::array<ConstFrame, max_frames> neighbours_;
   std::size_t count_ = 0;
 };

@@ -4,17 +4,16 @@
  * SECTION:element-cudadenoise
  * @title: cudadenoise
  *
- * Removes noise by non-local means: each pixel becomes a weighted mean of the pixels nearby whose
- * surroundings look alike. The result equals that of OpenCV's fastNlMeansDenoising. Works on an
- * NVIDIA GPU or, with the same results to the bit, on the CPU.
+ * Removes noise by non-local means: each pixel becomes a weighted mean of near pixels with similar
+ * surroundings. The result equals OpenCV's fastNlMeansDenoising. Runs on an NVIDIA GPU or, with
+ * bit-identical results, on the CPU.
  *
- * With #GstCudaDenoise:strength=-1 the strength follows the measured noise. With
- * #GstCudaDenoise:frames above 1, pixels of earlier and later frames count as well, so frames leave
+ * With #GstCudaDenoise:strength=-1 the strength depends on the measured noise. With
+ * #GstCudaDenoise:frames above 1, pixels of earlier and later frames are also used, so frames leave
  * the element later. #GstCudaDenoise:regions and #GstCudaDenoise:use-roi-meta limit the effect to
  * parts of the frame.
  *
- * All properties except those of the device may change at any time, also through a
- * #GstControlSource.
+ * All properties except the device's may change at any time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
@@ -23,7 +22,7 @@
  * |[
  * gst-launch-1.0 filesrc location=night.mp4 ! decodebin ! cudadenoise strength=-1 frames=3 !
  * videoconvert ! autovideosink
- * ]| Removes the noise from a film, as much as there is.
+ * ]| Removes the measured noise from a film.
  *
  * ## Messages
  * With #GstCudaDenoise:post-messages, the element posts an element message named `cudadenoise` for
@@ -32,10 +31,10 @@
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
  * * `noise`, `noise-used`, `strength` (#GstValueArray of #gdouble): standard deviation of the noise
- *   in this frame, the one that the automatic strength follows, and the strength used, for each of
- *   Y, U and V, or of R, G and B, in 8-bit grey levels
- * * `uncertain` (#GstValueArray of #gboolean): too little of the frame is smooth, so that `noise`
- *   may be texture
+ *   in this frame, the deviation for the automatic strength, and the strength used. They are in
+ *   8-bit grey levels, for each of Y, U and V, or of R, G and B.
+ * * `uncertain` (#GstValueArray of #gboolean): little of the frame is smooth, so `noise` may be
+ *   texture
  *
  * Since: 0.1.0
  */
@@ -48,7 +47,7 @@ namespace {
 
 using Denoise = FilterElement<DenoiseProcessor>;
 
-/* Frames that wait for later ones. Whoever gets one may stop the element, which frees the delay. */
+/* Frames that wait for later frames. A receiver may stop the element, which frees the delay. */
 
 FrameDelay* delay_of(gpointer self) {
   DenoiseProcessor* processor = Denoise::processor(self);
@@ -69,7 +68,7 @@ GstFlowReturn push_pending(GstCudaVisionFilter* self) {
   return flow;
 }
 
-// Values that are not valid are reported when the frame is pushed.
+// Invalid values are reported when the frame is pushed.
 void before_transform(GstBaseTransform* trans, GstBuffer* in) {
   Denoise::parent_class()->before_transform(trans, in);
   const DenoiseProcessor* processor = Denoise::processor(trans);
@@ -89,15 +88,14 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
       const DeviceScope scope(gst_cuda_vision_filter_session(self));
       delay_of(self)->store(in.get());
     } catch (...) {
-      // The frames before this one go downstream first. If one of them fails, too, its error is the
-      // only one.
+      // Earlier frames go downstream first. If one of them fails, only its error is reported.
       if (push_pending(self) == GST_FLOW_ERROR)
         return GST_FLOW_ERROR;
       throw;
     }
     in.reset();
     const GstFlowReturn pushed = delay_of(self)->is_due() ? push_oldest(self) : GST_FLOW_OK;
-    // Upstream then has its buffer back. If the push has failed, its error is the only one.
+    // Upstream now gets its buffer back. If the push failed, only its error is reported.
     try {
       if (FrameDelay* delay = delay_of(self)) {
         const DeviceScope scope(gst_cuda_vision_filter_session(self));

@@ -7,13 +7,12 @@
 namespace cudavision {
 namespace {
 
-// The whole weight makes each frame's histogram the average, which the next frame is compared with.
+// With the whole weight, the average is the histogram of the last frame.
 constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight,
                                                   scenecut::usual_threshold};
 
-// Histograms need a luma channel, or red, green and blue of 8 bits. Of samples of 16 bits, the
-// upper bytes are judged: noise alone would move most pixels of a picture of less than about
-// 800×600 to others of 65536 bins.
+// Histograms need luma, or red, green and blue of 8 bits. Of 16 bits, only the upper byte counts:
+// below about 800×600, noise would move most pixels between 65536 bins.
 FrameLayout judged_channels(FrameLayout layout) {
   if (layout.bits == 8)
     return layout;

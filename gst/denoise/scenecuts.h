@@ -9,26 +9,23 @@
 
 namespace cudavision {
 
-/// Finds scene cuts, as cudahistequalize does by default: a frame begins a new scene if more than a
-/// quarter of its pixels have moved to other bins of the luminance histogram since the frame
-/// before, or its areas change by more than a quarter (scenecut.h). In the histogram, red, green
-/// and blue of more than 8 bits are judged by green, and 16 bits by the upper eight. The device
-/// decides. All calls, the destructor included, are made in the session's context.
+/// Finds scene cuts, as cudahistequalize does by default. A new scene begins if more than a quarter
+/// of the pixels change bins in the luminance histogram, or if areas change that much (scenecut.h).
+/// The histogram uses green for RGB above 8 bits, and the upper eight of 16 bits. The device
+/// decides. All functions and the destructor need the session's context.
 class SceneCuts {
  public:
   SceneCuts(Device& device, const FrameLayout& layout);
 
-  /// Enqueues the comparison of a frame with the one before.
+  /// Enqueues the comparison with the last frame.
   void compare(const ConstFrame& frame);
-  /// Enqueues what brings the result to the host.
   void read_back();
-  /// Returns true if the frame begins a new scene, when the device has finished read_back().
+  /// Call this when the device has finished read_back(). True if the frame begins a new scene.
   bool found_cut() const;
-  /// The next frame is the first one.
   void restart() noexcept { average_.restart(); }
 
  private:
-  /// judged: with the channels of the histogram.
+  /// judged has the channels for the histogram.
   SceneCuts(Device& device, const FrameLayout& layout, const FrameLayout& judged);
 
   Device& device_;

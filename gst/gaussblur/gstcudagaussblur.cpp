@@ -4,26 +4,25 @@
  * SECTION:element-cudagaussblur
  * @title: cudagaussblur
  *
- * Blurs pictures with a Gaussian, or sharpens them. Works on an NVIDIA GPU or, with the same
- * results to the bit, on the CPU; blurs of 8- and 16-bit samples equal those of OpenCV's
- * GaussianBlur.
+ * Blurs pictures with a Gaussian, or sharpens them. Runs on an NVIDIA GPU or, with bit-identical
+ * results, on the CPU. Blurred 8- and 16-bit samples equal OpenCV's GaussianBlur.
  *
- * #GstCudaGaussBlur:sigma alone is enough: the size of the kernel follows from it. A negative sigma
- * sharpens: each pixel moves away from its blurred value by as much as the blur would have moved it
- * towards that value. If the sigmas and the sizes are all 0, frames pass through unchanged.
+ * #GstCudaGaussBlur:sigma is enough: the size of the kernel follows from it. A negative sigma
+ * sharpens: each pixel moves away from its blurred value by the same amount as the blur would move
+ * it towards this value. If the sigmas and the sizes are all 0, frames are not changed.
  *
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
- * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
- * frames are blurred independently as well.
+ * planes. Alpha is straight: colours and alpha are blurred independently. So are the fields of
+ * interlaced frames.
  *
- * A blur can be undone, at least in part. cudapixelate hides what cannot be brought back.
+ * A blur can be undone at least in part. cudapixelate hides pixels for good.
  *
  * #GstCudaGaussBlur:regions and #GstCudaGaussBlur:use-roi-meta limit the effect to parts of the
- * frame, such as faces that a detector has marked. All other pixels stay as they are.
+ * frame, such as faces that a detector has marked. All other pixels remain unchanged.
  *
- * All properties except those of the device may change at any time, also through a
- * #GstControlSource. A change takes effect with the next frame and allocates nothing; it rebuilds
- * and uploads small tables of coefficients.
+ * All properties except the device's may change at any time, also through a #GstControlSource. A
+ * change takes effect with the next frame. It allocates nothing, but rebuilds and uploads small
+ * tables of coefficients.
  *
  * ## Example launch lines
  * |[
@@ -31,14 +30,14 @@
  * ]| Blurs the pictures of a camera.
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=-1.5 ! videoconvert ! autovideosink
- * ]| Sharpens them.
+ * ]| Sharpens the pictures of a camera.
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=15 regions=0.3,0.1,0.4,0.5
  * region-shape=ellipse region-feather=20 ! videoconvert ! autovideosink
  * ]| Blurs an ellipse in the middle of the picture.
  * |[
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
- * ]| Smears horizontally over 31 pixels.
+ * ]| Blurs horizontally over 31 pixels.
  *
  * Since: 0.1.0
  */
@@ -171,7 +170,7 @@ class GaussBlurProcessor {
     return parameters;
   }
 
-  // Tables are rebuilt only if the parameters differ.
+  // Changed parameters rebuild the tables.
   void set(const gaussblur::Parameters& parameters) {
     if (parameters == parameters_)
       return;

@@ -4,15 +4,14 @@
  * SECTION:element-cudaguidedfilter
  * @title: cudaguidedfilter
  *
- * Smooths pictures by the guided filter, which keeps edges. Works on an NVIDIA GPU or, with the
- * same results to the bit, on the CPU.
+ * Smooths pictures by the guided filter, which keeps edges. Runs on an NVIDIA GPU or, with
+ * bit-identical results, on the CPU.
  *
  * #GstCudaGuidedFilter:radius sets the window and #GstCudaGuidedFilter:epsilon the sensitivity to
  * edges. #GstCudaGuidedFilter:regions and #GstCudaGuidedFilter:use-roi-meta limit the effect to
  * parts of the frame.
  *
- * All properties except those of the device may change at any time, also through a
- * #GstControlSource.
+ * All properties except the device's may change at any time, also through a #GstControlSource.
  *
  * ## Example launch line
  * |[

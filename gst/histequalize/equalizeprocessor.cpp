@@ -73,12 +73,11 @@ void EqualizeProcessor::update_region_histogram() {
     region_histogram_.emplace(device_, format_.layout, regions_.parameters());
 }
 
-// Decides whether and how the frame takes part in an average.
 void EqualizeProcessor::update_average(const FrameTimes& times) {
   average_.reset();
   if (settings_.smoothing_time == 0)
     return restart();
-  // An average must not go on where it ended before the method changed.
+  // An average must not continue after a change of the method and back.
   if (is_clahe())
     restart_average(equalize_);
   else
@@ -113,7 +112,7 @@ const histogramaverage::Status* EqualizeProcessor::run(const ConstFrame& in, con
   return out ? status() : nullptr;
 }
 
-// CLAHE, which has the histograms of tiles only, leaves bins alone.
+// CLAHE only has the histograms of tiles, and does not write bins.
 void EqualizeProcessor::equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins) {
   if (is_clahe())
     clahe_->run(in, out, average_);

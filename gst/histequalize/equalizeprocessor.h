@@ -16,8 +16,7 @@
 
 namespace cudavision {
 
-/// cudahistequalize: see FilterElement. Equalises and counts frames with the operations that the
-/// settings choose.
+/// cudahistequalize: see FilterElement.
 class EqualizeProcessor {
  public:
   using Settings = EqualizeSettings;
@@ -42,18 +41,15 @@ class EqualizeProcessor {
                     const FrameFormat& out, const Settings& settings);
 
   void reserve(HistogramMessages& messages) { messages.reserve(format_.layout.bits); }
-  /// tiles_x and tiles_y stay those of the constructor.
+  /// Does not change tiles_x and tiles_y.
   void apply(const Settings& settings);
   bool begin_frame(const FrameInfo& info);
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info,
            HistogramMessages* messages);
-  /// The next frame begins a new average.
   void restart();
 
-  /// Takes the property `channels` of the next frame. Returns true if that differs from the last
-  /// one.
+  /// Returns true if the property `channels` changes.
   bool change_channels(EqualizeChannels channels);
-  /// Upstream has been asked for RGB, and can give it.
   bool awaits_rgb() const noexcept { return awaits_rgb_; }
   void await_rgb(bool awaits) noexcept { awaits_rgb_ = awaits; }
 
@@ -65,9 +61,8 @@ class EqualizeProcessor {
   void update_region_histogram();
   histequalize::RegionHistogram* counted_regions();
   LuminanceNoise measure_noise(const ConstFrame& in);
-  /// Equalises the frame into out, unless out is nullptr, and counts its luminance in bins, unless
-  /// they have no data. Returns the status of the average over time in which the frame takes part,
-  /// or nullptr.
+  /// Equalises to out and counts luminance in bins, unless they are nullptr or without data.
+  /// Returns the status of the frame's average, or nullptr.
   const histogramaverage::Status* run(const ConstFrame& in, const Frame* out,
                                       View<std::uint32_t> bins);
   void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins);
@@ -76,24 +71,22 @@ class EqualizeProcessor {
   Device& device_;
   const FrameFormat format_;
   const clahe::Tiles tiles_;
-  EqualizeSettings settings_;  ///< in force: the last valid ones
-  EqualizeChannels channels_;  ///< for which the caps were negotiated
+  EqualizeSettings settings_;  ///< the last valid settings
+  EqualizeChannels channels_;  ///< in the negotiated caps
   bool awaits_rgb_ = false;
   FrameRegions regions_;
   FrameClock clock_;  ///< of the frames in an average
-  /// The smoothing of the current frame. None if it is equalised by itself.
+  /// The smoothing of the current frame, if any.
   std::optional<histogramaverage::Parameters> average_;
 
-  // Each is made when the first settings need it, because its tables can be large; CLAHE once more
-  // when the first settings need its averages.
+  // Created when first needed, because of large tables; CLAHE again when it first needs averages.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;
   std::unique_ptr<clahe::Clahe> clahe_;
 
-  /// Counts the frames that no operation counts while it equalises them.
+  /// For frames that are not counted while they are equalised.
   histequalize::Histogram histogram_;
-  /// Created with the first frame of which only regions count.
+  /// Created when statistics-region is first used.
   std::optional<histequalize::RegionHistogram> region_histogram_;
-  /// Created with the first message.
   std::unique_ptr<noise::Estimate> noise_;
 };
 

@@ -9,7 +9,7 @@
 #include "gst/base/filterelement.h"
 #include "gst/core/videoformat.h"
 
-/// The properties of cudahistequalize, and how the parameters of operations follow from them.
+/// The properties of cudahistequalize, and the resulting parameters.
 namespace cudavision {
 
 enum class EqualizeMethod { equalize, clahe };
@@ -27,21 +27,21 @@ struct EqualizeSettings : RegionSettings, MessageSettings {
   double scene_cut_threshold = 0.25;
   StatisticsRegion statistics_region = StatisticsRegion::frame;
 
-  /// Returns true if only the pixels of regions count.
+  /// Returns true if only pixels in regions count.
   bool counts_regions() const noexcept {
     return statistics_region == StatisticsRegion::regions && in_regions();
   }
-  /// Returns the strength in 256ths.
+  /// Returns the strength in units of 1/256.
   int blend() const noexcept;
 };
 
-/// Returns an empty string, or what is wrong with the channels for these frames.
+/// Returns an empty string, or an error with its remedy.
 std::string validation_error(const EqualizeSettings& settings, const FrameFormat& format);
 
 histequalize::Parameters equalize_parameters(const EqualizeSettings& settings,
                                              const FrameFormat& format);
 clahe::Parameters clahe_parameters(const EqualizeSettings& settings, const FrameFormat& format);
-/// elapsed is the running time since the last frame of the average.
+/// elapsed: the running time since the average's last frame.
 histogramaverage::Parameters average_parameters(const EqualizeSettings& settings,
                                                 GstClockTime elapsed);
 

@@ -5,16 +5,16 @@
  * @title: cudahistequalize
  *
  * Raises the contrast of pictures by histogram equalisation, and reports the statistics of their
- * luminance. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU.
+ * luminance. Runs on an NVIDIA GPU or, with bit-identical results, on the CPU.
  * #GstCudaHistEqualize:method selects the method:
  *
  * * `equalize`: one table for the whole picture, equal to OpenCV's equalizeHist
  * * `clahe`: a table for each tile of a grid, with limited contrast, and interpolation between
- *   them; equal to OpenCV's CLAHE
+ *   tables; equal to OpenCV's CLAHE
  *
  * A change of #GstCudaHistEqualize:tiles-x or #GstCudaHistEqualize:tiles-y takes effect at the
- * next start or with the next caps. All other properties except those of the device may change at
- * any time, also through a #GstControlSource.
+ * next start or with the next caps. All other properties except the device's may change at any
+ * time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
@@ -23,12 +23,12 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize method=clahe clip-limit=3 !
  * videoconvert ! autovideosink
- * ]| Does so locally, without turning noise into contrast.
+ * ]| Equalises them locally, without amplifying noise.
  *
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named
  * `cudahistequalize` for each frame, or one per #GstCudaHistEqualize:message-interval. It describes
- * the input frame or, with #GstCudaHistEqualize:statistics-region, its regions:
+ * the input frame or, with #GstCudaHistEqualize:statistics-region, regions of the frame:
  *
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
@@ -36,8 +36,8 @@
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance that at least this percentage of the pixels does not exceed
- * * `scene-cut` (#gboolean): with #GstCudaHistEqualize:smoothing-time, the average has begun anew
- *   at a scene cut, with this frame or one since the last message
+ * * `scene-cut` (#gboolean): with #GstCudaHistEqualize:smoothing-time, the average has restarted at
+ *   a scene cut since the last message
  * * `bin-count` (#guint): number of possible luminances, 2^bits
  * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
  *   order
@@ -95,7 +95,7 @@ GType statistics_region_type() {
 
 /* Caps */
 
-// Returns those of the caps that describe RGB frames of 8 bits.
+// Returns the part of caps with RGB of 8 bits.
 Caps rgb_caps_of(const GstCaps* caps) {
   Caps rgb(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -117,12 +117,12 @@ Caps rgb_caps_of(const GstCaps* caps) {
   return rgb;
 }
 
-// With channels=rgb, upstream is asked for RGB if it can give that, so that videoconvert converts.
-// Otherwise its frames are accepted and configure() explains what is wrong with them.
+// With channels=rgb, asks upstream for RGB, e.g. from videoconvert. If that fails, configure()
+// reports an error.
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   GstCaps* possible = Equalize::parent_class()->transform_caps(trans, direction, caps, filter);
-  // The filter is what upstream can give.
+  // The filter has the caps that upstream can send.
   if (!possible || !filter || direction != GST_PAD_SRC ||
       Equalize::settings(trans).channels != EqualizeChannels::rgb)
     return possible;
@@ -135,7 +135,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   });
 }
 
-// An upstream element that claims to give any caps, such as appsrc, is not expected to convert.
+// Upstream elements that can send any caps, such as appsrc, do not convert.
 bool upstream_can_give_rgb(GstBaseTransform* trans) {
   GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
   const Caps taken(gst_pad_get_pad_template_caps(sink));
@@ -150,8 +150,7 @@ repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
   return repack::UnpackedForm::adjustable_luminance;
 }
 
-// If the channels change, upstream looks for caps that suit them. Its frames with the old caps are
-// no reason to warn if others are going to follow.
+// After a change of channels, upstream may send other caps. Until then there is no warning.
 FrameWork begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
   EqualizeProcessor& processor = *Equalize::processor(self);
   const EqualizeSettings settings = Equalize::settings(self);

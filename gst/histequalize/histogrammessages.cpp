@@ -17,8 +17,7 @@ GBytes* bins_of(const std::uint32_t* counts, std::size_t size) {
   return g_bytes_new_take(bins, size * sizeof *bins);
 }
 
-/// Returns nullopt if the frame tells nothing of the noise of a channel that counts. states is on
-/// the host.
+/// Returns nullopt if a counted channel has no measured noise. states is on the host.
 std::optional<double> deviation_of(const LuminanceNoise& what, const noise::State* states) {
   double sum = 0;
   int count = 0;
@@ -53,7 +52,7 @@ Structure structure_of(const FrameTimes& times, const std::uint32_t* counts, std
                                                                g_bytes_unref);
   if (noise)
     gst_structure_set(structure.get(), "noise", G_TYPE_DOUBLE, *noise, nullptr);
-  // Last, so that a printed message begins with the short fields.
+  // Last, so that printed messages begin with short fields.
   gst_structure_set(structure.get(), "scene-cut", G_TYPE_BOOLEAN, scene_cut, "bin-count",
                     G_TYPE_UINT, static_cast<guint>(size), "bins", G_TYPE_BYTES, bins.get(),
                     nullptr);
@@ -99,7 +98,7 @@ void HistogramMessages::read_back(const FrameTimes& times, const histogramaverag
   DeviceMessages::read_back(times);
 }
 
-/// The number of scene cuts tells of those at frames that have no message.
+/// The number of scene cuts includes cuts at frames without a message.
 bool HistogramMessages::shows_cut(const Slot& slot) {
   if (!slot.status)
     return false;

@@ -12,41 +12,37 @@
 
 namespace cudavision {
 
-/// The measured noise of a frame's channels, on the device, and which of the channels make up the
-/// luminance. Nothing has been measured if states is nullptr.
+/// Noise of the channels on the device (nullptr: not measured); channels that form the luminance.
 struct LuminanceNoise {
   const noise::State* states = nullptr;
   std::array<bool, FrameLayout::max_channels> counted{};
 };
 
-/// Carries luminance histograms from the device to the bus.
+/// Reads luminance histograms back from the device, and posts them.
 ///
-/// The structure of the element message is named "cudahistequalize" and has the fields
+/// The message's structure is named "cudahistequalize" and has the fields
 ///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
-///   mean, stddev, entropy (double; the last in bits), minimum, maximum (guint),
+///   mean, stddev (double), entropy (double, in bits), minimum, maximum (guint),
 ///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
-///   value that at least this percentage of the pixels does not exceed),
-///   scene-cut (boolean: an average over time has begun anew at a scene cut, with this frame or one
-///   since the last message),
-///   noise (double; only if the frame tells it): standard deviation of the noise of the luminance,
-///   in levels of 8 bits; of RGB, the root of the mean of the variances of red, green and blue,
+///     value that at least this percentage of the pixels does not exceed),
+///   scene-cut (boolean: since the last message, an average over time restarted at a scene cut),
+///   noise (double; only if measured): standard deviation of the luminance noise, in levels of
+///     8 bits; for RGB, the root of the mean variance of red, green and blue,
 ///   bin-count (guint: the number of possible luminances, 2^bits),
-///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, how often each luminance occurs).
+///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, the count of each luminance).
 class HistogramMessages final : public DeviceMessages {
  public:
   using DeviceMessages::DeviceMessages;
 
-  /// Frees a slot for a histogram of 2^bits bins. If all are pending, waits for the oldest and
-  /// posts it, so no context may be current. bits may differ from the last call's only after
-  /// release().
+  /// Frees a slot for 2^bits bins. If all are pending, waits for the oldest and posts it, so no
+  /// context may be current. Only after release() may bits change.
   void reserve(int bits);
 
-  // The next two are called in the session's context, after reserve().
-  /// Returns the memory on the device for the next histogram.
+  // Call the next two in the session's context, after reserve().
+  /// Returns memory on the device for the next histogram.
   View<std::uint32_t> bins() const;
-  /// Enqueues the read-back, once the work that fills bins() is enqueued. status is that of the
-  /// frame's average, or nullptr if it has none. After another average than that of the last
-  /// message with one, a message tells only of a scene cut at its own frame.
+  /// Enqueues the read-back. Enqueue the work that fills bins() first. status is the average's, or
+  /// nullptr. If it differs from the last message's, earlier scene cuts are ignored.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});
 
@@ -55,7 +51,7 @@ class HistogramMessages final : public DeviceMessages {
     Buffer device;
     Buffer host;
     Buffer host_status, host_noise;
-    const histogramaverage::Status* status = nullptr;  ///< on the device; tells averages apart
+    const histogramaverage::Status* status = nullptr;  ///< on the device; identifies the average
     LuminanceNoise noise;
   };
 
@@ -68,9 +64,9 @@ class HistogramMessages final : public DeviceMessages {
   int bits_ = 8;
   std::array<Slot, slot_count> slots_;
 
-  // Under the mutex of DeviceMessages.
-  const histogramaverage::Status* counted_ = nullptr;  ///< whose cuts_ are known; none if discarded
-  std::uint32_t cuts_ = 0;                             ///< before the last message
+  // Under the mutex of DeviceMessages:
+  const histogramaverage::Status* counted_ = nullptr;  ///< cuts_ is this average's
+  std::uint32_t cuts_ = 0;                             ///< at the last message
 };
 
 }  // namespace cudavision

@@ -6,8 +6,7 @@
 namespace cudavision {
 namespace {
 
-// c·log2(c). Most of the 65536 counts of a 16-bit frame are small, and calculating a logarithm for
-// each of them would take longer than all the rest.
+// c·log2(c). Most counts of a 16-bit frame are small, and 65536 logarithms would take too long.
 double weighted_log(std::uint32_t count) {
   static const std::array<double, 1024> small = [] {
     std::array<double, 1024> values{};
@@ -56,7 +55,7 @@ HistogramStatistics statistics_of(const std::uint32_t* counts, std::size_t size)
     for (; next < result.percents.size() && so_far * 100 >= total * result.percents[next]; ++next)
       result.percentiles[next] = static_cast<unsigned>(v);
   }
-  // −Σ c/n·log2(c/n), without rounding errors where there is one value only.
+  // −Σ c/n·log2(c/n), exactly 0 if there is only one value.
   if (result.minimum < result.maximum)
     result.entropy = std::log2(count) - logs / count;
   return result;

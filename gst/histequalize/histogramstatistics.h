@@ -7,7 +7,7 @@
 
 namespace cudavision {
 
-/// Statistics of the values that a histogram counts. They are all 0 for an empty histogram.
+/// All are 0 for an empty histogram.
 struct HistogramStatistics {
   static constexpr std::array<int, 5> percents = {1, 5, 50, 95, 99};
 
@@ -16,14 +16,12 @@ struct HistogramStatistics {
   double entropy = 0;  ///< Shannon's, in bits
   unsigned minimum = 0;
   unsigned maximum = 0;
-  /// percentiles[i] is the smallest value that at least percents[i] percent of the values do not
-  /// exceed.
+  /// The smallest value that at least percents[i] percent of the values do not exceed.
   std::array<unsigned, percents.size()> percentiles{};
 };
 
-/// counts[v] is how often the value v occurs, for v from 0 to size − 1. There must be fewer than
-/// 2^32 values in all, and size must be at most 65536. The sums are exact integers, so the variance
-/// does not suffer from cancellation.
+/// counts[v] is the count of value v < size ≤ 65536, with fewer than 2^32 values in total. Exact
+/// integer sums keep the variance free of cancellation.
 HistogramStatistics statistics_of(const std::uint32_t* counts, std::size_t size);
 
 }  // namespace cudavision

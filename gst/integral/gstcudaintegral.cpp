@@ -5,14 +5,14 @@
  * @title: cudaintegral
  *
  * Makes integral images (summed-area tables) of the luminance of frames, or the mean or standard
- * deviation around each pixel, which follow from them quickly. Works on an NVIDIA GPU or, with the
- * same results to the bit, on the CPU. #GstCudaIntegral:output selects the output:
+ * deviation around each pixel. Runs on an NVIDIA GPU or, with bit-identical results, on the CPU.
+ * #GstCudaIntegral:output selects the output:
  *
- * * `sum`, `squared-sum`, `tilted-sum`: tables equal to those of OpenCV's integral, as tensors in
+ * * `sum`, `squared-sum`, `tilted-sum`: tables equal to OpenCV's integral, as tensors in
  *   NNStreamer's caps: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
- *   frames of W×H pixels. Rows follow each other without padding. If downstream names
- *   `memory:CUDAMemory` for tensors, they stay on the GPU. If downstream accepts only video, the
- *   output is a gray picture of the table, scaled to the full range.
+ *   frames of W×H pixels. Rows have no padding. If downstream names `memory:CUDAMemory` for
+ *   tensors, they remain on the GPU. If downstream accepts only video, the output is a gray picture
+ *   of the table, scaled to the full range.
  * * `mean`, `stddev`: mean and standard deviation of the pixels up to #GstCudaIntegral:radius to
  *   each side, clipped at the edges of the picture. GRAY8; GRAY16_LE for frames of more than 8
  *   bits, whose values occupy the highest of the 16 bits.
@@ -20,7 +20,7 @@
  * The time for a mean or a standard deviation hardly depends on the radius.
  *
  * A change of #GstCudaIntegral:output, #GstCudaIntegral:table-layout or
- * #GstCudaIntegral:element-type takes effect when the element starts again.
+ * #GstCudaIntegral:element-type takes effect at the next start.
  * #GstCudaIntegral:radius may change at any time, also through a #GstControlSource.
  *
  * ## Example launch line
@@ -46,7 +46,7 @@ namespace {
 
 /* Operations */
 
-/// The operation behind a value of the property `output`.
+/// An operation for a value of the property `output`.
 class Output {
  public:
   virtual ~Output() = default;
@@ -79,8 +79,7 @@ class Table final : public Output {
            table.pitch % static_cast<std::ptrdiff_t>(element_bytes_) == 0;
   }
 
-  // Returns a table of the same shape in our own memory, for which downstream's memory may not be
-  // aligned.
+  // For downstream memory that is not aligned.
   View<std::uint8_t> own_table(const View<std::uint8_t>& table) {
     if (!memory_.data())
       memory_ = device_.allocate(static_cast<std::size_t>(table.width) * table.height);
@@ -90,7 +89,7 @@ class Table final : public Output {
   Device& device_;
   const std::size_t element_bytes_;
   integral::Integral integral_;
-  Buffer memory_;  // allocated with the first table that needs it
+  Buffer memory_;  // allocated when needed
 };
 
 class TablePicture final : public Output {

@@ -12,8 +12,7 @@
 namespace cudavision {
 namespace {
 
-// A picture of a table may have one column and one row more than the frame. The caps admit such a
-// picture, so that integral_output_format() can explain why it is too large.
+// A table's picture may be one pixel larger. integral_output_format() reports the error.
 constexpr int largest_output = largest_side + 1;
 
 /* Fields of structures */
@@ -28,7 +27,7 @@ void set_range(GValue* value, int minimum, int maximum) {
   }
 }
 
-// Adds `by` to each number in value and keeps the results from 1 to most. False if none is left.
+// Adds `by` to all numbers, and keeps results from 1 to maximum. Returns false if none is left.
 bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(moved, GST_TYPE_LIST);
@@ -59,7 +58,7 @@ bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   return true;
 }
 
-// Adds `by` to width and height. False if no size is left.
+// Adds `by` to width and height. Returns false if no size is left.
 bool move_size(GstStructure* structure, int by, int maximum) {
   for (const char* name : {"width", "height"}) {
     GValue moved = G_VALUE_INIT;
@@ -70,7 +69,7 @@ bool move_size(GstStructure* structure, int by, int maximum) {
   return true;
 }
 
-// A table has neither fields nor views, since its sums span all of them.
+// Sums of a table span all fields and views.
 void remove_fields_and_views(GstStructure* structure) {
   gst_structure_remove_fields(structure, "interlace-mode", "field-order", "multiview-mode",
                               "multiview-flags", nullptr);
@@ -144,8 +143,7 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
 
 /* Choosing among the possible outputs */
 
-// Means keep the range of the samples. Gray caps are full range unless their colorimetry says
-// otherwise, so limited range must be named.
+// Means keep the range of the samples. Gray has full range unless caps name limited range.
 Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
@@ -162,7 +160,6 @@ Caps name_limited_range(Caps caps, const GstCaps* in) {
   return caps;
 }
 
-// Returns the structures that describe tensors.
 Caps tensors_in(const GstCaps* caps) {
   Caps tensors(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(caps); ++i)
@@ -174,7 +171,7 @@ Caps tensors_in(const GstCaps* caps) {
 Caps choose_tensor(Caps tensors, GstPad* src) {
   Caps chosen(gst_caps_make_writable(choose_memory(std::move(tensors), src).release()));
   GstStructure* structure = gst_caps_get_structure(chosen.get(), 0);
-  // If the frames have no framerate, neither has the tensor: 0/1.
+  // Without the frames' framerate, the tensor has 0/1.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   return chosen;
 }

@@ -23,19 +23,16 @@ inline constexpr integral::TableElement all_table_elements[] = {
     integral::TableElement::uint32, integral::TableElement::uint64, integral::TableElement::float32,
     integral::TableElement::float64};
 
-/// Returns NNStreamer's name for the type.
+/// Returns NNStreamer's name.
 const char* name_of(integral::TableElement element) noexcept;
 
-/// Describes tables of any size and framerate with elements of one of these types. The caller owns
-/// the structure.
 GstStructure* table_structure(const std::vector<integral::TableElement>& elements);
 
 std::string dimensions_of(const TableSize& size);
-/// Returns nullopt if the text does not describe the dimensions of a table.
+/// Returns nullopt if the text is not a table's dimensions.
 std::optional<TableSize> table_size(const char* dimensions);
 
-/// Reads fixed caps of tensors. Throws ElementError if they do not describe a table, or if the
-/// table is too large for a buffer pool.
+/// caps must be fixed. Throws ElementError if they are not a table's, or too large for a pool.
 FrameFormat tensor_format_from_caps(const GstCaps* caps);
 
 }  // namespace cudavision

@@ -4,9 +4,8 @@
  * SECTION:element-cudapixelate
  * @title: cudapixelate
  *
- * Hides what pictures show under a mosaic or one colour, mostly in regions, such as faces or number
- * plates. Unlike a blur, neither can be undone. Works on an NVIDIA GPU or, with the same results to
- * the bit, on the CPU.
+ * Hides pictures or regions, such as faces or number plates, under a mosaic or one colour. Unlike a
+ * blur, this cannot be undone. Runs on an NVIDIA GPU or, with bit-identical results, on the CPU.
  *
  * #GstCudaPixelate:method selects the effect:
  *
@@ -14,11 +13,10 @@
  * * `solid`: all pixels become #GstCudaPixelate:color
  *
  * #GstCudaPixelate:regions and #GstCudaPixelate:use-roi-meta limit the effect to parts of the
- * frame. All other pixels stay as they are. The fields of interlaced frames are hidden
+ * frame. All other pixels remain unchanged. The fields of interlaced frames are hidden
  * independently.
  *
- * All properties except those of the device may change at any time, also through a
- * #GstControlSource.
+ * All properties except the device's may change at any time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
@@ -28,7 +26,7 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudapixelate method=solid color=0xff808080
  * regions=0.3,0.1,0.4,0.5 region-shape=ellipse ! videoconvert ! autovideosink
- * ]| Paints an ellipse over it in grey.
+ * ]| Hides an ellipse in the middle of the picture under grey.
  *
  * Since: 0.1.0
  */

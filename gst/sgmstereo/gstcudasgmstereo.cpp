@@ -4,19 +4,19 @@
  * SECTION:element-cudasgmstereo
  * @title: cudasgmstereo
  *
- * For each pixel of the left picture, finds how far to the left the same point of the scene lies in
- * the right picture, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA
- * GPU or, with bit-identical results, on the CPU.
+ * For each pixel of the left picture, finds how far to the left the right picture shows the same
+ * point, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA GPU or, with
+ * bit-identical results, on the CPU.
  *
- * The pictures must be rectified: each point of the scene lies in the same row of both. With
- * #GstCudaSgmStereo:calibration the element does this itself, also without a file: `auto` aligns
- * the rows of cameras that are mounted roughly parallel. With #GstCudaSgmStereo:calibration-drift
- * it follows a right camera that turns in its mount. The pictures come from two cameras on
- * `sink_left` and `sink_right`, in any formats of equal width, height and bit depth; or packed in
- * one frame, side by side or one above the other, on `sink_left`, while `sink_right` stays
- * unlinked. Two frames form a pair if their running times differ by no more than
- * #GstCudaSgmStereo:max-skew, and pair with the nearest one; frames without a partner are dropped
- * and counted. Cameras may change their size, end, and be replaced while playing.
+ * The pictures must be rectified: each point of the scene is in the same row of both. With
+ * #GstCudaSgmStereo:calibration the element rectifies them, also without a file: `auto` aligns the
+ * rows of cameras that are mounted roughly parallel. With #GstCudaSgmStereo:calibration-drift it
+ * tracks a right camera that turns in its mount. The pictures come from two cameras on `sink_left`
+ * and `sink_right`, in any formats of equal width, height and bit depth. Or they are packed in one
+ * frame on `sink_left`, side by side or one above the other, while `sink_right` is unlinked. A
+ * frame pairs with the nearest frame, if their running times differ by no more than
+ * #GstCudaSgmStereo:max-skew. Frames without a partner are dropped and counted. Cameras may change
+ * their size, end, and be replaced while playing.
  *
  * #GstCudaSgmStereo:output and the caps that downstream accepts choose the output:
  *
@@ -26,27 +26,26 @@
  * * `disparity` as RGB, RGBA or BGRx: the same in colours, see #GstCudaSgmStereo:colormap
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
- * * `depth` as GRAY8, RGB, RGBA or BGRx: the same to look at; near is bright, or red
+ * * `depth` as GRAY8, RGB, RGBA or BGRx: the same for viewing; near is bright, or red
  * * `confidence` as GRAY8: from 0, unknown, to 255
  * * `confidence` as RGB, RGBA or BGRx: the same in colours
  *
- * #GstCudaSgmStereo:colormap-range says which values grey levels and colours stand for.
+ * #GstCudaSgmStereo:colormap-range sets the values that grey levels and colours represent.
  *
- * The pads `depth`, `confidence`, `rectified` and `points` exist on request. The first two carry
- * what `src` carries if #GstCudaSgmStereo:output has that name. `rectified` carries the left
- * picture as it is matched, in the format of the left frames or GRAY8. `points` carries X, Y and Z
- * of each pixel in millimetres, as other/tensors of float32. All are computed from the same match,
- * and `src` may stay unlinked.
+ * The pads `depth`, `confidence`, `rectified` and `points` exist on request. `depth` and
+ * `confidence` carry the output with their name. `rectified` carries the left picture that is
+ * matched, in the format of the left frames or GRAY8. `points` carries X, Y and Z of each pixel in
+ * millimetres, as other/tensors of float32. All come from the same match, and `src` may be
+ * unlinked.
  *
  * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
  * disparities, or for a disparity in every pixel. #GstCudaSgmStereo:temporal-alpha and
- * #GstCudaSgmStereo:temporal-persistence make disparities of still scenes still.
+ * #GstCudaSgmStereo:temporal-persistence keep disparities of still scenes constant.
  *
- * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
- * #GstCudaSgmStereo:frame-packing, the calibration's, and those from
- * #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility) take effect at the
- * element's next start, as do those of the device. All others may change at any time, also through
- * a #GstControlSource.
+ * Some properties take effect at the element's next start: #GstCudaSgmStereo:output,
+ * #GstCudaSgmStereo:frame-packing, the properties of the calibration and of the device, and all
+ * from #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility. All others may change
+ * at any time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
@@ -68,7 +67,7 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudasgmstereo name=stereo frame-packing=side-by-side
  * focal-length=700 baseline=120 ! queue ! video/x-raw,format=RGB ! videoconvert ! autovideosink
  * stereo.depth ! queue ! appsink
- * ]| A stereo camera; disparities to look at, and distances for an application, from one match.
+ * ]| A stereo camera; disparities for viewing, and distances for an application, from one match.
  *
  * ## Messages
  * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
@@ -91,7 +90,7 @@ GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
 using namespace cudavision;
 
-/// Only this file knows the parts of an element, and gives each thread its own.
+/// Owns the parts of an element. Each thread only gets its own part.
 struct GstCudaSgmStereo {
   GstAggregator parent;
   StereoState* state;
@@ -115,7 +114,7 @@ StereoState& cudavision::stereo_state(gpointer self) {
   return *element_of(self)->state;
 }
 
-/* The virtual functions that GstAggregator calls in the aggregating thread or in that of a pad */
+/* Virtual functions of GstAggregator, called in its own thread or in a pad's streaming thread */
 
 template <auto function>
 struct InAggregatingThread;
@@ -182,7 +181,7 @@ static void add_pad_templates(GstElementClass* klass) {
   add_request_pad_templates(klass);
 }
 
-// GstAggregator makes sink pads only on request; these two are there from the beginning.
+// GstAggregator creates sink pads only on request, but these two always exist.
 static GstAggregatorPad* add_sink_pad(GstElement* element, const char* name) {
   GstPadTemplate* pad_template =
       gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(element), name);

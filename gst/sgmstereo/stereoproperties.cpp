@@ -13,8 +13,7 @@ namespace {
 using Settings = StereoSettings;
 using Ranges = sgm::Parameters::Ranges;
 
-/// Named sets of values for the properties that decide between speed, accuracy and density. custom
-/// stands for all other values of these properties.
+/// Presets for speed, accuracy and density. custom represents all other values.
 enum class StereoPreset { custom, fast, balanced, accurate, dense };
 
 constexpr GEnumValue presets[] = {
@@ -35,8 +34,8 @@ struct PresetValues {
 
 constexpr double automatic_noise = sgm::Parameters::automatic_noise;
 
-// docs/elements/stereo-accuracy.md has what they were chosen by: their errors on pairs with ground
-// truth. More paths and other values of uniqueness, median and lr-max-diff gained nothing there.
+// Chosen by the errors on pairs with ground truth, see docs/elements/stereo-accuracy.md. More paths
+// and other values of uniqueness, median and lr-max-diff gained nothing.
 constexpr PresetValues preset_values[] = {
     {StereoPreset::fast, 0, 0, false, false, false, 0},
     {StereoPreset::balanced, sgm::Config::automatic, 0, false, true, true, automatic_noise},
@@ -44,7 +43,7 @@ constexpr PresetValues preset_values[] = {
     {StereoPreset::dense, 100, 20, true, true, true, automatic_noise},
 };
 
-/// Returns the values in force, without automatic ones.
+/// Resolves automatic values.
 auto values_of(const StereoSettings& settings) {
   const sgm::Parameters parameters = sgm::resolved(settings);
   return std::make_tuple(parameters.speckle_size, parameters.confidence_threshold,
@@ -52,7 +51,7 @@ auto values_of(const StereoSettings& settings) {
                          parameters.noise);
 }
 
-/// Gives the properties of a preset its values. custom changes nothing.
+/// custom changes nothing.
 void apply_preset(StereoPreset preset, StereoSettings& settings) {
   for (const PresetValues& values : preset_values)
     if (values.preset == preset) {
@@ -65,7 +64,6 @@ void apply_preset(StereoPreset preset, StereoSettings& settings) {
     }
 }
 
-/// Returns the preset whose values the properties have.
 StereoPreset preset_of(const StereoSettings& settings) {
   for (const PresetValues& values : preset_values) {
     StereoSettings with_preset = settings;
@@ -88,7 +86,6 @@ enum Own : guint {
   own_preset,
 };
 
-/// Returns an Own, or a DeviceSession::Property.
 guint own_id(guint id) {
   return id - properties->count() - 1;
 }
@@ -135,13 +132,12 @@ void install_own(GObjectClass* klass) {
                         static_cast<gint>(preset_of(Settings())), set));
 }
 
-/// Returns the scale that the properties show. The next start will refuse a minimum out of range.
+/// Returns the scale that properties show. The next start refuses a minimum out of range.
 sgm::DisparityScale scale_of(StereoSettings settings) {
   settings.minimum = std::clamp(settings.minimum, Ranges::minimum.min, Ranges::minimum.max);
   return sgm::disparity_scale(settings);
 }
 
-/// Notifies of the properties that change because another one, pspec, has been set.
 void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& before,
                       const Settings& after) {
   const auto notify = [&](const char* name, bool changed) {

@@ -8,17 +8,14 @@
 
 namespace cudavision {
 
-/// Installs all properties of cudasgmstereo: those of StereoSettings, those of the session, and the
-/// read-only ones.
+/// Properties of StereoSettings, of the session, and read-only properties.
 void install_stereo_properties(GObjectClass* klass);
 
-/// Adds those of StereoSettings.
 void add_stereo_properties(ElementProperties<StereoSettings>& all);
 
 /// Returns an empty string, or a message about the first property that is out of range.
 std::string stereo_range_error(const StereoSettings& settings);
 
-// Virtual functions of GObject.
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec);
 void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec);
 

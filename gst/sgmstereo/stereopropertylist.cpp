@@ -65,7 +65,7 @@ constexpr GEnumValue colormaps[] = {
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
 
-/// Returns the settings with the values that properties have while nobody sets them.
+/// Properties show values for unset properties, too.
 Settings shown(const Settings& settings) {
   Settings result = settings.with_calibrated_lengths();
   if (settings.focal_length > 0)

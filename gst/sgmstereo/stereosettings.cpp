@@ -50,7 +50,7 @@ StereoSettings StereoSettings::with_calibrated_lengths() const {
     settings.focal_length = calibrated_focal_length;
   else if (calibration.automatic() && assumed_focal_length > 0)
     settings.focal_length *= calibrated_focal_length / assumed_focal_length;
-  settings.assumed_focal_length = 0;  // so that asking twice changes nothing
+  settings.assumed_focal_length = 0;  // calling it twice changes nothing
   if (settings.baseline == 0)
     settings.baseline = calibrated_baseline;
   return settings;

@@ -4,9 +4,9 @@
  * SECTION:element-cudathreshold
  * @title: cudathreshold
  *
- * Turns pictures into black and white by an adaptive threshold: a pixel becomes black if it is
- * darker than its surroundings, so that writing is separated from an unevenly lit sheet. Works on
- * an NVIDIA GPU or, with the same results to the bit, on the CPU.
+ * Converts pictures to black and white by an adaptive threshold: pixels that are darker than their
+ * surroundings become black. This separates writing from an unevenly lit sheet. Runs on an NVIDIA
+ * GPU or, with bit-identical results, on the CPU.
  *
  * #GstCudaThreshold:method selects the rule:
  *
@@ -14,7 +14,7 @@
  * * `sauvola`: below a threshold from the local mean and standard deviation (Sauvola)
  *
  * The output is GRAY8 or GRAY16_LE. The time hardly depends on #GstCudaThreshold:radius. All
- * properties except those of the device may change at any time, also through a #GstControlSource.
+ * properties except the device's may change at any time, also through a #GstControlSource.
  *
  * ## Example launch line
  * |[

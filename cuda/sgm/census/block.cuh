@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of the census: their arguments, the tile of a block, and what a thread stores for
-// four neighbouring pixels of a row.
+// For the census kernels: arguments, tiles of blocks, and stores of four pixels per thread.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/samples.cuh"
@@ -13,20 +12,19 @@ namespace cudavision::sgm {
 struct CensusArguments {
   Samples pictures[2];  // left and right, or just one
   FeaturePlane features[2];
-  bool whole[2];      // features can be stored four at a time: rows and addresses allow it
-  bool aligned[2];    // four samples from a column that is a multiple of 4 can be loaded at once
-  int shift;          // from samples to levels of 8 bits; only for census_gradient
+  bool whole[2];      // features can be stored four at a time
+  bool aligned[2];    // four samples can be loaded at once, from columns that are multiples of 4
+  int shift;          // from samples to 8-bit levels; for census_gradient
   int tiles;          // per row of tiles
   int blocks;         // per picture
   bool clear_border;  // as libSGM does
   StepPenalties penalties;
 };
 
-constexpr int census_pixels = 4;  // neighbours in a row, that a thread makes
+constexpr int census_pixels = 4;  // of a thread, in a row
 constexpr int census_tile_width = 32 * census_pixels;
 constexpr int census_threads = 256;
 
-/// Completes the arguments for tiles of this height, of one or two pictures.
 inline void lay_out(CensusArguments& a, const StageConfig& config, int tile_height, int pictures) {
   a.shift = config.bits - 8;
   a.tiles = (config.width + census_tile_width - 1) / census_tile_width;
@@ -44,10 +42,9 @@ inline void lay_out(CensusArguments& a, const StageConfig& config, int tile_heig
   }
 }
 
-/// The picture and the tile of a block.
 struct CensusBlock {
   int picture;
-  int x, y;  ///< the first pixel
+  int x, y;  ///< first pixel of the tile
 
   __device__ CensusBlock(const CensusArguments& a, int width, int height)
       : picture(static_cast<int>(blockIdx.x) / a.blocks) {
@@ -58,9 +55,8 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 of the steps to a thread's pixels, of which (x, y) is the first. step(i, dx, dy) is
-/// the place in the table of the step to pixel x + i from the pixel (x + i + dx, y + dy). width is
-/// that of the picture.
+/// Writes P2 of steps to a thread's pixels, from (x, y) on. step(i, dx, dy) is the table index of
+/// the step to (x + i, y) from (x + i + dx, y + dy).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
                                 int y, int width, const Step& step) {
@@ -68,7 +64,7 @@ __device__ void write_penalties(const StepPenalties& penalties, const std::uint8
     std::uint32_t words[census_pixels];
 #pragma unroll
     for (int i = 0; i < census_pixels; ++i) {
-      // Steps from outside the picture have no penalty, nor have those to pixels outside.
+      // Steps from or to pixels outside the picture have P2 = 0.
       const bool inside = y + dy >= 0 && x + i + dx >= 0 && x + i + max(dx, 0) < width;
       words[i] = inside ? table[step(i, dx, dy)] * 0x10001u : 0;
     }
@@ -83,7 +79,6 @@ __device__ void write_penalties(const StepPenalties& penalties, const std::uint8
   store(penalties.diagonal[1], 1, -1);
 }
 
-/// Stores a thread's features to `to`, and those at the ends of the row to first and last.
 __device__ inline void store_features(const CensusArguments& a, int picture, int x,
                                       const std::uint32_t (&features)[census_pixels],
                                       std::uint32_t* to, std::uint32_t& first,
@@ -105,8 +100,7 @@ __device__ inline void store_features(const CensusArguments& a, int picture, int
       last = features[i];
 }
 
-/// Fills the columns of a plane beyond the picture beside the block's tile. edges[0] and edges[1]
-/// hold the first and the last features of the tile's rows.
+/// Fills columns outside the picture. edges holds the first and the last features of the rows.
 template <int kRows>
 __device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
                              const std::uint32_t (&edges)[2][kRows]) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features. A comparison is done for all pixels of a row at once, as a comparison of two
-// shifted rows of samples, which the compiler vectorises. Eight comparisons make a byte of the
-// features. For census_gradient, sums over three rows come first; its mean and slopes are sums of
-// these over columns.
+// Census features on the CPU. A comparison is done for a whole row at once, between two shifted
+// rows of samples, which the compiler vectorises. Eight comparisons make a byte of the features.
+// census_gradient first sums three rows; its mean and slopes are sums of the results over columns.
 
 #include <algorithm>
 
@@ -20,8 +19,7 @@ constexpr int margin = std::max(radius_x, gradient_radius_x);
 constexpr int max_bits = 64;
 static_assert(radius_y == gradient_radius_y);
 
-/// One bit of a feature, which is 1 if sample a is larger than sample b. Both samples are given by
-/// their offset from the pixel.
+/// One bit of a feature: 1 if sample a is larger than sample b. Both are offsets from the pixel.
 struct Comparison {
   int ax, ay, bx, by;
 };
@@ -47,7 +45,6 @@ Comparisons comparisons_of(Census census) {
   return all;
 }
 
-/// bits[x] = bits[x]·2 + (a[x] > b[x]).
 template <class Value>
 CUDAVISION_TARGET_CLONES void add_bit(const Value* a, const Value* b, int width,
                                       std::uint8_t* __restrict bits) {
@@ -55,7 +52,6 @@ CUDAVISION_TARGET_CLONES void add_bit(const Value* a, const Value* b, int width,
     bits[x] = static_cast<std::uint8_t>((bits[x] << 1) | (a[x] > b[x]));
 }
 
-/// features[x] = features[x]·256 + bits[x].
 template <class Feature>
 CUDAVISION_TARGET_CLONES void add_byte(const std::uint8_t* bits, int width,
                                        Feature* __restrict features) {
@@ -70,7 +66,6 @@ class Window {
   Window(const SamplePlane& picture, Value* const (&rows)[window_rows])
       : picture_(picture), width_(picture.width), height_(picture.height()), rows_(rows) {}
 
-  /// Loads row y of the picture in place of the row that is window_rows above it.
   void load(int y) {
     if (y < 0 || y >= height_)
       return;
@@ -108,7 +103,7 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
               std::uint8_t* bits, Feature* features) {
   std::fill_n(features, width, Feature{0});
   for (int i = 0; i < comparisons.count;) {
-    // The first, highest byte takes the bits that do not fill a whole byte.
+    // The highest byte comes first, and may have fewer than 8 bits.
     const int end = i + (comparisons.count - i - 1) % 8 + 1;
     std::fill_n(bits, width, std::uint8_t{0});
     for (; i < end; ++i) {
@@ -119,9 +114,8 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
   }
 }
 
-/// The scratch memory of a band: the rows of a window, and the sums of a row for census_gradient.
-/// All sums but the mean also have entries for the two columns beyond each end. Value is that of
-/// the samples: bytes, or the words of a filtered picture, which count in 1/unit of a level.
+/// Scratch memory of a band: rows of a window, and sums of a row for census_gradient. columns and
+/// steps have two more columns at each end. Value: bytes, or filtered words in 1/unit of a level.
 template <class Value>
 struct CensusMemory {
   static constexpr int beyond = 2;
@@ -139,8 +133,8 @@ struct CensusMemory {
   Value* rows[window_rows];
   std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
   std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
-  Value* means;           ///< what neighbours are compared with
-  std::uint8_t* bits;     ///< of a byte of the features
+  Value* means;           ///< compared with the neighbours
+  std::uint8_t* bits;     ///< one byte of each feature
 };
 
 template <class Value>
@@ -161,8 +155,8 @@ void find_means(const std::int16_t* columns, int width, int, std::uint8_t* __res
         static_cast<std::uint8_t>((columns[x - 1] + 2 * columns[x] + columns[x + 1] + 8) >> 4);
 }
 
-/// Likewise for a filtered picture, whose samples are filtered_offset too high: subtracts the dead
-/// zone instead of adding it to each neighbour.
+/// For filtered pictures, whose samples are filtered_offset too high. Subtracts the dead zone from
+/// the mean instead of adding it to each neighbour.
 CUDAVISION_TARGET_CLONES
 void find_means(const std::int16_t* columns, int width, int dead_zone,
                 std::int16_t* __restrict means) {
@@ -172,8 +166,7 @@ void find_means(const std::int16_t* columns, int width, int dead_zone,
   }
 }
 
-/// Returns the unary code of a number for the thresholds [first, end), times kUnit. Bit 7 − i % 8
-/// belongs to threshold i.
+/// The code for the thresholds [first, end), times kUnit. Bit 7 − i % 8 belongs to threshold i.
 template <int first, int end, int kUnit>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;
@@ -182,7 +175,6 @@ template <int first, int end, int kUnit>
   return code;
 }
 
-/// bits[x] = unary code of the slope along the row.
 template <int kUnit>
 CUDAVISION_TARGET_CLONES void code_slope(const std::int16_t* columns, int width,
                                          std::uint8_t* __restrict bits) {
@@ -192,7 +184,6 @@ CUDAVISION_TARGET_CLONES void code_slope(const std::int16_t* columns, int width,
   }
 }
 
-/// bits[x] = unary codes of the slope down the column and of the curvature along the row.
 template <int kUnit>
 CUDAVISION_TARGET_CLONES void code_curvature(const std::int16_t* columns, const std::int16_t* steps,
                                              int width, std::uint8_t* __restrict bits) {
@@ -227,7 +218,6 @@ void make_gradient_row(const Window<Value>& window, const CensusMemory<Value>& m
   add_byte(bits, width, features);
 }
 
-/// Calls make(window around row y, memory, y) for all rows, in parallel.
 template <class Value, class Make>
 void for_windows(const StageRows& rows, const SamplePlane& picture, const Make& make) {
   rows.bands.for_each([&](Band& band) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features on CUDA, of one or two pictures in a launch. A block loads the samples of its
-// tile and the halo around it into shared memory; a thread makes the features of four neighbouring
-// pixels from rows of samples. The samples of the left picture also give P2 of the steps to these
-// pixels. census_gradient has a kernel of its own.
+// Census features on CUDA, of one or two pictures in a launch. A block loads its tile and the halo
+// into shared memory; a thread computes the features of four neighbouring pixels. The samples of
+// the left picture also give P2. census_gradient has its own kernel.
 
 #include "cuda/sgm/census/block.cuh"
 #include "cuda/sgm/census/gradient.cuh"
@@ -20,12 +19,10 @@ constexpr int tile_width = census_tile_width, tile_height = threads / 32;
 constexpr int window = pixels + 2 * radius_x;
 constexpr int tile_pitch = tile_width + 2 * radius_x;
 
-/// A feature under construction. kBits is the number of bits of the whole feature.
 template <int kBits>
 struct FeatureBits {
   std::uint32_t high = 0, low = 0;
 
-  /// Appends bit `number`, counted from the first, which is 1 if a is larger than b.
   __device__ void add(int number, std::uint32_t a, std::uint32_t b) {
     std::uint32_t& word = number < kBits - 32 ? high : low;
     word = __funnelshift_l(b - a, word, 1);  // shifts in the sign of b − a
@@ -43,7 +40,7 @@ __device__ void load_window(const std::uint32_t* from, std::uint32_t (&to)[windo
   }
 }
 
-/// Compares pixels opposite each other. tile points to the thread's window in its own row.
+/// tile points to the thread's window in its own row.
 template <class Bits>
 __device__ void symmetric(const std::uint32_t* tile, Bits (&bits)[pixels]) {
   std::uint32_t above[window], below[window];
@@ -66,7 +63,6 @@ __device__ void symmetric(const std::uint32_t* tile, Bits (&bits)[pixels]) {
       bits[i].add(number, above[radius_x + i + dx], above[radius_x + i - dx]);
 }
 
-/// Compares the centre with each neighbour.
 template <int kRadiusX, int kRadiusY, class Bits>
 __device__ void neighbours(const std::uint32_t* tile, Bits (&bits)[pixels]) {
   std::uint32_t row[window], centre[pixels];
@@ -95,11 +91,10 @@ __device__ bool at_border(const Samples& picture, int x, int y) {
          y >= picture.height - radius_y;
 }
 
-/// Writes P2 of the steps to a thread's pixels. own points to the first one in the tile, at a
-/// multiple of 16 bytes.
+/// own points to the thread's first pixel in the tile, which is aligned to 16 bytes.
 __device__ void write_pattern_penalties(const StepPenalties& penalties, const std::uint8_t* table,
                                         const std::uint32_t* own, int x, int y, int width) {
-  int rows[2][pixels + 2];  // above, and of the pixels themselves, from the column x − 1 on
+  int rows[2][pixels + 2];  // the row above and the pixels' own row, from column x − 1 on
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
     const std::uint32_t* const from = own + (row - 1) * tile_pitch;
@@ -153,7 +148,6 @@ __global__ void __launch_bounds__(threads)
 
   const FeaturePlane& plane = a.features[at.picture];
   if constexpr (bits > 32) {
-    // A feature is two words, the lower one first.
     auto* const to = static_cast<uint2*>(plane.data) + y * plane.pitch + x;
 #pragma unroll
     for (int i = 0; i < pixels; ++i)

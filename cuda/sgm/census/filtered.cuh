@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of census_filtered(), which has the shape of that of census_gradient. A word holds the
-// samples of two pixels, which have 12 bits. As the bits of floats from 1024 on, they are in the
-// order of the floats, and those that differ do by at least 1. So the saturating differences of
-// FeatureBytes compare them, although the floats are not their numbers. Sums are computed in
-// integers, raised so that they are not negative, and then compared likewise.
+// The kernel of census_filtered(), similar to the kernel of census_gradient. A word holds the
+// 12-bit samples of two pixels. Used as bits of floats from 1024 on, samples keep their order, and
+// different samples differ by at least 1. So FeatureBytes compares them by saturating differences,
+// although the floats have other values. Sums are integers, made non-negative for comparisons.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"
@@ -23,8 +22,7 @@ namespace gradient {
 constexpr int unit_shift = 4;
 static_assert(1 << unit_shift == filtered_unit);
 
-/// Loads the samples of the four pixels from (x, y) on, in the halves of two words. x is a multiple
-/// of 4. The picture is replicated beyond its edges.
+/// x is a multiple of 4. The picture is replicated beyond its edges.
 __device__ inline uint2 four_samples(const Samples& samples, bool aligned, int x, int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
     const int row = min(max(y, 0), samples.height - 1);
@@ -47,8 +45,7 @@ __device__ inline void load_filtered_tile(const Samples& samples, bool aligned,
   });
 }
 
-/// Returns sums that have been raised by `offset` in units of a level, rounded up, as bits to be
-/// compared with raised_threshold(offset, …).
+/// Converts sums, raised by `offset` levels, to levels for raised_threshold(offset, …). Rounds up.
 template <int kBits>
 __device__ inline __half2 raised_levels(std::uint32_t raised) {
   constexpr std::uint32_t levels = ((1u << kBits) - 1) * ones;
@@ -58,7 +55,6 @@ __device__ inline __half2 raised_threshold(int offset, int threshold) {
   return twice(luminance_0 + static_cast<std::uint32_t>(offset + threshold));
 }
 
-/// Like make_features().
 __device__ inline void make_filtered_features(const std::uint32_t* own, int dead_zone,
                                               std::uint32_t (&features)[2][pixels]) {
   Row above, here, below;
@@ -66,15 +62,14 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
   here.load<4, 4>(own);
   below.load<8, 8>(own + tile_pitch);
   constexpr int radius = 2;  // of Dxx
-  // Words are added and subtracted modulo 2^32. The results fit their halves.
+  // Words are added modulo 2^32. The results fit their halves.
   std::uint32_t columns[pixels + 2 * radius];
 #pragma unroll
   for (int i = 0; i < pixels + 2 * radius; ++i) {
     const int x = i - radius;
     columns[i] = above.word(x) + below.word(x) + 2 * here.word(x) - 4 * base;
   }
-  // The lower halves of the features come first, so that fewer numbers are alive at once. Slopes
-  // are above −2^14 and curvatures above −2^15.
+  // Lower halves come first, to save registers. Slopes are above −2^14, curvatures above −2^15.
   constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
   constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
   std::uint32_t low[pixels];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of census_gradient. All numbers here are integers that 16-bit floats represent
-// exactly.
+// The kernel of census_gradient. 16-bit floats represent all its numbers exactly.
 
 #include "cuda/sgm/census/tile.cuh"
 
@@ -10,7 +9,6 @@ namespace cudavision::sgm {
 
 namespace gradient {
 
-/// The floats of the thresholds, computed by the compiler.
 struct Thresholds {
   std::uint32_t bits[16];
 
@@ -20,7 +18,7 @@ struct Thresholds {
   }
 };
 
-/// Makes the features of a thread's pixels in both rows. own points to the first one in the tile.
+/// own is the thread's first pixel in the tile.
 __device__ inline void make_features(const std::uint32_t* own,
                                      std::uint32_t (&features)[2][pixels]) {
   Row above, here, below;
@@ -28,8 +26,8 @@ __device__ inline void make_features(const std::uint32_t* own,
   here.load<4, 4>(own);
   below.load<8, 8>(own + tile_pitch);
   constexpr int radius = 2;  // of Dxx
-  // The sums of words are taken modulo 2^32. Without the bases, they fit their halves.
-  std::uint32_t columns[pixels + 2 * radius];  // the sums, at most 1020, as floats above 1024
+  // Words are added modulo 2^32. Without the bases, the sums fit their halves.
+  std::uint32_t columns[pixels + 2 * radius];  // sums of at most 1020, as floats above 1024
   __half2 means[pixels];
 #pragma unroll
   for (int i = 0; i < pixels + 2 * radius; ++i) {

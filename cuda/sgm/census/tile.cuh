@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of census_gradient, those of filtered pictures, and the noise: a tile of
-// luminances in shared memory. A thread has four neighbouring pixels of a row and those eight rows
-// below: a word holds the luminances of two such pixels, as 16-bit floats.
+// For the kernels of census_gradient, of filtered pictures and of the noise: a tile of luminances
+// in shared memory. A thread has four neighbouring pixels of a row and the four pixels eight rows
+// below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// A comparison is a difference that saturates: of integers, it is 1 if the first is larger, else 0.
-// Appending such a bit to a feature is a multiply-add. So a comparison takes one instruction per
-// pixel, and these do not go to the unit for integers, which has half the speed on most GPUs.
+// A comparison is a saturating difference: for integers, it is 1 if the first is larger, else 0. A
+// multiply-add appends this bit to a feature. So a comparison takes one instruction per pixel, and
+// avoids the integer unit, which has half the speed on most GPUs.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"
@@ -16,22 +16,21 @@
 namespace cudavision::sgm::gradient {
 
 constexpr int pixels = census_pixels, tile_width = census_tile_width, threads = census_threads;
-constexpr int pair_rows = threads / 32;  // between the pixels of a word
+constexpr int pair_rows = threads / 32;  // rows between the pixels of a word
 constexpr int tile_height = 2 * pair_rows;
 constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // of words
-/// The halo is larger than necessary, so that windows are aligned.
+/// Larger than necessary, so that windows are aligned.
 constexpr int halo = 8, window = pixels + 2 * halo;
 constexpr int tile_pitch = tile_width + 2 * halo;
 static_assert(gradient_radius_x <= halo);
 
 constexpr std::uint32_t ones = 0x00010001, base = luminance_0 * ones;
 
-/// The luminances of a row around a thread's pixels.
 struct Row {
   std::uint32_t words[window];
 
-  /// own points to the thread's first pixel. Loads the luminances from −kBefore to before pixels +
-  /// kAfter, which are multiples of 4.
+  /// Loads the columns from −kBefore to pixels + kAfter − 1, relative to the thread's first pixel
+  /// `own`. kBefore and kAfter are multiples of 4.
   template <int kBefore, int kAfter>
   __device__ void load(const std::uint32_t* own) {
 #pragma unroll
@@ -48,11 +47,9 @@ struct Row {
   }
 };
 
-/// Eight bits of a feature under construction, in each half. Afterwards the float is 1024 plus the
-/// bits, which are then the lower byte of the half.
+/// Eight bits of a feature per half. The finished float is 1024 + bits, in the lower byte.
 class FeatureBytes {
  public:
-  /// Appends a bit that is 1 if a is larger than b.
   __device__ void add(__half2 a, __half2 b) {
     bits_ = __hfma2(bits_, twice(0x4000), __hsub2_sat(a, b));
   }
@@ -62,8 +59,7 @@ class FeatureBytes {
   __half2 bits_ = twice(0x4400);  // 4 = 1024 / 2^8
 };
 
-/// Returns the levels of the four pixels from (x, y) on, in the bytes of a word. x is a multiple of
-/// 4. The picture is replicated beyond its edges.
+/// One level per byte. x is a multiple of 4. The picture is replicated beyond its edges.
 __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, bool aligned, int x,
                                             int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
@@ -86,7 +82,6 @@ __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, b
   return levels;
 }
 
-/// Loads a tile. four_pairs(x, y) returns the words of the four pixels from (x, y) on.
 template <class FourPairs>
 __device__ inline void load_pairs(const CensusBlock& at, std::uint32_t* tile,
                                   const FourPairs& four_pairs) {
@@ -117,8 +112,7 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   });
 }
 
-/// Appends the comparisons of each pixel's mean with its neighbours to the features. own points to
-/// the thread's first pixel in the tile; above, here and below are the rows around it.
+/// own is the thread's first pixel in the tile; above, here and below are the rows around it.
 template <int kBytes>
 __device__ inline void compare_with_neighbours(const std::uint32_t* own, const Row& above,
                                                const Row& here, const Row& below,

@@ -9,9 +9,10 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Fills a row. Returns true if it has a known pixel.
+/// Returns true if the row has a known pixel.
 bool fill_row(std::uint16_t* row, int width) {
-  std::uint16_t before = unknown;  // the last known number; unknown loses in std::min()
+  std::uint16_t before = unknown;  // the last known number; unknown is the largest number, so
+                                   // std::min() ignores it
   for (int x = 0; x < width;) {
     if (row[x] != unknown) {
       before = row[x++];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map on CUDA. A block fills a row and a warp a segment of it, all of
-// whose pixels are in registers at once. The warps tell each other the outermost known numbers of
-// their segments, so one barrier is enough. A second kernel fills the rows without known pixels
-// from other rows.
+// Fills the unknown pixels of a map on CUDA. A block fills a row; each warp holds a segment of it
+// in registers. The warps share the outermost known numbers of their segments, so one barrier is
+// enough. A second kernel fills rows without known pixels from other rows.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/stages_cuda.h"
@@ -14,7 +13,7 @@ struct HolesArguments {
   std::uint16_t* map;
   bool* has_known;  // of each row
   int width, height;
-  bool vectors;  // all rows begin and end at multiples of a vector
+  bool vectors;  // all rows are aligned to vectors
 
   __device__ std::uint16_t* row(int y) const { return map + static_cast<std::int64_t>(y) * width; }
 };
@@ -28,8 +27,7 @@ constexpr int lane_words = 8, lane_pixels = 2 * lane_words, segment_pixels = 32 
 constexpr int max_segments = 65536 / segment_pixels;  // Pictures have at most 65535 columns.
 static_assert(lane_pixels % vector_pixels == 0);
 
-/// Returns the number of the nearest lane before the calling one (or after it) that has a known
-/// number, and beyond if none has.
+/// Returns the nearest known number in earlier (or later) lanes, or `beyond` if there is none.
 template <bool kBefore>
 __device__ std::uint16_t nearest(std::uint16_t number, std::uint16_t beyond) {
   const int lane = threadIdx.x % 32;
@@ -41,8 +39,6 @@ __device__ std::uint16_t nearest(std::uint16_t number, std::uint16_t beyond) {
   return on_side == 0 ? beyond : found;
 }
 
-/// The pixels of a segment that belong to the calling lane, from left to right. Those outside the
-/// picture are unknown.
 struct LanePixels {
   std::uint32_t words[lane_words];
   std::uint16_t first, last;  ///< the outermost known numbers, or unknown
@@ -76,7 +72,6 @@ struct LanePixels {
     }
   }
 
-  /// before and after are the nearest known numbers beside these pixels.
   __device__ void fill(std::uint16_t before, std::uint16_t after) {
     std::uint16_t from_left[lane_pixels];
 #pragma unroll
@@ -89,7 +84,7 @@ struct LanePixels {
     for (int i = lane_pixels - 1; i >= 0; --i) {
       if (number(i) != unknown)
         after = number(i);
-      else  // unknown is the largest number, so min() takes the known one
+      else  // unknown is the largest number, so min() ignores it
         set(i, min(from_left[i], after));
     }
   }
@@ -127,7 +122,7 @@ struct LanePixels {
 };
 
 __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ HolesArguments a) {
-  __shared__ std::uint16_t first[max_segments], last[max_segments];  // known number per segment
+  __shared__ std::uint16_t first[max_segments], last[max_segments];  // known numbers of segments
   launch_dependents();
   grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);
@@ -181,7 +176,6 @@ __device__ int row_with_known(const HolesArguments& a, int y) {
   return -1;
 }
 
-/// Fills the rows without known pixels. The first kernel filled all others.
 __global__ void __launch_bounds__(threads)
     empty_rows_kernel(const __grid_constant__ HolesArguments a) {
   launch_dependents();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mask on CUDA. Most of its words have no bit set: a warp reads 32 of them at once, and visits
-// only the pixels of those that do.
+// The mask on CUDA. Most words are 0: a warp reads 32 words at once and skips zeros.
 
 #include "cuda/sgm/stages_cuda.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that visit each pixel of a map once: the median, the left-right check, the mask and
-// the output.
+// Stages that visit each pixel of a map once: median, left-right check, mask and output.
 
 #include <algorithm>
 
@@ -12,7 +11,6 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Makes all pixels of the row but the first and the last.
 CUDAVISION_TARGET_CLONES
 void median_row(const std::uint16_t* above, const std::uint16_t* row, const std::uint16_t* below,
                 int width, std::uint16_t* __restrict to) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that visit each pixel of a map once, on CUDA: the median, the left-right check and the
-// output of disparities.
+// Stages that visit each pixel of a map once, on CUDA: median, left-right check and output.
 
 #include <algorithm>
 
@@ -15,27 +14,26 @@ namespace cudavision::sgm {
 struct MapArguments {
   int width, height;
   int blocks_per_row;
-  const std::uint16_t* from;  // the map; for the check the right one
+  const std::uint16_t* from;  // the map; for the check the right map
   std::uint16_t* to;
   bool libsgm;
 
-  // Only the check uses these.
+  // For the check.
   Samples picture;
   int shift, max_diff, minimum;
 
-  // Only the medians use these.
-  const std::uint16_t* left;  // with the check
+  // For the medians.
+  const std::uint16_t* left;  // with the check, else `from`
   int rows;                   // of a block
   int alignment;              // of the rows of the map: 16, 4 or 2 bytes
 
-  NumbersOut out;  // of the medians, and of write
+  NumbersOut out;  // of the medians and of write
 };
 
 namespace {
 
 constexpr int threads = 256;
 
-/// The pixel of a thread; x may lie beyond the end of the row.
 struct MapPixel {
   int x, y;
   std::int64_t row;
@@ -64,10 +62,9 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
 
 /* Medians */
 
-constexpr int group = 8, group_words = group / 2;  // pixels of a thread, beside each other
+constexpr int group = 8, group_words = group / 2;  // neighbouring pixels of a thread
 
-/// Loads the numbers at the columns x − 2 to x + group + 1 of a row. x is a multiple of group.
-/// Those outside the picture are 0.
+/// Loads columns x − 2 to x + group + 1, with 0 outside the picture. x is a multiple of group.
 __device__ void load_around(const MapArguments& a, const std::uint16_t* row, int x,
                             std::uint32_t (&words)[group_words + 2]) {
   const auto word = [&](int column) -> std::uint32_t {
@@ -90,8 +87,7 @@ __device__ void load_around(const MapArguments& a, const std::uint16_t* row, int
   }
 }
 
-/// Computes the medians at the columns from x on, of which some may lie outside the picture. x is a
-/// multiple of group.
+/// x is a multiple of group; some columns may be outside the picture.
 __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map, int x, int y,
                                  std::uint32_t (&medians)[group_words]) {
   const std::uint32_t border = a.libsgm ? 0 : 0x00010001u * unknown;
@@ -105,7 +101,6 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
 #pragma unroll
   for (int j = 0; j < 3; ++j)
     load_around(a, map + static_cast<std::int64_t>(y - 1 + j) * a.width, x, rows[j]);
-  // Sorts each column.
   std::uint32_t low[group_words + 2], middle[group_words + 2], high[group_words + 2];
 #pragma unroll
   for (int i = 0; i < group_words + 2; ++i) {
@@ -115,7 +110,8 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
     high[i] = __vmaxu2(more, rows[2][i]);
     middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
-  // The median of nine is that of the largest low, the median middle and the smallest high.
+  // Columns are sorted. The median of nine is the median of the largest low number, the median
+  // middle number and the smallest high number.
   const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
   };
@@ -138,7 +134,6 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
   }
 }
 
-/// Calls work(x, y) for the groups of some columns of the rows of a block.
 template <class Work>
 __device__ void for_each_group(const MapArguments& a, int begin, int end, const Work& work) {
   const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
@@ -165,8 +160,7 @@ __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__
   });
 }
 
-/// Returns is_confirmed() without a branch, so that the numbers that several pixels meet are loaded
-/// at once.
+/// is_confirmed() without branches, so that the numbers for several pixels are loaded at once.
 __device__ bool is_confirmed_at_once(const MapArguments& a, std::uint16_t value, int x,
                                      const std::uint16_t* right) {
   const int d = (value + 8) >> 4, k = x - d - a.minimum;
@@ -253,8 +247,7 @@ int MapsCuda::alignment(const std::uint16_t* map) const {
   return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : 2;
 }
 
-/// Sets how the groups of pixels are divided among the blocks: one for at least half of the
-/// threads, and seldom two, because these would be loaded one after the other.
+/// Divides the groups among blocks. Few threads get two groups, which they load one by one.
 void MapsCuda::divide_groups(MapArguments& a) const {
   a.blocks_per_row = (config_.width + max_segment - 1) / max_segment;
   const int groups = (std::min(config_.width, max_segment) + group - 1) / group;

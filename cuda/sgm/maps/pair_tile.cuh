@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: a tile of a map and of its picture in shared memory, two neighbouring pixels to a
-// word. The stages that look at samples at even distances compute both pixels of a word at once:
-// the samples of both are always in the same words.
+// For .cu files: a tile of a map and its picture in shared memory, two neighbouring pixels per
+// word. Samples at even distances share words, so a thread processes two pixels at once.
 
 #include "cuda/sgm/half2.cuh"
 #include "cuda/sgm/samples.cuh"
@@ -11,18 +10,17 @@
 
 namespace cudavision::sgm {
 
-/// The numbers of two pixels, and their luminances as levels of 8 bits divided by 64, as floats.
+/// The numbers of two pixels, and their luminances: 8-bit levels divided by 64, as floats.
 struct alignas(8) Pair {
   std::uint32_t numbers, luminances;
 };
 
-/// A map, and a picture of the same size.
 struct PairSource {
   int width = 0, height = 0;
   const std::uint16_t* map = nullptr;
   Samples picture;
-  int shift = 0;         ///< from samples to levels of 8 bits
-  bool vectors = false;  ///< Four pixels can be loaded at once, of the map and of the picture.
+  int shift = 0;         ///< from samples to 8-bit levels
+  bool vectors = false;  ///< four pixels of the map and of the picture can be loaded at once
 
   PairSource() = default;
   PairSource(const StageConfig& config, const SamplePlane& plane, const std::uint16_t* map)
@@ -43,15 +41,13 @@ __device__ inline std::uint32_t halves_with_sign(std::uint32_t word) {
   return (word >> 15 & 0x00010001) * 0xffff;
 }
 
-/// Four neighbouring pixels of a row as they are in memory: of a map, and of the picture. kBytes
-/// are those of a sample of the picture.
+/// Four neighbouring pixels, as loaded. A sample of the picture has kBytes bytes.
 template <int kBytes>
 struct FourPixels {
   std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown
   std::uint32_t samples[kBytes] = {};
 
-  /// Loads the pixels from column x, a multiple of 4, of row y. Those outside the picture stay
-  /// unknown. With kVectors, all four can be loaded at once.
+  /// x is a multiple of 4. Pixels outside the picture stay unknown. kVectors loads four at once.
   template <bool kVectors>
   __device__ void load(const PairSource& from, int x, int y) {
     if (y < 0 || y >= from.height || x < 0 || x >= from.width)
@@ -81,7 +77,7 @@ struct FourPixels {
     }
   }
 
-  /// Returns both pairs. Unknown pixels have the number kUnknown and a luminance without weight.
+  /// Unknown pixels get the number kUnknown and an infinite luminance, whose weight is 0.
   template <std::uint16_t kUnknown>
   __device__ uint4 pairs(const PairSource& from) const {
     std::uint32_t levels[2];
@@ -106,7 +102,7 @@ struct FourPixels {
   static __device__ Pair pair_of(std::uint32_t numbers, std::uint32_t levels) {
     // Only unknown has the highest bit.
     const std::uint32_t is_unknown = halves_with_sign(numbers);
-    // (1024 + level) / 64 − 16, which is exact.
+    // (1024 + level) / 64 − 16 is exact.
     const std::uint32_t luminances = bits_of(
         __hfma2(floats_of(luminance_0 * 0x00010001 + levels), twice(0x2400), twice(0xcc00)));
     return {(numbers & ~is_unknown) | (0x00010001u * kUnknown & is_unknown),
@@ -114,9 +110,8 @@ struct FourPixels {
   }
 };
 
-/// A tile of kWidth × kHeight pixels or fewer rows, and kHalo pixels around it. Of each row,
-/// kPadding pairs are not used, so that threads on several rows use different banks of shared
-/// memory.
+/// A tile of kWidth × kHeight pixels or fewer rows, with a halo of kHalo pixels. kPadding unused
+/// pairs per row spread the threads of several rows over the banks of shared memory.
 template <int kWidth, int kHeight, int kHalo, int kPadding = 0>
 struct PairTile {
   static constexpr int width = kWidth, height = kHeight, halo = kHalo;
@@ -127,8 +122,7 @@ struct PairTile {
 
   static __device__ constexpr int place_of(int x, int y) { return y * pitch + x / 2; }
 
-  /// Loads a tile of `height` rows, whose first pixel without those around it is (x, y). All loads
-  /// of a thread are under way at once.
+  /// (x, y) is the first pixel inside the halo. All loads of a thread are in flight at once.
   template <int kThreads, int kBytes, std::uint16_t kUnknown>
   static __device__ void load(const PairSource& from, int x, int y, int height, Pair* samples) {
     const int vectors = row_vectors * (height + 2 * kHalo);
@@ -161,12 +155,12 @@ struct PairTile {
   }
 };
 
-/// Returns 7 − min(7, difference >> 3), above those of bits_of_128, for differences of luminances.
+/// Returns bits_of_128 + 7 − min(7, difference >> 3) for luminance differences, in each half.
 constexpr std::uint32_t bits_of_128 = 0x58005800;
 __device__ inline std::uint32_t nearness_of(__half2 differences) {
   // max(0, 59.5 − difference) / 64
   const __half2 nearness = __hadd2_sat(twice(0x3b70), __hneg2(__habs2(differences)));
-  // Floats from 128 to 256 are multiples of 1/8, so the addition of 128 rounds to eighths.
+  // 16-bit floats from 128 to 256 are multiples of 1/8, so adding 128 rounds to eighths.
   return bits_of(__hadd2_rn(nearness, floats_of(bits_of_128)));
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel: Refine, RefineFilled, WriteConfidence
-// and KeepConfident. The rows of samples are copied first, with room at both ends, so that the
-// loops need no bounds checks. They work on some neighbouring pixels at once, which the compiler
-// vectorises.
+// The stages that read the samples around each pixel: Refine, RefineFilled, WriteConfidence and
+// KeepConfident. Rows of samples are copied with padding, so that loops need no bounds checks.
+// Loops process several neighbouring pixels at once, so that the compiler vectorises them.
 
 #include <algorithm>
 #include <cstring>
@@ -17,9 +16,8 @@ namespace {
 constexpr int middle = SampleRows::middle;
 static_assert(SampleRows::count == refine_side);
 
-/// A few numbers in a vector of the size that every processor has. Comparisons give −1 where they
-/// hold, else 0. find_medians() uses this extension of GCC and Clang because GCC vectorises neither
-/// it as a loop nor comparisons of larger vectors.
+/// A vector of the size that every processor has. Comparisons give −1 if true, else 0. GCC
+/// vectorises neither a plain loop nor comparisons of larger vectors.
 using Numbers [[gnu::vector_size(16)]] = std::int16_t;
 constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
 
@@ -29,18 +27,15 @@ constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
   return numbers;
 }
 
-/// Returns the highest power of two that is not larger than the number, or 0.
 [[gnu::always_inline]] inline int highest_bit(int number) {
   return number > 0 ? 1 << (31 - __builtin_clz(static_cast<unsigned>(number))) : 0;
 }
 
-/// The samples of some neighbouring pixels.
 struct Samples {
   const std::int16_t* numbers[refine_samples];
   std::int16_t weights[refine_samples][lanes];
 };
 
-/// Loads the samples of the pixels from x on. Returns the sums of their weights in totals.
 [[gnu::always_inline]] inline void load_samples(const SampleRows& rows, int x, Samples& samples,
                                                 std::int16_t* __restrict totals) {
   const std::uint8_t* const centre = rows.luminances(middle) + x;
@@ -61,8 +56,8 @@ struct Samples {
   }
 }
 
-/// Finds the medians of some neighbouring pixels by bisection, from the smallest to the largest of
-/// their samples. One weight of a pixel whose number is known is not 0: its own.
+/// Finds the medians of `lanes` pixels by bisection between their smallest and largest samples. The
+/// weight of a known pixel itself is never 0.
 [[gnu::always_inline]] inline void find_medians(const Samples& samples, const std::int16_t* totals,
                                                 std::int16_t* medians) {
   for (int i = 0; i < lanes; i += numbers_per_vector) {
@@ -73,7 +68,7 @@ struct Samples {
       median = number < median ? number : median;
       largest = known > largest ? known : largest;
     }
-    median &= median != no_number;  // without known samples
+    median &= median != no_number;  // 0 if no sample is known
     const Numbers ranges = largest - median;
     int range = 0;
     for (int lane = 0; lane < numbers_per_vector; ++lane)
@@ -104,8 +99,7 @@ void refine_row(const SampleRows& rows, int width, std::uint16_t* to) {
   }
 }
 
-/// Copies the row `filled`, which is rows.numbers(middle), and refines the pixels that are unknown
-/// in the row `map`.
+/// filled is rows.numbers(middle). Only pixels that are unknown in `map` are refined.
 CUDAVISION_TARGET_CLONES
 void refine_filled_row(const SampleRows& rows, const std::uint16_t* map,
                        const std::uint16_t* filled, int width, std::uint16_t* to) {
@@ -151,7 +145,6 @@ void copy_confidence_row(const std::uint16_t* map, const std::uint8_t* confidenc
     out[x] = map[x] == unknown ? 0 : confidence[x];
 }
 
-/// Copies the row of a map without the pixels of less confidence, whose confidence becomes 0.
 CUDAVISION_TARGET_CLONES
 void keep_confident_row(const std::uint16_t* map, int threshold, int width,
                         std::uint8_t* __restrict confidence, std::uint16_t* __restrict to) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel, on CUDA: Refine, RefineFilled,
-// WriteConfidence and KeepConfident. A block loads the map and the luminance of its tile and of
-// the pixels around it into shared memory. A thread works on two pixels at once, one in each half
-// of a word.
+// The stages that read the samples around each pixel, on CUDA: Refine, RefineFilled,
+// WriteConfidence and KeepConfident. A block loads its tile of the map and of the luminance, with a
+// halo, into shared memory. A thread processes two pixels at once, one in each half of a word.
 //
-// refine computes with the arithmetic for pairs of 16-bit floats, which represent all weights and
-// their sums exactly. It finds medians by bisection, of which a step costs two instructions for
-// each sample. So it begins with the range of the numbers around a pixel, which mostly is small.
-// Numbers are below 2^14, so their bits are those of floats in the same order, and are compared as
-// floats. Unknown numbers are then no floats, of which no comparison is true.
+// Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
+// medians by bisection, at two instructions per sample and step. So it starts with the range of the
+// numbers around a pixel, which is usually small. Numbers are below 2^14, so they keep their order
+// when their bits are compared as floats. Unknown numbers are NaN: no comparison with them is true.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -22,11 +20,11 @@ struct RefineArguments {
   int width, height;
   int tiles;  // per row of tiles
 
-  // Only refine uses these.
+  // For refine.
   PairSource source;
   NumbersOut out;
 
-  // Only WriteConfidence and KeepConfident use these.
+  // For WriteConfidence and KeepConfident.
   const std::uint16_t* from;
   const std::uint8_t* confidence;
   std::uint8_t* confidence_out;  // or null
@@ -35,7 +33,7 @@ struct RefineArguments {
   std::uint16_t* to;  // or null
   bool supported;     // without compatibility
 
-  // Only RefineFilled uses it.
+  // For RefineFilled.
   const std::uint16_t* map;  // before it was filled
 };
 
@@ -45,15 +43,14 @@ constexpr unsigned whole_warp = 0xffffffffu;
 
 /* Refine */
 
-// Small blocks, so that little is left to do when the first multiprocessors have nothing more.
+// Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp works on cells of 16×4 pixels: their samples lie close together, and so do their numbers.
+/// A warp processes cells of 16×4 pixels, whose samples and numbers are close together.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
 constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< of a warp
 static_assert(warps % row_cells == 0);
-/// From a cell of a warp to the next one.
 constexpr int next_cell = warps / row_cells * cell_height;
 
 constexpr std::uint32_t ones = 0x00010001;  ///< 1 in both halves of a word
@@ -64,24 +61,23 @@ __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
   return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponents
 }
 
-/// The smallest and the largest known numbers of some words, in each half.
 struct NumberRange {
   std::uint32_t smallest = 0xffffffff, largest = 0xffffffff;
 
   __device__ void add(std::uint32_t one, std::uint32_t other) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // To comparisons of integers with a sign, unknown is −1.
+    // As a signed integer, unknown is −1.
     smallest = __vimin3_u16x2(smallest, one, other);
     largest = __vimax3_s16x2(largest, one, other);
 #else
-    // Of a number and what is no float, these return the number.
+    // If one operand is NaN, min and max return the other.
     smallest = bits_of(__hmin2(floats_of(smallest), __hmin2(floats_of(one), floats_of(other))));
     largest = bits_of(__hmax2(floats_of(largest), __hmax2(floats_of(one), floats_of(other))));
 #endif
   }
 };
 
-/// Returns the number of bits that the largest half of all words of a warp has.
+/// Returns the bit length of the largest half of all words in a warp.
 __device__ int bits_in_warp(std::uint32_t word) {
   word |= word >> 16;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -93,7 +89,6 @@ __device__ int bits_in_warp(std::uint32_t word) {
   return 32 - __clz(static_cast<int>(word & 0xffff));
 }
 
-/// The samples of two pixels.
 class PairSamples {
  public:
   __device__ explicit PairSamples(const Pair* pixels) : known_(~halves_with_sign(pixels->numbers)) {
@@ -110,7 +105,7 @@ class PairSamples {
     }
   }
 
-  /// Returns the weighted medians, or unknown for unknown pixels. All threads of a warp call this.
+  /// Returns the weighted medians, or unknown for unknown pixels. The whole warp must call it.
   __device__ std::uint32_t medians() const {
     NumberRange range;
     range.add(numbers_[0], numbers_[0]);
@@ -119,18 +114,18 @@ class PairSamples {
       range.add(numbers_[i], numbers_[i + 1]);
     const std::uint32_t smallest = range.smallest & known_;
     const int bits = bits_in_warp((range.largest & known_) - smallest);
-    // What is compared must stay below an infinite float.
+    // Compared bits must stay below infinity.
     return search(__vminu2(smallest, (infinity - (1 << bits)) * ones), bits) | ~known_;
   }
 
  private:
-  /// Returns the medians, where they are from `first` on and below first + 2^bits.
+  /// Returns the medians, which are in [first, first + 2^bits).
   __device__ std::uint32_t search(std::uint32_t first, int bits) const {
     std::uint32_t medians = first;
 #pragma unroll 1
     for (std::uint32_t step = ones << bits >> 1; step >= ones; step >>= 1) {
       const __half2 bounds = floats_of(medians + step);
-      // Several sums, so that not every addition waits for the one before it.
+      // Independent sums hide the latency of additions.
       constexpr int chains = 3;
       __half2 below[chains] = {};
 #pragma unroll
@@ -143,12 +138,11 @@ class PairSamples {
     return medians;
   }
 
-  std::uint32_t known_;  ///< 0xffff for each pixel that is known
+  std::uint32_t known_;  ///< 0xffff for each known pixel
   std::uint32_t numbers_[refine_samples];
   __half2 weights_[refine_samples], half_total_ = floats_of(0);
 };
 
-/// The pixels of a thread: a pair in each of the warp's cells.
 struct OwnPairs {
   int x, y;  ///< of the first pair's first pixel
 
@@ -159,7 +153,6 @@ struct OwnPairs {
   }
 };
 
-/// Two pixels' numbers in a map. Those outside the picture are 0.
 __device__ std::uint32_t pair_at(const RefineArguments& a, const std::uint16_t* map, int x, int y) {
   const std::uint16_t* const row = map + static_cast<std::int64_t>(y) * a.width;
   if (y >= a.height || x >= a.width)
@@ -167,8 +160,7 @@ __device__ std::uint32_t pair_at(const RefineArguments& a, const std::uint16_t* 
   return row[x] | (x + 1 < a.width ? std::uint32_t{row[x + 1]} << 16 : 0);
 }
 
-/// kBytes are those of a sample of the picture. With kFilled, the kernel only refines the pixels
-/// that have been filled. Most tiles have none, and are copied.
+/// A sample has kBytes bytes. kFilled refines only filled pixels, and copies tiles without them.
 template <int kBytes, bool kFilled>
 __global__ void __launch_bounds__(threads, 6)
     refine_kernel(const __grid_constant__ RefineArguments a) {
@@ -178,7 +170,7 @@ __global__ void __launch_bounds__(threads, 6)
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * Tile::width;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * Tile::height;
   const OwnPairs own(first_x, first_y);
-  unsigned holes = 0;  // two bits for each pair, of the pixels that have been filled
+  unsigned holes = 0;  // two bits per pair, for filled pixels
   if constexpr (kFilled) {
     std::uint32_t before[cells];
 #pragma unroll
@@ -216,7 +208,7 @@ __global__ void __launch_bounds__(threads, 6)
 constexpr int confidence_threads = 256;
 constexpr int tile_width = 32, tile_height = 32;
 constexpr int tile_pitch = tile_width + 2 * refine_radius;
-constexpr int pair_rows = tile_height / 2;  // The pixels of a pair are so far apart.
+constexpr int pair_rows = tile_height / 2;  // rows between the pixels of a pair
 constexpr int tile_pair_rows = pair_rows + 2 * refine_radius;
 constexpr int loaded_rows = confidence_threads / tile_pitch;  // at once
 static_assert(tile_pair_rows % loaded_rows == 0);
@@ -226,8 +218,7 @@ __device__ constexpr int place_of_sample(int number) {
          number % refine_side * refine_step - refine_radius;
 }
 
-/// Returns how many of the samples around two pixels support these, in the halves of a word.
-/// Unknown numbers are far_away.
+/// Counts samples in the halves of a word. Unknown numbers must be far_away.
 __device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
   std::uint32_t count = 0;
 #pragma unroll

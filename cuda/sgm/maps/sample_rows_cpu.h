@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The rows of samples around a row, which refine, write_confidence, keep_confident and smooth read
-// on the CPU.
+// Rows of samples around a row, for the refine, confidence and smooth stages on the CPU.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,14 +11,13 @@
 
 namespace cudavision::sgm {
 
-/// Marks unknown numbers in the copied rows. As a signed number it is larger than all others.
+/// Marks unknown numbers in copied rows. It is the largest signed number.
 constexpr std::int16_t no_number = 0x7fff;
 
 constexpr int lanes = 32;  // pixels at once
 
-/// Five rows of a map and, if needed, of the luminance, `step` rows apart, the middle one of which
-/// is worked on. They have room at both ends, so that samples up to two steps away need no bounds
-/// checks.
+/// Five rows of a map and of the luminance, `step` rows apart, around the current row. Padding
+/// replaces bounds checks for samples up to two steps away.
 class SampleRows {
  public:
   static constexpr int count = 5, middle = count / 2;
@@ -36,7 +34,6 @@ class SampleRows {
     }
   }
 
-  /// Loads the rows around row y. picture may be null.
   void load(const StageRows& rows, const std::uint16_t* map, const SamplePlane* picture, int y) {
     const int width = rows.config.width;
     for (int i = 0; i < count; ++i) {
@@ -63,7 +60,6 @@ class SampleRows {
   std::uint8_t* luminances_[count];
 };
 
-/// Calls function(samples, y) for all rows, in parallel, with the samples around row y of the map.
 template <class Function>
 void for_samples(const StageRows& rows, const std::uint16_t* map, const SamplePlane* picture,
                  int step, const Function& function) {
@@ -76,8 +72,7 @@ void for_samples(const StageRows& rows, const std::uint16_t* map, const SamplePl
   });
 }
 
-/// Returns 64 >> (difference >> 3) for a difference of luminances, as a sum of comparisons, which
-/// vectorises well.
+/// Returns 64 >> (difference >> 3), as a sum of comparisons, which vectorises well.
 [[gnu::always_inline]] inline std::uint8_t weight_of(std::uint8_t difference) {
   return static_cast<std::uint8_t>((difference < 8 ? 32 : 0) + (difference < 16 ? 16 : 0) +
                                    (difference < 24 ? 8 : 0) + (difference < 32 ? 4 : 0) +

@@ -10,7 +10,6 @@
 namespace cudavision::sgm {
 namespace {
 
-/// The bytes that the sums of path costs may take on the current device.
 double sums_budget(const StageConfig& config) {
   if (config.memory_budget > 1)
     return config.memory_budget;
@@ -19,8 +18,7 @@ double sums_budget(const StageConfig& config) {
   return config.memory_budget * static_cast<double>(free);
 }
 
-/// Returns the rows of the fewest bands, all but the last one equally high and of whole units, with
-/// which `bytes_of(rows)` is within the budget.
+/// Returns the rows of the fewest bands within the budget; for several bands, a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;
@@ -28,7 +26,6 @@ int band_rows_within(double budget, const StageConfig& config, int unit, const B
     const int rows = (config.height + bands - 1) / bands;
     return bands == 1 ? rows : (rows + unit - 1) / unit * unit;
   };
-  // More bands have smaller volumes, but more states between them.
   std::size_t minimum = std::numeric_limits<std::size_t>::max();
   for (int bands = 1;; ++bands) {
     minimum = std::min(minimum, bytes_of(rows_of(bands)));

@@ -9,9 +9,8 @@
 namespace cudavision::sgm {
 namespace {
 
-// The launches do not overlap, because blocks that wait for the kernel before them would take
-// the place of blocks that compute. On an H200, a pair of 640×480 and 64 disparities then took 287
-// µs instead of 122.
+// The launches do not overlap: blocks that wait for the previous kernel would occupy the
+// multiprocessors. On an H200, a 640×480 pair with 64 disparities then took 287 instead of 122 µs.
 template <class Arguments>
 void launch(LaunchQueue& queue, const BlocksOf<Arguments>& paths, const Arguments& a) {
   queue.launch(paths.kernel, paths.blocks, paths.threads, paths.shared_bytes, a, Start::in_order);
@@ -22,18 +21,17 @@ void prepare(const BlocksOf<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
              "asking for shared memory for the paths");
-  // Columns and rows share a multiprocessor only if they agree on its shared memory.
+  // Columns and rows share a multiprocessor only if their carveouts of shared memory are equal.
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "asking for shared memory for the paths");
 }
 
-/// Returns true if columns should start before rows. Rows should usually start first, because a
-/// block of them takes longer. But if each of the two kernels fills the card by itself, blocks of
-/// columns find more room beside those of rows that are still to come. On an H200, which has 132
-/// multiprocessors, 960 blocks of columns and 1080 of rows (3840×2160, 128 disparities, 4 paths)
-/// then take 2.97 instead of 3.16 ms. With 240 blocks of rows, as in a band, it is the other way
-/// round: 16.2 instead of 13.0 ms.
+/// Returns true if columns should start before rows. Usually rows start first, because their blocks
+/// take longer. If each of the kernels fills the card, blocks of columns fit in better when they
+/// start first. On an H200 (132 multiprocessors), 960 blocks of columns and 1080 of rows
+/// (3840×2160, 128 disparities, 4 paths) then take 2.97 instead of 3.16 ms. With 240 blocks of
+/// rows, as in a band, columns first takes 16.2 instead of 13.0 ms.
 bool columns_first(const StageConfig& config, int band_rows) {
   const unsigned blocks =
       std::min(columns_launch(config).blocks, rows_launch(config, band_rows).blocks);
@@ -45,8 +43,8 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Rows of features of both pictures, and of penalties of steps along columns, rows and both kinds
-/// of diagonals. Paths from below the picture read a row beyond it, and a few words after that.
+/// Rows of all planes: features of both pictures, and P2 of vertical, horizontal and both kinds of
+/// diagonal steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }
@@ -96,7 +94,7 @@ Match8Cuda::Match8Cuda(Device& device, LaunchQueue& queue, const StageConfig& co
       planes_.diagonal[i] = first + (4 + i) * words;
       sums_.diagonals[i] = volumes + (2 + i) * volume;
     }
-  // The paths read columns and a row beyond the picture, where P2 = 0.
+  // The paths also read columns and a row outside the picture, where P2 must be 0.
   const auto bytes = static_cast<int>(sizeof(std::uint32_t)) * planes_.pitch;
   device.fill({plane_memory_.as<std::uint8_t>(), bytes, plane_rows(config), bytes}, 0);
 }
@@ -107,13 +105,13 @@ std::size_t Match8Cuda::volume_bytes(const StageConfig& config, int band_rows) {
 
 std::size_t Match8Cuda::state_bytes(const StageConfig& config, int band_rows) {
   const int edges = (config.height - 1) / band_rows;
-  // One more is for the paths downwards.
+  // The downward paths need one more state.
   return edges == 0 ? 0 : (edges + 1) * sizeof(uint2) * state_vectors(config);
 }
 
 bool Match8Cuda::fits(const Penalties& penalties) const {
   const int p2 = *std::max_element(penalties.p2.begin(), penalties.p2.end());
-  // A volume contains L − C along two paths, and the matching costs up to 4 or 3 times.
+  // A volume contains L − C of two paths, and C up to 4 times (4 paths) or 3 times (8 paths).
   return 2 * p2 + (config_.paths == 4 ? 4 : 3) * census_bits(config_.census) <= 255;
 }
 

@@ -2,36 +2,31 @@
 #pragma once
 
 // For .cu files: Stages::match() after the census, with 8-bit sums. It needs at most 256
-// disparities, features of at most 32 bits and penalties with which the sums fit bytes.
+// disparities, features of at most 32 bits, and penalties whose sums fit 8 bits.
 
 #include "cuda/sgm/paths8/paths8_cuda.h"
 
 namespace cudavision::sgm {
 
-/// Matches a picture in bands of `band_rows` rows, from top to bottom. With several bands, the
-/// paths upwards are first followed through all of them, because each band continues the paths of
-/// the next one.
+/// Matches in bands of `band_rows` rows, from top to bottom. Upward paths are first followed
+/// through all bands, because each band continues the paths of the band below.
 class Match8Cuda {
  public:
   static bool supports(const StageConfig& config);
-  /// The bytes of the volumes of a band.
   static std::size_t volume_bytes(const StageConfig& config, int band_rows);
-  /// The bytes of the states between bands.
   static std::size_t state_bytes(const StageConfig& config, int band_rows);
 
-  /// band_rows is a multiple of MatchExtent::row_unit, or covers the picture. volumes points to
-  /// volume_bytes().
+  /// band_rows is a multiple of MatchExtent::row_unit, or all rows. volumes has volume_bytes().
   Match8Cuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
              std::uint8_t* volumes);
 
-  /// True if sums with these penalties fit the bytes.
   bool fits(const Penalties& penalties) const;
-  /// Where a census writes what run() reads.
+  /// The outputs of a census, which run() reads.
   struct Input {
     FeaturePlane left, right;
     StepPenalties steps;
   };
-  /// bits are those of the samples from which the steps are computed.
+  /// bits is the depth of the samples that give the luminance steps.
   Input input(int bits, const Penalties& penalties) const;
   void run(const PathPenalty& penalty, float uniqueness, Subpixel subpixel,
            const WtaResult& winners) const;

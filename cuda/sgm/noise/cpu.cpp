@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of a picture, and the picture filtered to its noise. Sums over windows are made of sums
-// over their columns, all of which are computed for a whole row at once, so that the compiler
-// vectorises them.
+// The noise of a picture, and the filter for it, on the CPU. Sums over windows are built from sums
+// over columns. Both are computed for a whole row at once, so that the compiler vectorises them.
 
 #include <algorithm>
 
@@ -15,8 +14,7 @@ namespace {
 constexpr int radius = 2, side = 2 * radius + 1;  // of the filter's window
 constexpr int estimate_radius = noise::far_spacing;
 
-/// The scratch memory of a band: rows of levels with room at both ends, sums per column, and
-/// histograms of the blocks.
+/// Scratch memory of a band: padded rows of levels, sums of columns, and block histograms.
 class NoiseRows {
  public:
   struct Counts {
@@ -35,7 +33,7 @@ class NoiseRows {
       row = scratch.take<std::uint8_t>(width, estimate_radius);
   }
 
-  /// Loads row y, or the nearest one in the picture, in place of the row that is `rows` above it.
+  /// Loads row y, or the nearest row in the picture, in place of row y − rows.
   void load(const SamplePlane& picture, int y) const {
     const int width = picture.width;
     std::uint8_t* const to = slot(y);
@@ -53,13 +51,12 @@ class NoiseRows {
   std::uint8_t* different;  ///< 0 where a column of a block has equal levels
 
  private:
-  static constexpr int rows = noise_block + 2 * estimate_radius;  // those around a block
+  static constexpr int rows = noise_block + 2 * estimate_radius;  // around a block
   std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
   std::uint8_t* levels_[rows];
 };
 
-/// Counts the blocks in rows of blocks, of which every row_step-th pair counts.
 void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Band& rows,
                   int row_step) {
   const int width = picture.width / noise_block * noise_block;

@@ -15,15 +15,14 @@ struct NoiseArguments {
   NoiseCounts* counts;
   NoiseState* state;
   bool first_frame;
-  int row_step;  // every so many rows of tiles count
+  int row_step;  // only every row_step-th row of tiles is measured
 };
 
 namespace {
 
-/* A block counts the blocks of pixels in a tile of the census of census_gradient: a
- * thread has four neighbouring pixels of a row, and those eight rows below, which are in another
- * row of blocks. The last block to finish evaluates the histograms, and clears them for the next
- * frame. */
+/* A block counts the 8×8 blocks in a tile of the census: a thread has four neighbouring pixels of a
+ * row and the four pixels eight rows below, in the next row of blocks. The last block to finish
+ * evaluates the histograms and clears them for the next frame. */
 
 using gradient::pair_rows;
 using gradient::pixels;
@@ -42,14 +41,14 @@ struct BlockSums {
   std::uint32_t extremes[2][tile_blocks];
 };
 
-/// Returns Σ |N| of a thread's pixels in both rows. own points to the first one in the tile.
+/// Returns Σ |N| of a thread's pixels in both rows. own is the first pixel in the tile.
 template <int kSpacing>
 __device__ uint2 second_differences(const std::uint32_t* own) {
   Row above, here, below;
   above.load<4, 4>(own - kSpacing * tile_pitch);
   here.load<4, 4>(own);
   below.load<4, 4>(own + kSpacing * tile_pitch);
-  // Modulo 2^32. Each half is 512 above the second difference of a column.
+  // Words wrap modulo 2^32. Each half is the column's second difference + 512.
   const auto column = [&](int x) {
     return above.word(x) + below.word(x) - 2 * here.word(x) + 512 * gradient::ones;
   };
@@ -64,7 +63,7 @@ __device__ uint2 second_differences(const std::uint32_t* own) {
   return sums;
 }
 
-/// Adds the numbers of two neighbouring lanes, which share blocks, to those of the tile.
+/// Neighbouring lanes share a block.
 __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blocks]) {
   numbers.x += __shfl_xor_sync(~0u, numbers.x, 1);
   numbers.y += __shfl_xor_sync(~0u, numbers.y, 1);
@@ -72,7 +71,6 @@ __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blo
   atomicAdd(&blocks[lane % 2][lane / 2], lane % 2 == 0 ? numbers.x : numbers.y);
 }
 
-/// Returns whether at[0], at[step] … at[7·step] are equal in this half of the words.
 __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t half) {
   std::uint32_t differences = 0;
 #pragma unroll
@@ -81,8 +79,7 @@ __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t ha
   return (differences & half) == 0;
 }
 
-/// Returns whether one of the four lines three pixels beyond a block is flat. first points to its
-/// first pixel in the tile; half selects its pixels in a word.
+/// Tests the four lines outside a block. first is the block's first pixel, half its half of words.
 __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
   constexpr int before = -noise_spacing(1), after = noise_block - 1 + noise_spacing(1);
   return is_flat_line(first + before * tile_pitch, 1, half) ||
@@ -91,21 +88,19 @@ __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
          is_flat_line(first + after, tile_pitch, half);
 }
 
-/// Adds 1 to a bin. Lanes of the same bin do so together: in a picture without noise all of them
-/// have the same.
+/// Lanes with the same bin add together: in a noise-free picture, all lanes have the same bin.
 __device__ void add_to_bin(std::uint32_t* bins, int bin) {
   const unsigned active = __activemask(), same = __match_any_sync(active, bin);
   if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
     atomicAdd(bins + bin, static_cast<std::uint32_t>(__popc(same)));
 }
 
-/// The quantile of a histogram.
 struct Quantile {
-  std::uint32_t blocks;  ///< their number
+  std::uint32_t blocks;  ///< number of blocks
   int bin;               ///< −1 if there are too few blocks
 };
 
-/// Returns the quantile of a histogram, and clears it. All threads of the block take part.
+/// Also clears the histogram. All threads of the block must call it.
 __device__ Quantile take_quantile(std::uint32_t* bins) {
   constexpr int own_bins = noise_bins / threads;
   __shared__ std::uint32_t warps[threads / 32];

@@ -2,7 +2,7 @@
 #pragma once
 
 // filtered_sample() of noise.h for CUDA: the same results from a few operations on 32-bit floats,
-// and no division. Of the 256 parts of a filtered sample, let B be those of the mean:
+// without division. B is the weight of the mean, in 256ths:
 //
 //   B = 256 − kept = min(256, 256·noise / variance, rounded up)
 //   filtered_sample = 16·level + floor((B·(sum − 25·level) + 200) / 400) + filtered_offset
@@ -14,7 +14,6 @@
 
 namespace cudavision::sgm {
 
-/// Returns number between 0 and 1, or the nearer one of these. Of no number, it returns 0.
 CUDAVISION_HOST_DEVICE inline float saturated(float number) {
 #ifdef __CUDA_ARCH__
   return __saturatef(number);
@@ -23,15 +22,15 @@ CUDAVISION_HOST_DEVICE inline float saturated(float number) {
 #endif
 }
 
-/// Returns B. `reciprocal` is 1 / |minus_variance| with an error of less than 2^-20 of it, or
-/// infinite. noise_256 is 256·noise. Both variances are integers below 2^24.
+/// Returns B. `reciprocal` is 1 / |minus_variance| with a relative error below 2^-20, or infinite.
+/// noise_256 is 256·noise. Both variances are integers below 2^24.
 CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float reciprocal,
                                                   float noise_256) {
-  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients beyond these, and
-  // their errors, do not matter: all quotients above 256 give the same.
+  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 need not be
+  // exact, because their result is the same.
   constexpr float integers = 12582912;  // 1.5·2^23
   const float nearest = std::fmaf(reciprocal, noise_256, integers) - integers;
-  // This is an integer, of which rounding keeps the sign: positive if `nearest` is too small.
+  // The exact value is an integer, and rounding keeps its sign: positive if `nearest` is too small.
   const float missing = std::fmaf(nearest, minus_variance, noise_256);
   return std::fmin(nearest + saturated(missing), 256.0f);
 }
@@ -39,8 +38,8 @@ CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float re
 /// Returns a word whose bits from 8 to 23 are floor((parts·difference + 200) / 400) + 2^14.
 /// difference is sum − 25·level; both are integers.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_in(float parts, float difference) {
-  // A half keeps what is divided away from the multiples of 400, further than the errors of the
-  // factor and of rounding reach. Floats from 2^15 to 2^16 are multiples of 1/256.
+  // Adding 0.5 keeps the dividend away from multiples of 400, by more than the errors of the factor
+  // and of rounding. Floats from 2^15 to 2^16 are multiples of 1/256.
   const float doubtless = std::fmaf(parts, difference, 0.5f);
   constexpr float factor = 1.0f / 400, offset = 49152.5f;  // 2^15 + 2^14 + 200/400
 #ifdef __CUDA_ARCH__

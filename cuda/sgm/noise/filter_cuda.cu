@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Pictures filtered to their noise, on CUDA. A thread has four neighbouring pixels and goes down a
-// strip of rows. It sums the five columns around each pixel once per row, and keeps these sums of
-// the last five rows. Meanwhile, the next row is under way from memory.
+// Filters pictures according to their noise, on CUDA. A thread has four neighbouring pixels and
+// moves down a strip of rows. It sums the five columns around each pixel once per row, and keeps
+// the sums of five rows. The next row is loaded meanwhile.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace cudavision::sgm {
 struct NoiseFilterArguments {
   Samples pictures[2];
   bool aligned[2];  // four samples can be loaded at once
-  int shift;        // from samples to levels of 8 bits
+  int shift;        // from samples to 8-bit levels
   NoiseSource noise;
   FilteredPlane filtered[2];
   bool words[2];     // four samples can be stored at once
@@ -28,13 +28,11 @@ namespace {
 constexpr int threads = 128, pixels = 4, strip_width = 32 * pixels;
 constexpr int radius = 2, side = 2 * radius + 1;
 
-/// The levels of a thread's pixels, and of the four before and after them.
 struct Levels {
   std::uint32_t before, own, after;
 };
 
-/// Reads the levels of a thread's strip. kWords: the picture has whole words of four bytes, which
-/// can be loaded at once. Otherwise the code is far longer.
+/// Reads a thread's strip. With kWords, rows consist of whole words, which needs far less code.
 template <bool kWords>
 class LevelRows {
  public:
@@ -59,7 +57,7 @@ class LevelRows {
     }
   }
 
-  /// Replicates the picture beyond its edges. That waits for what read() loads.
+  /// Replicates the picture beyond its edges. It waits for the loads of read().
   __device__ Levels replicated(const Levels& levels) const {
     if constexpr (!kWords)
       return levels;
@@ -74,7 +72,6 @@ class LevelRows {
   bool aligned_, is_first_, is_last_;
 };
 
-/// The sums of five neighbouring levels, and of their squares, around each of four pixels.
 struct RowSums {
   std::uint32_t sums[pixels], squares[pixels];
   std::uint32_t levels;
@@ -94,7 +91,6 @@ struct RowSums {
   RowSums() = default;
 };
 
-/// Returns sum − 25 times byte kByte of the levels.
 template <int kByte>
 __device__ int difference_of(std::uint32_t levels, std::uint32_t sum) {
   int difference;
@@ -104,7 +100,6 @@ __device__ int difference_of(std::uint32_t levels, std::uint32_t sum) {
   return difference;
 }
 
-/// The sums over the windows around four pixels.
 class Windows {
  public:
   __device__ void add(const RowSums& row) {
@@ -122,13 +117,12 @@ class Windows {
     }
   }
 
-  /// Returns the filtered samples of the pixels, two to a word. noise_256 is that of
-  /// parts_of_mean().
+  /// Two samples per word. parts_of_mean() describes noise_256.
   __device__ uint2 filtered(std::uint32_t levels, float noise_256) const {
     const std::uint32_t mixed[pixels] = {
         mixed_sample<0>(levels, noise_256), mixed_sample<1>(levels, noise_256),
         mixed_sample<2>(levels, noise_256), mixed_sample<3>(levels, noise_256)};
-    // The halves of the sums below fit, so that none borrows from the other.
+    // The sums below fit their halves, so there is no borrow between halves.
     constexpr std::uint32_t offset = filtered_offset * 0x00010001u - (0x00010001u << 14);
     return {__byte_perm(mixed[0], mixed[1], 0x6521) + __byte_perm(levels, 0, 0x4140) * 16 + offset,
             __byte_perm(mixed[2], mixed[3], 0x6521) + __byte_perm(levels, 0, 0x4342) * 16 + offset};
@@ -137,7 +131,7 @@ class Windows {
  private:
   template <int kByte>
   __device__ std::uint32_t mixed_sample(std::uint32_t levels, float noise_256) const {
-    // Below 2^24, which a float represents.
+    // Below 2^24, so a float represents it exactly.
     const auto minus_variance =
         static_cast<float>(static_cast<int>(sums_[kByte] * sums_[kByte] + squares_[kByte]));
     float reciprocal;
@@ -165,7 +159,7 @@ __device__ void store_filtered(const FilteredPlane& plane, bool words, int x, in
       to[i] = static_cast<std::uint16_t>((i < 2 ? samples.x : samples.y) >> 16 * (i % 2));
 }
 
-/// Filters the rows from top to before end, of which (x, top) is the thread's first pixel.
+/// (x, top) is the thread's first pixel.
 template <bool kWords>
 __device__ void filter_strip(const NoiseFilterArguments& a, int which, int x, int top, int end,
                              float noise_256) {
@@ -197,7 +191,6 @@ __device__ void filter_strip(const NoiseFilterArguments& a, int which, int x, in
   }
 }
 
-/// Likewise without noise.
 __device__ void copy_strip(const NoiseFilterArguments& a, int which, int x, int top, int end) {
   const Samples& picture = a.pictures[which];
 #pragma unroll 4
@@ -265,7 +258,7 @@ void NoiseFilterCuda::run(const SamplePlane* const* pictures, const FilteredPlan
   a.shift = config_.bits - 8;
   a.noise = noise;
   a.strips = (config_.width + strip_width - 1) / strip_width;
-  // All strips are on the card at once. Shorter ones than the window would only repeat sums.
+  // All strips run at once. Strips with fewer rows than the window would mostly repeat sums.
   const int bands = std::max(1, resident_strips_ / (count * a.strips));
   a.rows = std::max(side, (config_.height + bands - 1) / bands);
   const int strips = a.strips * ((config_.height + a.rows - 1) / a.rows);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Path aggregation. The horizontal paths of a row depend on no other row, so rows run in parallel;
-// these paths write the sums, and all others add to them. The other paths come from the previous
-// row, so columns run in parallel: a thread follows the downward paths of its columns in row y and
-// then the upward paths in row height − 1 − y. Diagonal paths cross into neighbouring columns,
-// which takes a barrier after each row.
+// Path aggregation on the CPU. The horizontal paths of a row depend on no other row, so rows run in
+// parallel. They write the sums, and the other paths add to them. The other paths come from the
+// previous row, so columns run in parallel: a thread follows the downward paths of its columns in
+// row y and then the upward paths in row height − 1 − y. Diagonal paths cross into neighbouring
+// columns, which takes a barrier after each row.
 //
-// Each of the three passes computes the matching costs again, because that takes less time than
-// storing them.
+// Each of the three passes computes the matching costs again, which is faster than storing them.
 
 #include <algorithm>
 #include <vector>
@@ -20,7 +19,6 @@
 namespace cudavision::sgm {
 namespace {
 
-/// The arguments of AggregateCpu::run().
 struct Job {
   SamplePlane picture;
   bool eight_bit;  ///< see StageConfig
@@ -29,8 +27,8 @@ struct Job {
   std::uint16_t* sums;
 };
 
-/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary if
-/// (x + dx, y + dy) lies outside the picture, because paths begin there and do not use it.
+/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. Steps from outside
+/// the picture get any value, which paths do not use.
 template <class Value>
 void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
   const SamplePlane& picture = job.picture;
@@ -58,8 +56,6 @@ void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, s
     find_penalties<std::uint16_t>(job, y, begin, end, dx, dy, p2);
 }
 
-/// Calls work(planes, Feature()) with the number of bytes in a feature of the census and with its
-/// type.
 template <class Work>
 void with_features(Config::Census census, const Work& work) {
   switch ((census_bits(census) + 7) / 8) {
@@ -77,7 +73,6 @@ const Feature* row_of(const void* features, int y, int width) {
   return static_cast<const Feature*>(features) + std::int64_t{y} * width;
 }
 
-/// The scratch memory of a band for the horizontal paths of a row.
 struct RowMemory {
   RowMemory(Scratch& scratch, const StageConfig& config)
       : planes(
@@ -91,8 +86,8 @@ struct RowMemory {
   std::uint8_t *planes, *matching, *p2_right, *p2_left, *costs;
 };
 
-/// Follows both paths of a row at once. Each step of a path depends on the one before; the two
-/// paths are independent, so their instructions overlap. sums are those of the row.
+/// Follows both paths of a row at once, because they are independent and their instructions
+/// overlap. sums points to the row's sums.
 CUDAVISION_TARGET_CLONES
 void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_value,
                     std::uint16_t* sums) {
@@ -150,8 +145,8 @@ void run_horizontal(const StageRows& rows, const Job& job) {
   });
 }
 
-/// The costs that the downward or the upward paths have reached in a row. Path p comes from column
-/// x + dx[p] of the previous row. Columns −1 and width stand for the outside of the picture.
+/// The costs of the downward or the upward paths in a row. Path p comes from column x + dx[p] of
+/// the previous row. Columns −1 and width represent the outside of the picture.
 struct PathRow {
   static constexpr int max_paths = 3;
   static constexpr int dx[max_paths] = {0, -1, 1};
@@ -162,7 +157,6 @@ struct PathRow {
   const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
 };
 
-/// The scratch memory of a band of columns.
 struct ColumnMemory {
   ColumnMemory(Scratch& scratch, const StageConfig& config)
       : planes(
@@ -204,7 +198,6 @@ CUDAVISION_TARGET_CLONES void add_columns(const StageConfig& config, const Featu
 
 }  // namespace
 
-/// The vertical paths, and the diagonal ones where there are 8.
 class VerticalPathsCpu {
  public:
   VerticalPathsCpu(Device& device, const StageConfig& config)
@@ -238,7 +231,7 @@ class VerticalPathsCpu {
  private:
   static constexpr int min_columns = 32;  // per chunk: fewer are not worth a task
 
-  using Rows = PathRow[2];  ///< row y is number y % 2, the previous row the other one
+  using Rows = PathRow[2];  ///< row y has index y % 2
 
   void allocate(Device& device, PathRow& row) {
     const int columns = config_.width + 2;
@@ -251,8 +244,7 @@ class VerticalPathsCpu {
     }
   }
 
-  /// Resets the rows that the first step of each direction uses as the previous row, because a path
-  /// that comes from outside the picture has no costs yet.
+  /// Paths from outside the picture have no costs yet.
   void start() const {
     for (int p = 0; p < paths_; ++p)
       for (const int end : {0, 1}) {
@@ -263,7 +255,7 @@ class VerticalPathsCpu {
       }
   }
 
-  /// Adds to columns [begin, end). direction is 1 for the downward paths, −1 for the upward ones.
+  /// direction is 1 for the downward paths, −1 for the upward paths.
   void run_row(const Job& job, const ColumnMemory& memory, int begin, int end, int y, int direction,
                const Rows& rows) const {
     for (int p = 0; p < paths_; ++p)

@@ -12,8 +12,8 @@ namespace cudavision::sgm {
 
 struct P2Arguments {
   Samples picture;
-  int shift;       // from samples to the luminance that counts
-  int step_shift;  // from its steps to the table
+  int shift;       // from samples to the luminance of the steps
+  int step_shift;  // from luminance steps to table indices
   std::uint8_t table[256];
   PathPenalty penalty;
   std::uint32_t* p2[2];  // see P2Maps
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   if (x >= a.picture.width)
     return;
   const int here = static_cast<int>(a.picture.at(x, y) >> a.shift);
-  // P2 has no effect where a path begins, so it may have any value for a step from beyond the edge.
+  // P2 has no effect where a path begins, so it is arbitrary for steps from outside the picture.
   const auto p2 = [&](int dx, int dy) {
     const int step = here - static_cast<int>(a.picture.at_or_edge(x - dx, y - dy) >> a.shift);
     return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> a.step_shift]);

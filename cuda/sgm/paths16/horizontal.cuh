@@ -3,10 +3,9 @@
 
 // For .cu files: the kernel of the horizontal paths.
 //
-// The two paths of a row start from its ends at the same time. Up to the middle each path is the
-// first to visit a pixel and stores its costs as bytes, in the memory of the pixel's sums. From the
-// middle on, in a second launch, each path reads the other's costs there and overwrites them with
-// the sums.
+// The two paths of a row start at its ends at the same time. In the first launch, each path runs to
+// the middle and stores its costs as bytes, in the memory of the pixels' sums. In the second
+// launch, each path runs on, reads the other path's costs and overwrites them with the sums.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/path_penalty.cuh"
@@ -26,25 +25,23 @@ struct HorizontalArguments {
   int lanes;
 };
 
-/// A block is one warp, so that the compiler sees that its threads stay together.
+/// A block is one warp, so the compiler knows that its threads stay together.
 constexpr int horizontal_threads = 32;
 
-/// The number of blocks that a multiprocessor should hold. With 17, 132 multiprocessors hold all
-/// the warps of 1080 rows at once. Some GPUs hold no more than 16 blocks per multiprocessor.
+/// Blocks per multiprocessor. With 17, 132 multiprocessors hold all warps of 1080 rows at once.
+/// Some GPUs hold at most 16 blocks.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
 constexpr int horizontal_blocks = 16;
 #endif
 
-/// Returns the shared memory of a block.
 inline std::size_t horizontal_shared_bytes(const HorizontalPlan& plan, int disparities,
                                            int feature_bytes) {
   return static_cast<std::size_t>(plan.units) *
          static_cast<std::size_t>(horizontal_row_bytes(disparities, feature_bytes));
 }
 
-/// Follows a path from pixel to pixel.
 template <int kWords, int kUnits, class Feature, bool kSecond>
 class HorizontalPath {
  public:
@@ -82,15 +79,13 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, the first of which is number `from` in the row's shared memory. steps is
-  /// the number of steps left until the end of the path.
+  /// Takes `count` steps, from step `from` in shared memory on. `steps` are left to the path's end.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
     if (count > 0)
       advance_block<false>(from, count, steps);
   }
-  /// Loads the other path's costs for the first steps.
   __device__ void look_ahead(int steps) {
     if constexpr (kSecond)
 #pragma unroll
@@ -102,11 +97,9 @@ class HorizontalPath {
  private:
   using Order = HorizontalOrder<kWords>;
   using Bytes = typename Order::Bytes;
-  // The number of steps from the load of the other path's costs to their use. It is smaller for
-  // wide features, which need the registers.
+  // Steps from the load of the other path's costs to their use, as registers allow.
   static constexpr int ahead = (sizeof(Feature) == 8 ? 16 : 32) / kWords;
-  // The number of steps that are unrolled: as many as the features take to rotate through all
-  // words.
+  // Unrolled steps: enough to rotate the features through all words.
   static constexpr int block = kWords > ahead ? kWords : ahead;
   static constexpr int vector = 16 / static_cast<int>(sizeof(Feature));
   static constexpr int window = kWords < vector ? kWords : vector;  // features per load
@@ -115,7 +108,7 @@ class HorizontalPath {
 
   __device__ Bytes* at(int step, int offset = 0) const {
     int stride = stride_;
-    make_opaque(stride);  // or the compiler keeps an address for each step in registers
+    make_opaque(stride);  // otherwise the compiler keeps an address per step in registers
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
@@ -133,8 +126,8 @@ class HorizontalPath {
     for (int j = 0; j < block; ++j) {
       if (!kWhole && j >= count)
         break;
-      // All lanes have read what is overwritten from here on. With 16 words the barrier also keeps
-      // the compiler from computing costs far ahead, which would spill.
+      // All lanes must have read costs before they are overwritten. With 16 words, the barrier also
+      // prevents spilling by early computation.
       if constexpr (kSecond || kWords == 16)
         if (j % ahead == 0)
           __syncwarp();
@@ -147,9 +140,8 @@ class HorizontalPath {
       if (j % 4 == 0)
         bounds = *reinterpret_cast<const Pack<std::uint32_t, 4>*>(row_.bounds + from + j);
 
-      // The right picture's features at this lane's disparities. At the next pixel, each of them
-      // belongs to the next disparity. Instead of moving the features, the loop rotates their
-      // indices.
+      // The right features at this lane's disparities. At the next pixel, each feature belongs to
+      // the next disparity, so the loop rotates indices instead of moving features.
       low_[j % kWords] = low.at[j % window];
       high_[j % kWords] = high.at[j % window];
       std::uint32_t costs[kWords];
@@ -183,7 +175,7 @@ class HorizontalPath {
   const HorizontalRow<Feature, kUnits>& row_;
   const Order order_;
   unsigned char* at_;  // this lane's bytes at the pixel of the next step
-  const int upper_;    // bytes from sums of the lower half to those of the upper half
+  const int upper_;    // bytes from the sums of the lower half to the sums of the upper half
   const int stride_;   // bytes from one pixel to the next
   const std::uint32_t p1_;
   const int ring_;
@@ -194,7 +186,6 @@ class HorizontalPath {
   Bytes others_[kSecond ? ahead : 1];  // the other path's costs
 };
 
-/// The first half of the warps follows the paths to the right, the second half those to the left.
 template <int kWords, int kUnits, class Feature, bool kSecond>
 __global__ void __launch_bounds__(horizontal_threads,
                                   kUnits == 1 && kWords <= 4 ? horizontal_blocks : 1)
@@ -208,7 +199,7 @@ __global__ void __launch_bounds__(horizontal_threads,
   const int warp = static_cast<int>(blockIdx.x);
   const bool forward = warp < warps;
   const int direction = forward ? 1 : -1;
-  // A warp's surplus rows repeat the last row.
+  // Surplus rows of a warp repeat the last row.
   const int y = min((forward ? warp : warp - warps) * kUnits + lanes.unit, a.height - 1);
   const std::int64_t first = static_cast<std::int64_t>(y) * a.width;
 

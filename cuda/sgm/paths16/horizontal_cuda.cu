@@ -17,7 +17,7 @@ Kernel<HorizontalArguments> kernel_of(int feature_bytes, bool second) {
                 : horizontal_kernel<kWords, kUnits, std::uint32_t, false>;
 }
 
-/// If second is true, the kernel is for the half of the rows from the middle on.
+/// If second is true, returns the kernel of the second launch, from the middle of the rows on.
 Kernel<HorizontalArguments> kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
   switch (plan.words) {
     case 2:

@@ -3,25 +3,22 @@
 
 // For .cu files: the costs of a horizontal path, spread over the lanes of a warp.
 //
-// Each step of a path depends on the one before, so a row uses as many lanes as possible with few
-// words each. Steps are then short, and there are many warps. Words are those of path_lanes.cuh,
-// but a path to the left counts its disparities from the largest one down. The feature that is new
-// at the next pixel then belongs to the first disparity in either direction, and the same code
-// serves both. Only results in memory are put back into the usual order.
+// The steps of a path depend on each other. So a row uses as many lanes as possible, with few words
+// each: steps are short, and there are many warps. Words are laid out as in path_lanes.cuh, but
+// leftward paths count disparities from the largest down. The new feature at the next pixel then
+// belongs to the first disparity in both directions. Only results in memory have the usual order.
 
 #include "cuda/sgm/paths16/path_lanes.cuh"
 
 namespace cudavision::sgm {
 
-/// Describes how the disparities of a row are spread over a warp.
 struct HorizontalPlan {
   int words = 2;   ///< per lane: K
   int lanes = 32;  ///< per row: D/2K
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities, a warp follows several rows. With one row and one word per lane, most
-/// of the work would be that which does not depend on the number of words.
+/// With 32 or 64 disparities, a warp follows several rows: one word per lane is inefficient.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -31,20 +28,19 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// kCount numbers, aligned so that they are loaded and stored at once or in vectors of 16 bytes.
+/// kCount numbers, aligned for a single load or store, or for vectors of 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
 };
 
-/// The place of the calling thread in its warp. A row's surplus lanes repeat its last lane, stores
-/// included, so that no step needs to test for them.
+/// The thread's position in its warp. Surplus lanes of a row repeat its last lane, also its stores.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // per row
 
-  int unit;    ///< the number of the row in the warp
-  int thread;  ///< the number of the thread in the row
+  int unit;    ///< the row in the warp
+  int thread;  ///< the thread in the row
   int lane;
 
   __device__ explicit HorizontalLanes(int lanes) {
@@ -56,8 +52,7 @@ struct HorizontalLanes : NeighbouringLanes {
         unit * threads + (lane == lanes - 1 ? 0 : lane + 1));
   }
 
-  /// Returns the smallest cost of a path, in both halves. minimum holds the smallest costs of the
-  /// lane.
+  /// minimum is the minimum of the lane's words. Returns the path's minimum in both halves.
   __device__ std::uint32_t min_cost(std::uint32_t minimum) const {
     // With equal halves, words compare like their halves.
     minimum = __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
@@ -74,7 +69,7 @@ struct HorizontalLanes : NeighbouringLanes {
 };
 
 /// Takes one step of the path, as advance() in path_lanes.cuh does. bound is m + P2 − P1 in both
-/// halves, which do not borrow from each other because P1 < P2.
+/// halves. P1 < P2, so halves do not borrow.
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,
@@ -91,8 +86,7 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// The order of a lane's costs in memory for either direction. In a path to the left, words are in
-/// reverse order and have their halves exchanged.
+/// A lane's costs in memory. In leftward paths, words are reversed and their halves exchanged.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;
@@ -110,8 +104,8 @@ struct HorizontalOrder {
         to_low(forward ? 0x5410 : 0x3276),
         to_high(forward ? 0x7632 : 0x1054) {}
 
-  /// Packs costs into bytes. A word of bytes combines a word from the front with its counterpart
-  /// from the back, so that both directions have the same words.
+  /// Packs costs into bytes. A packed word combines a word from the front with its counterpart from
+  /// the back, so that both directions have the same words.
   __device__ Bytes bytes(const std::uint32_t (&words)[kWords]) const {
     Bytes bytes;
 #pragma unroll
@@ -124,8 +118,7 @@ struct HorizontalOrder {
                           : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
   }
 
-  /// Returns sums in the order of disparities: those of the lower or of the upper half of all
-  /// disparities.
+  /// Returns half of the lane's sums, in ascending order.
   __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
     Sums sums;
 #pragma unroll

@@ -2,8 +2,7 @@
 #pragma once
 
 // For .cu files: the features and P2 of a row in shared memory, staged for the next steps of a path
-// while it takes the previous ones. Staging applies the edges of the picture, so that the steps
-// need no bounds checks.
+// during the current steps. Staging handles the picture's edges.
 
 #include "cuda/sgm/paths16/horizontal_lanes.cuh"
 
@@ -11,20 +10,17 @@ namespace cudavision::sgm {
 
 constexpr int horizontal_stage = 32;  // steps staged at once
 
-/// The right picture's features are in a ring: at a given step, number `step − d` is that of
-/// disparity d. The beginning of the ring is repeated after its end, so that vector loads do not
-/// wrap.
+/// The right features are in a ring: at a given step, entry `step − d` belongs to disparity d. The
+/// beginning of the ring is repeated after its end, so that vector loads do not wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }
 
-/// Returns the shared memory of each row of a warp.
 __host__ __device__ inline int horizontal_row_bytes(int disparities, int feature_bytes) {
   return (horizontal_ring(disparities) + 2 * horizontal_stage) * feature_bytes +
          horizontal_stage * static_cast<int>(sizeof(std::uint32_t));
 }
 
-/// A row in the order in which a path visits it.
 template <class Feature, int kUnits>
 class HorizontalRow {
  public:
@@ -32,9 +28,8 @@ class HorizontalRow {
   Feature* left;
   std::uint32_t* bounds;  // P2 − P1 in both halves
 
-  /// left_row, right_row and p2_row are the beginnings of the rows, and begin is the column of the
-  /// first step. seen is the column of the right picture's feature that the first step compares at
-  /// the path's disparity 0.
+  /// left_row, right_row and p2_row point to column 0, and begin is the column of the first step.
+  /// seen is the right picture's column that the first step compares at the path's disparity 0.
   __device__ HorizontalRow(const HorizontalLanes<kUnits>& lanes, unsigned char* shared,
                            int disparities, const Feature* left_row, const Feature* right_row,
                            const std::uint32_t* p2_row, int width, bool replicates, int begin,
@@ -60,7 +55,6 @@ class HorizontalRow {
     load(0);
   }
 
-  /// Stores to shared memory what load() has loaded.
   __device__ void put() {
     __syncwarp();
 #pragma unroll
@@ -76,7 +70,6 @@ class HorizontalRow {
     __syncwarp();
   }
 
-  /// Loads the steps from `first` on into registers.
   __device__ void load(int first) {
 #pragma unroll
     for (int i = 0; i < kUnits; ++i) {

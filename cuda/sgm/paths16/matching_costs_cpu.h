@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Matching costs of the pixels of a row, for all disparities of a pixel at once. The features are
-// split into planes, one per byte of a feature, and the right picture's lie from right to left. The
-// features that a pixel meets at neighbouring disparities are then neighbours in memory, so that a
-// 64-bit word compares eight disparities.
+// Matching costs of a row's pixels, for all disparities of a pixel at once. Features are split into
+// planes, one per byte, and the right picture's planes are reversed. So the features at
+// neighbouring disparities are neighbours in memory, and a 64-bit word compares eight disparities.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace cudavision::sgm {
 
-/// Counts the bits that are set in each byte, summed over the planes. planes is 3, 4 or 8.
+/// Returns the number of set bits in each byte, summed over the planes. planes is 3, 4 or 8.
 template <int planes>
 [[gnu::always_inline]] inline std::uint64_t count_bits(const std::uint64_t* differences) {
   constexpr std::uint64_t every = 0x0101010101010101u;
@@ -35,7 +34,6 @@ template <int planes>
   return sum;
 }
 
-/// std::reverse() for bytes, eight at a time.
 [[gnu::always_inline]] inline void reverse_bytes(std::uint8_t* begin, std::uint8_t* end) {
   for (; end - begin >= 16; begin += 8, end -= 8) {
     std::uint64_t first, last;
@@ -49,7 +47,6 @@ template <int planes>
   std::reverse(begin, end);
 }
 
-/// The features of columns [begin, end) of a row.
 template <int planes>
 class FeaturePlanes {
  public:
@@ -57,7 +54,6 @@ class FeaturePlanes {
     return static_cast<std::size_t>(planes) * pitch(width, disparities);
   }
 
-  /// memory has bytes() bytes.
   FeaturePlanes(const StageConfig& config, std::uint8_t* memory)
       : width_(config.width),
         minimum_(config.minimum),
@@ -66,13 +62,12 @@ class FeaturePlanes {
         pitch_(pitch(config.width, config.disparities)),
         right_(memory) {}
 
-  /// left and right are the row's features.
   template <class Feature>
   [[gnu::always_inline]] void load(const Feature* left, const Feature* right, int begin, int end) {
     left_ = reinterpret_cast<const std::uint8_t*>(left);
     end_ = end;
     const int count = end - begin + disparities_ - 1;
-    const int last = end - 1 - minimum_;  // the column of the right picture at place 0
+    const int last = end - 1 - minimum_;  // right column at index 0
     const int first_inside = clamp(last - width_ + 1, count), first_beyond = clamp(last + 1, count);
     for (int p = 0; p < planes; ++p) {
       std::uint8_t* const plane = right_ + static_cast<std::size_t>(p) * pitch_;
@@ -80,7 +75,7 @@ class FeaturePlanes {
         return replicates_ ? static_cast<int>(right[x] >> (8 * p) & 0xff) : 0;
       };
       std::memset(plane, beyond(width_ - 1), static_cast<std::size_t>(first_inside));
-      // Two loops, because GCC 12 does not vectorise one that narrows and reverses.
+      // Two loops, because GCC 12 does not vectorise a loop that narrows and reverses.
       const int inside = first_beyond - first_inside;
       const Feature* const from = right + (last - first_beyond + 1);
       std::uint8_t* const __restrict to = plane + first_inside;
@@ -93,7 +88,6 @@ class FeaturePlanes {
     }
   }
 
-  /// Writes the costs of pixel x, begin ≤ x < end.
   template <class Feature>
   [[gnu::always_inline]] void costs(int x, std::uint8_t* __restrict costs) const {
     Feature feature;

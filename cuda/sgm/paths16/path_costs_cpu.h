@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// One step along paths: computes the path costs of a pixel at all disparities from those of the
-// previous pixel.
+// One step along paths: computes a pixel's path costs from the previous pixel's costs.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace cudavision::sgm {
 
-/// The path costs of some pixels, a byte for each disparity. A gap of bytes that are larger than
-/// any cost lies between pixels and at both ends, so that d − 1 and d + 1 need no bounds check.
+/// Path costs of some pixels, one byte per disparity. Bytes between pixels and at both ends exceed
+/// all costs, so d − 1 and d + 1 need no bounds check.
 class PathCosts {
  public:
   static constexpr std::size_t gap = 32;
@@ -21,7 +20,6 @@ class PathCosts {
   }
 
   PathCosts() = default;
-  /// memory has bytes(pixels, disparities) bytes.
   PathCosts(std::uint8_t* memory, int pixels, int disparities)
       : costs_(memory + gap), pixels_(pixels), disparities_(disparities) {
     std::memset(memory, 0xff, bytes(pixels, disparities));
@@ -33,8 +31,7 @@ class PathCosts {
     return costs_ + static_cast<std::size_t>(pixel) * pitch(disparities_);
   }
 
-  /// Makes a pixel stand for one outside the picture: the path costs after it are the matching
-  /// costs alone.
+  /// Resets a pixel to the outside of the picture: the path costs after it are the matching costs.
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
   int pixels() const { return pixels_; }
@@ -46,17 +43,15 @@ class PathCosts {
   int pixels_ = 0, disparities_ = 0;
 };
 
-/// A step of a path from one pixel to the next.
 struct PathStep {
   const std::uint8_t* before;  ///< costs of the previous pixel
   std::uint8_t* costs;         ///< receives the costs of this pixel
-  std::uint8_t minimum;        ///< smallest cost of the previous pixel; becomes that of this pixel
+  std::uint8_t minimum;        ///< smallest cost of the previous pixel, then of this pixel
   std::uint8_t p2;
 };
 
-/// Returns the path cost of one disparity from the previous pixel's costs at d − 1, d and d + 1 and
-/// their smallest, m. bound is m + P2 − P1. Nothing exceeds a byte: m is at most the bits of a
-/// feature, and L' at most that + P2.
+/// The path cost of a disparity, from the previous pixel's costs at d − 1, d and d + 1 and their
+/// minimum m. bound is m + P2 − P1. Bytes suffice: m ≤ feature bits, L' ≤ feature bits + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,
                                                      std::uint8_t minimum, std::uint8_t bound,
@@ -66,7 +61,7 @@ struct PathStep {
                                    static_cast<std::uint8_t>(std::min(same, other) - minimum));
 }
 
-/// Takes a step of one path. With `first`, writes the sums instead of adding to them.
+/// With `first`, writes the sums instead of adding to them.
 template <bool first>
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep& path, std::uint16_t* sums) {
@@ -87,7 +82,6 @@ template <bool first>
   path.minimum = next;
 }
 
-/// Takes the steps of three paths to the same pixel.
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep (&paths)[3],
                                            std::uint16_t* sums) {

@@ -3,11 +3,10 @@
 
 // For .cu files: the path costs of one pixel in the registers of some lanes of a warp.
 //
-// A word holds the costs of two disparities as halves of 16 bits: word k of lane l holds those of
-// l·K + k and, D/2 further, of D/2 + l·K + k. The neighbours of both disparities are then in the
-// same words: the previous and the next one. The words before the first one of a lane and after its
-// last one come from other lanes. Path costs are at most 255 and all sums of the recurrence less
-// than 2^16, so halves never carry or borrow, and plain 32-bit arithmetic serves both.
+// A word holds the costs of two disparities as 16-bit halves: word k of lane l holds disparities
+// l·K + k and D/2 + l·K + k. The neighbours of both disparities are in the previous and in the next
+// word. Neighbours of a lane's first and last words come from other lanes. Path costs are at most
+// 255 and all sums below 2^16, so halves of 32-bit words never carry or borrow.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +18,6 @@ namespace cudavision::sgm {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// Describes how the disparities of a pixel are spread over a warp in a sweep.
 struct PathPlan {
   int words = 8;  ///< per lane: K
   int lanes = 8;  ///< per pixel: D/2K
@@ -38,15 +36,14 @@ inline PathPlan path_plan(int disparities) {
   return plan;
 }
 
-/// The neighbours of the calling thread's lane in the circle of lanes that share a pixel.
+/// The calling lane's neighbours in the circle of a pixel's lanes.
 struct NeighbouringLanes {
   int before, after;
-  /// Selectors of __byte_perm. Beyond the range of disparities the cost is 0xffff; the disparity
-  /// after the end of the lower half is the first one of the upper half.
+  /// Selectors of __byte_perm. Outside the disparity range the cost is 0xffff. The disparity after
+  /// the lower half is the first disparity of the upper half.
   unsigned take_before, take_after;
 
-  /// lane is the calling thread's. lane_before and lane_after are those of its neighbours in the
-  /// warp.
+  /// lane is the lane's index in the pixel, lane_before and lane_after its neighbours' in the warp.
   __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
     before = lane_before;
     after = lane_after;
@@ -54,22 +51,19 @@ struct NeighbouringLanes {
     take_after = lane == lanes - 1 ? 0x5432 : 0x3210;
   }
 
-  /// Returns the word before this lane's first one. last holds the last word of each lane.
   __device__ std::uint32_t word_before(std::uint32_t last) const {
     return __byte_perm(__shfl_sync(whole_warp, last, before), 0xffffffffu, take_before);
   }
-  /// Returns the word after this lane's last one. first holds the first word of each lane.
   __device__ std::uint32_t word_after(std::uint32_t first) const {
     return __byte_perm(__shfl_sync(whole_warp, first, after), 0xffffffffu, take_after);
   }
 };
 
-/// The place of the calling thread in its warp. The lanes of a pixel are interleaved with those of
-/// the other pixels, so that neighbouring threads access neighbouring pixels.
+/// The thread's position in its warp. Neighbouring threads belong to neighbouring pixels.
 template <int kSteps>
 struct PathLanes : NeighbouringLanes {
-  int lane;  ///< the number of the lane in the pixel
-  int unit;  ///< the number of the pixel in the warp
+  int lane;  ///< the lane in the pixel
+  int unit;  ///< the pixel in the warp
   bool used;
   int ahead[kSteps];  ///< the lanes 1, 2, 4… further in the circle
 
@@ -89,9 +83,8 @@ struct PathLanes : NeighbouringLanes {
     set(lane, lanes, used ? place_before : number, ahead[0]);
   }
 
-  /// Returns the smallest word of the pixel's lanes, for each half separately.
   __device__ std::uint32_t minimum(std::uint32_t word) const {
-    // Lanes that are counted twice in the circle do not change the minimum.
+    // Lanes that are counted twice do not change the minimum.
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
       word = __vminu2(word, __shfl_sync(whole_warp, word, ahead[i]));
@@ -99,7 +92,6 @@ struct PathLanes : NeighbouringLanes {
   }
 };
 
-/// Returns the smallest of a lane's words, for each half separately.
 template <int kWords>
 __device__ std::uint32_t min_of(const std::uint32_t (&words)[kWords]) {
   std::uint32_t minimum = words[0];
@@ -109,15 +101,14 @@ __device__ std::uint32_t min_of(const std::uint32_t (&words)[kWords]) {
   return __vminu2(minimum, words[kWords - 1]);
 }
 
-/// Returns the smallest cost of a path, in both halves. minimum is the smallest of the lane's
-/// words.
+/// minimum is the minimum of the lane's words. Returns the path's minimum in both halves.
 template <int kSteps>
 __device__ std::uint32_t min_cost(const PathLanes<kSteps>& lanes, std::uint32_t minimum) {
   minimum = lanes.minimum(minimum);
   return __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 }
 
-/// Finds the smallest costs of two paths, with as many shuffles as for one.
+/// Finds the smallest costs of two paths with as many shuffles as for one path.
 template <int kSteps>
 __device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                           std::uint32_t& second) {
@@ -162,7 +153,6 @@ __device__ void store_bytes(const std::uint32_t (&path)[kWords], uint4* to) {
                  __byte_perm(path[i + 6], path[i + 7], 0x6420)};
 }
 
-/// Returns word k out of the vectors that store_bytes() wrote.
 template <int kVectors>
 __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   const uint4& vector = bytes[k / 8];
@@ -171,9 +161,8 @@ __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   return __byte_perm(word, 0, k % 2 == 0 ? 0x4140 : 0x4342);
 }
 
-/// Puts a lane's costs into the order of disparities, which is that of the sums. The first half of
-/// the vectors receives those in the words' lower halves, the second half receives those that lie
-/// D/2 further.
+/// Puts a lane's costs into the order of the sums. The first half of the vectors receives the
+/// words' lower halves. The second half receives the upper halves, D/2 disparities further.
 template <int kWords>
 __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[kWords / 4]) {
 #pragma unroll
@@ -188,8 +177,7 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
     }
 }
 
-/// Returns a word with these halves. It uses the multiplier, because the logic units have more to
-/// do.
+/// Returns a word with these halves. It uses the multiplier, because the logic units are busier.
 __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t word;
@@ -200,8 +188,7 @@ __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high)
 #endif
 }
 
-/// Hides the computation of a number from the compiler, which then keeps the number instead of
-/// computing it again.
+/// Hides the computation of a number, so that the compiler keeps it instead of computing it again.
 template <class Number>
 __device__ void make_opaque(Number& number) {
   static_assert(sizeof(Number) == 4);
@@ -210,7 +197,6 @@ __device__ void make_opaque(Number& number) {
 #endif
 }
 
-/// The same for a pointer to global memory.
 template <class T>
 __device__ void make_opaque(T*& pointer) {
 #ifdef __CUDA_ARCH__
@@ -220,8 +206,7 @@ __device__ void make_opaque(T*& pointer) {
 #endif
 }
 
-/// Returns the right picture's feature at column x. Beyond the ends of the row, it is 0 or the
-/// outermost feature.
+/// Returns the right feature at column x. Outside the row, it is 0 or the outermost feature.
 template <class Feature>
 __device__ Feature right_feature_at(const Feature* row, int x, int width, bool replicates) {
   const int nearest = max(0, min(x, width - 1));

@@ -5,29 +5,28 @@
 //
 // A sweep follows all downward or all upward paths together, so that they share the matching costs
 // and one read and write of the sums. The two sweeps start from opposite ends at the same time and
-// swap halves in the middle, so that they never work on the same row at once.
+// swap halves in the middle. So they never process the same row at once.
 //
-// A block has a tile of columns. Diagonal paths cross the borders of tiles. To spare blocks from
-// waiting for each other, a launch covers only a strip of rows, and each block also follows the
-// paths that enter its tile during the strip: those of a halo of columns on both sides, which
-// shrinks by one column per row. Straight paths live in registers; diagonal ones in shared memory,
-// since they move to the next column in the next row. Between launches all paths are stored in
-// device memory, as bytes.
+// A block has a tile of columns. Diagonal paths cross the borders of tiles. To avoid
+// synchronisation between blocks, a launch covers only a strip of rows, and each block also follows
+// the paths that enter its tile during the strip. They come from a halo of columns on both sides,
+// which shrinks by one column per row. Straight paths are in registers. Diagonal paths are in
+// shared memory, because they move to the next column in each row. Between launches, paths are
+// bytes in device memory.
 
 #include "cuda/sgm/paths16/sweep_tile.cuh"
 
 namespace cudavision::sgm {
 
-/// Returns the most threads of a block: as many as leave each thread the registers that it needs.
+/// Returns the largest number of threads that leaves enough registers to each thread.
 constexpr int sweep_threads(int words, int feature_bytes) {
   if (feature_bytes == 4)
     return words == 8 ? 512 : 384;
   return words == 8 ? 384 : 256;
 }
 
-/// Returns how many features of the next row a thread loads early: as many as it has registers for,
-/// which are fewer on Jetson Thor, and when a CUDA toolkit before 13 compiles this, on cards of 8.6
-/// and 8.9, and in one of the kernels for cards of 7.5.
+/// Returns how many features of the next row a thread loads early. Fewer registers are free on
+/// Jetson Thor and, with CUDA toolkits before 13, on 8.6 and 8.9 and in one kernel for 7.5.
 __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes,
                                         [[maybe_unused]] int steps) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100
@@ -41,12 +40,11 @@ __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_
   return words == 8 ? 2 : 1;
 }
 
-/// The columns of a warp: in the tile, or in the halo on one of its sides.
 struct SweepColumns {
   bool main, left_side;
   int slot;     // of the first column
   int end;      // of the slots of the tile or the side
-  int nearest;  // columns between the tile and the warp's nearest one; −1 in the tile
+  int nearest;  // columns between the tile and the warp's nearest column; −1 in the tile
 
   __device__ SweepColumns(const SweepTile& tile, int units, int warp)
       : main(warp < tile.main_warps), left_side(!main && warp < tile.main_warps + tile.halo_warps) {
@@ -66,8 +64,8 @@ struct SweepColumns {
   }
 };
 
-/// With kDiagonal, follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, besides the
-/// straight one. Without kSums, only the states are of interest.
+/// With kDiagonal, follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, and the straight
+/// path. Without kSums, computes only states.
 template <int kWords, int kSteps, class Feature, bool kDiagonal, bool kSums>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
@@ -92,13 +90,12 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
   make_opaque(mask);  // an operand is free; a selection would be one more instruction
-  // These are for columns of the halo: the distance from the tile, and the path that enters the
-  // tile from there.
+  // Of a halo column: the distance to the tile, and the path that enters the tile from there.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
   const int side_p2 = 0x4040 + 0x0202 * side_path;
 
-  // Device memory: this lane's place in the first row, and the step from row to row.
+  // This lane's position in device memory in the first row, and the step from row to row.
   const int sweep = a.first_sweep + static_cast<int>(blockIdx.x) / a.tiles;
   const std::int64_t row =
       static_cast<std::int64_t>(sweep == 0 ? a.begin : a.height - 1 - a.begin) * a.width;
@@ -116,7 +113,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
            lane * vectors;
   };
 
-  // Shared memory: places within the data of a row, which is there once or twice.
+  // Positions within a row's data in shared memory, which holds one or two rows.
   const int other_row = a.twice ? Shared::size(a, kDiagonal) : 0;
   const int window = Shared::window(a, lane, slot);
   const int window_higher = a.disparities / 2 / Shared::copies;
@@ -130,7 +127,6 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     return reinterpret_cast<std::uint32_t*>(sweep_shared + at) + min_place;
   };
 
-  // The state of the paths before the first row.
   std::uint32_t straight[kWords];
   std::uint32_t minimum = 0;  // of the straight path; saved states have it subtracted
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
@@ -172,7 +168,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   }
   __syncthreads();
 
-  int now = 0, other = other_row;  // places of this row's and the previous row's data
+  int now = 0, other = other_row;  // data of this row and of the previous row
   for (int r = 0; r < a.rows; ++r) {
     const bool more = r + 1 < a.rows;
     if (more) {
@@ -213,7 +209,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       p2 = p2s[pixel];
     }
     if (!a.twice)
-      __syncthreads();  // all threads have read what this row overwrites
+      __syncthreads();  // all threads have read the data that this row overwrites
 
     if (columns.main) {
       advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4141), minimum, straight);

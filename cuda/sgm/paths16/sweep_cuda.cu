@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Path aggregation on CUDA: launches the sweeps, and cuts the picture into tiles for them.
+// Path aggregation on CUDA: launches the sweeps and divides the picture into tiles for them.
 
 #include <algorithm>
 
@@ -38,10 +38,9 @@ int count_bands(const StageConfig& config, int band_rows) {
 
 }  // namespace
 
-// The memory for states has a place for each border of a band, the edges of the picture included,
-// from top to bottom: first for the upward state there and, once the band above is done, for the
-// downward state. The places above and below a band are thus what the two sweeps of the band start
-// from. Two places of scratch memory follow. All places are of border_bytes().
+// states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
+// from top to bottom. It first holds the upward state and, after the band above, the downward
+// state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow.
 
 SweepsCuda::SweepsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
                        void* states)
@@ -93,20 +92,20 @@ SweepArguments SweepsCuda::arguments(const SweepPlan& plan, const PathInput& inp
 void SweepsCuda::begin(const PathInput& input) const {
   if (bands_ == 1)
     return;
-  queue_.end_frame();  // Bands need fills and copies.
+  queue_.end_frame();  // bands need fills and copies
   // Paths begin with 0 at the edges of the picture.
   for (const int edge : {0, bands_})
     device_.fill(bytes_of(states_at(edge)), 0);
   SweepArguments a = arguments(*upward_plan_, input);
   a.height = config_.height;
-  int turn = 0;  // of the two places of scratch memory
+  int turn = 0;  // alternates the two scratch slots
   for (int border = bands_ - 1; border > 0; --border) {
     const int end = config_.height - border * band_rows_;
     for (int from = std::max(0, end - band_rows_); from < end; from += a.rows) {
       a.begin = from;
       a.rows = std::min(upward_plan_->strip_rows(), end - from);
       const int place = from + a.rows == end ? border : bands_ + 1 + turn++ % 2;
-      // A launch takes this place for that of the downward sweep, which does not run.
+      // Sweep 1 writes to the slot after a.to; sweep 0, which would use a.to, does not run.
       a.to = states_at(place - 1);
       upward_plan_->launch(queue_, a, 1, 1);
       a.from = a.to;
@@ -115,8 +114,7 @@ void SweepsCuda::begin(const PathInput& input) const {
 }
 
 void SweepsCuda::run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const {
-  // One of several bands is like a picture with one more row above and below it, which the sweeps
-  // have done already.
+  // With several bands, a band has one more row above and below it, which the sweeps have done.
   const int done = bands_ > 1 ? 1 : 0;
   const int rows = band.rows(), half = rows / 2;
   const int number = band.begin / band_rows_;
@@ -126,7 +124,7 @@ void SweepsCuda::run(const PathInput& input, const RowBand& band, std::uint16_t*
   a.from = states_at(number);
   a.to = states_at(bands_ + 1);
   // Both sweeps advance at the same time, strip by strip, until they meet in the middle. In a
-  // middle row, one sweep works after the other. Then each goes on where the other has been.
+  // middle row, they run one after the other. Then each continues in the other's half.
   strips(a, done, done + half);
   if (rows % 2 != 0)
     strips(a, done + half, done + half + 1);
@@ -146,7 +144,6 @@ void SweepsCuda::strips(SweepArguments& a, int begin, int end) const {
     } else {
       plan_.launch(queue_, a, 0, 2);
     }
-    // The next strip reads the states that this one has written.
     uint4* const written = a.to;
     a.to = const_cast<uint4*>(a.from);
     a.from = written;
@@ -187,7 +184,6 @@ std::size_t SweepPlan::shared_bytes() const {
   return plan_.words == 8 ? shared_bytes_of<8>() : shared_bytes_of<16>();
 }
 
-/// Chooses the tile with the smallest estimated time among all that fit shared memory.
 void SweepPlan::choose_tile() {
   const int max_shared_bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
@@ -216,7 +212,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   SweepArguments& a = arguments_;
   a.tile = tile;
   a.tiles = (config_.width + tile.columns - 1) / tile.columns;
-  // Vectors of neighbouring pixels and lanes lie in different banks of shared memory.
+  // Puts vectors of neighbouring pixels and lanes into different banks of shared memory.
   const int apart = plan_.units >= 4 ? 4 : plan_.units == 2 ? 2 : 1;
   a.cell_slots = round_up(tile.slots() - apart, 8) + apart;
   const int vector = 16 / config_.feature_bytes();
@@ -225,10 +221,9 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
-/// Roughly estimates the clocks per row with the current layout, for a GPU of compute capability
-/// 9.0.
+/// A rough estimate of the clocks per row of the current layout, for compute capability 9.0.
 double SweepPlan::clocks_per_row(int multiprocessors) const {
-  // These are for a warp with eight words per lane, on one of four schedulers.
+  // For a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
   constexpr double lowest = 700;  // latency from row to row
   constexpr double launch = 4000;

@@ -9,11 +9,11 @@
 
 namespace cudavision::sgm {
 
-/// A block's columns and warps. Slots number the columns, including those of the halo.
+/// A block's columns and warps. Slots are column indices from the start of the halo on.
 struct SweepTile {
   int main_warps = 8;  ///< for the columns of the tile
   int halo_warps = 2;  ///< on each side; 0 without diagonal paths
-  int halo = 8;        ///< columns on each side, and at most as many rows in a launch
+  int halo = 8;        ///< columns on each side; also the maximum rows of a launch
   int columns = 32;    ///< of the tile
 
   CUDAVISION_HOST_DEVICE int slots() const { return columns + 2 * halo; }
@@ -25,7 +25,7 @@ struct SweepArguments {
   const void* right;
   const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
   std::uint16_t* sums;
-  // [sweep][path][column][lane], as bytes, the smallest cost subtracted; not read if begin is 0
+  // [sweep][path][column][lane], as bytes minus the smallest cost; not read if begin is 0
   const uint4* from;
   uint4* to;
   int width, height, disparities, minimum;
@@ -36,21 +36,21 @@ struct SweepArguments {
   int tiles;        // per sweep
   int first_sweep;  // of this launch
   int begin, rows;  // of the strip, in the order of the sweep
-  int copy_length;  // features per copy, a multiple of those in a vector
+  int copy_length;  // features per copy, a multiple of a vector's features
   int cell_slots;   // at least tile.slots()
   bool twice;       // shared memory holds two rows: one barrier per row instead of two
 };
 
 /// The layout of a row's data in shared memory. The right picture's features come first, from right
-/// to left. There are several copies, each shifted by one more than the previous one, so that every
-/// window begins at a whole vector in one of them. The two diagonal paths follow, as vectors of
-/// [path][number][lane][slot], and then their smallest costs.
+/// to left, in several copies. Each copy is shifted by one feature more than the previous copy, so
+/// that every window begins at a whole vector in one of them. The two diagonal paths follow, as
+/// vectors of [path][number][lane][slot], and then their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
   static constexpr int path_vectors = kWords / 4;
 
-  /// All sizes and places are in vectors.
+  /// All sizes and positions are in vectors.
   CUDAVISION_HOST_DEVICE static int cells_begin(const SweepArguments& a) { return a.copy_length; }
   CUDAVISION_HOST_DEVICE static int cells(const SweepArguments& a) {
     return path_vectors * a.lanes * a.cell_slots;  // per path
@@ -62,10 +62,8 @@ struct SweepShared {
     return diagonal ? min_begin(a) + (2 * a.cell_slots + 3) / 4 : cells_begin(a);
   }
 
-  /// Returns the place of a lane's window of features.
   __device__ static int window(const SweepArguments& a, int lane, int slot) {
-    // Feature e of the row is e columns left of the one that the last slot compares at the first
-    // disparity.
+    // Feature e is e columns left of the feature that the last slot compares at disparity 0.
     const int first = a.tile.slots() - 1 - slot;
     const int copy = -first & (copies - 1);
     return (copy * a.copy_length + first + copy + lane * kWords) / copies;
@@ -105,8 +103,8 @@ __device__ inline void split(const uint4& vector, std::uint64_t (&to)[2]) {
   to[1] = vector.z | static_cast<std::uint64_t>(vector.w) << 32;
 }
 
-/// Computes the matching costs of a pixel. window points to the features of the words' lower
-/// halves, and higher is the distance to those of the upper halves. A mask of 0 makes all costs 0.
+/// window points to the features of the lower halves; the upper halves' features are `higher`
+/// vectors further. A mask of 0 makes all costs 0.
 template <int kWords, class Feature>
 __device__ void matching_costs(const uint4* window, int higher, Feature left, std::uint32_t mask,
                                std::uint32_t (&costs)[kWords]) {
@@ -123,13 +121,11 @@ __device__ void matching_costs(const uint4* window, int higher, Feature left, st
   }
 }
 
-/// Stages the features of the next row: loads them at the beginning of a row and puts them into
-/// shared memory at its end. kCarried is the number of features per thread that are held in
-/// registers meanwhile; any others are loaded at the end of the row.
+/// Stages the features of the next row: load() at the beginning of a row, put() into shared memory
+/// at its end. Each thread holds kCarried features in registers meanwhile; put() loads the others.
 template <class Feature, int kCarried>
 class FeatureStage {
  public:
-  /// row is the number of the first row's first pixel.
   __device__ FeatureStage(const SweepArguments& a, int first_x, std::int64_t row)
       : width_(a.width),
         replicates_(a.replicates),
@@ -170,13 +166,12 @@ class FeatureStage {
   int width_;
   bool replicates_;
   int copy_length_;
-  int left_over_;  // features from this thread's first one on
-  int x_;          // column of this thread's first one
+  int left_over_;  // features from this thread's first feature on
+  int x_;          // column of this thread's first feature
   const Feature* right_;
   Feature values_[kCarried > 0 ? kCarried : 1]{};
 };
 
-/// A lane's part of a pixel's sums: those of the words' lower halves, and of the upper halves.
 template <int kWords>
 struct SweepSums {
   static constexpr int vectors = kWords / 8;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The paths downwards and upwards: along columns and, if there are 8 paths, along diagonals. A
-// block has two warps, one for each direction, and follows four neighbouring paths from end to end.
-// A warp keeps the next rows on their way to a ring in shared memory.
+// The downward and upward paths: along columns and, with 8 paths, along diagonals. A block has two
+// warps, one per direction, and follows four neighbouring paths from end to end. Each warp
+// prefetches the next rows into a ring in shared memory.
 //
-// A diagonal is a column that moves by a pixel from row to row and wraps around at the ends of the
-// rows, where another path begins. So no block waits for another one, and all follow as many
-// pixels.
+// A diagonal is a column that moves by a pixel per row and wraps around at the ends of the rows,
+// where another path begins. So all blocks are independent, and process equally many pixels.
 
 #include "cuda/sgm/paths8/lanes.cuh"
 #include "cuda/sgm/paths8/paths8_cuda.h"
@@ -18,25 +17,24 @@ constexpr int columns = 4;  // per block: 16 bytes of each plane
 static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
-/// Returns the blocks for the paths along columns, or along diagonals of one kind, of `count`
-/// columns. One block more than they fill keeps the ends of the rows apart.
+/// Returns the blocks for columns or one kind of diagonals. Columns need one less than this; the
+/// additional block keeps the ends of the rows apart.
 CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }
 
 /// A row of a warp's ring: features of the right picture, of the left picture, and penalties, then
-/// words that nobody reads, and the bytes that the opposite path has stored.
+/// padding, and the bytes that the opposite path has stored.
 ///
 /// Columns begin at multiples of 4, so rows are copied in vectors of 16 bytes. Diagonals begin
-/// anywhere: for them, a row has the whole vectors around the words it needs, which are then read
-/// one by one. With 256 disparities, words are copied one by one instead, because lanes would read
-/// words from the same banks of the shared memory, four at a time.
+/// anywhere: their rows have whole vectors around the necessary words, which are then read one by
+/// one. With 256 disparities, words are copied one by one instead, because lanes would otherwise
+/// conflict in the banks of shared memory, four at a time.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< per lane
   static constexpr bool shifts = kSlanted && kDisparities <= 128;
-  /// The words before the first of the penalties of the block's own columns, and those after the
-  /// last of each kind.
+  /// Padding before the penalties of the block's own columns, and after the last word of each kind.
   static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
   static constexpr int left_at = kDisparities + columns + after;
   static constexpr int p2_at = left_at + columns + after;
@@ -50,12 +48,12 @@ struct ColumnsRing {
   uint2 stored[pixels][32];
 };
 
-/// Read and write cursors of a warp that follows columns or, if kSlanted, columns or diagonals of
-/// either kind. Functions that take `i` are about the pixel i of the lane in the current row.
+/// Read and write cursors of a warp that follows columns or, if kSlanted, also diagonals. Functions
+/// with a parameter `i` refer to pixel i of the lane in the current row.
 template <int kDisparities, bool kWhole, bool kSlanted>
 class PathCursor {
   using Ring = ColumnsRing<kDisparities, kSlanted>;
-  /// Vectors that the lanes of a warp copy in turn.
+  /// The lanes of a warp copy vectors of this many words, in turns.
   static constexpr int vector_words = kSlanted && !Ring::shifts ? 1 : 4;
   static constexpr int vectors = Ring::end / vector_words;
   static constexpr int turns = (vectors + 31) / 32;
@@ -95,26 +93,25 @@ class PathCursor {
         from_[i] = a.planes.right - kDisparities + word;
       else if (word < Ring::p2_at)
         from_[i] = a.planes.left + word - Ring::left_at;
-      else  // lanes after the last one copy what it copies
+      else  // surplus lanes repeat the last vector
         from_[i] = (direction == 0 ? a.planes.vertical : a.planes.diagonal[direction - 1]) +
                    min(word, Ring::end - vector_words) - Ring::p2_at - Ring::p2_before +
                    (up ? a.planes.pitch + (Ring::shifts ? 0 : slant) : 0);
     }
     sums_ = (direction == 0 ? a.sums.columns : a.sums.diagonals[direction - 1]) +
             own_ * kDisparities + 8 * lanes.lane;
-    // Otherwise the compiler adds what is the same in all rows in each row again.
+    // Otherwise the compiler computes these addresses again in each row.
     make_opaque(from_[0]);
     make_opaque(from_[turns - 1]);
     make_opaque(sums_);
   }
 
-  /// Starts copying the row that is to be fetched next.
   __device__ void fetch(Ring& ring) const {
     const int number = static_cast<int>(threadIdx.x % 32);
     const int at = fetched_.y * pitch_ + fetched_.x - shift_of(fetched_);
 #pragma unroll
     for (int i = 0; i < turns; ++i) {
-      // Up to the last but one, all turns copy neighbouring words of the right picture.
+      // All turns but the last copy successive words of the right picture.
       const std::uint32_t* const from =
           i + 1 < turns ? from_[0] + 32 * vector_words * i : from_[turns - 1];
       if (vector_words == 1 || number + 32 * i < vectors)
@@ -132,7 +129,6 @@ class PathCursor {
   __device__ void end_fetch() {
     step(fetched_);
   }
-  /// Makes the current row the one that is to be fetched next.
   __device__ void fetch_again() {
     fetched_ = current_;
   }
@@ -140,8 +136,7 @@ class PathCursor {
   __device__ int cost_factor() const {
     return cost_factor_;
   }
-  /// All bits of the pixel's bytes that are to be the largest: if it is outside the picture, or
-  /// their disparities are missing.
+  /// A mask of bytes that become the largest sums: outside the picture or missing disparities.
   __device__ std::uint32_t largest(int i) const {
     const bool inside =
         static_cast<unsigned>(current_.x + own_ + i) < static_cast<unsigned>(width_);
@@ -158,8 +153,8 @@ class PathCursor {
     step(next_);
   }
 
-  /// The words from the first column of a row of the ring to that of the block: in the current row,
-  /// in the next one, and in addition for penalties.
+  /// Words from the first column of a ring's row to the block's first column: in the current row,
+  /// in the next row, and in addition for penalties.
   __device__ int shift() const {
     return shift_of(current_);
   }
@@ -171,8 +166,7 @@ class PathCursor {
   }
 
  private:
-  /// The block's first column in a row. Along diagonals, it is from 1 − columns to columns_; after
-  /// columns_ it returns to 1 − columns.
+  /// The block's first column in a row. Diagonals wrap around from columns_ to 1 − columns.
   struct Place {
     int x, y;
   };
@@ -202,13 +196,12 @@ class PathCursor {
   int move_, wrap_;     // to the next row, in columns, and back after the last column
   int cost_factor_, p2_shift_;
   Place current_{}, next_{}, fetched_{};
-  const std::uint32_t* from_[turns];  // what the lane copies of row 0 and column 0
-  std::uint8_t* sums_;                // likewise of the lane's first pixel
+  const std::uint32_t* from_[turns];  // the lane's source for row 0 and column 0
+  std::uint8_t* sums_;                // the lane's first pixel in row 0 and column 0
 };
 
 extern __shared__ uint4 columns_shared[];
 
-/// One of the two warps.
 template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWarp {
   using Ring = ColumnsRing<kDisparities, kSlanted>;
@@ -245,11 +238,11 @@ class ColumnsWarp {
       follow<Stores::path>();
   }
 
-  /// Follows the other rows, and adds what the opposite path has stored.
+  /// Follows the other rows, and adds the bytes that the opposite path has stored.
   __device__ void second_half() {
     __pipeline_wait_prior(0);
     cursor_.fetch_again();
-    // The features of the next rows are in the ring; their stored bytes are not.
+    // The ring already holds the features of the next rows, but not their stored bytes.
     for (int i = 0; i < ring_rows - 1; ++i) {
       if (row_ + i < height_)
         cursor_.fetch_stored(ring_row(row_ + i));
@@ -261,7 +254,6 @@ class ColumnsWarp {
       follow<Stores::sums>();
   }
 
-  /// Follows `count` rows, and stores nothing.
   __device__ void skip(int count) {
 #pragma unroll 2
     for (const int end = row_ + count; row_ < end; ++row_)
@@ -281,10 +273,9 @@ class ColumnsWarp {
                        ring_at_]);
   }
 
-  /// Computes next_ from a row of the ring.
   __device__ void compute_costs(const Ring& ring, int shift) {
-    // Word k of pixel i meets the column i − k after the one that `at` points to, and in its upper
-    // half the column D/2 before that.
+    // Word k of pixel i compares the feature at[i − k], and in its upper half the feature D/2
+    // columns before this.
     const std::uint32_t* const at =
         ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane + shift;
     constexpr int count = pixels + words_per_lane - 1;
@@ -321,7 +312,6 @@ class ColumnsWarp {
     }
   }
 
-  /// Takes the step to a row. The costs of the next row are computed meanwhile.
   template <Stores kStores>
   __device__ void follow() {
     constexpr bool kAddStored = kStores == Stores::sums;
@@ -374,7 +364,7 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
                                                             : 4)
     columns_kernel(const __grid_constant__ PathsArguments a) {
   using Ring = ColumnsRing<kDisparities, kSlanted>;
-  // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
+  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
   constexpr int ring_words = ring_rows * sizeof(Ring) / sizeof(uint4);
   ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a, warp * ring_words, warp == 1);
@@ -385,7 +375,6 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
     store_state(paths.state(), a.states.to_below);
 }
 
-/// A block has one warp.
 template <int kDisparities, bool kWhole, bool kSlanted>
 __global__ void __launch_bounds__(32) states_kernel(const __grid_constant__ StatesArguments a) {
   ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a.paths, 0, true);

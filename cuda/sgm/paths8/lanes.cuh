@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the costs of paths in words as path_lanes.cuh describes them, four to a lane.
+// For .cu files: path costs in words as path_lanes.cuh describes them, four words per lane.
 
 #include <cuda_pipeline_primitives.h>
 
@@ -11,7 +11,7 @@ namespace cudavision::sgm {
 
 constexpr int words_per_lane = 4;
 
-/// Returns a·b + c, by the multiplier: the other units have more to do.
+/// Returns a·b + c. It uses the multiplier, because the other units are busier.
 __device__ inline std::uint32_t multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 #ifdef __CUDA_ARCH__
   asm("mad.lo.u32 %0, %0, %1, %2;" : "+r"(a) : "r"(b), "r"(c));
@@ -21,22 +21,20 @@ __device__ inline std::uint32_t multiply_add(std::uint32_t a, std::uint32_t b, s
 #endif
 }
 
-/// Returns the matching costs of two disparities.
 __device__ inline std::uint32_t costs_of(std::uint32_t left, std::uint32_t right,
                                          std::uint32_t right_further) {
   return multiply_add(__popc(left ^ right_further), 65536, __popc(left ^ right));
 }
 
-/// Waits for the other warp of a block of two, which may call this at another place of the code,
-/// unlike __syncthreads().
+/// Unlike __syncthreads(), both warps of a block may call it at different places in the code.
 __device__ inline void wait_for_other_warp() {
 #ifdef __CUDA_ARCH__
   asm volatile("barrier.sync 1, 64;" ::: "memory");
 #endif
 }
 
-/// The calling thread's place in its warp: `lane` of the pixel `group`. kWhole tells that all of
-/// the disparities exist; else only multiples of 32, more than half of them, do.
+/// The position of the calling thread in its warp: `lane` of the pixel `group`. With kWhole, all
+/// disparities exist; otherwise a multiple of 32 of them exists, more than half.
 template <int kDisparities, bool kWhole>
 struct GroupLanes : NeighbouringLanes {
   static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
@@ -44,7 +42,7 @@ struct GroupLanes : NeighbouringLanes {
 
   int lane, group;
   std::uint32_t not_first;  ///< all bits, or none in group 0
-  /// The upper halves of words, if the disparities there do not exist.
+  /// A mask of the upper halves of words whose disparities do not exist.
   std::uint32_t missing = 0;
 
   __device__ explicit GroupLanes(int disparities) {
@@ -74,12 +72,11 @@ struct GroupLanes : NeighbouringLanes {
     }
   }
 
-  /// All bits of the bytes of packed() whose disparities do not exist.
+  /// Returns a mask of the bytes of packed() whose disparities do not exist.
   __device__ std::uint32_t missing_bytes() const {
     return kWhole ? 0 : __byte_perm(missing, 0, 0x2020);
   }
 
-  /// Returns the words before and after the lane's own ones at some pixels.
   template <int kPixels>
   __device__ void look_around(const std::uint32_t (&words)[kPixels][words_per_lane],
                               std::uint32_t (&before)[kPixels],
@@ -97,15 +94,13 @@ struct GroupLanes : NeighbouringLanes {
     }
   }
 
-  /// Replaces the smallest of a lane's words by the smallest of the group, in both halves.
   template <int kPixels>
   __device__ void reduce(std::uint32_t (&minimum)[kPixels]) const {
 #pragma unroll
     for (int i = 0; i < kPixels; ++i) {
       minimum[i] = __vminu2(minimum[i], __byte_perm(minimum[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      // With equal halves, words compare like their halves. A reduction, or two, replace 5 or 4
-      // shuffles with minima.
+      // With equal halves, words compare like their halves. Reductions replace 4 or 5 shuffles.
       if constexpr (groups == 1) {
         minimum[i] = __reduce_min_sync(whole_warp, minimum[i]);
       } else if constexpr (groups == 2) {
@@ -123,7 +118,7 @@ struct GroupLanes : NeighbouringLanes {
   }
 
  private:
-  /// Exchanges the words of two pixels by one shuffle, since path costs fit bytes.
+  /// Exchanges the words of two pixels by one shuffle, because path costs fit bytes.
   static __device__ void exchange(std::uint32_t first, std::uint32_t second, int from,
                                   const unsigned (&take)[2], std::uint32_t* words) {
     const std::uint32_t got = __shfl_sync(whole_warp, __byte_perm(first, second, 0x6420), from);
@@ -131,13 +126,11 @@ struct GroupLanes : NeighbouringLanes {
     words[1] = __byte_perm(got, 0xff00, take[1]);
   }
 
-  /// Selectors of __byte_perm for the bytes of two pixels, like take_before and take_after.
   unsigned take_before_of[2], take_after_of[2];
 };
 
 /// A lane's part of the paths at some pixels: path costs plus P1, and the smallest path cost in
-/// both halves. A step with P2 = 0 forgets the path: afterwards L = C. Such steps lead into the
-/// picture from outside, and go on from pixel to pixel there.
+/// both halves. P2 = 0 resets a path, so that L = C. Steps from outside the picture have P2 = 0.
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
@@ -154,7 +147,6 @@ struct PathState {
   }
 };
 
-/// The matching costs of some pixels, and P2 of the step to each in both halves.
 template <int kPixels>
 struct PixelCosts {
   std::uint32_t costs[kPixels][words_per_lane];
@@ -166,7 +158,6 @@ __device__ inline uint2 packed(const std::uint32_t (&words)[words_per_lane]) {
   return {__byte_perm(words[0], words[1], 0x6420), __byte_perm(words[2], words[3], 0x6420)};
 }
 
-/// The inverse of packed().
 __device__ inline void unpack(const uint2& bytes, std::uint32_t (&words)[words_per_lane]) {
   words[0] = __byte_perm(bytes.x, 0, 0x4140);
   words[1] = __byte_perm(bytes.x, 0, 0x4342);
@@ -174,14 +165,12 @@ __device__ inline void unpack(const uint2& bytes, std::uint32_t (&words)[words_p
   words[3] = __byte_perm(bytes.y, 0, 0x4342);
 }
 
-/// The smallest of a lane's words, in both halves.
 __device__ inline std::uint32_t min_of(const std::uint32_t (&words)[words_per_lane]) {
   return __vminu2(__vimin3_u16x2(words[0], words[1], words[2]), words[3]);
 }
 
-/// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, those of
-/// L + (factor − 1)·C + P1. Costs of missing disparities become the largest, so that they are like
-/// the ends of the range to the others.
+/// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, of
+/// L + (factor − 1)·C + P1. Missing disparities get the largest costs, as at the ends of the range.
 template <bool kAddCosts, int kDisparities, bool kWhole, int kPixels>
 __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
                         std::uint32_t p1, const PixelCosts<kPixels>& pixels, int factor,
@@ -191,7 +180,7 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
 #pragma unroll
   for (int i = 0; i < kPixels; ++i) {
     std::uint32_t(&path)[words_per_lane] = state.costs[i];
-    // P1 is added to the bound below, as it has been to the path costs.
+    // P1 is added to the bound below, because path costs include P1.
     const std::uint32_t bound = state.minimum[i] + pixels.p2[i];
     const std::uint32_t reached[words_per_lane] = {
         __viaddmin_u16x2(__vimin3_u16x2(before[i], path[1], bound), p1, path[0]),
@@ -222,8 +211,7 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
     state.minimum[i] = minimum[i] - p1;
 }
 
-/// Stores the path costs of the calling thread's pixels, which fit bytes. `states` has room for
-/// whole blocks.
+/// `states` has room for whole blocks.
 template <int kPixels>
 __device__ void store_state(const PathState<kPixels>& state, uint2* states) {
   states += static_cast<std::int64_t>(blockIdx.x) * kPixels * 32 + threadIdx.x % 32;

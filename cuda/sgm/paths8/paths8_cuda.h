@@ -3,38 +3,34 @@
 
 // For .cu files: path aggregation with 8-bit sums.
 //
-// The paths along columns, diagonals and rows are independent, so two kernels run concurrently:
+// Paths along columns, diagonals and rows are independent, so two kernels run concurrently:
 // columns_cuda.cu follows columns and diagonals, rows_cuda.cu follows rows. A path is followed from
 // both ends at once. Up to the middle, it stores L − C + P1 in a byte. Beyond the middle, it adds
-// L − C to the stored byte of the opposite path, and subtracts P1. Columns and diagonals also add
-// matching costs, together as many as there are paths, so that the bytes of a pixel in all volumes
-// add up to the sum over all paths.
+// L − C to the opposite path's byte, and subtracts P1. Columns and diagonals also add C, once for
+// each path. So a pixel's bytes in all volumes add up to the sum over all paths.
 //
-// Both kernels are bound by latency, not by memory: a step of a path depends on the previous one.
-// So they use few lanes per pixel, and warps that wait for no other warp except in the middle.
+// Both kernels are bound by latency, not by memory, because the steps of a path depend on each
+// other. So they use few lanes per pixel, and warps wait for another warp in the middle only.
 
 #include "cuda/sgm/path_penalty.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 
-/// The input of the paths: planes of words that have the same pitch. Each pointer points to column
-/// 0 of row 0.
+/// Planes of words with the same pitch, from column 0 of row 0 on.
 struct MatchPlanes {
-  /// Column x holds the feature that pixel x of the left picture meets at disparity 0. The columns
-  /// begin at −right_margin().
+  /// Column x has the feature for left pixel x at disparity 0. Columns begin at −right_margin().
   std::uint32_t* right;
   std::uint32_t* left;
   std::uint32_t* vertical;     ///< P2, in both halves, of the step from (x, y − 1) to (x, y)
-  std::uint32_t* horizontal;   ///< likewise of the step from (x − 1, y) to (x, y)
-  std::uint32_t* diagonal[2];  ///< and of those from (x ∓ 1, y − 1); null with 4 paths
+  std::uint32_t* horizontal;   ///< P2 of the step from (x − 1, y) to (x, y)
+  std::uint32_t* diagonal[2];  ///< P2 of steps from (x ∓ 1, y − 1); null with 4 paths
   int pitch;                   ///< in words, a multiple of 4
 };
 
-/// Sums of pixel (x, y) begin at byte (y·pitch + x)·D, with D the disparities of the volumes. Those
-/// of d and d + D/2 are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture, and
-/// disparities that do not exist, have the largest sums. There are more columns on both sides, to
-/// which paths write as they leave the picture.
+/// Sums of pixel (x, y) begin at byte (y·pitch + x)·D, with D the disparities of the volumes. The
+/// sums of d and d + D/2 are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture and
+/// missing disparities have the largest sums. Paths also write to margin columns on both sides.
 struct SumVolumes {
   static constexpr int margin = 4;
 
@@ -43,16 +39,13 @@ struct SumVolumes {
   int pitch;                   ///< in pixels
 };
 
-/// The costs of paths along columns and diagonals between two rows, in the order in which the warps
-/// that follow them have them in registers. They continue the paths where a band of rows ends and
-/// another one begins. Null at the edges of the picture.
+/// Costs of columns and diagonals between bands, in register order. Null at the picture's edges.
 struct BandStates {
   const uint2 *from_above, *from_below;
   uint2* to_below;
 };
 
-/// The rows of the picture that the paths follow, and of which the volumes hold the sums. The
-/// planes begin at the first of them.
+/// The rows that the paths follow, and whose sums the volumes hold. Planes begin at the first row.
 struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;
@@ -64,7 +57,7 @@ struct PathsArguments {
   PathPenalty penalty;
 };
 
-/// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
+/// Dimensions of planes and volumes, padded so that kernels need few conditions.
 struct MatchExtent {
   static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
   static constexpr int max_disparities = 256;
@@ -75,7 +68,6 @@ struct MatchExtent {
                     : config.disparities <= 128 ? 128
                                                 : max_disparities) {}
 
-  /// Pixels from a row of the volumes to the next one.
   int sum_pitch() const { return columns + 2 * SumVolumes::margin; }
 
   int columns, disparities;
@@ -84,8 +76,8 @@ constexpr int right_margin(int disparities) {
   return disparities + 16;
 }
 
-/// Calls visit with two constants that a kernel is built for: the disparities of the volumes, as a
-/// std::integral_constant, and whether all of them exist, as a std::bool_constant.
+/// Calls visit with the volumes' disparities as a std::integral_constant, and, as a
+/// std::bool_constant, whether all exist.
 template <class Visit>
 auto with_constants(const StageConfig& config, const Visit& visit) {
   const auto with = [&](auto disparities) {
@@ -102,7 +94,6 @@ auto with_constants(const StageConfig& config, const Visit& visit) {
   }
 }
 
-/// A kernel and the shape of its launch.
 template <class Arguments>
 struct BlocksOf {
   Kernel<Arguments> kernel;
@@ -110,13 +101,13 @@ struct BlocksOf {
   std::size_t shared_bytes;
 };
 
-/// The kernels of the paths, in columns_cuda.cu and rows_cuda.cu, for a band. `rows` are its rows.
+/// The kernels of the paths in a band of `rows` rows, from columns_cuda.cu and rows_cuda.cu.
 using PathsLaunch = BlocksOf<PathsArguments>;
 PathsLaunch columns_launch(const StageConfig& config);
 PathsLaunch rows_launch(const StageConfig& config, int rows);
 
-/// The paths upwards through the whole picture, without sums. Stores the states at the first row of
-/// each band but the first.
+/// The upward paths through the whole picture, without sums. They store their states at the first
+/// row of each band except the first band.
 struct StatesArguments {
   PathsArguments paths;  ///< states.from_below is not used
   uint2* states;
@@ -124,7 +115,6 @@ struct StatesArguments {
 };
 using StatesLaunch = BlocksOf<StatesArguments>;
 StatesLaunch states_launch(const StageConfig& config);
-/// The size of the states at one row.
 std::size_t state_vectors(const StageConfig& config);
 
 }  // namespace cudavision::sgm

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The paths to the right and to the left. A block has two warps, one for each direction, and
-// follows one to four rows from end to end. A warp keeps the next pixels on their way to rings in
-// shared memory.
+// The rightward and leftward paths. A block has two warps, one per direction, and follows one to
+// four rows from end to end. Each warp prefetches the next pixels into rings in shared memory.
 
 #include "cuda/sgm/paths8/lanes.cuh"
 #include "cuda/sgm/paths8/paths8_cuda.h"
@@ -10,12 +9,11 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int block_pixels = 16;  // of a row that are fetched at once
+constexpr int block_pixels = 16;  // of a row, fetched at once
 constexpr int step_pixels = 4;    // whose costs are computed at once
 constexpr int fetched_ahead = 2 * block_pixels;
 static_assert(MatchExtent::column_unit % block_pixels == 0);
 
-/// The rings of a row: features of both pictures and penalties.
 template <int kDisparities>
 struct RowsRing {
   static constexpr int rows = GroupLanes<kDisparities, true>::groups;  ///< per warp
@@ -31,7 +29,6 @@ struct RowsRing {
       2 * (sizeof(std::uint32_t) * rows * words + sizeof(uint2) * 32 * stored_pixels);
 };
 
-/// One of the two warps.
 template <int kDisparities, bool kWhole, bool kToTheRight>
 class RowsWarp {
   using Ring = RowsRing<kDisparities>;
@@ -49,7 +46,7 @@ class RowsWarp {
         p1_(a.penalty.in_halves()),
         twice_p1_(p1_ * 0x202),
         state_(p1_) {
-    // The rows of the volume are padded, so that each lane has its own.
+    // The rows of the volume are padded, so that each lane has its own row.
     sums_ = a.sums.rows +
             static_cast<std::int64_t>(first_row_ + lanes_.group) * a.sums.pitch * kDisparities +
             8 * lanes_.lane;
@@ -58,7 +55,7 @@ class RowsWarp {
       fetch(x_ + forwards * i);
   }
 
-  /// Follows the path to the middle of the rows, and stores L − C.
+  /// Follows the path to the middle of the rows, and stores L − C + P1.
   __device__ void first_half() {
     // Both directions stop at the same pixel.
     const int count = kToTheRight ? blocks_ - blocks_ / 2 : blocks_ / 2;
@@ -70,7 +67,7 @@ class RowsWarp {
     blocks_ -= count;
   }
 
-  /// Follows the path to its end, and adds what the opposite path has stored.
+  /// Follows the path to its end, and adds the bytes that the opposite path has stored.
   __device__ void second_half() {
     fetch_stored(x_);
     __pipeline_commit();
@@ -94,13 +91,12 @@ class RowsWarp {
     __syncwarp();
   }
 
-  /// Row `row` of the warp's rows. Those below the picture repeat its last row.
+  /// Rows below the picture repeat its last row.
   __device__ std::int64_t row_begin(int row) const {
     return static_cast<std::int64_t>(min(first_row_ + row, a_.height - 1)) * a_.planes.pitch;
   }
 
-  /// Starts copying the features of the right picture that the first block meets and that fetch()
-  /// does not copy.
+  /// Starts copying the right features of the first block that fetch() does not copy.
   __device__ void fetch_window() {
     constexpr int chunks = (kToTheRight ? kDisparities + block_pixels : kDisparities) / 4;
     const int first = kToTheRight ? -kDisparities - block_pixels : a_.columns - kDisparities;
@@ -111,7 +107,6 @@ class RowsWarp {
     }
   }
 
-  /// Starts copying what is new at a block of pixels.
   __device__ void fetch(int x) {
     if (x >= 0 && x < a_.columns)
       for (int i = static_cast<int>(threadIdx.x % 32); i < 3 * Ring::rows * block_pixels / 4;
@@ -134,7 +129,6 @@ class RowsWarp {
     __pipeline_commit();
   }
 
-  /// Starts copying the bytes that the opposite path has stored for a block.
   __device__ void fetch_stored(int x) {
     if (x >= 0 && x < a_.columns)
 #pragma unroll
@@ -158,7 +152,7 @@ class RowsWarp {
     x_ += forwards * block_pixels;
   }
 
-  /// Takes the steps to the pixels from x on. kInside tells that all of them are in the picture.
+  /// With kInside, all pixels are in the picture.
   template <bool kAddStored, bool kInside>
   __device__ void follow(int x) {
     PixelCosts<1> pixels[step_pixels];
@@ -202,7 +196,7 @@ class RowsWarp {
         pixels[i].costs[0][k] = costs_of(left[i], right[0][4 + i - k], right[1][4 + i - k]);
       if constexpr (kToTheRight)
         pixels[i].p2[0] = penalties[i];
-      else  // the step from the right is that to the pixel on the right
+      else  // P2 of a step is stored at its right pixel
         pixels[i].p2[0] = i + 1 < step_pixels ? penalties[i + 1]
                                               : ring_[Ring::penalty_at + slot(x + step_pixels)];
     }
@@ -230,7 +224,7 @@ template <int kDisparities, bool kWhole>
 __global__ void __launch_bounds__(64, 8) rows_kernel(const __grid_constant__ PathsArguments a) {
   extern __shared__ uint4 rows_shared[];
   using Ring = RowsRing<kDisparities>;
-  // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
+  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
   auto* const rings = reinterpret_cast<std::uint32_t*>(rows_shared);
   auto* const stored = reinterpret_cast<uint2*>(rings + 2 * Ring::rows * Ring::words);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that backends of DisparityPicture implement. Callers have validated all arguments.
+// The interface of the DisparityPicture backends. Callers validate all arguments.
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,6 @@
 
 namespace cudavision::sgm {
 
-/// The formulas of disparitypicture.h for one set of parameters.
 struct DisparityNumbers {
   using Quantity = PictureParameters::Quantity;
 
@@ -19,8 +18,8 @@ struct DisparityNumbers {
   std::uint16_t invalid = 0;  ///< the number of an unknown value
   std::int64_t depth = 0;     ///< K
   bool automatic = false;
-  LevelRange range;  ///< unless it is automatic
-  RangeBins bins;    ///< if it is
+  LevelRange range;  ///< if it is not automatic
+  RangeBins bins;    ///< if the range is automatic
 
   CUDAVISION_HOST_DEVICE std::uint16_t counts(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
@@ -30,7 +29,6 @@ struct DisparityNumbers {
     return static_cast<std::uint16_t>(rounded < 65535 ? rounded : 65535);
   }
 
-  /// number is that of a map, or confidence. range_in_force: of the quantity.
   CUDAVISION_HOST_DEVICE std::uint8_t level(std::uint16_t number,
                                             const LevelRange& range_in_force) const {
     if (quantity == Quantity::depth) {
@@ -40,14 +38,12 @@ struct DisparityNumbers {
     return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
   }
 
-  /// Returns the bin of a number in an automatic range, or −1 if it does not count: unknown numbers
-  /// are below the first.
+  /// Returns −1 for numbers outside the automatic range, such as unknown numbers.
   CUDAVISION_HOST_DEVICE int bin(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
     return v < bins.first || v > bins.last ? -1 : (v - bins.first) >> bins.shift;
   }
 
-  /// Returns the automatic range of the quantity after a frame with this histogram.
   CUDAVISION_HOST_DEVICE LevelRange next_range(RangeState& state, const std::uint32_t* histogram,
                                                int weight, bool first_frame) const {
     const LevelRange numbers = bins.next(state, histogram, weight, first_frame);
@@ -59,7 +55,6 @@ struct DisparityNumbers {
   }
 };
 
-/// The size of a packed pixel and the offsets of its colours, in bytes.
 struct PackedPixel {
   PackedPixel() = default;
   explicit PackedPixel(const FrameLayout& layout);
@@ -68,7 +63,6 @@ struct PackedPixel {
   int red = 0, green = 0, blue = 0;
 };
 
-/// The configuration of the pictures, which never changes.
 struct PictureConfig {
   int width = 0, height = 0;
   DisparityPicture::Kind kind = DisparityPicture::Kind::gray;
@@ -86,9 +80,9 @@ class DisparityPicture::Backend {
   }
   /// Called for Kind::color only: before the first run(), and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
-  /// The next automatic range does not continue the last one.
+  /// Makes the next automatic range independent of earlier frames.
   void restart() noexcept { first_frame_ = true; }
-  /// weight is that of this frame in an automatic range, from 0 to 65536.
+  /// weight of this frame in an automatic range, from 0 to 65536
   virtual void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) = 0;
 
  protected:

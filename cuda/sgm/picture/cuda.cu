@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of DisparityPicture. With an automatic range, two kernels precede the one that
-// draws: the first counts numbers, and the one block of the second moves the range.
+// The CUDA backend of DisparityPicture. With an automatic range, two kernels run before the drawing
+// kernel: the first counts numbers, and the second, of one block, updates the range.
 
 #include <algorithm>
 #include <utility>
@@ -18,8 +18,7 @@ using Kind = DisparityPicture::Kind;
 constexpr int threads = 256;
 constexpr int max_count_blocks = 256;
 
-/// The values that a picture is made from: words, or bytes for confidence. Words may lie at odd
-/// addresses.
+/// The input: words, or bytes for confidence. Words may be at odd addresses.
 struct Values {
   const std::uint8_t* data;
   std::int64_t pitch;
@@ -39,7 +38,6 @@ __device__ void store_word(std::uint8_t* to, std::uint16_t word) {
   to[1] = static_cast<std::uint8_t>(word >> 8);
 }
 
-/// The automatic range.
 struct RangeMemory {
   std::uint32_t counts[RangeBins::count];  // 0 between frames
   RangeState state;
@@ -60,7 +58,6 @@ struct DisparityPictureArguments {
   const std::uint32_t* colors;  // red, green and blue, from the lowest byte up
 };
 
-/// A thread for each bin.
 __global__ void __launch_bounds__(RangeBins::count)
     count_kernel(const __grid_constant__ DisparityPictureArguments a) {
   __shared__ std::uint32_t counts[RangeBins::count];
@@ -77,7 +74,6 @@ __global__ void __launch_bounds__(RangeBins::count)
     atomicAdd(&a.memory->counts[threadIdx.x], counts[threadIdx.x]);
 }
 
-/// One block, with a thread for each bin.
 __global__ void __launch_bounds__(RangeBins::count)
     range_kernel(const __grid_constant__ DisparityPictureArguments a) {
   __shared__ std::uint32_t counts[RangeBins::count];

@@ -74,9 +74,8 @@ std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const Fr
   return dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
 }
 
-/// scale: values per unit of the ends.
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
-  // Beyond these lies no value, and products with 254 fit 32 bits.
+  // No value is outside these limits, and products with 254 fit 32 bits.
   constexpr double limit = 1 << 20;
   const auto value = [&](double number) {
     return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
@@ -87,7 +86,7 @@ LevelRange fixed_range(const PictureParameters& picture, int scale) {
 
 DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {
   const DisparityScale scale = disparity_scale(parameters);
-  // Beyond this K even the largest disparity has a depth of more than 65535.
+  // With a larger K, even the largest disparity has a depth of more than 65535.
   constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
   const bool depth = picture.quantity == Quantity::depth;
   const bool confidence = picture.quantity == Quantity::confidence;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The range of values that the levels of a DisparityPicture stand for: its arithmetic, which both
-// backends share. disparitypicture.h has the definition.
+// The value range of a DisparityPicture's levels. disparitypicture.h defines it.
 
 #include <cstdint>
 
@@ -10,16 +9,15 @@
 
 namespace cudavision::sgm {
 
-/// The values that become level 1 and level 255, or the other way round. high is above low.
+/// The values that become levels 1 and 255, or 255 and 1. high is above low.
 struct LevelRange {
   int low = 0, high = 1;
 
-  /// Returns the level of a value, which is clamped to the range.
   CUDAVISION_HOST_DEVICE std::uint8_t level(int value) const {
     const int n = clamped(value) - low, span = high - low;
     return static_cast<std::uint8_t>(1 + (254 * n + span / 2) / span);
   }
-  /// Returns the level if the smallest value is to become 255.
+  /// Like level(), but the smallest value becomes 255.
   CUDAVISION_HOST_DEVICE std::uint8_t reversed_level(int value) const {
     const int n = high - clamped(value), span = high - low;
     return static_cast<std::uint8_t>(1 + (254 * n + span / 2) / span);
@@ -31,13 +29,11 @@ struct LevelRange {
   }
 };
 
-/// The smoothed percentiles of an automatic range.
 struct RangeState {
   std::int64_t low, high;  ///< numbers of the map, times 2^16
-  bool known;              ///< false until a frame has any number that counts
+  bool known;              ///< false until a frame has a number in the bins
 };
 
-/// An automatic range counts the numbers from first to last in bins of 2^shift.
 struct RangeBins {
   static constexpr int count = 1024;
 
@@ -46,7 +42,7 @@ struct RangeBins {
 
   bool operator==(const RangeBins&) const = default;
 
-  /// Takes the histogram of a frame with this weight, in 1/65536, and returns the next range.
+  /// Updates the state with a frame's histogram and weight, in 1/65536. Returns the next range.
   CUDAVISION_HOST_DEVICE LevelRange next(RangeState& state, const std::uint32_t* histogram,
                                          int weight, bool first_frame) const {
     if (first_frame)

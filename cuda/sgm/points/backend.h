@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that backends of Points implement. Callers have validated all arguments.
+// The interface of the Points backends. Callers validate all arguments.
 
 #include <cstdint>
 #include <memory>
@@ -10,13 +10,11 @@
 
 namespace cudavision::sgm {
 
-/// The formula of points.h for one set of parameters.
 struct PointNumbers {
   std::uint16_t invalid = 0;
-  double pixels_per_number = 1;  ///< a power of two, so that the product with it is exact
+  double pixels_per_number = 1;  ///< a power of two, so that multiplication is exact
   double q[4][4] = {};
 
-  /// Returns false if the point is unknown.
   CUDAVISION_HOST_DEVICE bool point(int x, int y, std::uint16_t number, float (&xyz)[3]) const {
     if (number == invalid)
       return false;
@@ -38,7 +36,7 @@ struct PointNumbers {
   }
 };
 
-/// The bits of the numbers of an unknown point.
+/// The bits of each coordinate of an unknown point.
 inline constexpr std::uint32_t unknown_coordinate = 0x7fc00000;
 
 class Points::Backend {

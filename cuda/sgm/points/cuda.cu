@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of Points. Each thread computes one point. A block keeps those of its pixels in
-// shared memory, so that it writes whole rows of words.
+// The CUDA backend of Points. Each thread computes one point. Points are collected in shared
+// memory, so that a block writes whole rows of words.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/points/backend.h"
@@ -21,7 +21,6 @@ struct PointsArguments {
   PointNumbers numbers;
 };
 
-/// Words may lie at odd addresses.
 template <bool kAligned>
 __device__ void store_word(std::uint8_t* to, std::uint32_t word) {
   if constexpr (kAligned) {

@@ -8,30 +8,29 @@
 #include "cuda/core/device.h"
 #include "cuda/sgm/sgmstereo.h"
 
-/// Turns maps of disparities into points in space.
+/// Converts disparity maps to points in space.
 namespace cudavision::sgm {
 
-/// The matrix Q of OpenCV's stereoRectify(), by rows. A pixel (x, y) of disparity d lies at
-/// (X, Y, Z) with (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1): X to the right, Y down, and Z away from the
-/// left camera, in the unit of the baseline.
+/// The matrix Q of OpenCV's stereoRectify(), by rows. A pixel (x, y) of disparity d is at (X, Y,
+/// Z), with (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1). X points right, Y down, and Z away from the left
+/// camera, in the unit of the baseline.
 using Reprojection = std::array<std::array<double, 4>, 4>;
 
-/// Returns Q of two parallel cameras with square pixels and the principal point in the centre of
-/// pictures of width×height, ((width − 1)/2, (height − 1)/2), for a focal length in pixels. The
-/// points have the unit of the baseline.
+/// Returns Q of two parallel cameras with square pixels, and the principal point at ((width − 1)/2,
+/// (height − 1)/2). focal_length is in pixels. Points have the unit of baseline.
 Reprojection reprojection_of(double focal_length, double baseline, int width, int height) noexcept;
 
-/// An organised cloud: one point for each pixel, three numbers of binary32 for each point.
+/// An organised cloud: one point per pixel, of three binary32 numbers.
 ///
 /// With d = v / DisparityScale::per_pixel for the number v of the map, in binary64 with every
 /// operation rounded to nearest, in this order: for each row i of Q,
 /// h[i] = (((0 + Q[i][0]·x) + Q[i][1]·y) + Q[i][2]·d) + Q[i][3], then r = 1 / h[3], and the point
-/// is (h[0]·r, h[1]·r, h[2]·r), each rounded once to binary32. All three numbers are the quiet NaN
-/// 0x7fc00000 where v is invalid, where h[3] is not positive (the point would be infinitely far
-/// away, or behind the cameras), and where r is infinite.
+/// (h[0]·r, h[1]·r, h[2]·r), each rounded once to binary32. Unknown points have three quiet NaNs,
+/// 0x7fc00000: where v is invalid, where h[3] is not positive (infinitely far away, or behind the
+/// cameras), and where r is infinite.
 ///
-/// This is what OpenCV's reprojectImageTo3D() computes, which rounds Z a second time before the
-/// division, and so differs in its last bit at times.
+/// OpenCV's reprojectImageTo3D() computes the same, but rounds Z a second time before the division,
+/// which sometimes changes the last bit.
 class Points {
  public:
   static constexpr int bytes_per_point = 12;
@@ -43,12 +42,10 @@ class Points {
   ~Points();
 
   /// Takes effect with the next run() and never allocates. Throws invalid_argument and keeps the
-  /// last valid set if parameters are invalid, or if an element of the matrix is not finite or
-  /// beyond ±1e30.
+  /// last valid set if parameters are invalid, or an element of the matrix is not within ±1e30.
   void set(const Parameters& parameters, const Reprojection& reprojection);
 
-  /// disparity is what SgmStereo::run() writes. points has height rows of 12·width bytes, at any
-  /// address. Only enqueues.
+  /// disparity comes from SgmStereo::run(). points has rows of 12·width bytes. Only enqueues.
   void run(View<const std::uint8_t> disparity, View<std::uint8_t> points);
 
   class Backend;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Removes speckles with a union-find over runs. A run is a maximal stretch of joined pixels within
-// a row; stretches of unknown pixels are runs as well, which are joined to no other. Each thread
-// finds the components of its band. Then one thread joins those that touch at the seams between
+// Removes speckles with a union-find over runs. A run is a maximal sequence of joined pixels in a
+// row. Sequences of unknown pixels are runs, too, which are joined to no other run. Each thread
+// finds the components of its band. Then one thread joins components across the seams between
 // bands, and the roots count the pixels of whole components.
 //
-// Run i of a row has the number of the row's pixel i. A map has fewer than 2^32 pixels (65535×65535
-// at most), so 32 bits hold numbers and counts.
+// Run i of a row has the index of the row's pixel i. A map has fewer than 2^32 pixels (65535×65535
+// at most), so 32 bits hold indices and counts.
 
 #include <algorithm>
 #include <cstring>
@@ -20,7 +20,6 @@ namespace {
 
 using Number = std::uint32_t;
 
-/// Flags are read so many at a time.
 constexpr int flags_at_once = sizeof(std::uint64_t);
 
 std::uint64_t load_flags(const std::uint8_t* flags) {
@@ -29,7 +28,7 @@ std::uint64_t load_flags(const std::uint8_t* flags) {
   return all;
 }
 
-/// Sets flags[x] to 1 if a run ends before pixel x and another begins there, else to 0.
+/// Sets flags[x] to 1 if a run begins at pixel x and x > 0, else to 0.
 CUDAVISION_TARGET_CLONES
 void mark_begins(const std::uint16_t* row, int width, int max_step,
                  std::uint8_t* __restrict flags) {
@@ -41,7 +40,6 @@ void mark_begins(const std::uint16_t* row, int width, int max_step,
   }
 }
 
-/// Sets flags[x] to 1 if pixel x is joined to the one above it, else to 0.
 CUDAVISION_TARGET_CLONES
 void mark_joined(const std::uint16_t* above, const std::uint16_t* row, int width, int max_step,
                  std::uint8_t* __restrict flags) {
@@ -59,7 +57,6 @@ bool any_set(const std::uint8_t* flags, int count) {
   return false;
 }
 
-/// The runs of a map.
 class Runs {
  public:
   Runs(int width, int max_step, std::uint16_t* map, const Buffer& ends, const Buffer& parents,
@@ -71,7 +68,7 @@ class Runs {
         parents_(parents.as<Number>()),
         counts_(counts.as<Number>()) {}
 
-  /// Finds the runs of row y, each of which is a component by itself at first.
+  /// Finds the runs of row y, each a separate component.
   void find(int y, std::uint8_t* flags) const {
     const Number first = row(y);
     std::uint16_t* const ends = ends_ + first;
@@ -94,7 +91,6 @@ class Runs {
     }
   }
 
-  /// Joins the components of row y with those of the row above it.
   void join_to_above(int y, std::uint8_t* flags) const {
     Number run = row(y), above = row(y - 1);
     mark_joined(map_ + above, map_ + run, width_, max_step_, flags);
@@ -109,8 +105,7 @@ class Runs {
     }
   }
 
-  /// Makes the components of at most `size` pixels unknown in row y. Several threads may call this
-  /// at once.
+  /// Several threads may call it at once.
   void remove(int y, Number size) const {
     Number run = row(y);
     std::uint16_t* const numbers = map_ + run;
@@ -138,7 +133,7 @@ class Runs {
     return run;
   }
 
-  /// The larger component's root becomes that of both, so that paths stay short.
+  /// The larger component's root becomes the root of both, so that paths stay short.
   void join(Number a, Number b) const {
     Number root_a = root(a), root_b = root(b);
     if (root_a == root_b)
@@ -154,7 +149,7 @@ class Runs {
   Number *parents_, *counts_;
 };
 
-/// Flags of a row, of which the last ones beyond it are 0.
+/// The flags after the end of the row are 0.
 struct Flags {
   Flags(Scratch& scratch, int width)
       : flags(scratch.take<std::uint8_t>(static_cast<std::size_t>(width + flags_at_once))) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Removes speckles on CUDA with a union-find: each pixel has a parent in its region with a number
-// not above its own, and a root is its own parent. Joining two regions makes the smaller root the
-// parent of the larger one. In whatever order the threads run, a region's root is its first pixel.
+// Removes speckles on CUDA with a union-find. Each pixel has a parent in its region, whose index is
+// not above its own; a root is its own parent. Joining two regions makes the smaller root the
+// parent of the larger root. So a region's root is its first pixel, in whatever order threads run.
 //
-// A warp works on some rows of a tile of 32 columns. It finds the runs of joined neighbours in a
-// row with one ballot, so only runs are joined and counted: first those of a tile, in shared
-// memory. Most regions are decided there. One of more pixels than a speckle stays, whatever joins
-// it beyond the tile, and one that does not reach the border of the tile is complete. Only the
-// small ones at the borders are open. These are then joined with each other, and one that is joined
-// with a region that stays does so as well. The parent of an open pixel is its root within the
-// tile, or for such a root a pixel nearer to the root of the whole region. At last the roots within
-// tiles add their counts to the root of the region and make it their parent, so that every open
+// A warp processes some rows of a tile of 32 columns. One ballot finds the runs of joined
+// neighbours in a row, so only runs are joined and counted: first within a tile, in shared memory.
+// Most regions are decided there. A region with more pixels than a speckle stays, whatever joins it
+// outside the tile. A region that does not reach the border of the tile is complete. Only small
+// regions at the border are open. Open regions are then joined across borders; if one is joined
+// with a region that stays, it stays, too. The parent of an open pixel is its root within the tile;
+// the parent of such a root is a pixel nearer to the root of the whole region. Finally the roots
+// within tiles add their counts to the region's root and make it their parent. Then every open
 // pixel finds it in two steps.
 //
-// The runs, rather than the pixels, are joined because smooth maps have few of them. (Compare
-// Playne and Hawick, "A new algorithm for parallel connected-component labelling on GPUs", 2018.)
+// Runs are joined instead of pixels, because smooth maps have few runs. (Compare Playne and Hawick,
+// "A new algorithm for parallel connected-component labelling on GPUs", 2018.)
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -26,8 +26,8 @@ namespace cudavision::sgm {
 struct SpecklesArguments {
   std::uint16_t* map;
   std::uint32_t *parents, *counts;
-  // Only those of open regions are used, and only the counts at their roots within tiles.
-  // A word for 32 columns of a row has a bit for each open pixel, or root of open ones in its tile.
+  // Parents are used in open regions only, and counts only at the roots of open regions in tiles.
+  // A bit for each open pixel, or root of open pixels in a tile; 32 columns of a row per word.
   std::uint32_t *open, *roots;
   int width, height;
   int tiles;  // in a row of tiles
@@ -39,15 +39,14 @@ namespace {
 
 constexpr int tile_width = 32, tile_height = 32, tile_pixels = tile_width * tile_height;
 constexpr int threads = 256;
-constexpr int warp_rows = tile_pixels / threads;  // of a tile, for each of the block's warps
+constexpr int warp_rows = tile_pixels / threads;  // of a tile, per warp
 constexpr unsigned whole_warp = 0xffffffffu;
 /// Added to the count of a region for each of its runs at the border of the tile.
 constexpr std::uint32_t border_run = 1 << 16;
 static_assert(tile_pixels < border_run);
 
-/// Other threads may replace a parent by one nearer to the root at any time, and either one is
-/// correct. In shared memory the read is an atomic addition of 0, because racecheck reports any
-/// other read beside atomics as a race.
+/// Other threads may replace a parent by a pixel nearer to the root at any time; both are correct.
+/// In shared memory the read is an atomic addition of 0, because racecheck rejects other reads.
 template <bool kShared>
 __device__ std::uint32_t parent_of(std::uint32_t* parents, std::uint32_t pixel) {
   if constexpr (kShared)
@@ -72,13 +71,12 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before = atomicMin(parents + high, low);
     if (before == high)
       return;
-    // high was not a root any more, so join its former parent as well.
+    // high was no longer a root, so its former parent must be joined as well.
     a = low;
     b = root_of<kShared>(parents, before);
   }
 }
 
-/// The runs of joined neighbours among the 32 pixels of a warp.
 struct Runs {
   unsigned starts;  ///< a bit for the first pixel of each run
 
@@ -87,27 +85,24 @@ struct Runs {
     const unsigned next = starts & ~1u << start;
     return (next == 0 ? 32 : __ffs(next) - 1) - start;
   }
-  /// A bit for each pixel of the run that starts there.
   __device__ unsigned bits_from(int start) const {
     return ~0u >> (32 - length_from(start)) << start;
   }
 };
 
-/// value is that of the lane's pixel. All lanes must call this.
+/// value belongs to the lane's pixel. All lanes must call this.
 __device__ Runs find_runs(std::uint16_t value, int lane, int max_step) {
   const auto before =
       static_cast<std::uint16_t>(__shfl_up_sync(whole_warp, static_cast<int>(value), 1));
   return {~__ballot_sync(whole_warp, lane > 0 && are_joined(before, value, max_step))};
 }
 
-/// Returns the lanes whose joins are enough to join two runs wherever they touch. touching are the
-/// lanes whose pixel is joined with that of the other row; of neighbours that lie in the same two
-/// runs, the first is enough.
+/// Returns the lanes whose joins suffice to join touching runs of two rows. touching has the lanes
+/// whose pixels are joined. Of neighbours in the same two runs, the first suffices.
 __device__ unsigned first_touches(unsigned touching, unsigned starts, unsigned other_starts) {
   return touching & ~(touching << 1 & ~starts & ~other_starts);
 }
 
-/// The pixels of a lane: a column of some rows of the block's tile, from number `first` on.
 struct LaneColumn {
   int lane, row, x, y;  ///< row is y within the tile
   std::uint32_t first;
@@ -141,8 +136,8 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i)
     values[i] = at.inside(a, i) ? a.map[at.number(a, i)] : unknown;
-  // The first pixel of each run or, if the run touches one in the row above, what that has. So most
-  // runs of a warp are joined without the others.
+  // The first pixel of each run or, if the run touches a run in the row above, the label of that
+  // run. So most runs of a warp need no join().
   std::uint32_t labels[warp_rows];
   unsigned touching[warp_rows] = {};
 #pragma unroll
@@ -178,7 +173,7 @@ __global__ void __launch_bounds__(threads)
       join<true>(parents, labels[i], i == 0 ? above : labels[i - 1]);
   }
   __syncthreads();
-  // No thread joins any more.
+  // All runs of the tile are joined; the roots are final.
   const bool last_column = at.x - at.lane + tile_width >= a.width;
   std::uint32_t roots[warp_rows];
 #pragma unroll
@@ -222,7 +217,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// A warp joins the first row or the first column of a tile with the pixels beyond.
+/// A warp joins the first row or the first column of a tile with the adjacent tile.
 __global__ void __launch_bounds__(threads)
     borders_kernel(const __grid_constant__ SpecklesArguments a) {
   static_assert(tile_width == 32 && tile_height == 32);
@@ -241,7 +236,7 @@ __global__ void __launch_bounds__(threads)
     is_open = a.open[word] >> (vertical ? 0 : lane) & 1;
     other_is_open = a.open[vertical ? word - 1 : word - a.tiles] >> (vertical ? 31 : lane) & 1;
   }
-  // Regions that stay on both sides need not be joined.
+  // Without open pixels on either side, there is nothing to join.
   if (__ballot_sync(whole_warp, is_open || other_is_open) == 0)
     return;
   const std::uint32_t pixel = static_cast<std::uint32_t>(y) * a.width + x;
@@ -255,12 +250,11 @@ __global__ void __launch_bounds__(threads)
     if (is_open && other_is_open)
       join<false>(a.parents, pixel, other);
     else if (is_open || other_is_open)
-      // Any pixel of the region that has a count will do.
+      // Any pixel of the region with a count can take the maximum.
       atomicMax(a.counts + parent_of<false>(a.parents, is_open ? pixel : other), a.size + 1);
   }
 }
 
-/// Reads the words of bits for the rows of a warp.
 __device__ void load_bits(const SpecklesArguments& a, const LaneColumn& at,
                           const std::uint32_t* words, unsigned (&bits)[warp_rows]) {
   const int column = at.x / tile_width;
@@ -271,7 +265,6 @@ __device__ void load_bits(const SpecklesArguments& a, const LaneColumn& at,
                   : 0;
 }
 
-/// Adds the counts of the roots within tiles to those of their regions.
 __global__ void __launch_bounds__(threads)
     counts_kernel(const __grid_constant__ SpecklesArguments a) {
   launch_dependents();
@@ -303,7 +296,7 @@ __global__ void __launch_bounds__(threads)
   unsigned is_open[warp_rows];
   load_bits(a, at, a.open, is_open);
   std::uint32_t parents[warp_rows] = {}, counts[warp_rows];
-  // Loop by loop, so that the loads of all rows are under way at once.
+  // Separate loops keep the loads of all rows in flight at once.
 #pragma unroll
   for (int i = 0; i < warp_rows; ++i)
     if (is_open[i])

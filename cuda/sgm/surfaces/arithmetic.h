@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of the stages for slanted surfaces for one pixel, shared by both backends.
-// backend.h defines these stages. Maps count in sixteenths of a pixel.
+// Arithmetic of one pixel for slanted surfaces, shared by both backends. mapstages.h defines it.
 
 #include <cstdint>
 
@@ -15,10 +14,8 @@ CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
   return a < b ? b - a : a - b;
 }
 
-/// Sharpen moves a number by at most this.
 constexpr int max_sharpening = 4;
 
-/// The sums of Sharpen over the known pixels of a neighbourhood.
 struct SharpeningSums {
   int n = 0, e = 0, g = 0, eg = 0, gg = 0;
 
@@ -31,9 +28,9 @@ struct SharpeningSums {
   }
 };
 
-/// Returns the number after Sharpen. e is at most 4080 and g 2040, so A and 7·B fit 32 bits:
-/// |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to the seventh,
-/// that 32·|A| reaches: those which, divided by 32 and rounded up, are at most |A|.
+/// Returns the number after Sharpen. e is at most 4080 and g at most 2040, so A and 7·B fit 32
+/// bits: |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to 7·B,
+/// that 32·|A| reaches. They are divided by 32, rounded up, and compared with |A|.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
   const int a = sums.n * sums.eg - sums.e * sums.g;
   const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;
@@ -45,14 +42,11 @@ CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSum
   return static_cast<std::uint16_t>(a > 0 ? lower : higher);
 }
 
-/// Returns true if FillSlopes joins the ends of a run by a straight line.
 CUDAVISION_HOST_DEVICE inline bool is_one_surface(std::uint16_t before, std::uint16_t after) {
   return before != unknown && after != unknown && distance_of(before, after) <= 32;
 }
 
-/// The number of a filled pixel before it is limited to the range of numbers: base plus a quotient
-/// that is rounded down, of two numbers that are not negative. So all pixels need just one
-/// division, whatever they are filled from.
+/// A filled pixel before clamping: base plus a quotient of non-negative numbers, rounded down.
 struct FilledNumber {
   std::uint32_t dividend = 0, divisor = 1;
   int base = 0;
@@ -65,8 +59,7 @@ struct FilledNumber {
   }
 };
 
-/// Returns the number on the straight line from `before`, to_before columns before it, to `after`.
-/// Numbers are below 2^14 and rows have fewer than 2^16 pixels, so this fits 32 bits.
+/// Numbers are below 2^14 and rows have fewer than 2^16 pixels, so 32 bits suffice.
 CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, int to_before,
                                                         int to_after) {
   const int length = to_before + to_after;
@@ -74,14 +67,12 @@ CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, i
           static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
-/// The slope of a surface beside a run of unknown pixels: towards the run, numbers grow by
-/// sum/(count·step) per column.
+/// Beside a run of unknown pixels: towards it, numbers grow by sum/(count·step) per column.
 struct Slope {
   int sum = 0, count = 0, step = 8;
 };
 
-/// Measures the slope at the end of a run at (x, y). outwards is −1 if the run begins after this
-/// end, or 1 if it ends before it.
+/// Slope at the known pixel (x, y) beside a run. outwards: −1 if the run begins after it, else 1.
 CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
                                              int y, int outwards) {
   Slope slope;
@@ -106,9 +97,8 @@ CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width
   return {};
 }
 
-/// Returns the number of a surface that has the number v `distance` columns away. Sums are below
-/// 2^17, and the distance counts up to 4 steps. So 2^19 times the divisor is more than any
-/// dividend, and fits 32 bits; with it, none is negative.
+/// Extrapolates from the number v over `distance` columns. Sums are below 2^17, and the distance is
+/// limited to 4 steps. So 2^19 times the divisor fits 32 bits and makes the dividend positive.
 CUDAVISION_HOST_DEVICE inline FilledNumber extrapolated(int v, const Slope& slope, int distance) {
   if (slope.count == 0)
     return {0, 1, v, false};
@@ -119,40 +109,35 @@ CUDAVISION_HOST_DEVICE inline FilledNumber extrapolated(int v, const Slope& slop
           v - added, true};
 }
 
-/// The pairs of pixels that Smooth looks at.
 constexpr int smoothing_pairs = 12;
 constexpr int smoothing_passes = 3;
-/// Returns the distance between the samples of a pass, 0 to 2.
 CUDAVISION_HOST_DEVICE constexpr int smoothing_step(int pass) {
   return 8 >> pass;
 }
 
-/// Returns how far, in sixteenths of a pixel, the mean of a pair of pixels may be from the pixel
-/// between them: less where the winner of the matching is clear.
+/// How far a pair's mean may be from its middle pixel, in sixteenths; less for clear matches.
 CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
   const int cut = 18 - (confidence >> 4);
   return cut < 8 ? 8 : cut;
 }
 
-/// Returns the weight of a pair of pixels by their luminances: 64 >> (the larger step >> 3).
 CUDAVISION_HOST_DEVICE inline int smoothing_weight(int pixel, int one, int other) {
   const int a = distance_of(pixel, one), b = distance_of(pixel, other);
   return 64 >> ((a < b ? b : a) >> 3);
 }
 
-/// Divides the products of Smooth by 2·cut, which is 16 to 36: x div 2cut = x·factor >> 18 for
-/// 0 ≤ x ≤ 64·(2cut + 1), since x·factor / 2^18 is too large by at most x / 2^18 < 1/36. factor and
-/// x fit 16 unsigned bits.
+/// Returns a factor to divide the products of Smooth by 2·cut, which is 16 to 36.
+/// x div 2cut = x·factor >> 18 for 0 ≤ x ≤ 64·(2cut + 1), since x·factor / 2^18 is too large by at
+/// most x / 2^18 < 1/36. factor and x fit 16 unsigned bits.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t smoothing_factor(int cut) {
   return (1u << 18) / (2 * static_cast<std::uint32_t>(cut)) + 1;
 }
 
-/// The sums of Smooth. A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to the size of S and 128 to
-/// T, so these sums, 2S + T and all terms of known pixels fit signed 16 bits.
+/// The sums of Smooth. A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 128 to T. So the
+/// sums, 2S + T and all terms of known pixels fit signed 16 bits.
 struct SmoothingSums {
   int s = 0, t = 64;
 
-  /// bend is v(q) + v(r) − 2·v(p) of a pair of known pixels.
   CUDAVISION_HOST_DEVICE void add(int bend, int weight, int cut, std::uint32_t factor) {
     const int room = 2 * cut + 1 - (bend < 0 ? -bend : bend);
     const auto product = static_cast<std::uint32_t>(room > 0 ? weight * room : 0);
@@ -162,8 +147,7 @@ struct SmoothingSums {
   }
 };
 
-/// Returns the number after a pass of Smooth. It is between the smallest and the largest number
-/// that the pass has read.
+/// The result is within the range of the numbers that the pass reads.
 CUDAVISION_HOST_DEVICE inline std::uint16_t smoothed(int v, const SmoothingSums& sums) {
   const int n = 2 * sums.s + sums.t, d = 2 * sums.t;
   return static_cast<std::uint16_t>(v + (n >= 0 ? n / d : -((d - 1 - n) / d)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sharpens a map by the pictures. What a pixel contributes depends on its own number alone, so it
-// is computed once, and then summed over neighbourhoods.
+// Sharpens a map on the CPU. A pixel's contribution depends only on its own number, so it is
+// computed once, and then summed over neighbourhoods.
 
 #include <algorithm>
 
@@ -11,8 +11,7 @@
 namespace cudavision::sgm {
 namespace {
 
-/// The contributions of the pixels of three successive rows. Unknown pixels and the pixel beyond
-/// each end of a row contribute nothing.
+/// The contributions of three rows, 0 for unknown pixels and for one pixel beyond both ends.
 class ContributionRows {
  public:
   static constexpr int count = 3;
@@ -27,7 +26,7 @@ class ContributionRows {
       }
   }
 
-  /// Computes row y, which may lie outside the picture, in place of the first row.
+  /// Computes row y in place of the first row. y may be outside the picture.
   void load(const StageRows& rows, const SamplePlane& left_picture,
             const SamplePlane& right_picture, const std::uint16_t* map, int y) {
     for (auto* each : {&known, &residuals, &gradients})
@@ -56,7 +55,7 @@ class ContributionRows {
     constexpr int last = count - 1;
     for (int x = 0; x < width; ++x) {
       const int place = 16 * (x - minimum) - map[x], fraction = place & 15;
-      // Columns −1 and 0 show the same pixel, as do the last two.
+      // Columns −1 and 0 hold the same pixel, as do the last two.
       const int column = std::clamp(place >> 4, -1, width - 1);
       const int residual =
           16 * left_[x] - (16 - fraction) * right_[column] - fraction * right_[column + 1];

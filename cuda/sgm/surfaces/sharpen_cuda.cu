@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sharpens a map by the pictures, on CUDA. A warp works on neighbouring columns, one per lane, and
-// some rows of them. Each lane computes what the pixels of its column contribute, and sums that
-// over three rows. Then the lanes exchange these sums with those beside them. So a pixel is looked
-// up in the pictures 1.3 times, not nine times, and nothing waits for other warps.
+// Sharpens a map on CUDA. A warp processes neighbouring columns, one per lane, and some rows. Each
+// lane computes the contributions of its column's pixels, and sums them over three rows. Then lanes
+// exchange these sums with their neighbours. So a pixel is looked up in the pictures 1.3 times, not
+// nine times, and no warp waits for another.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/samples.cuh"
@@ -27,17 +27,17 @@ namespace {
 constexpr int threads = 256, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr int columns = 32 - 2;  // of a warp; the outermost lanes only contribute
-constexpr int rows = 4;          // likewise
+constexpr int rows = 4;          // of a warp; two more rows only contribute
 constexpr int tile_width = columns, tile_height = warps * rows;
 
-/// The sums of a pixel or more. e and n share a word: e is at most 4080 and n at most 9.
+/// The sums of some pixels. e and n share a word: e is at most 4080 and n at most 9.
 struct Contribution {
   int e16_and_n = 0, g = 0, eg = 0, gg = 0;
 
   __device__ Contribution operator+(const Contribution& other) const {
     return {e16_and_n + other.e16_and_n, g + other.g, eg + other.eg, gg + other.gg};
   }
-  /// Adds those of the lanes on both sides.
+  /// Adds the contributions of the lanes on both sides.
   __device__ Contribution with_sides() const {
     const auto sum = [](int own) {
       return own + __shfl_up_sync(whole_warp, own, 1) + __shfl_down_sync(whole_warp, own, 1);
@@ -47,7 +47,6 @@ struct Contribution {
   __device__ SharpeningSums sums() const { return {e16_and_n & 15, e16_and_n >> 4, g, eg, gg}; }
 };
 
-/// A pixel, which may lie outside the picture; then it is unknown.
 struct Pixel {
   std::uint16_t number;
   int residual, gradient;  ///< e and g, or 0
@@ -62,7 +61,7 @@ __device__ unsigned moved_inside(int place, int count) {
   return static_cast<unsigned>(min(max(place, 0), count - 1));
 }
 
-/// A column and those beside it, moved into the picture.
+/// A column and its neighbours, clamped to the picture.
 struct Columns {
   unsigned here, before, after;
   bool inside;
@@ -74,18 +73,16 @@ struct Columns {
         inside(x >= 0 && x < width) {}
 };
 
-/// A row of a picture. kBytes are those of a sample.
 template <int kBytes>
 class LevelRow {
  public:
   __device__ LevelRow(const Samples& picture, int y, int shift)
       : picture_(picture), shift_(shift), row_(picture.data + picture.pitch * y) {
-    // Otherwise the compiler computes the row again for each sample, which needs more registers.
+    // Otherwise the compiler computes the row again for each sample, with more registers.
     asm("" : "+l"(row_));
     __builtin_assume(__isGlobal(row_));
   }
 
-  /// Returns the level of 8 bits at a column of the picture.
   __device__ int operator[](unsigned x) const {
     if constexpr (kBytes == 1)
       return row_[x];
@@ -99,7 +96,7 @@ class LevelRow {
   const std::uint8_t* row_;
 };
 
-/// All addresses lie inside the picture, so that no load waits for a branch.
+/// All addresses are inside the picture, so that no load waits for a branch.
 template <int kBytes>
 __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, int y) {
   const int inside_y = static_cast<int>(moved_inside(y, a.height));
@@ -117,9 +114,8 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// The blocks that share the registers of a multiprocessor, or 0: as many as the compiler thinks
-/// best. For cards of 8.6 and 8.9, CUDA toolkits before 13 then spill 4 bytes. Cards of 9.0
-/// and 10.0 have room for eight.
+/// Blocks per multiprocessor, or 0 for the compiler's choice. On compute capabilities 8.6 and 8.9,
+/// CUDA toolkits before 13 would then spill 4 bytes. 9.0 and 10.0 have registers for eight.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13
@@ -136,7 +132,7 @@ __global__ void __launch_bounds__(threads, blocks_without_spills())
     sharpen_kernel(const __grid_constant__ SharpenArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
+  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x) / 32, 0);
   const int x = static_cast<int>(blockIdx.x % a.tiles) * tile_width + lane - 1;

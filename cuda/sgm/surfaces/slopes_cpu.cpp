@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map along the surfaces beside them.
+// Fills the unknown pixels of a map along adjacent surfaces.
 
 #include <algorithm>
 
@@ -10,7 +10,6 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Fills the rows of a map.
 class SlopeFiller {
  public:
   SlopeFiller(const StageConfig& config, const std::uint16_t* from)
@@ -40,7 +39,6 @@ class SlopeFiller {
   }
 
  private:
-  /// Fills the pixels from begin to before end, which are unknown.
   void fill_run(const std::uint16_t* row, int begin, int end, int y, std::uint16_t* to) const {
     const std::uint16_t before = begin > 0 ? row[begin - 1] : unknown;
     const std::uint16_t after = end < width_ ? row[end] : unknown;

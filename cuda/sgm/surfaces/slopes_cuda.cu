@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map along the surfaces beside them, on CUDA. A block fills a row.
-// It first marks the known pixels of the row by bits. Then a thread for each word of them finds the
-// known pixels nearest to the word, and lists the runs that begin in it. The threads measure the
-// slopes of these runs in turn: once per run, not once per pixel. At last each pixel finds the ends
-// of its run with a few operations on bits. A second kernel fills the rows without known pixels
-// from other rows.
+// Fills the unknown pixels of a map along adjacent surfaces, on CUDA. A block fills a row. It first
+// marks the known pixels by bits. Then a thread per word of bits finds the known pixels nearest to
+// the word, and lists the runs that begin in it. Threads measure the slopes of these runs, once per
+// run instead of once per pixel. Finally each pixel finds the ends of its run by bit operations. A
+// second kernel fills rows without known pixels from other rows.
 
 #include <algorithm>
 
@@ -39,8 +38,7 @@ __device__ Slope unpacked(std::uint32_t slope) {
           static_cast<int>(slope & 7) << 3};
 }
 
-/// Returns what slope_at() returns. That function stops early, so each of its loads waits for the
-/// ones before it; here, all loads are under way at once.
+/// slope_at() with all loads in flight at once. slope_at() itself stops early, so its loads wait.
 __device__ Slope measured_slope(const SlopesArguments& a, int x, int y, int outwards) {
   constexpr int rows = 5, columns = 5;  // at the distances 0, 4, 8, 16 and 32
   int numbers[columns][rows];
@@ -70,21 +68,17 @@ __device__ Slope measured_slope(const SlopesArguments& a, int x, int y, int outw
   return slope;
 }
 
-/// The known pixels beside a run of unknown ones. Columns outside the picture are unknown.
 struct Run {
   int before_column, after_column;
   std::uint16_t before, after;
 
   __device__ bool is_one_surface() const { return sgm::is_one_surface(before, after); }
-  /// Returns true if the surface before the run continues in it, false if that after it does.
-  /// unknown is the largest number.
+  /// Returns true if the surface before the run continues. unknown is the largest number.
   __device__ bool continues_before() const { return before < after; }
 };
 
-/// A row that has a known pixel.
 class RunRow {
  public:
-  /// memory has bytes(width).
   __device__ RunRow(const SlopesArguments& a, int y, std::uint32_t* memory)
       : a_(a),
         y_(y),
@@ -101,7 +95,7 @@ class RunRow {
            16 * sizeof(std::uint16_t) * static_cast<std::size_t>(std::min(words(width), threads));
   }
 
-  /// Marks the known pixels. Returns true, in all threads, if there are any.
+  /// Marks the known pixels. Returns, in all threads, whether there are any.
   __device__ bool mark_known() const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     bool has_known = false;
@@ -139,7 +133,6 @@ class RunRow {
     }
   }
 
-  /// Returns the number of an unknown pixel.
   __device__ FilledNumber filled(int x) const {
     const Run run = run_at(x);
     const int to_before = x - run.before_column, to_after = run.after_column - x;
@@ -153,8 +146,8 @@ class RunRow {
  private:
   __host__ __device__ static int words(int width) { return (width + 31) / 32; }
 
-  /// Finds the known pixels nearest to a word, on both sides of it. There are fewer than 2^16
-  /// columns, so the one after it and that next to the one before it share a word.
+  /// Finds the known pixels nearest to a word, on both sides. There are fewer than 2^16 columns, so
+  /// one word holds both: the right column, and the left column + 1.
   __device__ void find_beyond(int word) const {
     int before = word - 1, after = word + 1;
     while (before >= 0 && known_[before] == 0)
@@ -182,7 +175,6 @@ class RunRow {
     return run;
   }
 
-  /// Measures the slope of the run that begins at column x, if it needs one.
   __device__ void measure_slope(int x) const {
     const Run run = run_at(x);
     if (run.is_one_surface())
@@ -196,7 +188,7 @@ class RunRow {
   const int y_, words_;
   const std::uint16_t* const row_;
   std::uint32_t *const slopes_, *const known_, *const beyond_;
-  std::uint16_t* const runs_;  // the first pixels of those that begin in some words
+  std::uint16_t* const runs_;  // first pixels of the runs that begin in some words
 };
 
 __global__ void __launch_bounds__(threads)

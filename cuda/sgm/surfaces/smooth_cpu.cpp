@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Smooths planes. All sums fit 16 bits, so the compiler can vectorise the work on some neighbouring
-// pixels.
+// Smooths planes on the CPU. All sums fit 16 bits, so that the compiler vectorises the loops.
 
 #include <algorithm>
 
@@ -14,14 +13,12 @@ namespace {
 
 constexpr int middle = SampleRows::middle;
 
-/// The sums of some neighbouring pixels.
 struct LaneSums {
   std::int16_t s[lanes], t[lanes];
   std::int16_t rooms[lanes];     // 2·cut + 1
   std::uint16_t factors[lanes];  // of cut
 };
 
-/// Adds the pair of pixels (x + i, y + j) and (x − i, y − j).
 [[gnu::always_inline]] inline void add_pair(const SampleRows& rows, int x, int i, int j,
                                             LaneSums& sums) {
   const int offset = rows.step() * i;
@@ -53,7 +50,6 @@ struct LaneSums {
   }
 }
 
-/// The rooms and factors of all confidences.
 struct Cuts {
   Cuts() {
     for (int a = 0; a < 256; ++a) {
@@ -86,8 +82,8 @@ void smooth_row(const SampleRows& rows, const std::uint8_t* confidence, const Cu
     const std::int16_t* const before = rows.numbers(middle) + x;
     std::uint16_t after[lanes];
     for (int lane = 0; lane < lanes; ++lane) {
-      // Neither number has more than 17 bits, so the binary32 quotient is below the next integer
-      // where the true one is. The change is at least −18, so the quotient is positive.
+      // Both numbers have at most 17 bits, so the binary32 quotient is below the next integer if
+      // the exact quotient is. The change is at least −18, so the biased quotient is positive.
       constexpr int bias = 18;
       const int d = 2 * sums.t[lane], n = 2 * sums.s[lane] + sums.t[lane] + bias * d;
       const auto change = static_cast<int>(static_cast<float>(n) / static_cast<float>(d)) - bias;
@@ -109,7 +105,7 @@ void run_pass(const StageRows& rows, const SamplePlane& picture, const std::uint
 }  // namespace
 
 std::size_t samples_scratch(const StageConfig& config) {
-  // Smoothing takes the widest steps, and keep_confident_cpu() needs one more row.
+  // Smooth takes the widest steps, and keep_confident_cpu() needs one more row.
   return scratch_bytes<SampleRows>(config.width, std::max(refine_step, smoothing_step(0))) +
          static_cast<std::size_t>(round_up(config.width, 64));
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Smooths planes on CUDA. A block loads a tile and the pixels around it into shared memory. A
-// thread works on two neighbouring pixels at once, one in each half of a word, with the arithmetic
-// for pairs of 16-bit floats. Every operation on floats is exact, apart from two whose rounding is
-// part of a division.
+// Smooths planes on CUDA. A block loads a tile with a halo into shared memory. A thread processes
+// two neighbouring pixels at once, as pairs of 16-bit floats. All operations on floats are exact,
+// except two whose rounding is part of a division.
 
 #include <algorithm>
 
@@ -29,27 +28,26 @@ template <int kStep>
 using SmoothingTile = PairTile<64, 64, 2 * kStep>;
 static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of the tile.
 
-/// The constants for a confidence. The unit of reach and bend is 2^-24, the smallest float, so that
-/// integers of 16 bits are floats without a conversion.
+/// The constants for a confidence. reach and bend have the unit 2^-24, the smallest float, so that
+/// 16-bit integers are floats without conversion.
 struct alignas(8) Cut {
   std::uint16_t reach;   ///< 2·cut + 1
   std::uint16_t bias;    ///< a float
-  std::uint32_t factor;  ///< likewise, 2^15 / 2cut
+  std::uint32_t factor;  ///< a float, 2^15 / 2cut
 };
 
-/// With W = 64 >> …, a pair weighs w = W·room div 2cut, and a rounded quotient has to be w. So the
-/// bias lowers W·room by a quarter less than half of 2cut, and the factor is the float after the
-/// nearest one. With these, the rounding of bias + W·room and of the factor does no harm, for all
+/// With W = 64 >> …, a pair weighs w = W·room div 2cut, and the rounded quotient must equal w. So
+/// the bias lowers W·room by a quarter less than half of 2cut, and the factor is the float after
+/// the nearest float. The rounding of bias + W·room and of the factor then never changes w, for all
 /// cuts from 8 to 18 and all W and rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
-  constexpr float unit = 1.0f / (1 << 17);  // a quarter of that of W·room below
+  constexpr float unit = 1.0f / (1 << 17);  // a quarter of the unit of W·room below
   return {static_cast<std::uint16_t>(2 * cut + 1), bits(-unit * static_cast<float>(4 * cut - 1)),
           bits(__fdiv_rn(1 << 14, static_cast<float>(cut))) + 1u};
 }
 
-/// The sums of two pixels.
 class PairSums {
  public:
   __device__ PairSums(const Pair& pixels, const Cut& first, const Cut& second)
@@ -61,8 +59,8 @@ class PairSums {
         factor_(floats_of(second.factor << 16 | first.factor)) {}
 
   __device__ void add(const Pair& q, const Pair& r) {
-    // Numbers have 14 bits, so each half of the sum is a bend + 2^15, and has no carry. Those out
-    // of reach become ± reach, which has no room.
+    // Numbers have 14 bits, so each half of the sum is a bend + 2^15 without a carry. Bends out of
+    // reach become ± reach, which leaves no room.
     const __half2 reach = floats_of(reach_);
     const __half2 bend = __hsub2_rn(
         floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * reach_)),
@@ -70,17 +68,16 @@ class PairSums {
     const __half2 room = __hsub2_rn(reach, __habs2(bend));
     const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
                                         __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
-    // 2^9·W, except that W is a half instead of 0, with which w is 0 as well. Then room·2^9·W has
-    // the unit 2^-15.
+    // 2^9·W, with W = 1/2 instead of 0, which also gives w = 0. Then room·2^9·W has the unit 2^-15.
     const __half2 weight =
         floats_of((nearness_of(differences) << 10) + (23u * 0x04000400 - (bits_of_128 << 10)));
-    // Floats from 1024 to 2048 are integers, so the addition rounds the quotient.
+    // 16-bit floats from 1024 to 2048 are integers, so the addition rounds the quotient.
     const __half2 before = half_t_;
     half_t_ = __hfma2(__hfma2(weight, room, bias_), factor_, before);
     s_ = __hfma2(__hsub2_rn(half_t_, before), bend, s_);
   }
 
-  /// Floats are exact up to 2048, which the bends of three pairs do not reach.
+  /// 16-bit floats are exact up to 2048. Three pairs add less to S.
   static constexpr int pairs_at_once = 3;
   __device__ void flush() {
     first_s_ += __low2float(s_);
@@ -88,24 +85,23 @@ class PairSums {
     s_ = floats_of(0);
   }
 
-  /// Returns the numbers after the pass. Those of unknown pixels are 0 and do not change.
+  /// Unknown pixels have the number 0 and do not change.
   __device__ std::uint32_t smoothed(std::uint32_t numbers) const {
-    // Neither half becomes negative, so neither borrows from the other.
+    // Neither half becomes negative, so halves do not borrow.
     return numbers + static_cast<std::uint32_t>(change(first_s_, __low2float(half_t_))) +
            (static_cast<std::uint32_t>(change(second_s_, __high2float(half_t_))) << 16);
   }
 
  private:
-  /// Keeps the compiler from making a word again for each pair.
+  /// Keeps the compiler from computing a word again for each pair.
   static __device__ std::uint32_t once(std::uint32_t word) {
     asm("" : "+r"(word));
     return word;
   }
 
-  /// (2S + T) / 2T, rounded down. The half keeps the quotient at least 1/3400 away from integers,
-  /// of which it reaches at most ±19. The division is wrong by at most 2 units in the last place
-  /// (PTX ISA, div.approx), which is less than 1/250000 there. half_t has 1024 more, and S another
-  /// unit; the sums are exact.
+  /// (2S + T) / 2T, rounded down. The 0.5 keeps the quotient at least 1/3400 away from integers,
+  /// and it is within ±19. The division errs by at most 2 units in the last place (PTX ISA,
+  /// div.approx), less than 1/250000. half_t, with 1024, and S, in another unit, are exact.
   static __device__ int change(float s, float half_t) {
     const float dividend = __fmaf_rn(s, 1 << 24, half_t - 1023.5f);
     const float divisor = __fmaf_rn(half_t, 2, -2048);
@@ -121,7 +117,7 @@ class PairSums {
   float first_s_ = 0, second_s_ = 0;
 };
 
-/// The distance between the pixels of a pair and the one between them, in steps.
+/// The offset of a pair's pixels from the pixel between them, in steps.
 struct PairOffset {
   int i, j;
 };
@@ -150,7 +146,7 @@ __global__ void __launch_bounds__(threads, 4)
   if (x >= width)
     return;
   const int end = min(a.tile_rows, a.source.height - first_y);
-  // Those of a row are loaded while the row before it is worked on.
+  // A row's confidences are loaded during the previous row.
   const auto confidences_at = [&](int row) {
     const std::uint8_t* const from =
         a.confidence + static_cast<std::int64_t>(first_y + row) * width + x;
@@ -173,7 +169,7 @@ __global__ void __launch_bounds__(threads, 4)
       }
       sums.flush();
     }
-    // Luminances are below 4. Only infinite ones, those of unknown pixels, have both of these bits.
+    // Luminances are below 4. Only infinite luminances, of unknown pixels, have both of these bits.
     const std::uint32_t is_unknown =
         halves_with_sign(pixels->luminances << 1 & pixels->luminances << 2);
     a.out.write_pair(x, y, width, sums.smoothed(pixels->numbers) | is_unknown);
@@ -198,8 +194,7 @@ int tiles_per_row(const StageConfig& config) {
   return (config.width + width - 1) / width;
 }
 
-/// Returns how many rows a tile should have, so that the blocks take the fewest turns on the
-/// multiprocessors, and each turn as little time as possible.
+/// Returns the rows per tile that give the fewest, and then the shortest, turns of blocks.
 int rows_of_tiles(const StageConfig& config, int pass) {
   int resident = 0;  // blocks on a multiprocessor
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_for(config, pass),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stage that compares a frame with those before it.
+// The filter over time, on the CPU.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
                 const TemporalFilter filter, int width, std::uint16_t* __restrict numbers,
                 std::uint8_t* __restrict ages) {
   for (int x = 0; x < width; ++x) {
-    // Both are loaded first, because GCC makes a branch of && between loads.
+    // Loads both first, because GCC makes a branch of && between loads.
     const std::uint16_t number = map[x], known = measured[x];
     const FilteredPixel pixel = filtered_over_time(number, number != unknown && known != unknown,
                                                    {numbers[x], ages[x]}, filter);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stage that compares a frame with those before it, on CUDA.
+// The filter over time, on CUDA.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -13,7 +13,7 @@ struct TemporalArguments {
   TemporalFilter filter;
   History history;
   std::int64_t pixels;
-  bool vectors;  // the maps and the history begin at multiples of a vector
+  bool vectors;  // the maps and the history are aligned to vectors
 };
 
 namespace {
@@ -30,7 +30,7 @@ struct alignas(kCount) Ages {
   std::uint8_t values[kCount];
 };
 
-/// Filters neighbouring pixels, which begin at a multiple of kCount.
+/// first is a multiple of kCount.
 template <int kCount>
 __device__ void filter_pixels(const TemporalArguments& a, bool has_history, std::int64_t first) {
   using Pixels = Numbers<kCount>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all: both maps in one pass over the sums. Pixel p of the right picture owns the sums
-// (p + d, d), one of each left pixel x = p + d. So as x advances along the row, its sums are
-// compared with the best so far of every p = x − d. These bests are stored from right to left,
-// which puts them in the order of the sums of x and lets the loop be vectorised.
+// Winner takes all, on the CPU: both maps in one pass over the sums. Pixel p of the right picture
+// has the sums (p + d, d), one for each left pixel x = p + d. As x advances along the row, its sums
+// are compared with the best so far of every p = x − d. These bests are stored from right to left,
+// in the order of the sums of x, so that the loop is vectorised.
 
 #include <algorithm>
 #include <array>
@@ -25,9 +25,8 @@ constexpr std::array<std::uint16_t, max_disparities> count_up() {
 }
 constexpr auto numbers = count_up();
 
-/// The smallest sum so far of each pixel of the right map, and its disparity.
 struct RightBest {
-  /// Columns p < 0 have entries as well. They belong to the map if the minimum is negative.
+  /// Columns p < 0 have entries, too. They belong to the map if the minimum is negative.
   RightBest(Scratch& scratch, int columns)
       : sums(scratch.take<std::uint16_t>(columns)),
         disparities(scratch.take<std::uint16_t>(columns)) {}
@@ -36,8 +35,7 @@ struct RightBest {
   std::uint16_t* disparities;
 };
 
-/// Returns the smallest of a pixel's sums, and updates the right map's bests with all of them.
-/// count is a multiple of 32.
+/// Also updates the right map's bests. count is a multiple of 32.
 [[gnu::always_inline]] inline std::uint16_t min_sum(const std::uint16_t* sums, int count,
                                                     std::uint16_t* __restrict right_sums,
                                                     std::uint16_t* __restrict right_disparities) {
@@ -53,7 +51,6 @@ struct RightBest {
   return minimum;
 }
 
-/// Returns the lowest disparity that has this sum.
 [[gnu::always_inline]] inline std::uint16_t first_with(const std::uint16_t* sums, int count,
                                                        std::uint16_t sum) {
   std::uint16_t first = no_sum;
@@ -63,7 +60,6 @@ struct RightBest {
   return first;
 }
 
-/// Returns the smallest sum among the disparities that are more than one away from the best.
 [[gnu::always_inline]] inline std::uint16_t second_sum(const std::uint16_t* sums, int count,
                                                        std::uint16_t best) {
   const auto before = static_cast<std::uint16_t>(best - 1);
@@ -91,8 +87,7 @@ std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules)
   return static_cast<std::uint16_t>(number);
 }
 
-/// winners points to the beginning of the row in the left map and the confidence. The right map is
-/// not used.
+/// winners points to the row in the left map and the confidence. Its right map is not used.
 CUDAVISION_TARGET_CLONES
 void select_row(const std::uint16_t* sums, int width, const Rules& rules, const RightBest& right,
                 const WtaResult& winners) {
@@ -109,8 +104,8 @@ void select_row(const std::uint16_t* sums, int width, const Rules& rules, const 
   }
 }
 
-/// Writes a row of the right map. found holds the disparities of the columns p = width − 1 to
-/// −disparities + 1, in this order; column r of the map is p = r + shift.
+/// Writes a row of the right map. found holds the disparities of columns p = width − 1 down to
+/// −disparities + 1; column r of the map is p = r + shift.
 void write_right(const std::uint16_t* found, int width, int disparities, int shift,
                  std::uint16_t* right) {
   const int begin = std::clamp(-disparities + 1 - shift, 0, width);

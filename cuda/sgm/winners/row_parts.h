@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the blocks of the winners share the rows of a picture. A row to a block, the last of them
-// would often leave most of the card idle: 1080 blocks, of which 264 run at once, take five turns,
-// the fifth for 24 rows. So the rows of the last turn are divided into parts.
+// How the blocks of the winners share the rows of a picture. With one row per block, the last turn
+// often leaves most of the card idle: 1080 blocks, of which 264 run at once, take five turns, the
+// fifth for 24 rows. So the rows of the last turn are divided into parts.
 
 #include <algorithm>
 
@@ -12,16 +12,15 @@
 namespace cudavision::sgm {
 
 struct RowParts {
-  int whole_rows;  ///< the first rows, of which a block takes each
+  int whole_rows;  ///< the first rows, one block each
   int parts;       ///< of each other row
-  int columns;     ///< of a part; the last one may have fewer
+  int columns;     ///< of a part; the last part may have fewer
 
   int blocks(int rows) const { return whole_rows + (rows - whole_rows) * parts; }
 
   struct Part {
     int row, begin, end;  ///< columns
   };
-  /// row_columns are those of a row.
   CUDAVISION_HOST_DEVICE Part part_of(int block, int row_columns) const {
     if (block < whole_rows)
       return {block, 0, row_columns};
@@ -31,9 +30,8 @@ struct RowParts {
   }
 };
 
-/// A block takes a time in proportion to the columns that it reads, in whole units. These are
-/// those of its part and `overlap` more, which the next part reads again. `resident` blocks run at
-/// once.
+/// A block's time is proportional to its columns, in whole units: its part, and `overlap` columns
+/// of the next part. `resident` blocks run at once.
 inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
   constexpr int column_unit = 16;  // so that parts begin at whole cache lines
   const int rest = rows % resident;

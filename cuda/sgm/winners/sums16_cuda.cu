@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all, from 16-bit sums: both maps in one pass over the sums. A block advances along a
-// row, some columns at a time. Some lanes of a warp hold the sums of a column in registers, which
-// suffices for the left map. For the right map the sums also go to shared memory, while the next
-// ones are being loaded; shared memory keeps the best so far of each pixel of the right map.
+// Winner takes all from 16-bit sums: both maps in one pass over the sums. A block advances along a
+// row, some columns at a time. Several lanes hold a column's sums in registers, for the left map.
+// For the right map, the sums also go to shared memory, while the next sums are loaded. Shared
+// memory keeps the best so far of each pixel of the right map.
 //
-// Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits, and two of these a
-// word. The smallest of such numbers is the smallest sum with the lowest index.
+// Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits, two per word. The
+// smallest of these numbers is the smallest sum with the lowest index.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -32,7 +32,7 @@ constexpr int many_rows = 2000;  // from here on there are enough rows for small
 constexpr int max_vectors = 4;   // of sums per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
-constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two that are larger than any sum
+constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two numbers larger than any sum
 
 constexpr int power_of_two_from(int minimum) {
   int power = 1;
@@ -41,19 +41,19 @@ constexpr int power_of_two_from(int minimum) {
   return power;
 }
 
-/// Describes how a block works on a row. kLanes is the number of lanes per column, a power of two
-/// and at least 2. Places in shared memory are in vectors of 8 sums.
+/// How a block processes a row. kLanes is the number of lanes per column, a power of two and at
+/// least 2. Positions in shared memory are in vectors of 8 sums.
 template <int kLanes, int kThreads>
 struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
   static constexpr int columns = kThreads / kLanes;          ///< at a time
   static constexpr int group = columns < 16 ? columns : 16;  ///< see select_right
-  /// Each column's sums are padded on both sides with at least as many numbers as a group has
-  /// columns, larger than any sum, so that following a diagonal needs no bounds check.
+  /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum.
+  /// So following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
-  /// The pitch is chosen so that the 8 lanes that store vectors at once use different banks of
-  /// shared memory. As far as possible, the same disparities of different columns do so as well.
+  /// With this pitch, the 8 lanes that store vectors at once use different banks of shared memory.
+  /// As far as possible, so do equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
                                              : (maximum + before) / 2 * 2 + 1;
@@ -65,23 +65,21 @@ struct RowPlan {
     return before + column / 2 * pair + column % 2 * pitch;
   }
 
-  /// Pixels of the right map that are kept, halved: even and odd ones have a ring each.
+  /// Half of the right map's pixels that are kept: even and odd pixels have separate rings.
   static constexpr int ring = power_of_two_from((8 * maximum + columns) / 2);
-  /// Even and odd pixels lie apart, because neighbouring threads work on every other pixel.
+  /// Separate rings, because neighbouring threads process every other pixel.
   static __device__ int slot_of(int p) { return (p & 1) * ring + (p >> 1 & (ring - 1)); }
 
   static constexpr std::size_t shared_bytes =
       sizeof(uint4) * numbers + sizeof(std::uint32_t) * (columns + 2 * ring);
 };
 
-/// Combines a sum and its disparity into one number. The smallest of these numbers belongs to the
-/// lowest disparity of the smallest sum. indexed is 32·sum + index, where the disparity is first +
-/// index.
+/// Combines a sum and its disparity into one number, whose minimum is the smallest sum with the
+/// lowest disparity. indexed is 32·sum + index, and the disparity is first + index.
 __device__ std::uint32_t key_of(std::uint32_t indexed, int first) {
   return 32 * indexed - 31 * (indexed & 31) + static_cast<std::uint32_t>(first);
 }
 
-/// Returns the smallest value of kLanes neighbouring lanes.
 template <int kLanes>
 __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 #pragma unroll
@@ -90,16 +88,15 @@ __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
   return value;
 }
 
-/// The best disparity of a pixel of the left map, as one lane of its column knows it.
 struct LeftBest {
   std::uint32_t key;  ///< of the best, equal in all lanes
   int word;           ///< the best and its neighbours are in this word of the column and the next
-  int near;           ///< the lane's vector that holds one of these words, or any if none does
+  int near;           ///< the lane's vector with one of these words, or any vector
   std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
 
-/// Finds the best of a column. vectors are the vectors part, part + kLanes, part + 2·kLanes… of the
-/// column, where part is the lane's number.
+/// Finds the best of a column. vectors are the column's vectors part, part + kLanes,
+/// part + 2·kLanes…, where part is the lane's number.
 template <int kLanes>
 __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   std::uint32_t minima[max_vectors];
@@ -111,14 +108,13 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
     minima[i] = __vminu2(minima[i], vectors[i].w * 32 + index + 0x00030003u);
   }
   const std::uint32_t both = __vminu2(__vimin3_u16x2(minima[0], minima[1], minima[2]), minima[3]);
-  // One more bit holds the half that the smallest is from.
+  // One more bit marks the half with the smallest number.
   const std::uint32_t one = min((both & 0xffff) * 2, both >> 15 | 1);
   const std::uint32_t vector = static_cast<std::uint32_t>(part) + (one >> 3 & 7) * kLanes;
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes, so only one can be near. It may lie in the
-  // padding around the column.
+  // Neighbouring vectors belong to different lanes: at most one is near, perhaps in the padding.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;
@@ -132,8 +128,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   return best;
 }
 
-/// Returns the smallest sum of all words except the two that hold the best and its neighbours. near
-/// is the vector best.near.
+/// The smallest sum outside the two words with the best and its neighbours. near is that vector.
 template <int kLanes>
 __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -146,8 +141,8 @@ __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) 
   return min_of_lanes<kLanes>(min(minimum & 0xffff, minimum >> 16));
 }
 
-/// Writes a pixel of the left map. sums are those of the column, two per word. found holds the
-/// best's key and, from bit 21 on, the smallest sum of the other words.
+/// Writes a pixel of the left map. sums are the column's sums, two per word. found holds the best's
+/// key and, from bit 21 on, the smallest sum of the other words.
 __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
@@ -173,11 +168,11 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
 
 /// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. A word of an even
 /// column and the same word of the next column belong to three pixels: the lower halves to p and
-/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word does.
+/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word belongs to them.
 ///
-/// task stands for a group of the columns from x on, and for a word of the group's first column,
-/// which may lie in the padding. a.pairs of these words meet a sum somewhere. a.per_pair is 2³² /
-/// pairs, rounded up, for the division by pairs.
+/// A task is a group of columns, and a word of the group's first column, which may be in the
+/// padding. A group has a.pairs words with a sum on their diagonal. a.per_pair is 2³² / pairs,
+/// rounded up, for the division by pairs.
 template <class Plan>
 __device__ void select_right(const SelectArguments& a, const uint4* shared, int x, int task,
                              std::uint32_t* bests) {
@@ -201,8 +196,7 @@ __device__ void select_right(const SelectArguments& a, const uint4* shared, int 
   atomicMin(bests + Plan::slot_of(p + 1), key_of(odd & 0xffff, 2 * word));
 }
 
-/// Writes pixel p of the right map, if it is in the picture. p is more than −disparities and less
-/// than the width; the other columns have no sums.
+/// Writes pixel p of the right map, if it is in the picture and has sums. p is less than the width.
 __device__ void write_right(const SelectArguments& a, std::int64_t row, int p, std::uint32_t best) {
   const int r = p - a.right_shift;
   if (p > -a.disparities && r >= 0 && r < a.width)
@@ -232,7 +226,6 @@ __global__ void __launch_bounds__(Plan::threads)
 
   uint4 next[max_vectors];
   clear(next);
-  // Vectors beyond the disparities keep no_sums.
   const auto load = [&](int x) {
     const bool there = x + column < a.width;
 #pragma unroll
@@ -248,7 +241,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Work that needs only some of the threads goes to other warps at each turn.
+  // Work for a part of the threads goes to other warps at each turn.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
@@ -262,7 +255,7 @@ __global__ void __launch_bounds__(Plan::threads)
     if (part == 0)
       found[column] = second << 21 | best.key;
     if (turn < Plan::columns) {
-      // No later column has a sum of this pixel.
+      // No later column has a sum for this pixel.
       const int p = x - Plan::columns - a.disparities + 1 + turn;
       const int slot = Plan::slot_of(p);
       write_right(a, row, p, bests[slot]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all, from 8-bit sums. A block takes a row or a part of one. Each group of lanes
-// walks along a segment of it; a lane has 16 of a pixel's disparities. The pixels of the right map
-// in a part also meet the columns after the part, as far as there are disparities.
+// Winner takes all from 8-bit sums. A block processes a row or a part of a row. Each group of lanes
+// moves along a segment of it; a lane has 16 of a pixel's disparities. The right pixels of a part
+// also need the sums of later columns, as many as there are disparities.
 //
-// A key is a sum and, in its lowest bits, a disparity. The smallest key is that of the smallest sum
-// with the lowest disparity. Halves of a word hold the keys of d and of d + disparities/2.
+// A key is a sum with a disparity in its lowest bits. The smallest key is the smallest sum with the
+// lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ struct WinnersArguments {
   Subpixel subpixel;
   bool whole;  // numbers are whole disparities
   int width;
-  int columns;      // of the volumes, beside their margins
+  int columns;      // of the volumes, without margins
   int pitch;        // of the volumes
   int disparities;  // that exist
   int right_shift;  // column r of the right map is p = r + right_shift in this file
@@ -38,7 +38,6 @@ constexpr int threads = 256;
 constexpr int words = 8;  // of keys per lane
 constexpr std::uint32_t nothing = 0xffffffffu;
 
-/// Returns the number of slots for the right map.
 CUDAVISION_HOST_DEVICE constexpr int slot_count(int columns, int disparities) {
   return columns + disparities + (columns + disparities) / 32 + 1;
 }
@@ -52,19 +51,17 @@ struct WinnersPlan {
   /// Pixels whose results the lanes of a group write at once.
   static constexpr int round = lanes < 8 ? lanes : 8;
   static constexpr int vectors = kDisparities / 16;  ///< of 16 bytes, per pixel
-  /// Pixels whose sums are on their way to registers, to hide the latency of memory. With four
-  /// volumes, more would spill.
+  /// Pixels whose sums are prefetched to registers. With four volumes, more would spill.
   static constexpr int prefetched = kVolumes == 2 ? 4 : 2;
 
-  /// Sums of two volumes are at most 510, those of four at most 1020. The rest of a half is for the
-  /// disparity, or if that needs more bits, for the number of the word.
+  /// Sums of two volumes are at most 510, of four volumes at most 1020. The other bits of a half
+  /// hold the disparity or, if it needs more bits, the index of the word.
   static constexpr int sum_bits = kVolumes == 2 ? 9 : 10;
   static constexpr int wide_bits = kDisparities <= 128 ? 7 : 8;
   static constexpr int index_bits = sum_bits + wide_bits <= 16 ? wide_bits : 3;
   static constexpr int second_at = sum_bits + 8;
   static constexpr std::uint32_t disparity_mask = (1u << wide_bits) - 1;
 
-  /// Returns a key that contains the whole disparity.
   static __device__ std::uint32_t wide_key(std::uint32_t key, int lane, bool upper) {
     if constexpr (index_bits == wide_bits)
       return key;
@@ -73,9 +70,8 @@ struct WinnersPlan {
            (words * lane + (key & index_mask) + (upper ? half : 0));
   }
 
-  /// The best keys of the right map in shared memory. Pixel p, counted from the first column of the
-  /// part, may lie up to kDisparities before that. One word in 33 is not used, so that the lanes of
-  /// a warp use different banks.
+  /// The slot of a best key of the right map in shared memory. p counts from the part's first
+  /// column, and is at least −kDisparities. One word in 33 is unused, to avoid bank conflicts.
   static __device__ int slot_of(int p) {
     const int number = p + kDisparities;
     return number + number / 32;
@@ -92,8 +88,7 @@ __device__ uint2 near_entry(int number) {
   return {static_cast<std::uint32_t>(marks), static_cast<std::uint32_t>(marks >> 32)};
 }
 
-/// Returns a word whose lower half has the sign of byte kByte of `low` in all bits, and whose upper
-/// half that of the same byte of `high`.
+/// Replicates the sign of byte kByte of `low` in the lower half, and of `high` in the upper half.
 template <int kByte>
 __device__ std::uint32_t signs(std::uint32_t low, std::uint32_t high) {
   constexpr std::uint32_t select =
@@ -114,8 +109,7 @@ __device__ std::uint32_t min_of_eight(const std::uint32_t (&keys)[words]) {
 }
 
 /// Writes a pixel of the left map. found holds its best key and, from bit second_at on, the
-/// smallest sum that is more than one disparity away. The pixel's sums begin at byte `at` of the
-/// volumes.
+/// smallest sum more than one disparity away. The pixel's sums begin at byte `at` of the volumes.
 template <int kDisparities, int kVolumes>
 __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::int64_t at,
                            std::int64_t pixel) {
@@ -141,7 +135,7 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// A group of lanes that walks along a segment. Columns count from the first one of the part.
+/// A group of lanes that moves along a segment. Columns count from the part's first column.
 template <int kDisparities, int kVolumes>
 class WinnersWalk {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
@@ -159,11 +153,10 @@ class WinnersWalk {
     }
   }
 
-  /// The part has these columns, of which the left map has some. `at` is its first pixel in the
-  /// volumes, `pixel` that in the maps.
+  /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
-    // Segments are whole rounds, and so is the padded row. All lanes of a warp take part in every
-    // round; those beyond the part read pixels again and keep no results.
+    // Segments are whole rounds. All lanes of a warp take part in every round; beyond the part,
+    // they read pixels again and keep no results.
     const int segment = (columns + Plan::segment_unit - 1) / Plan::segment_unit *
                         (Plan::segment_unit / Plan::groups);
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
@@ -233,7 +226,6 @@ class WinnersWalk {
     }
   }
 
-  /// Finds the best of a pixel of the left map, for write_left().
   __device__ std::uint32_t find_left(const std::uint32_t (&keys)[words]) const {
     const std::uint32_t minimum = min_of_eight(keys);
     std::uint32_t best = min(Plan::wide_key(minimum & 0xffff, lane_, false),
@@ -257,8 +249,8 @@ class WinnersWalk {
     return ((other & 0xffff) >> Plan::index_bits) << Plan::second_at | best;
   }
 
-  /// Updates the right map, where sum (x, d) belongs to pixel x − d. Word k of the lane belongs to
-  /// pixel x − k of the lower half; at x + 1, word k + 1 does.
+  /// Updates the right map, where sum (x, d) belongs to pixel x − d. The lane's word k at x and
+  /// word k + 1 at x + 1 belong to the same pixels.
   __device__ void follow_diagonals(const std::uint32_t (&keys)[words], int x, bool live) {
     const std::uint32_t leaving = __vminu2(diagonals_[words - 2], keys[words - 1]);
 #pragma unroll
@@ -274,7 +266,6 @@ class WinnersWalk {
     atomicMin(right_ + Plan::slot_of(p - Plan::half), Plan::wide_key(keys >> 16, lane_, true));
   }
 
-  /// Ends the diagonals of a segment, whose last pixel is x.
   __device__ void leave_all(int x) {
 #pragma unroll
     for (int k = 0; k < words - 1; ++k)
@@ -287,7 +278,7 @@ class WinnersWalk {
   const int lane_;
   const uint4* sums_[kVolumes];
   std::uint32_t diagonals_[words];  // the best key so far of each diagonal of the lane
-  std::uint32_t indices_[words];    // what keys contain beside the sums
+  std::uint32_t indices_[words];    // index bits of the keys
 };
 
 template <int kDisparities, int kVolumes>
@@ -347,7 +338,7 @@ std::size_t max_shared_bytes() {
 Select8Cuda::Select8Cuda(LaunchQueue& queue, const StageConfig& config)
     : queue_(queue), config_(config) {
   const WinnersKernel kernel = kernel_for(config);
-  // The limit belongs to the kernel, which objects for other widths share.
+  // The attribute belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(max_shared_bytes())),
              "asking for shared memory for the winners of a row");
@@ -379,10 +370,9 @@ void Select8Cuda::run(const SumVolumes& sums, int rows, float uniqueness, Subpix
   a.disparities = config_.disparities;
   a.right_shift = config_.right_shift();
   const int disparities = MatchExtent(config_).disparities;
-  // The groups of a block have 16 disparities per lane, and take 8 columns at a time.
   a.parts = parts_of_rows(rows, a.columns, disparities, 8 * threads * 2 * words / disparities,
                           resident_blocks_);
-  // The launch does not overlap, for the reason that matching/match8_cuda.cu gives.
+  // The launch does not overlap; matching/match8_cuda.cu gives the reason.
   queue_.launch(kernel_for(config_), static_cast<unsigned>(a.parts.blocks(rows)), threads,
                 shared_bytes(config_), a, Start::in_order);
 }

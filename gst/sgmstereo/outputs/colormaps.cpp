@@ -55,7 +55,6 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Takes the part of text up to a separator. No spaces are left around it and around the rest.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -63,8 +62,7 @@ std::string_view take_part(std::string_view& text, char separator) {
   return trimmed(part);
 }
 
-/// Reads a number that is all of text, which ends where its string does or before a character that
-/// belongs to no number.
+/// g_ascii_strtod() must stop at the end of text.
 bool read_number(std::string_view text, double& number) {
   if (text.empty())
     return false;
@@ -81,8 +79,7 @@ bool read_range(std::string_view text, sgm::PictureParameters& picture) {
          (read_number(take_part(text, ','), picture.minimum) && read_number(text, picture.maximum));
 }
 
-/// Reads the range of the picture's quantity. Returns nullptr, or what is wrong with the text and
-/// how to mend it.
+/// Returns nullptr, or an error with its remedy.
 const char* read_ranges(std::string_view text, sgm::PictureParameters& picture) {
   constexpr std::string_view quantities[] = {"disparity", "depth", "confidence"};
   while (!text.empty()) {

@@ -14,22 +14,18 @@ namespace cudavision {
 ///  gray:  each index itself
 sgm::ColorTable color_table(Colormap map);
 
-/// The property colormap-range, which says what values the grey levels and colours of pictures
-/// stand for. It is a list of ranges, separated by semicolons:
+/// The property colormap-range sets the values that grey levels and colours represent. It is a list
+/// of ranges, separated by semicolons:
+///    full      all values that the output can have
+///    auto      from the 2nd to the 98th percentile of the picture, smoothed over time
+///    0,64      these values: pixels of disparity, counts of depth, or levels of confidence
+/// A range applies to all outputs, or to the output whose name precedes it: depth=500,4000. Later
+/// ranges replace earlier ones. The default is auto for depth, full for the other outputs.
 ///
-///   full      all values that the output can have
-///   auto      from the 2nd to the 98th percentile of the picture, smoothed over time
-///   0,64      these values: pixels of disparity, counts of depth, or levels of confidence
-///
-/// A range holds for all outputs, or for one whose name precedes it: depth=500,4000. A later range
-/// replaces an earlier one. An output without a range has its default: auto for depth, full for the
-/// others.
-///
-/// Returns an empty string if the text is such a list, else what is wrong and how to mend it.
-/// Allocates nothing if it is.
+/// Returns an error with its remedy, or an empty string without allocating.
 std::string colormap_range_error(const char* text);
 
-/// Sets the range of the picture's quantity. The text has no error. Allocates nothing.
+/// The text must be valid. Allocates nothing.
 void set_colormap_range(const char* text, sgm::PictureParameters& picture);
 
 }  // namespace cudavision

@@ -13,27 +13,27 @@
 
 namespace cudavision {
 
-/// The left picture as it is matched: rectified if there is a calibration, else as it is.
+/// The left picture that is matched: rectified if there is a calibration.
 class RectifiedPicture {
  public:
-  /// frames is the format of the left camera's frames, and out that of the pictures: theirs, with
-  /// all channels if it needs unpacking, or GRAY8. camera is nullptr if frames count as rectified.
-  /// Waits until the device has the maps.
+  /// frames is the format of the left camera's frames. out is the same format, with all channels if
+  /// it needs unpacking, or GRAY8. camera is nullptr if frames are rectified. Waits for maps to
+  /// upload.
   RectifiedPicture(Device& device, const FramePacking& packing, const FrameFormat& frames,
                    const FrameFormat& out, const RectifiedCamera* camera);
 
-  /// stored is the left camera's frame as it lies in buffers, and luminance what has been matched.
-  /// Only enqueues, but the first call may allocate.
+  /// stored is the left camera's frame as stored in buffers, and luminance has been matched. Only
+  /// enqueues, but the first call may allocate.
   void run(const ConstFrame& stored, const SamplePlane& luminance, const Frame& out);
 
  private:
   Device& device_;
   const FramePacking packing_;
   const FrameLayout layout_;  ///< of the pictures
-  // GRAY8 follows from the luminance. Of other pictures, those that are not remapped are copied.
+  // GRAY8 is made from the luminance. Other pictures are remapped or copied.
   const bool gray_;
   std::unique_ptr<remap::PictureRemap> remap_;
-  std::unique_ptr<repack::Repack> unpack_;  ///< none if a stored frame has the layout already
+  std::unique_ptr<repack::Repack> unpack_;  ///< none if stored frames have the layout already
   const FrameLayout unpacked_layout_;
   DeviceFrame unpacked_;
 };

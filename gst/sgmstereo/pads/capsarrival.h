@@ -11,12 +11,12 @@
 
 namespace cudavision {
 
-/// Lets one sink pad wait for the caps of the other one before it chooses its own. The wait is
-/// short: one thread may feed both pads, and the other camera may be slow to start.
+/// Lets one sink pad wait for the other pad's caps before it chooses its own. The wait is short,
+/// because one thread may feed both pads, and the other camera may start slowly.
 class CapsArrival {
  public:
-  /// Waits until arrived() holds, one second after the first wait since reset(), or stop(). Does
-  /// not wait if the other pad is waiting: one must choose first.
+  /// Waits until arrived() holds, or stop(), at most one second after the first wait since reset().
+  /// Does not wait if the other pad is waiting: one must choose first.
   void wait(const std::function<bool()>& arrived) {
     std::unique_lock lock(mutex_);
     if (waiting_ || stopped_)
@@ -28,7 +28,6 @@ class CapsArrival {
     changed_.wait_until(lock, *deadline_, [&] { return stopped_ || arrived(); });
     waiting_ = false;
   }
-  /// Caps have arrived.
   void notify() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
@@ -39,7 +38,6 @@ class CapsArrival {
     deadline_.reset();
     stopped_ = false;
   }
-  /// Ends all waits, and prevents further ones until reset().
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;

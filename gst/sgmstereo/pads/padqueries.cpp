@@ -15,7 +15,7 @@
 namespace cudavision {
 namespace {
 
-// Returns an empty string, or why pictures of that size cannot be rectified as the settings ask.
+// Returns an empty string, or why pictures of this size cannot be rectified.
 std::string rectification_error(const StereoSettings& settings, const PictureSize& picture) {
   const bool calibrated = settings.calibration.automatic() || settings.calibration.any();
   const bool rectifies = calibrated || settings.drift() == CalibrationDrift::correct;
@@ -44,9 +44,9 @@ Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
   return stereo_src_caps(output, cuda);
 }
 
-// Returns the caps that the peer of a pad can send, or nullptr if there is no peer.
+// Returns nullptr if there is no peer.
 Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
-  // To answer this query the peer may send others, which must not lead back here.
+  // The peer may send queries to answer this one, which must not lead back here.
   static thread_local bool asking = false;
   if (asking || !sink.is_linked())
     return nullptr;
@@ -57,13 +57,13 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   return caps;
 }
 
-// Returns the caps that a pad offers to its peer. The filter tells what the peer can send. If that
-// includes frames that fit those of the other pad, the pad offers only these. Otherwise it offers
-// all: if both pads are to change, one must change first, and if the frames never fit, they must
-// arrive for the element to post an error that names both.
+// Returns the caps that a pad offers to its peer. filter has the caps that the peer can send. If
+// some of them fit the other pad's frames, the pad offers only these. Otherwise it offers all: if
+// both pads are to change, one must change first. And frames that never fit must arrive, so that an
+// error names both.
 //
-// Before the other pad has caps, those that its peer can send count. If they leave a choice, as for
-// a scaler beside a decoder that has not read its file yet, the pad waits for the other pad's caps.
+// If the other pad has no caps yet, its peer's possible caps are used. A scaler beside a decoder
+// that has not read its file yet leaves a choice: then the pad waits.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoSinkPad& other = state.other_sink(pad);
@@ -148,8 +148,7 @@ Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
   if (gst_caps_is_empty(caps.get()))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
-  // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
-  // accepts.
+  // Unknown framerates become 0/1, not the lowest framerate that downstream accepts.
   if (gst_structure_has_field(structure, "framerate"))
     gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
@@ -162,7 +161,7 @@ bool stereo_peer_refuses_current_caps(GstPad* pad) {
   const Caps caps(gst_pad_get_current_caps(pad));
   if (!peer || !caps)
     return false;
-  // A peer takes the caps that it has already, even if it has asked for others since.
+  // A peer still accepts its current caps, even if it has asked for others since.
   const Caps known(gst_pad_get_current_caps(peer.get()));
   if (known && gst_caps_is_equal(known.get(), caps.get()))
     return false;
@@ -177,7 +176,7 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   Caps other_caps;
   Caps arrived(gst_caps_ref(caps));
   {
-    // One lock, so that of two caps that arrive at the same time the later one finds the other.
+    // One lock, so that the later one of two simultaneous CAPS events finds the other's caps.
     const auto shared = state.shared.lock();
     arrived.swap(shared->sides[state.side_of(pad)].arrived_caps);
     if (const Caps& others = shared->sides[state.side_of(other.pad)].arrived_caps)
@@ -202,11 +201,10 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
         GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
         return TRUE;
       }
-      // Answers from the pad template alone. Caps may lack fields such as the framerate that the
-      // answer to a CAPS query names. A size or depth that differs from the other pad's is
-      // accepted, because if both pads are to change, one must change first. Frames that cannot be
-      // split are accepted too: GstPad would refuse their CAPS event without a reason, and
-      // stereo_store_arrived_caps() gives one.
+      // Accepts whatever the pad template allows. Caps may lack fields of the CAPS query's answer,
+      // such as the framerate. Sizes and depths may differ from the other pad's, because if both
+      // pads change, one must change first. Frames that cannot be split are accepted, too: GstPad
+      // would refuse their CAPS event without a reason, and stereo_store_arrived_caps() gives one.
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
@@ -239,7 +237,7 @@ gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQu
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     const DeviceSession& session = stereo_state(self).session;
     const DeviceKind backend = session.on_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
-    // The memory of the other frames is not known yet; they may have to be waited for.
+    // The memory of the other frames is not known yet, so they may have to be waited for.
     const std::size_t maximum = stereo_settings(self).max_in_flight(backend, false);
     return propose_pool(query, session, maximum > 1 ? maximum : 0);
   });

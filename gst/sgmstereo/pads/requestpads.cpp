@@ -22,7 +22,7 @@ constexpr Kind kinds[] = {
     {"points", SourcePad::points, StereoOutput::points},
 };
 
-// Returns nullptr if the name is not that of a request pad.
+// Returns nullptr if no request pad has this name.
 const Kind* kind_named(const char* name) {
   for (const Kind& kind : kinds)
     if (std::strcmp(kind.name, name) == 0)
@@ -61,7 +61,7 @@ gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
 
 /* Requesting and releasing */
 
-/// Returns false if another pad has the place.
+/// Returns false if another pad has this id.
 bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
   const auto shared = stereo_state(self).shared.lock();
   std::shared_ptr<StereoRequestPad>& place = shared->request_pads[index_of(pad->id)];

@@ -3,12 +3,12 @@
 
 #include "gst/sgmstereo/pads/stereostate.h"
 
-/// The source pads that exist on request, besides the always-pad src. GstAggregator knows src
-/// alone: it negotiates src, sends the events of the stream there, and starts and stops the
-/// aggregating thread with it. A request pad is a plain GstPad that follows src:
+/// The source pads that exist on request, besides the always-pad src. GstAggregator only knows src:
+/// it negotiates src, sends the events of the stream there, and starts and stops its thread with
+/// it. A request pad is a plain GstPad that follows src:
 ///
 ///  - pipeline/branches.cpp pushes on it after src.
-///  - Queries and upstream events are handled as if they came to src, but a CAPS query gets the
+///  - Queries and upstream events are handled as if they came to src, but CAPS queries get the
 ///    pad's own answer, and QoS events are ignored: a frame is skipped if it is late on src.
 namespace cudavision {
 
@@ -19,9 +19,8 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
                                const GstCaps* caps);
 void stereo_release_pad(GstElement* element, GstPad* pad);
 
-/// A handler of pad-removed. A new pad of the same name can be added from now on, so it is here
-/// that a request pad gives its place up. Connect it before anybody else can, so that other
-/// handlers may request the pad again.
+/// Handles pad-removed. From now on, a pad with the same name can be added. Connect it before other
+/// handlers, so that they may request the pad again.
 void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer);
 
 }  // namespace cudavision

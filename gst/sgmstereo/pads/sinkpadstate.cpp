@@ -13,7 +13,6 @@ OwnedEvent left_segment(const StereoState& state) {
   return OwnedEvent(gst_pad_get_sticky_event(GST_PAD_CAST(state.left.pad), GST_EVENT_SEGMENT, 0));
 }
 
-// UnlinkedStream::end() explains segment.
 void end_unlinked(SinkPadState& sinks, GstEvent* segment) {
   if (sinks.state.arrived_packed && !sinks.state.right.is_linked())
     sinks.unlinked.end(segment);
@@ -30,13 +29,13 @@ void apply_packing(SinkPadState& sinks, bool packed) {
   }
   state.alarm.cancel();
   state.end_alarm.cancel();
-  // Usually the segment follows the caps, and sink_right gets EOS then.
+  // Usually the segment follows the caps, and ends sink_right then.
   if (const OwnedEvent segment = left_segment(state))
     end_unlinked(sinks, segment.get());
 }
 
-// Returns false for caps that were refused for the same reason before: upstream sends refused caps
-// again with its next event or buffer, and one error is enough.
+// Returns false for caps that were refused before for the same reason: upstream sends them again
+// with its next event or buffer, but one error is enough.
 bool caps_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = sinks.state;
   std::string& last_refusal = sinks.last_refusals[state.side_of(pad)];
@@ -60,7 +59,6 @@ bool caps_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   return true;
 }
 
-// Returns whether the event is accepted.
 bool event_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = sinks.state;
   switch (GST_EVENT_TYPE(event)) {
@@ -127,8 +125,7 @@ void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
   stereo_forget_arrived_caps(self, GST_AGGREGATOR_PAD_CAST(pad));
 }
 
-// GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames,
-// as 1.22's does.
+// After downstream's EOS, GStreamer 1.26 does not return it to upstream, unlike 1.22.
 GstFlowReturn stereo_chain(SinkPadState& sinks, GstPad* pad, GstBuffer* buffer) {
   if (sinks.state.downstream_ended) {
     gst_buffer_unref(buffer);

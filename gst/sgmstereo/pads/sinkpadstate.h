@@ -6,11 +6,10 @@
 
 #include "gst/sgmstereo/pads/stereostate.h"
 
-/// Events and frames as they arrive.
+/// Arriving events and frames.
 namespace cudavision {
 
-/// The part of a cudasgmstereo element that belongs to the streaming threads of its sink pads, in
-/// which frames and events arrive. Nothing arrives while the element starts and stops.
+/// For the streaming threads of the sink pads. Nothing arrives during start and stop.
 struct SinkPadState {
   SinkPadState(GstAggregator* aggregator, StereoState& state_of_all)
       : self(aggregator), state(state_of_all), unlinked(GST_PAD_CAST(state.right.pad)) {}
@@ -21,21 +20,18 @@ struct SinkPadState {
   GstAggregator* const self;
   StereoState& state;
   GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's, of the sink pads
-  /// The stream of sink_right while nothing is linked to it. Only the streaming thread of sink_left
-  /// uses this.
+  /// For the streaming thread of sink_left.
   UnlinkedStream unlinked;
-  /// Why caps were last refused, or empty. The streaming thread of each pad uses its own, the left
-  /// one the first.
+  /// Left, right; each only for its pad's streaming thread.
   std::array<std::string, 2> last_refusals;
 };
 
-/// The chain function of the sink pads.
 GstFlowReturn stereo_chain(SinkPadState& sinks, GstPad* pad, GstBuffer* buffer);
 /// A handler for the signal "unlinked" of a sink pad, in any thread.
 void stereo_pad_unlinked(GstPad* pad, GstPad* peer, gpointer self);
 
-// Virtual functions of GstAggregator. sink_event_pre_queue sees a serialized event when it arrives,
-// in the pad's streaming thread, and sink_event sees flushes there.
+// Virtual functions of GstAggregator, in the pad's streaming thread. sink_event_pre_queue gets
+// serialized events when they arrive, and sink_event gets flushes.
 GstFlowReturn stereo_sink_event_pre_queue(SinkPadState& sinks, GstAggregatorPad* pad,
                                           GstEvent* event);
 gboolean stereo_sink_flush_event(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event);

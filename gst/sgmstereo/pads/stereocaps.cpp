@@ -15,7 +15,6 @@
 namespace cudavision {
 namespace {
 
-// Returns the formats of an output that the format of the frames has no influence on.
 Formats output_formats(StereoOutput output) {
   if (output == StereoOutput::confidence)
     return {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA,
@@ -24,7 +23,7 @@ Formats output_formats(StereoOutput output) {
           GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
 }
 
-// Each format has a structure of its own, so that an intersection keeps their order.
+// Each format has its own structure, so that an intersection keeps their order.
 Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cuda) {
   Caps caps(gst_caps_new_empty());
   for (GstVideoFormat format : output_formats(output))
@@ -32,7 +31,7 @@ Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cu
   return caps;
 }
 
-// Returns the caps of points for pictures of one size, or of any size if the frame has none.
+// Returns the caps of points, for pictures of any size if the frame has none.
 Caps tensor_caps(const GstStructure* frame, bool cuda) {
   Structure tensor(tensor_structure({"float32"}));
   int width = 0, height = 0;
@@ -48,8 +47,8 @@ Caps tensor_caps(const GstStructure* frame, bool cuda) {
   return caps;
 }
 
-// Returns the caps of the left pictures: in the format of the frames, which have these caps, unless
-// a packed frame cannot be split so, and in GRAY8. picture has their size and all other fields.
+// Returns the caps of left pictures: in the format of the frames, unless halves of packed frames
+// lack chroma, and in GRAY8. left has the frames' caps; picture has size and other fields.
 Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
                     bool cuda) {
   const FrameFormat frames = frame_format_from_caps(left);
@@ -72,7 +71,7 @@ Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstS
   return caps;
 }
 
-// Pixels of half-aspect frames are twice as wide or as high as their caps say.
+// Pixels of half-aspect frames are twice as wide or as high as in their caps.
 void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
   if (!packing.packed() || !packing.half_aspect)
     return;
@@ -86,8 +85,7 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
                       nullptr);
 }
 
-// Reduces the formats to those whose depth another structure allows too. Returns false if there are
-// none.
+// Removes formats whose depth the other structure does not allow. Returns false if none is left.
 bool intersect_depths(GstStructure* structure, const GstStructure* other) {
   const Formats theirs = formats_of(other);
   if (theirs.empty())
@@ -215,7 +213,7 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
   const FrameLayout& l = left.layout;
   const FrameLayout& r = right.layout;
   const bool same_size = l.width == r.width && l.height == r.height;
-  // Every pair comes here, so text is only made where there is an error.
+  // This runs for each pair, so text is only made for errors.
   if (same_size && l.bits == r.bits)
     return {};
   const auto text = [](const FrameFormat& format) {

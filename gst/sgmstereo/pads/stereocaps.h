@@ -10,36 +10,30 @@
 #include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
 
-/// The caps of cudasgmstereo: frames of one size and bit depth on both sink pads, maps of that size
-/// on the source pad. These functions do not depend on pads; padqueries.h connects them.
+/// The caps of cudasgmstereo: frames and maps have one size. Does not depend on pads.
 namespace cudavision {
 
-/// Returns the template of the source pad, which covers every value of the property output.
 Caps stereo_src_template();
 
-/// Returns the caps that output allows, best first. They include CUDA memory only if cuda is true.
+/// Returns the caps of an output, best first. They include CUDA memory only if cuda is true.
 Caps stereo_src_caps(StereoOutput output, bool cuda);
 
-/// Returns the caps that output allows for left frames with these fixed caps, best first.
+/// Returns the caps of an output for left frames with these fixed caps, best first.
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// Returns the format of the buffers that an output has with these fixed caps. Throws ElementError
-/// if they are too large.
+/// The caps must be fixed. Throws ElementError if buffers are too large.
 FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps);
 
-/// Returns the caps that a sink pad accepts, whatever the other one has.
 Caps stereo_sink_caps(bool cuda);
 
-/// Returns the part of them that fits the caps of the other sink pad: frames of a size and a bit
-/// depth that the other pad may have too. Those caps need not be fixed.
+/// Returns caps with the size and bit depth of other, which need not be fixed.
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
 
-/// Returns true if these caps of a sink pad allow several sizes or bit depths.
+/// Returns true if the caps allow several sizes or bit depths.
 bool leaves_choice(const GstCaps* caps);
 
-/// Returns an empty string if frames of these formats may form a pair. If they differ in width,
-/// height or bit depth, says so and what to change.
+/// Width, height and bit depth must be equal. Returns an empty string, or an error with its remedy.
 std::string pair_error(const FrameFormat& left, const FrameFormat& right);
 
 }  // namespace cudavision

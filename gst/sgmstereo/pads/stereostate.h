@@ -24,23 +24,21 @@ namespace cudavision {
 
 struct StereoStream;
 
-/// One of the element's sink pads.
 struct StereoSinkPad {
   GstAggregatorPad* pad = nullptr;
-  std::atomic<bool> flushed{false};  ///< the frame that is held is to be discarded
+  std::atomic<bool> flushed{false};  ///< discard the held frame
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
 };
 
-/// A source pad as the aggregating thread knows it.
+/// For the aggregating thread.
 struct SourceBranch {
   std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
-  bool pad_discont;                   ///< the pad's next buffer does not continue its last one
-  bool ended = false;                 ///< its branch has answered a frame with EOS
+  bool pad_discont;                   ///< the next buffer is discontinuous
+  bool ended = false;                 ///< downstream has returned EOS
 };
 
-/// A source pad on request. requestpads.h describes these pads.
 class StereoRequestPad {
  public:
   /// Sinks the floating reference of a new pad.
@@ -56,7 +54,7 @@ class StereoRequestPad {
   struct Branch : SourceBranch {
     ObjectPtr<GstBufferPool> pool;
   };
-  /// Only the aggregating thread has a StereoStream.
+  /// Only the aggregating thread has a StereoStream, so only it can call these.
   Branch& branch(const StereoStream&) noexcept { return branch_; }
   void forget_negotiation(const StereoStream&) { forget_negotiation(); }
 
@@ -71,20 +69,19 @@ class StereoRequestPad {
   Branch branch_{{std::nullopt, true}, nullptr};
 };
 
-/// By source pad; nullptr for src, and where nobody has requested the pad.
+/// By source pad; nullptr for src, and for pads that were not requested.
 using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
 
-/// The part of the state that the threads share under the object lock.
+/// The state that threads share under the object lock.
 ///
-/// No buffer, caps or event may be freed under that lock, because an application may be told when
-/// they are, and may then call the element.
+/// Never free a buffer, caps or event under this lock: the application might call the element.
 struct StereoShared {
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
   QosState qos;
-  RequestPads request_pads;  ///< also those that are being released
+  RequestPads request_pads;  ///< also pads that are being released
 
-  /// By sink pad, the left one first.
+  /// By sink pad, left first.
   struct Side {
     Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
     guint64 dropped = 0;  ///< frames without a partner, or an equal one, since the start
@@ -92,10 +89,10 @@ struct StereoShared {
   std::array<Side, 2> sides;
 };
 
-/// The part of a cudasgmstereo element that all threads may use. The aggregating thread has a
-/// StereoStream besides, and the streaming threads of the sink pads have SinkPadState.
+/// The part of a cudasgmstereo element that all threads may use. The aggregating thread also has a
+/// StereoStream, and the sink pads' streaming threads have SinkPadState.
 struct StereoState {
-  /// The callbacks report that a pad is still unlinked, see UnlinkedPadAlarm.
+  /// The callbacks report unlinked pads, see UnlinkedPadAlarm.
   StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
       : session(element),
         shared(element),
@@ -111,26 +108,23 @@ struct StereoState {
   StereoSinkPad left, right;
   ObjectLocked<StereoShared> shared;
 
-  // These have locks of their own.
+  // These have their own locks.
   UnlinkedPadAlarm alarm, end_alarm;
   CapsArrival arrival;
   CompletionWait frames_arrival;  ///< in the queues of the sink pads
 
   std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
   std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
-  std::atomic<bool> downstream_ended{false};  ///< all branches have answered a frame with EOS
+  std::atomic<bool> downstream_ended{false};  ///< all branches have returned EOS
 };
 
-/// Returns the state of an element.
 StereoState& stereo_state(gpointer self);
 
-/// Returns the class to chain up to.
 inline GstAggregatorClass* stereo_parent_class() {
   return static_cast<GstAggregatorClass*>(g_type_class_peek(GST_TYPE_AGGREGATOR));
 }
 
-/// Returns the current settings, except that those which need a restart are as they were at the
-/// start.
+/// Returns the current settings. Settings that need a restart keep their values of the start.
 inline StereoSettings stereo_settings(gpointer self) {
   const auto shared = stereo_state(self).shared.lock();
   return shared->started ? shared->settings.since_start(*shared->started) : shared->settings;
@@ -143,14 +137,13 @@ inline Caps stereo_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
   const Caps& arrived = shared->sides[state.side_of(pad)].arrived_caps;
   return Caps(arrived ? gst_caps_ref(arrived.get()) : nullptr);
 }
-/// Forgets them, because what comes next may have another size.
+/// The next stream on the pad may have another size.
 inline void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
   StereoState& state = stereo_state(self);
   Caps forgotten;
   state.shared.lock()->sides[state.side_of(pad)].arrived_caps.swap(forgotten);
 }
 
-/// Returns the pads that have not been released.
 inline RequestPads stereo_request_pads(gpointer self) {
   RequestPads pads;
   const auto shared = stereo_state(self).shared.lock();

@@ -7,21 +7,21 @@
 
 namespace cudavision {
 
-/// The stream of a sink pad that nothing is linked to. GstAggregator waits for data or EOS on each
-/// of its pads, so the element itself sends events to a pad that is not needed. All calls except
-/// reset() come from the streaming thread of the other sink pad, whose events they follow.
+/// The stream of an unlinked sink pad. GstAggregator waits for data or EOS on each of its pads, so
+/// the element itself sends events to a pad that is not needed. All calls except reset() come from
+/// the streaming thread of the other sink pad.
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
 
-  /// Forgets the pad's stream. Call this when the element starts or stops.
+  /// Call this when the element starts or stops.
   void reset() noexcept;
-  /// Makes sure that the pad has a stream and is at EOS. segment is the other pad's SEGMENT event,
-  /// whose seqnum the EOS takes, or nullptr if there was none.
+  /// Starts a stream if necessary, and ends it with EOS. segment is the other pad's SEGMENT event,
+  /// whose seqnum the EOS takes, or nullptr.
   void end(GstEvent* segment);
   /// Call this when the pad is needed again. Starts a new stream if the pad is at EOS.
   void resume();
-  /// Repeats a FLUSH_START or FLUSH_STOP of the other pad; GstAggregator waits for both pads.
+  /// Repeats the other pad's FLUSH_START or FLUSH_STOP; GstAggregator waits for both pads.
   void flush(GstEvent* event);
 
  private:
@@ -32,7 +32,7 @@ class UnlinkedStream {
   bool ended_ = false;
 };
 
-/// Calls a function that reports it if a pad is still unlinked 5 s after the alarm was set.
+/// Calls a function if a pad is still unlinked 5 s after the alarm was set.
 class UnlinkedPadAlarm {
  public:
   enum class Kind {
@@ -43,7 +43,7 @@ class UnlinkedPadAlarm {
   /// report gets the pad.
   UnlinkedPadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
   ~UnlinkedPadAlarm() { cancel(); }
-  /// Sets the alarm. While it is set already, this puts off an error, but not a warning.
+  /// If the alarm is already set, this postpones an error, but not a warning.
   void set(GstPad* pad);
   void cancel();
 

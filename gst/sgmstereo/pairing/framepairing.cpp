@@ -6,25 +6,23 @@
 namespace cudavision {
 namespace {
 
-/// Frames with a later running time than this, of 73 years, wait forever. GStreamer adds up
-/// deadline, base time and latency, and the sum must fit an int64; a base time that counts from
-/// 1970 is less than 57 years.
+/// Frames with a later running time (73 years) wait forever. GStreamer adds deadline, base time and
+/// latency in an int64; a base time that counts from 1970 is less than 57 years.
 constexpr GstClockTime latest_deadline = G_MAXINT64 / 4;
 
-/// For two frames with running times, the older one in the stream `older`.
 struct Candidates {
   const FrameStream& older;
   const FrameStream& newer;
 
   std::uint64_t apart() const { return time_between(*older.frame->time, *newer.frame->time); }
 
-  /// False if the older frame's successor comes too late to be nearer to the newer frame.
+  /// False if the older frame's successor is too late to be nearer to the newer frame.
   bool successor_may_be_nearer() const {
     const GstClockTime interval = older.frame->interval;
     return apart() > (GST_CLOCK_TIME_IS_VALID(interval) ? interval / 2 : 0);
   }
 
-  /// Returns true if the older frame's successor should be the newer frame's partner instead.
+  /// True if the older frame's successor should be the newer frame's partner.
   bool successor_is_nearer() const {
     if (!older.next->time)
       return false;
@@ -39,7 +37,6 @@ struct Candidates {
   }
 };
 
-/// The decision about the older one of two frames that have running times.
 enum class Older { pairs, is_dropped, waits_for_successor };
 
 Older judge(const Candidates& candidates, GstClockTime max_skew, bool timed_out) {

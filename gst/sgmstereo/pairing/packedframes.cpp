@@ -26,7 +26,7 @@ Packing packing_of_mode(GstVideoMultiviewMode mode) {
   }
 }
 
-/// The planes that half_layout() keeps, by their numbers in the whole layout.
+/// The planes that half_layout() keeps, by their index in the whole layout.
 struct KeptPlanes {
   int count = 0;
   int from[FrameLayout::max_planes] = {};
@@ -48,7 +48,6 @@ KeptPlanes kept_planes(const FrameLayout& whole) {
   return kept;
 }
 
-/// Returns the number of bytes per pixel in the rows of a plane.
 int pixel_bytes(const FrameLayout& whole, int plane) {
   for (int c = 0; c < whole.channel_count; ++c)
     if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == plane)

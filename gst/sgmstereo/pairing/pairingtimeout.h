@@ -10,27 +10,23 @@
 
 #include "gst/base/patience.h"
 
-/// What is wrong if no pairs form.
+/// Warnings if no pairs form.
 namespace cudavision {
 
-/// Notices that a linked camera sends no frames while those of the other one go on. Only live
-/// pipelines drop frames for lack of partners that have not arrived, so only they find that out.
+/// Detects that only one camera sends frames. Only live pipelines drop frames without a partner.
 class InputTimeout {
  public:
-  /// A frame of the other camera was dropped at this running time, because none of this one had
-  /// arrived when its time was over. Returns an empty string or, once until frames arrive, a
-  /// warning that the pad of this name has been silent for 2 s.
+  /// Call this if a frame of the other camera was dropped for lack of a partner. Returns an empty
+  /// string or, once, a warning that the pad has been silent for 2 s.
   std::string missed(const char* pad, std::int64_t time);
-  /// A frame has arrived. Returns an empty string, or a message that the camera is back if there
-  /// has been a warning.
+  /// Call this for each frame. After a warning, returns a message that the camera is back.
   std::string sends(const char* pad);
 
  private:
   QuietTime quiet_;
 };
 
-/// The frames without a partner since the last pair. If both cameras send frames for seconds, but
-/// none of them finds a partner, max-skew is smaller than the distance of their running times.
+/// Detects that both cameras send frames whose running times differ by more than max-skew.
 class PairingTimeout {
  public:
   enum Side { left, right };
@@ -38,39 +34,35 @@ class PairingTimeout {
   /// Call this for a pair, and after a flush.
   void end();
 
-  /// A frame was dropped at this running time, because the frame of the other side, if there was
-  /// one, was more than max_skew away. Returns an empty string or, once, the warning
-  /// that no pair has formed for 2 s.
+  /// Call this for a dropped frame if the other side's was more than max_skew away. Returns an
+  /// empty string or, once, a warning that no pair has formed for 2 s.
   std::string add(Side side, std::int64_t time, std::optional<std::int64_t> other,
                   GstClockTime max_skew);
 
  private:
   std::array<std::optional<std::int64_t>, 2> last_;  ///< running times
   std::array<int, 2> counts_{};
-  GstClockTime nearest_ = GST_CLOCK_TIME_NONE;  ///< distance of two frames
+  GstClockTime nearest_ = GST_CLOCK_TIME_NONE;  ///< smallest difference of running times
   QuietTime unpaired_;
 };
 
-/// The pairs in a row whose pictures differ in size or depth. While both cameras change their caps,
-/// one after the other, such pairs are normal; if they go on for long, they are a mistake.
+/// Successive pairs whose pictures differ in size or depth. They are normal while both cameras
+/// change their caps, one after the other, and an error if they go on.
 class SizeMismatch {
  public:
-  /// A pair whose pictures are equal.
+  /// Call this for a pair of equal pictures.
   void end() noexcept {
     *this = SizeMismatch();
     any_equal_ = true;
   }
-  /// A pair whose pictures differ, at that running time. Returns whether this has gone on for too
-  /// long.
+  /// Call this for a pair of different pictures. Returns true if they have lasted too long.
   bool add(const std::string& error, std::optional<std::int64_t> time) {
     error_ = error;
     unequal_.add(time);
     return unequal_.exceeds(any_equal_ ? patience::unequal_later : patience::unequal_at_start);
   }
 
-  /// Empty, or the error of the last pair.
   const std::string& error() const noexcept { return error_; }
-  /// Returns true if no pair was equal yet.
   bool from_the_start() const noexcept { return !any_equal_; }
 
  private:

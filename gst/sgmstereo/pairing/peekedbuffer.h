@@ -12,35 +12,29 @@
 
 namespace cudavision {
 
-/// A frame that was taken out of a pad's queue so that the one after it can arrive: the queue of a
-/// GstAggregatorPad has room for one.
+/// A frame that was taken out of a pad's queue so that the next frame can arrive. The queue of a
+/// GstAggregatorPad has room for one frame.
 struct HeldFrame {
   OwnedBuffer buffer;
   WaitingFrame waiting;
   FrameTimes times;
 };
 
-/// The oldest frame of a pad, if there is one: the held frame, else the one at the head of the
-/// pad's queue. Only the aggregating thread may use it.
+/// The oldest frame of a pad: held, or else at the head of the queue. For the aggregating thread.
 class PeekedBuffer {
  public:
-  /// held is the held frame of the pad, if there is one. info describes the frames at the head of
-  /// the queue; it is nullptr if that is unknown.
+  /// info describes the frame at the head of the queue, or is nullptr.
   PeekedBuffer(GstAggregatorPad* pad, std::optional<HeldFrame>& held, const GstVideoInfo* info);
 
   GstBuffer* buffer() const noexcept { return buffer_.get(); }
-  /// The stream as next_step() takes it.
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
   bool is_held() const noexcept { return held_.has_value(); }
-  /// Takes the frame out of the queue, and holds it.
   void hold();
 
-  /// Takes the frame out of the queue, or no longer holds it; this object keeps its reference to
-  /// the buffer.
+  /// Takes the frame out of the queue, or stops holding it. This object keeps its reference.
   void consume();
-  /// Gives that reference up.
   void release() { buffer_.reset(); }
 
  private:
@@ -50,7 +44,7 @@ class PeekedBuffer {
   FrameStream stream_;
 };
 
-/// Returns the segment of the frame at the head of the pad's queue.
+/// Returns the segment of the frame at the head of the queue.
 GstSegment current_segment(GstAggregatorPad* pad);
 
 }  // namespace cudavision

@@ -76,11 +76,11 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
 
 /* Both cameras */
 
-/// The distance between cameras, in any unit, is larger than this. What a calibration of one camera
-/// as two gives is smaller: it is a rounding error, and not always 0.
+/// The distance of two cameras is larger, in any unit. Calibrating one camera as two gives a
+/// rounding error, which is not always 0.
 constexpr double min_distance = 1e-6;
 
-/// position: of the right camera, as the left one sees it.
+/// x and y: the right camera's position in the left camera's coordinates.
 void check_position(const CalibrationEntry& entry, double x, double y) {
   if (std::hypot(x, y) < min_distance)
     entry.refuse("puts both cameras at the same place: calibrate them as a stereo pair.");
@@ -117,7 +117,6 @@ CameraPose pose_in(const CalibrationEntry& rotation, const CalibrationEntry& tra
   return pose;
 }
 
-/// Returns the pose that follows from a rectification.
 CameraPose pose_of(const CameraRectification& left, const CameraRectification& right) {
   const Matrix3x3 &r1 = left.rotation, &r2 = right.rotation;
   const double t = right.projection[3] / right.projection[0];
@@ -289,7 +288,7 @@ StereoCalibration read_ros(const char* left_name, const char* right_name) {
   return calibration;
 }
 
-/// Returns the names in a list. A file whose own name has a comma is one name.
+/// A file whose own name has a comma is one name.
 std::vector<std::string> split_names(const std::string& list) {
   if (g_file_test(list.c_str(), G_FILE_TEST_EXISTS))
     return {list};
@@ -298,7 +297,7 @@ std::vector<std::string> split_names(const std::string& list) {
   for (std::string name; std::getline(parts, name, ',');)
     if (!name.empty())
       names.push_back(name);
-  // A list of nothing but commas is no file either, and the error names it.
+  // A list of only commas is no file name either, and the error names it.
   return names.empty() ? std::vector{list} : names;
 }
 

@@ -8,9 +8,8 @@
 
 #include "gst/sgmstereo/stereosettings.h"
 
-/// Calibrations of stereo cameras, as OpenCV and ROS write them. Lengths are in millimetres and
-/// matrices are stored row by row, in OpenCV's conventions: x to the right, y down, z forward, the
-/// centre of the first pixel at 0.
+/// Calibrations of stereo cameras, as written by OpenCV and ROS, in millimetres; matrices are row
+/// by row. Axes are OpenCV's: x right, y down, z forward, the first pixel's centre at 0.
 namespace cudavision {
 
 enum class CameraModel {
@@ -21,7 +20,7 @@ enum class CameraModel {
 using Matrix3x3 = std::array<double, 9>;
 using Matrix3x4 = std::array<double, 12>;
 
-/// How a camera's own coordinates become those of the rectified pair, and these become pixels.
+/// Rotates a camera's coordinates to the rectified pair's, and projects them to pixels.
 struct CameraRectification {
   Matrix3x3 rotation{};
   Matrix3x4 projection{};  ///< [3] is −focal length·baseline for the right camera, 0 for the left
@@ -33,7 +32,7 @@ struct CameraCalibration {
   std::optional<CameraRectification> rectification;
 };
 
-/// A point x of the left camera's coordinates is rotation·x + translation in the right camera's.
+/// Point x in the left camera's coordinates is rotation·x + translation in the right camera's.
 struct CameraPose {
   Matrix3x3 rotation{};
   std::array<double, 3> translation{};  ///< mm
@@ -43,17 +42,16 @@ struct StereoCalibration {
   CameraModel model = CameraModel::pinhole;
   CameraCalibration left, right;  ///< both or neither have a rectification
   CameraPose pose;
-  int width = 0, height = 0;      ///< of the pictures of the calibration; 0: the files do not say
-  double reprojection_error = 0;  ///< root mean square, in pixels; 0: the files do not say
+  int width = 0, height = 0;      ///< of the calibration's pictures; 0: unknown
+  double reprojection_error = 0;  ///< root mean square, in pixels; 0: unknown
   std::string files;              ///< their names, for messages
 };
 
-/// Throws ElementError if both forms of files are named, or a part of one.
+/// Throws ElementError if both forms of files are named, or only a part of one form.
 void require_one_form(const CalibrationFiles& files);
 
-/// Reads the files. What OpenCV writes has the keys M1 D1 M2 D2 (or K1 …, cameraMatrix1,
-/// distCoeffs1 …), and R T or R1 R2 P1 P2 or all of these, as its example stereo_calib writes them.
-/// Optional are
+/// Reads the files. OpenCV's keys are M1 D1 M2 D2 (or K1 …, cameraMatrix1, distCoeffs1 …), and R T
+/// or R1 R2 P1 P2 or all of these, as in its example stereo_calib. Optional are
 /// - image_width and image_height, or image_size or imageSize, a pair of numbers;
 /// - distortion_model, which is "pinhole" (default) or "fisheye", or fisheye, which is 0 or 1;
 /// - unit, in which T is: "mm", "cm" or "m". Without it, T is in metres if it is shorter than 1.5,
@@ -64,9 +62,9 @@ void require_one_form(const CalibrationFiles& files);
 /// (plumb_bob, rational_polynomial or equidistant), distortion_coefficients, rectification_matrix
 /// and projection_matrix. Its lengths are in metres.
 ///
-/// Throws ElementError if a file cannot be read, lacks a key, or holds something that cannot be
-/// true, if the right camera stands to the left of the left one, or if one stands above the other.
-/// In a build without OpenCV, throws one that says so.
+/// Throws ElementError if a file cannot be read, lacks a key, or has an impossible value. Also
+/// throws if the right camera is to the left of the left camera, or if one is above the other.
+/// Always throws in a build without OpenCV.
 StereoCalibration read_calibration(const CalibrationFiles& files);
 
 }  // namespace cudavision

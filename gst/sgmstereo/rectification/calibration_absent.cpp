@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The functions of calibration.h and rectification.h in a build without OpenCV. No calibration is
-// ever read, so no rectification is ever made.
+// Stubs of calibration.h and rectification.h for builds without OpenCV.
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/rectification/rectification.h"
 

@@ -20,11 +20,10 @@
 namespace cudavision {
 namespace {
 
-/// Calibrations take a few kilobytes, and some hundred if they come with the corners of all
-/// chessboards.
+/// Calibrations take a few kB, or some hundred kB with the corners of all chessboards.
 constexpr std::size_t max_bytes = std::size_t{4} << 20;
-/// Calibrations have at most five levels. With OpenCV 4.6 on x86-64, a stack of 8 MB holds 20 000
-/// levels of YAML but not 40 000, so that these take less than 160 kB.
+/// Calibrations have at most five levels. OpenCV 4.6 on x86-64 parses 20 000 levels of YAML with a
+/// stack of 8 MB, but not 40 000. So 400 levels take less than 160 kB.
 constexpr std::size_t max_nesting = 400;
 
 constexpr char name_a_calibration[] =
@@ -40,9 +39,8 @@ constexpr char name_a_calibration[] =
               std::string(g_strerror(error)) + ": ");
 }
 
-/// Returns how many levels OpenCV's parser can be in, brackets aside, after a line of YAML:
-/// indented lines nest in lines that are indented less, and "- - key: key:" nests in one line. A
-/// bracket where a value is expected ends this.
+/// Returns an upper bound of the levels in OpenCV's parser after a line of YAML, without brackets.
+/// Indented lines nest in less indented lines, and "- - key: key:" nests in one line.
 std::size_t block_nesting(std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   std::size_t levels = indent + 1;
@@ -56,9 +54,9 @@ std::size_t block_nesting(std::string_view line) {
   return levels;
 }
 
-/// Returns a number of levels that OpenCV's parser cannot exceed in a text of YAML, XML or JSON.
-/// What opens a level always counts. What closes one counts until a string, a comment or an escape
-/// may hide it from the parser, whose idea of these differs between versions of OpenCV.
+/// Returns an upper bound of the levels in OpenCV's parser for YAML, XML or JSON. Opening symbols
+/// always count. Closing symbols count until a string, comment or escape may hide them, because
+/// versions of OpenCV parse these differently.
 std::size_t nesting_of(std::string_view text) {
   const bool xml = text.substr(0, 5) == "<?xml", json = text.substr(0, 1) == "{";
   std::size_t now = 0, most = 0, blocks = 0;
@@ -93,7 +91,7 @@ std::size_t nesting_of(std::string_view text) {
   return blocks + most;
 }
 
-/// FileStorage tells the formats apart by the first line, which ROS's YAML lacks.
+/// FileStorage recognises formats by the first line, which ROS's YAML lacks.
 std::string with_header(const std::string& text) {
   for (const char* known : {"%YAML", "<?xml", "{"})
     if (text.starts_with(known))
@@ -101,8 +99,8 @@ std::string with_header(const std::string& text) {
   return (text.starts_with("---") ? "%YAML:1.0\n" : "%YAML:1.0\n---\n") + text;
 }
 
-/// Returns where and why OpenCV cannot read a text, whose first added_lines are not the file's.
-/// OpenCV writes "NAME(LINE): REASON", and 4.6 does so where the name of its function belongs.
+/// Returns where and why OpenCV cannot read a text that begins with added_lines. OpenCV writes
+/// "NAME(LINE): REASON"; version 4.6 writes it to the name of the function.
 std::string reason_of(const cv::Exception& e, int added_lines) {
   for (const std::string& text : {e.func, e.err}) {
     const std::size_t end = text.rfind("): ");
@@ -121,7 +119,7 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
 }
 
 /// OpenCV 4.6 crashes on XML that ends within a declaration or an element. GLib's parser does not,
-/// and uses no recursion, so it reads XML first.
+/// and is not recursive, so it reads XML first.
 void check_xml(const std::string& name, const std::string& text) {
   const GMarkupParser no_handlers{};
   const std::unique_ptr<GMarkupParseContext, decltype(&g_markup_parse_context_free)> context(
@@ -172,7 +170,7 @@ std::string calibration_file_text(const std::string& name) {
   }
   if (!S_ISREG(status.st_mode))
     refuse_file(GST_RESOURCE_ERROR_OPEN_READ, name, "this is not a regular file: ");
-  // The size counts that is read, because a file may grow, and those of /proc have none.
+  // Limits the bytes read, because a file may grow, and files of /proc have size 0.
   std::string text(max_bytes + 1, '\0');
   text.resize(fread(text.data(), 1, text.size(), file.get()));
   if (ferror(file.get()))
@@ -183,7 +181,7 @@ std::string calibration_file_text(const std::string& name) {
                     " MiB that a calibration may have: ");
   if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
     text.erase(0, 3);
-  // OpenCV 4.6 reads past the end of texts that hold such bytes.
+  // OpenCV 4.6 reads past the end of texts that contain bytes of value 0.
   if (text.find('\0') != std::string::npos)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
                 "this is no text, because it has bytes of value 0: ");

@@ -12,20 +12,19 @@
 
 #include "gst/core/elementerror.h"
 
-/// The keys and values in files of calibrations, which may hold anything. What is missing or has
-/// another form throws an ElementError that names the file, the key and the remedy.
+/// The keys and values of calibration files, which are not trusted. Missing keys and wrong values
+/// throw an ElementError with the file, the key and the remedy.
 namespace cudavision {
 
 /// Returns the text of a regular file, without a byte order mark. Throws ElementError, with the
-/// remedy, if there is no such file, if it is something else, such as a device or a pipe, if it is
-/// too large, or if OpenCV's parser could crash at it: the parser calls itself for each level of
-/// nesting, and reads past bytes of value 0.
+/// remedy, if the file does not exist, is a device or a pipe, is too large, or could crash OpenCV's
+/// parser. The parser is recursive, and reads past bytes of value 0.
 std::string calibration_file_text(const std::string& name);
 
 [[noreturn]] void refuse_calibration(const std::string& file, const std::string& what,
                                      int code = GST_RESOURCE_ERROR_READ);
 
-/// A value in a file, with its names for messages.
+/// With its names for messages.
 struct CalibrationEntry {
   std::string file, key;
   cv::FileNode node;
@@ -35,16 +34,15 @@ struct CalibrationEntry {
   }
 };
 
-/// The keys of one file, or of several as if they were one.
+/// The keys of one file, or of several files together.
 class CalibrationText {
  public:
   explicit CalibrationText(const std::vector<std::string>& names);
 
   const std::string& names() const { return names_; }
 
-  /// Returns the first of these keys that a file has.
   std::optional<CalibrationEntry> find(std::initializer_list<const char*> keys) const;
-  /// Refuses the files if they have none of these keys.
+  /// Refuses files without any of these keys.
   CalibrationEntry require(std::initializer_list<const char*> keys, const char* remedy) const;
 
  private:
@@ -56,7 +54,7 @@ class CalibrationText {
   std::string names_;
 };
 
-/// Returns the numbers of a list, or of a matrix row by row.
+/// A matrix gives its numbers row by row.
 std::vector<double> numbers_in(const CalibrationEntry& entry);
 
 template <std::size_t count>
@@ -70,7 +68,7 @@ std::array<double, count> array_in(const CalibrationEntry& entry) {
   return array;
 }
 
-/// Returns a width or height. node is the entry's own, or a part of it.
+/// node is the entry's own node, or a part of it.
 int size_in(const CalibrationEntry& entry, const cv::FileNode& node);
 
 }  // namespace cudavision

@@ -39,8 +39,7 @@ cv::Mat distortion_of(const CameraCalibration& camera) {
 
 /* The size of the frames */
 
-/// columns: of the matrix. The centre of a pixel is half a pixel from its edges, and it is edges
-/// that stay where they are when a picture is scaled.
+/// columns: of the matrix. Scaling keeps a picture's edges, half a pixel outside its pixel centres.
 template <class Matrix>
 void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   for (int column = 0; column < columns; ++column) {
@@ -51,8 +50,7 @@ void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   matrix[columns + 2] += (y - 1) / 2;
 }
 
-/// Without a size in the files, the pictures may have been of another size than the frames. The
-/// principal point would tell, because it lies near the centre.
+/// Without a size in the files, the principal point shows whether they are for this frame size.
 void check_center(const StereoCalibration& calibration, int width, int height) {
   for (const CameraCalibration* camera : {&calibration.left, &calibration.right}) {
     const double x = camera->matrix[2], y = camera->matrix[5];
@@ -67,7 +65,6 @@ void check_center(const StereoCalibration& calibration, int width, int height) {
   }
 }
 
-/// Returns the calibration of frames of width×height.
 StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
   if (calibration.width == 0) {
     check_center(calibration, width, height);
@@ -93,7 +90,7 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
 
 /* Rectification */
 
-/// Rectifies both cameras, unless the files have done so and alpha is -1.
+/// Does nothing if the files have rectifications and alpha is -1.
 void rectify(StereoCalibration& calibration, const cv::Size& size, double alpha) {
   if (alpha < 0 && calibration.left.rectification)
     return;
@@ -136,8 +133,8 @@ RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
   RectifyingMap map{
       {places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
       {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
-  // OpenCV's fixed-point maps drop the high bits of distant places, which may then seem to be
-  // inside the picture. Its floating-point maps show which these are.
+  // OpenCV's fixed-point maps drop the high bits of distant positions, which may then seem to be
+  // inside the picture. Its floating-point maps show which positions are distant.
   constexpr float distant = 32000;
   for (std::size_t i = 0; i < map.fractions.size(); ++i)
     if (!(std::abs(x.ptr<float>()[i]) < distant && std::abs(y.ptr<float>()[i]) < distant)) {

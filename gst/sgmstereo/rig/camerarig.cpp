@@ -54,7 +54,7 @@ std::optional<RectifyingMap> CameraRig::take_correction() {
   return mounts_.take_correction();
 }
 
-// With calibration=auto, turns are followed once a calibration is there from which they count.
+// With calibration=auto, rotations are tracked relative to a settled calibration.
 MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures) {
   const StereoSettings& settings = pair.settings;
   const bool simultaneous = !offsets_.vary();
@@ -80,7 +80,7 @@ RigReport CameraRig::inspect(const InspectedPair& pair) {
       rig::PairInspector({pair.left.width, pair.left.height(), pair.left.bits}, settings)
           .inspect(pair.left, pair.right, pair.map, settings);
   report.mounts = inspect_mounts(pair, report.figures);
-  // Rows of cameras that are not rectified are as far apart as what they see is near or far.
+  // Without rectification, row offsets depend on the depth of the scene.
   if (!report.mounts.calibrating)
     offsets_.add(report.figures);
   if (pair.measures_depth)

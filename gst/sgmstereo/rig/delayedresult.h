@@ -8,9 +8,8 @@ namespace cudavision {
 
 inline constexpr int pairs_to_wait = 8;
 
-/// What a thread of its own computes, because that takes longer than a frame lasts. It takes effect
-/// a fixed number of pairs later, however long the thread needs, so that the same frames give the
-/// same result. The destructor waits for the thread.
+/// The result of a thread, for work that takes longer than a frame. It takes effect a fixed number
+/// of pairs later, so that equal frames give equal results. The destructor waits for the thread.
 template <class Result>
 class DelayedResult {
  public:
@@ -27,12 +26,12 @@ class DelayedResult {
   bool is_pending() const noexcept { return result_.valid(); }
   /// Call this before each pair.
   bool is_due() noexcept { return is_pending() && --pairs_ <= 0; }
-  /// Waits for the thread, and throws what it has thrown.
+  /// Waits for the thread, and rethrows its exception.
   Result take() { return result_.get(); }
 
  private:
   std::future<Result> result_;
-  int pairs_ = 0;  ///< still to come before it takes effect
+  int pairs_ = 0;  ///< left until it takes effect
 };
 
 }  // namespace cudavision

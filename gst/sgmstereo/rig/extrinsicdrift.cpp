@@ -7,24 +7,21 @@
 namespace cudavision {
 namespace {
 
-/// The pairs whose points count. A pair has 30 to 70 of them.
+/// Pairs in use. A pair has 30 to 70 points.
 constexpr int max_pairs = 16;
 constexpr std::size_t min_points = 20;
-/// Cameras turn by fractions of a degree, and zoom by a few in a thousand. These only keep what the
-/// points do not show at all from being anything.
+/// Cameras turn by less than a degree. These priors only limit what the points leave unknown.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
-/// Of the logarithm of a focal length that is guessed from the width.
+/// Deviation of the logarithm of a focal length that is guessed from the width.
 constexpr double focal_deviation = 0.7;
 /// In pixels. A block's row is known to about a tenth of a pixel.
 constexpr double min_noise = 0.05, max_noise = 1;
-/// The share of the points that must fit. 0.76 and more do in pictures that are turned by half a
-/// degree.
+/// The share of points that must fit. In pictures turned by half a degree, 0.76 and more fit.
 constexpr double enough_fitting = 0.6;
-/// A yaw must move the rows by so many pixels, and by so many times their standard error, to count.
-/// In pictures without any, rows have shown yaws that move them by 0.1 pixel, at 5 times the error:
-/// small faults of their rectification.
+/// A yaw counts if it moves rows by this many pixels and standard errors. Small rectification
+/// errors have shown yaws of 0.1 pixel at 5 times the error.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// The last pair is explained if at least this share of its points lie this near to the fit.
+/// A fit explains the last pair if at least this share of its points is this near to the fit.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace

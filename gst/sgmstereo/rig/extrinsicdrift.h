@@ -9,46 +9,39 @@
 
 namespace cudavision {
 
-/// The pictures that are matched, in pixels.
+/// In pixels of the matched pictures.
 struct RectifiedOptics {
   int width = 0, height = 0;
   double focal_length = 1;
   double center_x = 0, center_y = 0;  ///< the principal point
   bool focal_is_known = false;        ///< else the focal length is a guess
 
-  /// True if places in focal lengths mean the same in both: one picture may be the other one
-  /// scaled.
+  /// True if positions in focal lengths agree: one picture may be a scaled version of the other.
   bool matches(const RectifiedOptics& other) const;
 };
 
-/// What is known of the right camera's mount after an inspected pair.
 struct ExtrinsicEstimate {
-  bool known = false;  ///< enough points were seen; all else is of no meaning without this
-  /// Two pairs or more agree on one turn, so that it may be corrected, or warned of.
+  bool known = false;  ///< enough points were seen; otherwise the rest is meaningless
+  /// At least two pairs agree on a rotation, so it may be corrected or reported.
   bool sure = false;
-  /// The cameras have got a blow: what was seen before the last `pairs_to_forget` pairs no longer
-  /// holds.
+  /// The cameras were hit: only the last `pairs_to_forget` pairs are valid.
   bool moved = false;
   rig::MountFit fit;
-  /// The yaw as far as rows show it, which is less exact than what the fit takes for it, and its
-  /// standard error.
+  /// The yaw that rows show, less exact than the yaw assumed by the fit, and its standard error.
   double yaw = 0, yaw_error = 0;
-  double rows_off = 0, rows_error = 0;  ///< rig::RowsApart from what is corrected now, in pixels
+  double rows_off = 0, rows_error = 0;  ///< rig::RowsApart from the current correction, in pixels
 };
 
-/// Finds out how the right camera has turned in its mount, from the matched blocks of the last
-/// inspected pairs. What is seen again at the same place counts once, so that a still scene does
-/// not make the fit surer than one picture of it can.
-///
-/// A yaw moves rows by little and columns by much. So it counts as what is corrected already,
-/// unless rows show without doubt that it has changed.
+/// Estimates how the right camera has turned in its mount, from the last inspected pairs. Points
+/// seen again at the same place count once, because a still scene adds no certainty. A yaw moves
+/// rows by little, so the corrected yaw is assumed unless rows clearly show a change.
 class ExtrinsicDrift {
  public:
-  /// So many pairs in a row that nothing before them explains are the first ones after a blow.
+  /// After a blow, this many successive pairs are not explained by earlier pairs.
   static constexpr int pairs_to_forget = 2;
 
-  /// Adds a pair that was matched while the right camera was corrected by a turn. known_yaw: if it
-  /// is known from something else than rows, and is not that of the turn.
+  /// The pair was matched while the right camera was corrected. known_yaw is a yaw that does not
+  /// come from rows, if it differs from the corrected yaw.
   ExtrinsicEstimate add(const rig::PairFigures& figures, const RectifiedOptics& optics,
                         const rig::RigRotation& corrected, std::optional<double> known_yaw = {});
 
@@ -61,7 +54,7 @@ class ExtrinsicDrift {
 
   RectifiedOptics optics_;
   SeenPoints seen_;
-  int oldest_ = 0;       ///< number of the oldest pair that counts
+  int oldest_ = 0;       ///< oldest pair in use
   int unexplained_ = 0;  ///< pairs in a row that the fit does not explain
 };
 

@@ -12,17 +12,16 @@
 namespace cudavision {
 namespace {
 
-/// The disparity of a place is the median of the known ones within this distance of it. At least
-/// this share must be known, and their middle half must agree to a pixel, so that it is one
-/// surface.
+/// The disparity of a place is the median of the known disparities within this radius. At least
+/// this share must be known, and their middle half must agree to a pixel, as on one surface.
 constexpr int radius = 3;
 constexpr double min_known = 0.5, max_spread = 1;
-/// Two measurements agree if they differ by no more than this, in pixels.
+/// The largest difference of two measurements that agree, in pixels.
 constexpr double agreement = 0.25;
-/// After so many inspected pairs without a measurement, something is wrong with the place.
+/// Inspected pairs without a measurement until a problem is reported.
 constexpr int patience = 10;
 
-/// What pixel (x, y) of the left picture shows is so far away from the plane of the cameras.
+/// The distance is to the plane of the cameras.
 struct KnownDistance {
   double x, y;
   double millimetres;
@@ -44,7 +43,7 @@ std::optional<KnownDistance> distance_in(const char* text) {
   return distance;
 }
 
-/// Returns the disparity around a place, if one surface is there.
+/// Returns nothing if the area is not on one surface.
 std::optional<double> disparity_at(View<const std::uint8_t> map, const sgm::DisparityScale& scale,
                                    int x, int y) {
   std::vector<double> known;
@@ -64,13 +63,13 @@ std::optional<double> disparity_at(View<const std::uint8_t> map, const sgm::Disp
   return known[known.size() / 2];
 }
 
-/// Rounds the number, which may be too large for any integer.
+/// number may be too large for any integer.
 std::string pixels(double number) {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   return g_ascii_formatd(text, sizeof text, "%.10g", std::round(number));
 }
 
-/// Returns why the place cannot be measured in any picture of the scene.
+/// Returns why the place can never be measured, or an empty string.
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
   if (settings.focal_length <= 0 || settings.baseline <= 0)

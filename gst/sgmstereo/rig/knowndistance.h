@@ -11,33 +11,29 @@
 
 namespace cudavision {
 
-/// Returns an empty string if the text is empty or a value of the property known-distance,
-/// "x,y,mm", else what is wrong and how to mend it.
+/// The value is "x,y,mm" or empty. Returns an empty string, or an error with its remedy.
 std::string known_distance_error(const char* text);
 
-/// What a pair has shown of the distance.
 struct DistanceEstimate {
-  /// The disparity there, minus the one that the distance should have, in pixels.
+  /// The measured disparity minus the expected disparity, in pixels.
   std::optional<double> offset;
-  /// The yaw of the right camera that explains it, if this pair confirms one before it.
+  /// The yaw of the right camera that explains it, if this pair confirms an earlier pair.
   std::optional<double> yaw;
-  std::string problem;  ///< why nothing can be found, and the remedy; empty: all is well
+  std::string problem;  ///< why it cannot be measured, and the remedy; empty: no problem
 };
 
-/// Finds the yaw by which the right camera has turned, which rows do not show, from a distance that
-/// is known. Two inspected pairs must agree on it. Then it is known, and the distance counts no
-/// more until the property is set to another one: what moves in front of the place later does no
-/// harm.
+/// Finds the yaw of the right camera, which rows do not show, from a known distance. Two pairs must
+/// agree on it. Then the distance is ignored until the property changes, as objects may hide it.
 class DistanceMeasurement {
  public:
-  /// text is interned and has no error. map is in host memory, as sgm::SgmStereo has written it
-  /// with these settings, while the right camera was corrected by a turn.
+  /// text is interned and valid. The map is in host memory, and was matched with these settings
+  /// while the right camera was corrected.
   DistanceEstimate add(const char* text, View<const std::uint8_t> map,
                        const StereoSettings& settings, const RectifiedOptics& optics,
                        const rig::RigRotation& corrected);
 
  private:
-  const char* text_ = nullptr;  ///< the last one
+  const char* text_ = nullptr;  ///< the last text
   bool done_ = false;
   int pairs_ = 0;  ///< since the text was set
   std::optional<double> last_yaw_;

@@ -16,12 +16,11 @@ std::string with_error(double number, double error, int decimals) {
   return number_text(number, decimals) + " ± " + number_text(error, decimals);
 }
 
-/// The angles are radians.
 std::string angle_text(double angle, double error) {
   return with_error(degrees * angle, degrees * error, 2) + "°";
 }
 
-/// Returns what is found, in a sentence's words: "by 0.50 ± 0.01° in pitch, …".
+/// Example: "by 0.50 ± 0.01° in pitch, …".
 std::string turn_text(const ExtrinsicEstimate& estimate) {
   const rig::MountFit& fit = estimate.fit;
   return "by " + angle_text(fit.turn.pitch, fit.error(pitch)) + " in pitch, " +
@@ -32,40 +31,33 @@ std::string turn_text(const ExtrinsicEstimate& estimate) {
 
 constexpr int max_disparities = 1024;
 
-/// A pair of fewer blocks is not judged, as rig::PairFigures does not.
+/// Pairs with fewer blocks are not judged, as in rig::PairFigures.
 constexpr int enough_blocks = 24;
-/// Pictures that have nothing to do with each other stay below both shares. Pairs that are matched
-/// at all have several times as many.
+/// Unrelated pictures stay below both shares. Pairs that match at all have several times as many.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 
-/// Rows that are this far apart, in pixels, are worth a warning, if they are so by this many times
-/// the standard error. A row costs a tenth of all disparities, and pictures in good order have a
-/// tenth of a pixel.
+/// Warns if rows are this many pixels and standard errors apart. A row costs a tenth of all
+/// disparities; good pictures have a tenth of a pixel.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
-/// The share of the known pixels whose depth may exceed 16 bits: the sky, for example.
+/// The share of known pixels whose depth may exceed 16 bits, such as the sky.
 constexpr double max_saturated = 0.05;
-/// A focal length of less than this part of the picture's width is an angle of view of more than
-/// 150°, which no rectified picture has.
+/// As a share of the width. Less is an angle of view above 150°, impossible for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
-/// Rectified pictures have the focal length of the calibration to a rounding error, and baselines
-/// are measured with a ruler.
+/// Rectified pictures have almost the calibration's focal length; baselines are measured by rulers.
 constexpr double max_contradiction = 0.02;
-/// Shares of the pixels. Pictures of dark and of bright scenes stay below: 0.52 of tsukuba at a
-/// third of its brightness are black.
+/// Shares of the pixels. Pictures of dark and of bright scenes stay below: at a third of its
+/// brightness, 0.52 of tsukuba is black.
 constexpr double max_black = 0.95, max_clipped = 0.4;
-/// Share of the known pixels in areas that repeat. OpenCV's photographs of chessboards have 0.07 to
-/// 0.27 unless the board is turned against the rows, natural scenes 0.02 at most.
+/// Of known pixels. OpenCV's chessboards have 0.07 to 0.27, natural scenes 0.02 at most.
 constexpr double max_repeating = 0.05;
 
-/// Returns the least multiple of 32 that is not below number, as num-disparities takes it.
 int disparity_count(int number) {
   return std::clamp((number + 31) / 32 * 32, 32, max_disparities);
 }
 
-/// All disparities are negative if the cameras are exchanged. The pictures of converging cameras
-/// that are in the right order have some positive ones.
+/// Then all disparities are negative. Converging cameras also have positive disparities.
 bool is_exchanged(const rig::PairFigures& figures) {
   return figures.is_swapped() ||
          (figures.exceeds_range() && figures.min_disparity < 0 && figures.largest_disparity <= 0);
@@ -144,7 +136,7 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
   return found + ": set " + remedy + ".";
 }
 
-/// Found if the figures give no other cause.
+/// Only if the figures show no other cause.
 std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings& settings) {
   if (is_exchanged(figures) || figures.is_unrectified() || figures.exceeds_range() ||
       figures.blocks < enough_blocks || figures.known >= hardly_known ||
@@ -180,7 +172,7 @@ std::string repetition_text(const rig::Repetition& repetition) {
                      std::to_string(period) +
                      " pixels away, because the scene repeats along the rows: whole areas may have "
                      "the disparity of another period, with any confidence. ";
-  // Of disparities in a range no larger than the period, one matches.
+  // In a range no larger than the period, only one disparity matches.
   if (const int fitting = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
       fitting > 0)
     text += "Narrow the range so that only one period fits, by num-disparities=" +
@@ -191,7 +183,6 @@ std::string repetition_text(const rig::Repetition& repetition) {
   return text + " the pair of cameras against the pattern, or project texture onto it.";
 }
 
-/// Returns "left", "right" or "left and right", or an empty string.
 std::string sides(bool left, bool right) {
   return std::string(left ? "left" : "") + (left && right ? " and " : "") + (right ? "right" : "");
 }
@@ -230,7 +221,7 @@ std::string unsynchronized_text(const VerticalOffsets& offsets) {
          "set max-skew to less than the distance of two frames.";
 }
 
-/// A width for which fewer disparities are impossible gives no warning.
+/// Does not warn if fewer disparities are impossible.
 std::string columns_text(const StereoSettings& settings, int width) {
   const int largest = settings.minimum + settings.disparities - 1;
   if (largest < width || settings.disparities == 32)
@@ -264,9 +255,9 @@ std::string baseline_text(const StereoSettings& settings) {
          number_text(1000 * settings.baseline, 0) + ".";
 }
 
-/// settings have the calibration's lengths where no others are set.
+/// settings have the calibration's lengths, unless lengths are set.
 std::string calibrated_lengths_text(const StereoSettings& settings) {
-  if (settings.calibration.automatic())  // whose lengths are those of the properties
+  if (settings.calibration.automatic())  // takes lengths from the properties
     return {};
   const auto contradicts = [](double set, double calibrated) {
     return calibrated > 0 && std::abs(set / calibrated - 1) > max_contradiction;
@@ -285,7 +276,7 @@ std::string calibrated_lengths_text(const StereoSettings& settings) {
   return text_of_all;
 }
 
-/// Returns the least of 1, 2, 5, 10, 20… that is not below number.
+/// Rounds up to 1, 2, 5, 10, 20…
 double rounded_up(double number) {
   const double power = std::pow(10, std::floor(std::log10(number)));
   for (const int factor : {1, 2, 5})
@@ -354,7 +345,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
     of_pictures(warning_swapped, swapped_text(figures));
   else if (figures.exceeds_range())
     of_settings(warning_range, range_text(figures, settings), false);
-  if (offsets.vary())  // which follows from several inspections
+  if (offsets.vary())  // based on several inspections
     warnings[warning_unsynchronized] = {unsynchronized_text(offsets), false, true};
   else if (figures.is_unrectified() && !is_being_corrected(report.mounts))
     of_pictures(warning_unrectified, unrectified_text(figures, settings));
@@ -366,7 +357,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
     of_pictures(warning_unmatched, unmatched_text(figures, settings));
     of_pictures(warning_untextured, untextured_text(figures));
   }
-  // The rows of pictures that are exchanged or not rectified show different things.
+  // Rows of exchanged or unrectified pictures show different parts of the scene.
   if (!is_exchanged(figures) && !figures.is_unrectified())
     of_pictures(warning_repetition, repetition_text(figures.repetition));
   of_pictures(warning_exposure, exposure);

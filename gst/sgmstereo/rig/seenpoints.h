@@ -9,17 +9,15 @@
 
 namespace cudavision {
 
-/// The points that inspected pairs have shown, those of the oldest pairs first. What is seen again
-/// at the same place counts once, so that a still scene does not make a fit surer than one picture
-/// of it can.
+/// The points of inspected pairs, oldest first. Points seen again at the same place count once.
 class SeenPoints {
  public:
   struct Seen {
-    rig::MatchedPoint point;  ///< as the cameras see it without any correction
+    rig::MatchedPoint point;  ///< without any correction
     int pair;                 ///< its number, from 0
   };
 
-  /// Adds a pair. focal_length is that of the points' unit, in pixels.
+  /// focal_length is the unit of the points, in pixels.
   void add(const std::vector<rig::MatchedPoint>& points, double focal_length) {
     const auto is_near = [&](double a, double b, double pixels) {
       return std::abs(a - b) * focal_length < pixels;
@@ -53,7 +51,6 @@ class SeenPoints {
       all.push_back(seen.point);
     return all;
   }
-  /// Returns how many pairs have been added so far.
   int pairs() const noexcept { return pairs_; }
 
  private:

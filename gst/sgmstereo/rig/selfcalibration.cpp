@@ -11,22 +11,21 @@
 namespace cudavision {
 namespace {
 
-/// In pixels. A block's row is known to about a fifth of a pixel, and that of pictures whose rows
-/// are far apart to two pixels.
+/// In pixels. A block's row is known to a fifth of a pixel, or two pixels if rows are far apart.
 constexpr double min_noise = 0.05, max_noise = 4;
-/// The share of the points that must fit. 0.66 and more do of chessboards that are not rectified.
+/// Share of the points that must fit. On unrectified chessboards, 0.66 and more fit.
 constexpr double enough_fitting = 0.5;
-/// Rows are brought nearer if they are so far apart, in pixels, and by so many times the standard
-/// error of that, or if that error is so small a part of what it was for the fit before.
+/// Rows are corrected if they are this many pixels and standard errors apart, or if the standard
+/// error is below this part of the current calibration's.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
-/// Rows need no calibration if they are known to be near with this standard error, in pixels.
+/// Rows need no calibration if they are near with at most this standard error, in pixels.
 constexpr double known_rows = 0.3;
-/// Blocks in rows that are farther apart than this, in pixels, match by half or by accident: what
-/// was seen so counts no more once rows are near.
+/// In pixels. In rows that are farther apart, blocks match by accident. Their points are dropped
+/// once rows are near.
 constexpr double near_rows = 4;
 constexpr int fewest_pairs = 2;
 
-/// Returns the calibration of such a pair of cameras, 1 mm apart.
+/// The cameras are 1 mm apart.
 StereoCalibration calibration_of(const rig::CameraPair& pair, const UncalibratedOptics& optics) {
   const double f = optics.focal_length;
   const double x = (optics.width - 1) / 2.0, y = (optics.height - 1) / 2.0;
@@ -49,8 +48,8 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< places that have one row in both pictures now
-  double rows_error;  ///< of the calibration that counts now; 0 if there is none
+  std::vector<rig::MatchedPoint> rows_now;  ///< places that are in one row of both pictures now
+  double rows_error;                        ///< of the current calibration; 0 if there is none
   UncalibratedOptics optics;
 };
 
@@ -76,13 +75,12 @@ std::optional<SelfCalibrated> run(const Job& job) {
   try {
     result.rectification = make_rectification(result.calibration, job.optics.width,
                                               job.optics.height, job.optics.alpha);
-  } catch (const ElementError&) {  // the points show cameras that there are none of
+  } catch (const ElementError&) {  // the fitted cameras are impossible
     return {};
   }
   return result;
 }
 
-/// True if one is the other one, or is it scaled.
 bool shows_the_same(const UncalibratedOptics& a, const UncalibratedOptics& b) {
   const double scale = static_cast<double>(b.width) / std::max(a.width, 1);
   return a.alpha == b.alpha && std::abs(a.height * scale - b.height) < 1 &&
@@ -157,7 +155,7 @@ void SelfCalibration::begin(const rig::RigRotation& corrected) {
   job.optics = optics_;
   job.rows_error = current_ ? current_->rows_error : 0;
   job.points = seen_.points();
-  // Any disparity will do, because rows are rows for all of them.
+  // Rows do not depend on disparities, so these have the disparity 0.
   std::vector<rig::MatchedBlock> places;
   for (const rig::MatchedPoint& place : rig::places_in(optics_.width / 2.0, optics_.height / 2.0)) {
     const double x = place.left_x + (optics_.width - 1) / 2.0;

@@ -13,19 +13,16 @@
 
 namespace cudavision {
 
-/// A calibration that the element has found itself.
 struct SelfCalibrated {
   rig::CameraPairFit fit;
   int points = 0;    ///< that it is fitted to
   double noise = 0;  ///< of their rows, in pixels
-  /// How far apart the rows lie by it while pictures are rectified as they were before, in pixels:
-  /// root mean square over the picture, and its standard error.
+  /// By this fit, how far apart rows were before, in pixels: root mean square and standard error.
   double rows_off = 0, rows_error = 0;
   StereoCalibration calibration;
-  Rectification rectification;  ///< without maps if it brings rows no nearer to each other
+  Rectification rectification;  ///< without maps if it does not bring rows nearer
 };
 
-/// The pictures of two cameras that are calibrated while they play.
 struct UncalibratedOptics {
   int width = 0, height = 0;
   double focal_length = 1;  ///< of both cameras in pixels, known or guessed
@@ -34,39 +31,34 @@ struct UncalibratedOptics {
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
 };
 
-/// Calibrates two cameras that were mounted roughly parallel from the matched blocks of inspected
-/// pairs, as far as rows show it. What is seen again at the same place counts once. Each time when
-/// half as many points again are known, a thread of its own fits the cameras to them and makes the
-/// maps. These take effect some pairs later, but only if they bring rows nearer to each other,
-/// without doubt.
+/// Calibrates two roughly parallel cameras from the matched blocks of inspected pairs, as far as
+/// rows show it. Points seen again at the same place count once. When there are a quarter more
+/// points, a thread fits the cameras and makes maps. They take effect some pairs later, if they
+/// clearly bring rows nearer to each other.
 class SelfCalibration {
  public:
-  /// Maps are made anew, for pictures with these optics. Returns the calibration that counts, or
-  /// nullptr if there is none. It remains for larger or smaller pictures that show the same;
-  /// otherwise, all is forgotten.
+  /// Call this when maps are made for these optics. Returns the calibration in use, or nullptr. It
+  /// stays in use for scaled pictures; otherwise everything is reset.
   const SelfCalibrated* begin_work(const UncalibratedOptics& optics);
 
-  /// The calibration that counts; there must be one.
+  /// There must be a calibration in use.
   const SelfCalibrated& current() const noexcept { return *current_; }
-  /// Returns true if a calibration counts, or if the rows of the pictures need none.
+  /// Returns true if a calibration is in use, or if rows need none.
   bool is_settled() const noexcept { return current_ || needs_none_; }
-  /// Returns true if it is too early to say that the cameras cannot be calibrated so.
+  /// Returns true if it is too early to report that calibration fails.
   bool is_patient() const noexcept { return !is_settled() && inspections_ < patience; }
-  /// Returns how many calibrations have taken effect.
   unsigned count() const noexcept { return count_; }
 
-  /// Adds an inspected pair, which was matched while the right camera was corrected by a turn.
+  /// The pair was matched while the right camera was corrected by a rotation.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// The cameras have got a blow: what was seen before the last pairs no longer holds.
+  /// Call this after a blow to the cameras: only the last pairs are valid.
   void forget_before_last(int pairs);
-  /// No more calibrations: this one is to stay.
   void stop();
 
-  /// Call this before each pair. Returns true if the thread's work is due.
+  /// Call this before each pair.
   bool is_due() noexcept { return pending_.is_due(); }
-  /// Lets it take effect. Returns false if pictures stay as they are. Waits for the thread, and
-  /// throws what it has thrown.
+  /// Waits for the thread, and rethrows its exception. Returns false if pictures do not change.
   bool take();
 
  private:
@@ -78,7 +70,7 @@ class SelfCalibration {
   RectifiedCamera left_camera_, right_camera_;  ///< without a turn
   SeenPoints seen_;
   std::size_t next_fit_ = min_points;
-  int inspections_ = 0;  ///< so far, also of pairs that show nothing
+  int inspections_ = 0;  ///< including pairs without points
   bool stopped_ = false;
   bool needs_none_ = false;
   std::optional<SelfCalibrated> current_;

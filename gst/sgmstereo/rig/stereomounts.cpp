@@ -7,20 +7,19 @@
 namespace cudavision {
 namespace {
 
-/// Rows may be off by so much, in pixels. Matching suffers little from a quarter of a pixel, and
-/// rows are known to about a twentieth.
+/// In pixels of row distance. A quarter of a pixel does little harm; rows are known to a twentieth.
 constexpr double tolerated = 0.15;
-/// A yaw that moves disparities by less, in pixels, is none: maps are not more exact.
+/// A yaw that changes disparities by less, in pixels, is ignored: maps are not more exact.
 constexpr double min_shift = 0.25;
-/// A correction must be so many times as large as its standard error.
+/// A correction must be this many standard errors large.
 constexpr double certainty = 3;
 
 }  // namespace
 
 RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn) {
   RectifiedCamera result = camera;
-  // The map takes a pixel's direction by the inverse of `rotation` into the camera. That direction
-  // must first be turned by R, and then be zoomed: rotation' = R⁻¹·Z⁻¹·rotation.
+  // The map takes a pixel's direction into the camera by the inverse of `rotation`. The direction
+  // must first be rotated by R, and then zoomed: rotation' = R⁻¹·Z⁻¹·rotation.
   const Matrix3x3 r = rig::rotation_of(turn), &old = camera.rectification.rotation;
   const double unzoom[] = {1 / turn.zoom, 1 / turn.zoom, 1};
   Matrix3x3& rotation = result.rectification.rotation;
@@ -31,8 +30,7 @@ RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& tu
         sum += r[3 * k + i] * unzoom[k] * old[3 * k + j];
       rotation[3 * i + j] = sum;
     }
-  // Another focal length only comes with cameras without a calibration, whose pictures have it,
-  // too.
+  // focal differs from 1 only without a calibration, and then applies to the pictures, too.
   for (double* length : {&result.camera.matrix[0], &result.camera.matrix[4],
                          &result.rectification.projection[0], &result.rectification.projection[5]})
     *length *= turn.focal;
@@ -105,7 +103,7 @@ void StereoMounts::correct(const InspectedPair& pair, const char* known_distance
     begin(turn, pair.right_camera);
     return;
   }
-  // Disparities are not those of the place if its row is another one.
+  // If its row is off, the disparity does not belong to the place.
   if (estimate.known && estimate.rows_off > 2 * tolerated)
     return;
   report.distance =

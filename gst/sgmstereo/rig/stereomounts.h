@@ -14,53 +14,47 @@ namespace cudavision {
 
 /// A pair that was matched, in host memory.
 struct InspectedPair {
-  const SamplePlane &left, &right;  ///< luminances as they were matched
+  const SamplePlane &left, &right;  ///< luminances that were matched
   View<const std::uint8_t> map;     ///< as sgm::SgmStereo writes it, before holes are filled
-  /// Those that it was matched with, with the calibration's lengths where no others are set.
+  /// The settings of the matching, with the calibration's lengths unless lengths are set.
   const StereoSettings& settings;
   const RectifiedCamera& right_camera;  ///< without a correction
   bool measures_depth;                  ///< a source pad carries its depth
 };
 
-/// Returns the camera whose map rectifies the pictures of a right camera that has turned. Its
-/// `rotation` is none if the turn has a zoom, but the inverse of the matrix that OpenCV needs.
+/// Returns the camera whose map rectifies a rotated right camera. With a zoom, its `rotation` is
+/// the inverse of the matrix that OpenCV needs.
 RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn);
 
-/// What an inspected pair has told about the mounts, for the message and the warnings.
 struct MountReport {
   CalibrationDrift mode = CalibrationDrift::off;
   ExtrinsicEstimate estimate;
   rig::RigRotation corrected;  ///< while the pair was matched
-  unsigned corrections = 0;    ///< so far, with the one that begins now
+  unsigned corrections = 0;    ///< so far, including a correction that begins now
   bool begins = false;         ///< a correction begins with this pair
-  /// Of cameras with calibration=auto: how many calibrations have taken effect.
+  /// With calibration=auto: how many calibrations have taken effect.
   std::optional<unsigned> calibrations;
-  bool calibrating = false;   ///< likewise: the first one may still come
-  DistanceEstimate distance;  ///< of known-distance; the one that led to a correction, if it did
+  bool calibrating = false;   ///< with calibration=auto: the first may still come
+  DistanceEstimate distance;  ///< of known-distance, or of the correction that begins
 };
 
-/// Follows the mounts of the cameras of a stream, and corrects the right one's pictures.
 class StereoMounts {
  public:
-  /// The cameras are calibrated anew, so that nothing of what was found out before holds, and no
-  /// turn is corrected any more. The count of corrections goes on.
+  /// Call this for a new calibration. Resets everything except the count of corrections.
   void forget();
 
-  /// Maps are made anew, for pictures with these optics. Returns the turn that they correct, with
-  /// one that was pending.
+  /// Call this when maps are made for these optics. Returns the rotation that they correct.
   const rig::RigRotation& begin_work(const RectifiedOptics& optics);
 
-  /// known_distance is the property. may_correct is false if rows change in a way that no turn
-  /// explains.
+  /// known_distance is the property. may_correct is false if no rotation explains how rows change.
   MountReport inspect(const rig::PairFigures& figures, const InspectedPair& pair,
                       const char* known_distance, bool may_correct);
 
-  /// The turn that the right pictures are corrected by.
   const rig::RigRotation& corrected() const noexcept { return corrected_; }
   bool correction_is_pending() const noexcept { return map_.is_pending(); }
-  /// Call this before each pair. Returns true if a map takes effect with it.
+  /// Call this before each pair.
   bool correction_is_due() noexcept { return map_.is_due(); }
-  /// Returns that map. Waits for the thread, and throws what it has thrown.
+  /// Waits for the thread, and rethrows its exception.
   RectifyingMap take_correction();
 
  private:
@@ -73,7 +67,7 @@ class StereoMounts {
   DistanceMeasurement distance_;
   std::optional<DistanceEstimate> measured_;  ///< with a yaw, which the next pair corrects
   rig::RigRotation corrected_, next_;
-  unsigned corrections_ = 0;  ///< that have taken effect or will do so
+  unsigned corrections_ = 0;  ///< including a pending correction
   DelayedResult<RectifyingMap> map_;
 };
 

@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 constexpr std::size_t max_pairs = 8;
-/// In rows. Offsets of the same cameras differ by less, unless their spread is larger.
+/// In rows. Offsets of unchanged cameras differ by less, unless their spread is larger.
 constexpr double min_change = 1;
 
 }  // namespace

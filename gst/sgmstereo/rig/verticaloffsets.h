@@ -7,25 +7,24 @@
 
 namespace cudavision {
 
-/// The vertical offsets of the last inspected pairs of a stream. Those of cameras that are not
-/// rectified stay the same, and a blow to the cameras changes them once. If one camera takes its
-/// pictures later than the other, they change again and again while something moves.
+/// The vertical offsets of the last inspected pairs of a stream. Unrectified cameras have constant
+/// offsets, and a blow changes them once. If one camera takes its pictures later than the other,
+/// offsets keep changing while something moves.
 class VerticalOffsets {
  public:
-  /// The next offsets do not continue those before, because the pictures are rectified otherwise.
+  /// Call this if the rectification changes, because later offsets are not comparable.
   void begin_anew() { last_.clear(); }
-  /// Adds a pair, unless its offset is not known.
   void add(const rig::PairFigures& figures);
 
   /// True if the offsets have changed at least twice. Stays true.
   bool vary() const noexcept { return vary_; }
-  /// True if the offset of the last pair is that of the one before.
+  /// True if the last two offsets agree.
   bool is_steady() const;
 
   struct Range {
     double min = 0, max = 0;
   };
-  /// In rows of the right picture below those of the left one.
+  /// How many rows the right picture is below the left picture.
   Range range() const;
 
  private:

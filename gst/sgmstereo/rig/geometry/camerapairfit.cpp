@@ -14,14 +14,13 @@ struct Direction {
   double x, y, z;
 };
 
-/// Radii stop growing with the distance from the centre where their slope falls below this.
+/// Where the slope falls below this, the distorted radius is considered not to grow any more.
 constexpr double min_slope = 0.05;
 constexpr int radius_iterations = 16;
 constexpr double radius_precision = 1e-12;  ///< in focal lengths
 
-/// In the order of CameraPair, with zoom as its difference from 1. Cameras that somebody has
-/// mounted side by side look in the same direction to 3°, but rows show a yaw so badly that 1° must
-/// be the measure. k1 and k2 are those of lenses that see up to 90° of a scene.
+/// In the order of CameraPair, with zoom as its difference from 1. Cameras mounted by hand agree to
+/// 3°, but rows determine yaw so badly that 1° is assumed. k1 and k2 suit lenses with up to 90°.
 constexpr Unknowns deviations = {0.05, 0.02, 0.05, 0.03, 0.3, 0.2, 0.03, 0.03, 0.03, 0.03};
 
 enum Unknown { pitch, yaw, roll, zoom, k1, k2, below, before, left_row, right_row };
@@ -57,7 +56,7 @@ Rotation product(const Rotation& a, const Rotation& b) {
   return result;
 }
 
-/// Returns the rotation that takes a direction to the axis x by the shortest way.
+/// Rotates the direction to the axis x by the shortest way.
 Rotation rotation_to_axis(const Direction& d) {
   const double aside = std::hypot(d.y, d.z);
   if (aside == 0)
@@ -66,7 +65,6 @@ Rotation rotation_to_axis(const Direction& d) {
   return rotation_by(0, angle * d.z / aside, -angle * d.y / aside);
 }
 
-/// The rows of a rectified pair.
 class Rectified {
  public:
   explicit Rectified(const Unknowns& unknowns) : Rectified(pair_of(unknowns)) {}
@@ -138,7 +136,7 @@ double row_difference(const CameraPair& pair, const MatchedPoint& point) {
 }
 
 CameraPairFit fit_camera_pair(const std::vector<MatchedPoint>& points, double min_noise) {
-  // From far away, k2 and the centres of the lenses may take the place of turns and of k1.
+  // Far from the solution, k2 and the lens centres may take the place of turns and of k1.
   const Unknowns likely = unknowns_of(CameraPair());
   Unknowns few = deviations;
   few[k2] = few[left_row] = few[right_row] = 0;

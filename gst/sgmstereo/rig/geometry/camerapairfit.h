@@ -7,25 +7,22 @@
 #include "gst/sgmstereo/rig/geometry/mountfit.h"
 #include "gst/sgmstereo/rig/geometry/robustfit.h"
 
-/// How two cameras that stand side by side differ, and how their lenses distort, from points that
-/// both see. Runs on the CPU, whatever device matches the pictures.
+/// Estimates how two cameras and their lenses differ, from points that both see. Runs on the CPU.
 namespace cudavision::rig {
 
-/// Two cameras of one make without a calibration. The left one sees what lies in the direction p =
-/// (x, y, 1), with x to the right and y down, at the place distorted(x, y) + (0, left_row), and the
-/// right one what lies in the direction q, as it has turned, at zoom·distorted(q.x / q.z, q.y /
-/// q.z)
-/// + (0, right_row). Places are measured from the middle of the picture, in focal lengths of the
-/// left camera, as they are in its MatchedPoint. The rows of the principal points matter, because a
-/// lens distorts around its own; their columns hardly change a row.
+/// Two cameras of one make without a calibration. The left camera sees the direction p = (x, y, 1),
+/// with x right and y down, at the position distorted(x, y) + (0, left_row). The right camera is
+/// rotated and sees the direction q at zoom·distorted(q.x / q.z, q.y / q.z) + (0, right_row).
+/// Positions are relative to the middle of the picture, in focal lengths of the left camera, as in
+/// MatchedPoint. The rows of the principal points matter, because distortion is centred there;
+/// their columns hardly affect rows.
 ///
 /// distorted(x, y) = (1 + k1·r² + k2·r⁴)·(x, y), where r² = x² + y².
 struct CameraPair {
   double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera, see RigRotation; radians
   double zoom = 1;
   double k1 = 0, k2 = 0;  ///< of both lenses
-  /// Where the right camera stands: 1 to the right of the left one, so much lower, and so much
-  /// farther in front.
+  /// The right camera is 1 to the right of the left camera, `below` lower and `before` in front.
   double below = 0, before = 0;
   double left_row = 0, right_row = 0;  ///< of the principal points
 
@@ -34,31 +31,29 @@ struct CameraPair {
   static constexpr std::size_t unknowns = 10;
 };
 
-/// Returns the radius r whose distorted radius is r·(1 + k1·r² + k2·r⁴) = distorted, or the largest
-/// one at which the radius still grows if there is none.
+/// Returns the radius r whose distorted radius is r·(1 + k1·r² + k2·r⁴) = distorted. If there is
+/// none, returns the largest radius at which the distorted radius still grows.
 double undistorted_radius(const CameraPair& pair, double distorted);
 
-/// Returns true if a lens with this distortion makes a picture in which radii grow up to this one.
+/// Returns true if distorted radii grow with the radius up to this distorted radius.
 bool is_one_to_one(const CameraPair& pair, double distorted_radius);
 
-/// The unknowns are in the order of CameraPair, and the noise is in focal lengths.
+/// Unknowns are in the order of CameraPair; the noise is in focal lengths.
 struct CameraPairFit : FitQuality<CameraPair::unknowns> {
   CameraPair pair;
 };
 
-/// Returns how much lower the right camera sees the point than the left one, once the pictures of
-/// such a pair are rectified as cv::stereoRectify() does it: each camera turns by half of the
-/// rotation, and both so that rows lie along the baseline. In focal lengths.
+/// Returns how much lower the right camera sees the point than the left camera, in focal lengths.
+/// The pictures are rectified as by cv::stereoRectify(): each camera turns by half of the rotation,
+/// and both so that rows are parallel to the baseline.
 double row_difference(const CameraPair& pair, const MatchedPoint& point);
 
-/// Fits a pair to the points by fit_robustly() of their row differences, from deviations that
-/// cameras have that were mounted roughly parallel by hand: some degrees, centres of lenses some
-/// hundredths of the picture away from its middle, and no fisheye lenses. A yaw, or a right camera
-/// that stands in front of the left one, moves rows by little, so that mostly these deviations
-/// limit them.
+/// Fits a pair to the points by fit_robustly() of their row differences. The priors suit cameras
+/// that were mounted roughly parallel by hand: some degrees, lens centres some hundredths of the
+/// picture off its middle, no fisheye lenses. Rows depend little on yaw and on the distance in
+/// front, so mostly these priors limit them.
 CameraPairFit fit_camera_pair(const std::vector<MatchedPoint>& points, double min_noise);
 
-/// Returns how far apart the rows of these points lie by a fit.
 RowsApart rows_apart(const CameraPairFit& fit, const std::vector<MatchedPoint>& points);
 
 }  // namespace cudavision::rig

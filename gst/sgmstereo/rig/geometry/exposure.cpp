@@ -11,11 +11,10 @@
 namespace cudavision::rig {
 namespace {
 
-/// The grid of places, which may overlap, and the size of each.
+/// The grid of sampled places, which may overlap, and their size.
 constexpr int grid_columns = 24, grid_rows = 16;
 constexpr int place_width = 16, place_height = 9;
 constexpr int highest_black = 20, lowest_white = 230;
-/// Contrasts that differ by less are left as they are.
 constexpr double equal_contrasts = 1.25;
 constexpr double largest_gain = 8;
 

@@ -10,17 +10,16 @@ struct Exposure {
   double mean = 0;
   /// Mean absolute difference of a pixel from the mean of the 7×7 pixels around it.
   double contrast = 0;
-  /// Share of the pixels at the picture's highest level or the one below, if that is 230 or more:
-  /// video of limited range ends at 235.
+  /// Share of pixels at the picture's two highest levels from 230 on: limited video ends at 235.
   double saturated = 0;
   double black = 0;  ///< share of the pixels at level 20 or below
 };
 
-/// Measures a picture, which is in host memory, at the places of a grid.
+/// The picture must be in host memory.
 Exposure exposure_of(const SamplePlane& picture);
 
-/// Returns the factor in 1/256, at most 8, that raises the contrast of a picture to that of the
-/// other one: 1 if it has no less, or less by a fifth only.
+/// Returns the factor in 1/256, at most 8, that raises the contrast to the other's. It is 1 if the
+/// contrast is lower by at most a fifth.
 int gain_for(const Exposure& exposure, const Exposure& other);
 
 }  // namespace cudavision::rig

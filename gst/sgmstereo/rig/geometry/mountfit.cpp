@@ -9,8 +9,7 @@ namespace {
 using Unknowns = std::array<double, MountPrior::unknowns>;
 using Rotation = std::array<double, 9>;
 
-/// The step of the derivative by the yaw: small against any turn that matters, and large against
-/// rounding.
+/// Step of the derivative by yaw: small against relevant rotations, large against rounding.
 constexpr double probe = 1e-6;
 
 Unknowns unknowns_of(const RigRotation& turn) {
@@ -21,7 +20,6 @@ RigRotation turn_of(const Unknowns& u) {
   return {u[0], u[1], u[2], u[3], std::exp(u[4])};
 }
 
-/// Returns the place of a direction after a rotation.
 std::array<double, 2> rotated(const Rotation& r, double x, double y) {
   const double z = r[6] * x + r[7] * y + r[8];
   return {(r[0] * x + r[1] * y + r[2]) / z, (r[3] * x + r[4] * y + r[5]) / z};
@@ -31,7 +29,6 @@ Rotation transposed(const Rotation& r) {
   return {r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]};
 }
 
-/// Undoes a turn.
 class Undo {
  public:
   explicit Undo(const Unknowns& unknowns) : Undo(turn_of(unknowns)) {}

@@ -17,24 +17,23 @@ namespace {
 constexpr int block_width = 16, block_height = 9;
 constexpr double min_texture = 25;
 
-/// Rows above and below in which blocks are searched: at first, and if few are found there.
+/// Rows above and below in which blocks are searched: at first, and if few are found.
 constexpr int near_rows = 8, far_rows = 40;
 /// Blocks this near to each other are the same match.
 constexpr int same_match = 2;
 constexpr double far_better = 0.8;
 
 constexpr int max_blocks = 96, fewest_blocks = 64;
-/// The number of blocks falls where more disparities are searched, so that the time does not grow.
+/// The number of blocks falls with the number of disparities, so that the time does not grow.
 constexpr int blocks_times_disparities = 96 * 128;
 
-// Thresholds of the conclusions.
 constexpr int enough_blocks = 24;
 constexpr int enough_matches = 10;
 constexpr double enough_matched = 0.12;
 constexpr double well_matched = 0.5, poorly_matched = 0.24;
 constexpr double max_offset = 0.75, max_spread = 1;
 constexpr double max_beyond = 0.05, max_at_end = 0.02;
-/// Means of two exposures that differ by this factor, and by so many levels, are unequal.
+/// Means of two exposures are unequal if they differ by this factor and by this many levels.
 constexpr double unequal_ratio = 1.5, unequal_difference = 16;
 constexpr int fewest_beyond = 3;
 
@@ -45,8 +44,7 @@ struct Scratch {
   std::vector<std::uint16_t> sums;  ///< of absolute differences
 };
 
-/// Writes the sum of absolute differences of a dense block and each of the blocks at from, from +
-/// 1…
+/// Writes the sums of absolute differences of a dense block and of the blocks at from, from + 1…
 CUDAVISION_TARGET_CLONES
 void compare_along_row(const Byte* block, const Byte* from, int pitch, int count,
                        std::uint16_t* sums) {
@@ -63,7 +61,6 @@ void compare_along_row(const Byte* block, const Byte* from, int pitch, int count
   }
 }
 
-/// Returns the smallest number, or the largest possible one if there is none.
 CUDAVISION_TARGET_CLONES
 std::uint16_t min_of(const std::uint16_t* numbers, int count) {
   std::uint16_t lowest = std::numeric_limits<std::uint16_t>::max();
@@ -72,16 +69,14 @@ std::uint16_t min_of(const std::uint16_t* numbers, int count) {
   return lowest;
 }
 
-/// The place of the best match relative to the block, and how good it is.
 struct Best {
   int dx = 0, dy = 0;
   double offset = 0;  ///< dy, with a fraction
-  double ratio = 1;   ///< its sum, relative to the smallest of those that are another match
+  double ratio = 1;   ///< its sum, relative to the smallest sum of another match
   bool exists = false;
-  bool between_rows = false;  ///< no row beyond those that were searched can match better
+  bool between_rows = false;  ///< neither in the first nor in the last row searched
 };
 
-/// The sums of absolute differences for all places of a window.
 class Sums {
  public:
   Sums(int columns, int rows, std::vector<std::uint16_t>& memory)
@@ -93,7 +88,7 @@ class Sums {
     return memory_.data() + static_cast<std::ptrdiff_t>(j) * columns_;
   }
 
-  /// dx and dy are those of the first place.
+  /// dx and dy are the first position's.
   Best best(int dx, int dy) const {
     int y = 0;
     for (int j = 1; j < rows_; ++j)
@@ -118,7 +113,7 @@ class Sums {
 
   int min_in(int j) const { return min_of(row(j), columns_); }
 
-  /// Returns the smallest sum of those that are not at (x, y) or near it.
+  /// Leaves out (x, y) and positions near it.
   int min_elsewhere(int x, int y) const {
     int lowest = no_sum;
     for (int j = 0; j < rows_; ++j) {
@@ -137,19 +132,17 @@ class Sums {
   std::vector<std::uint16_t>& memory_;
 };
 
-/// Returns the share of `part` in `whole`, 0 if that is empty.
 double share(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Returns the number below which the given share of the sorted numbers lies.
 template <class Number>
 Number quantile(const std::vector<Number>& sorted, double part) {
   const auto place = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
   return sorted[std::min(place, sorted.size() - 1)];
 }
 
-/// Returns the smallest eigenvalue of the structure tensor of a block, per pixel.
+/// Returns the smallest eigenvalue of the structure tensor per pixel.
 double texture(const SamplePlane& picture, int left, int top) {
   constexpr int wide = block_width + 2, high = block_height + 2;
   Byte levels[high][wide];
@@ -167,7 +160,6 @@ double texture(const SamplePlane& picture, int left, int top) {
   return (xx + yy - std::hypot(xx - yy, 2.0 * xy)) / (2 * block_width * block_height);
 }
 
-/// The numbers of known disparities, and of those that are at least `end`.
 struct Counts {
   unsigned known = 0, at_end = 0;
 };
@@ -229,7 +221,7 @@ bool PairFigures::is_unequally_exposed() const noexcept {
   return brighter - darker >= unequal_difference && brighter >= unequal_ratio * darker;
 }
 
-/// The best match of a block, in both directions.
+/// Checked in both directions.
 struct PairInspector::Match {
   Best best;
   bool agrees = false;
@@ -242,7 +234,7 @@ PairInspector::PairInspector(const PlaneSize& size, const sgm::Config& config)
 
 void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& figures) {
   blocks_.clear();
-  // The texture is that of squares of differences.
+  // Texture consists of squared differences.
   const double gain = static_cast<double>(left.gain) / PatchReader::unit_gain;
   const double enough_texture = min_texture / (gain * gain);
   const int count =
@@ -262,7 +254,7 @@ void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& fi
           const Place place{
               static_cast<int>((6.0 * column + i) * size_.width / (6 * columns)) - block_width / 2,
               static_cast<int>((6.0 * row + j) * size_.height / (6 * rows)) - block_height / 2};
-          // The texture needs a pixel more on each side.
+          // The texture needs one more pixel on each side.
           if (place.x < 1 || place.y < 1 || place.x + block_width >= size_.width ||
               place.y + block_height >= size_.height)
             continue;
@@ -276,12 +268,9 @@ void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& fi
     }
 }
 
-/// Searches each block within the window around its place in the right picture, and what is found
-/// there around its place in the left one.
 std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPicture& left,
                                                               const NormalizedPicture& right,
                                                               const Window& window) const {
-  /// Returns the best match in `to` of the block at a place in `from`.
   const auto search = [](const NormalizedPicture& from, const Place& place,
                          const NormalizedPicture& to, const Window& within, Scratch& scratch) {
     const std::vector<Byte> block =
@@ -324,7 +313,7 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPi
   return matches;
 }
 
-/// Searches the blocks in a larger range of disparities, but only in three rows.
+/// Searches a larger range of disparities, but only in three rows.
 std::vector<PairInspector::Match> PairInspector::match_beyond_range(const NormalizedPicture& left,
                                                                     const NormalizedPicture& right,
                                                                     int row) const {
@@ -341,7 +330,7 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   std::sort(disparities.begin(), disparities.end());
   auto first = std::lower_bound(disparities.begin(), disparities.end(), minimum_);
   auto last = std::upper_bound(disparities.begin(), disparities.end(), largest_);
-  // A few of them match by accident.
+  // A few blocks match by accident.
   if (first - disparities.begin() >= fewest_beyond)
     first = disparities.begin();
   if (disparities.end() - last >= fewest_beyond)
@@ -403,8 +392,8 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});
   figures.matched = share_of(matches, clear);
-  // If not many blocks match, the others lie at other disparities or in other rows. A pattern that
-  // repeats itself then matches anywhere, so the more blocks match, the better the explanation.
+  // Other blocks may be at other disparities or in other rows. Repeating patterns match anywhere,
+  // so the explanation with the most matches is the best.
   std::vector<Match> beyond;
   if (figures.matched < well_matched) {
     figures.matched_if_swapped =
@@ -415,7 +404,7 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
       beyond.clear();
   }
   measure_rows(matches, figures);
-  // A camera that has turned sees points in far rows, perhaps at some sides of the picture only.
+  // A turned camera sees points in far rows, perhaps only in some parts of the picture.
   if (beyond.empty() &&
       (figures.matched < poorly_matched || figures.vertical_spread >= max_spread)) {
     std::vector<Match> far = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});

@@ -11,82 +11,74 @@
 #include "gst/sgmstereo/rig/geometry/picturepatch.h"
 #include "gst/sgmstereo/rig/geometry/repetition.h"
 
-/// Tells from a pair of pictures and its map whether the pair is what stereo matching needs:
-/// rectified, not swapped, with all disparities in the range that is searched. Runs on the CPU, on
-/// few places of the pictures, whatever device matches them.
+/// Checks whether a pair suits stereo matching: rectified, not swapped, disparities in the range.
+/// Runs on the CPU, on few places of the pictures.
 namespace cudavision::rig {
 
-/// A block that both pictures show: the places of its centre, in pixels.
+/// A block that both pictures show: the positions of its centre, in pixels.
 struct MatchedBlock {
   double left_x, left_y, right_x, right_y;
 };
 
-/// The figures of one inspected pair. The matching of SgmStereo supposes that a point lies in the
-/// same row of both pictures; the blocks below are searched in other rows as well, so that they
-/// tell why a map has few known pixels.
+/// The figures of an inspected pair. SgmStereo assumes that a point is in the same row of both
+/// pictures. Blocks are also searched in other rows, to show why a map has few known pixels.
 struct PairFigures {
   Exposure left, right;  ///< of the pictures, estimated from a grid of places
 
-  // These figures describe the map.
+  // These describe the map.
   double known = 0;       ///< share of the pixels whose disparity is known
   double at_end = 0;      ///< of these, the share within a pixel of the largest disparity searched
   Repetition repetition;  ///< of the known pixels
 
-  // These describe the blocks of the left picture that have texture in both directions.
-  int places = 0;        ///< where such blocks were looked for; few if the picture is small
-  int blocks = 0;        ///< how many were compared; few or none if the picture is small or plain
-  double agreement = 0;  ///< share whose best match in the right picture matches them best, too
-  double matched = 0;    ///< share that agree, and whose best match is far better than any other
+  // These describe blocks of the left picture with texture in both directions.
+  int places = 0;        ///< places examined for blocks; few if the picture is small
+  int blocks = 0;        ///< blocks compared; few or none if the picture is small or plain
+  double agreement = 0;  ///< share whose best match in the right picture also matches back
+  double matched = 0;    ///< share that agree, and match far better than anywhere else
 
   // These describe the matched blocks.
   double vertical_offset =
       0;  ///< median of (row in the right picture − row in the left), in pixels
-  double vertical_spread = 0;  ///< the difference of that number's upper and lower quartile
+  double vertical_spread = 0;  ///< difference of its upper and lower quartiles
 
-  /// The blocks, row by row, without those whose best match lies in the first or the last of the
-  /// rows that were searched, because a better one may lie beyond.
+  /// Row by row, without the first and the last row searched: better matches may be beyond.
   std::vector<MatchedBlock> matches;
 
-  /// Share of the blocks that are matched if the pictures are exchanged. It is only measured if
-  /// fewer than half are matched as they are.
+  /// Share of the blocks that match if pictures are exchanged. Measured if fewer than half match.
   double matched_if_swapped = 0;
 
-  // These describe the blocks that match when a larger range of disparities is searched.
-  double above_range = 0;     ///< share whose disparity is larger than those searched
-  double below_range = 0;     ///< share whose disparity is smaller
-  int min_disparity = 0;      ///< all but a few blocks have this disparity or a larger one
-  int largest_disparity = 0;  ///< and this one or a smaller one
+  // These describe the blocks that match in a larger range of disparities.
+  double above_range = 0;     ///< share with disparities above the searched range
+  double below_range = 0;     ///< share with disparities below it
+  int min_disparity = 0;      ///< the smallest, a few blocks aside
+  int largest_disparity = 0;  ///< the largest, a few blocks aside
 
-  // Conclusions. Each of them is false if too few blocks were matched to tell. The thresholds lie
-  // between the figures of good pairs and those of the same pairs swapped, moved and rotated
-  // (tests/rig/test_pairinspector.cpp prints both).
-  bool vertical_known() const noexcept;  ///< true if the vertical figures mean something
+  // False if too few blocks match. The thresholds separate good pairs from swapped, moved and
+  // rotated pairs (tests/rig/test_pairinspector.cpp prints both).
+  bool vertical_known() const noexcept;  ///< the vertical figures are meaningful
   bool is_swapped() const noexcept;
   bool is_unrectified() const noexcept;
-  bool exceeds_range() const noexcept;  ///< disparities lie above or below the range
-  /// One picture is far brighter than the other.
+  bool exceeds_range() const noexcept;  ///< disparities are above or below the range
   bool is_unequally_exposed() const noexcept;
 };
 
-/// Takes the figures of pairs of one size. Only one thread may use it at a time, but it works on
-/// all cores: 2 to 7 ms of CPU time for a pair that can be matched and 5 to 25 ms for one that
-/// cannot, besides repetition_of() (450×375 to 1920×1080, 64 to 256 disparities, two busy cores).
+/// Computes the figures of pairs of one size. Only one thread may use it at a time, but it uses all
+/// cores: 2 to 7 ms of CPU time for pairs that can be matched, and 5 to 25 ms for others, plus
+/// repetition_of(). (Measured for 450×375 to 1920×1080, 64 to 256 disparities, two busy cores.)
 class PairInspector {
  public:
-  /// The pictures have this size and depth, and are matched with this range of disparities.
   PairInspector(const PlaneSize& size, const sgm::Config& config);
 
-  /// All arguments are in host memory. map holds disparities as disparity_scale(parameters) says,
-  /// in rows of 2·width bytes, best before holes are filled.
+  /// All arguments are in host memory. map holds disparities in disparity_scale(parameters), in
+  /// rows of 2·width bytes, best before holes are filled.
   ///
-  /// Blocks are 16×9 pixels, the one of nine with the smallest eigenvalue of the structure tensor
-  /// largest in each cell of a grid over the left picture, if that is at least 25 per pixel. They
-  /// are compared by the sum of absolute differences, after the mean of the 7×7 pixels around each
-  /// pixel has been subtracted and the rest clipped to ±40 levels of 8 bits. If the contrasts of
-  /// the pictures differ by a quarter or more, as those of unequal exposures do, the rest in the
-  /// picture with less contrast is first multiplied by their ratio, at most 8. A match is far
-  /// better than any other if its sum is less than 0.8 times that of all blocks more than 2 pixels
-  /// away.
+  /// Blocks have 16×9 pixels. In each cell of a grid over the left picture, the best of nine
+  /// candidates is used: its structure tensor has the largest smallest eigenvalue, which must be at
+  /// least 25 per pixel. The mean of the 7×7 pixels around each pixel is subtracted, and
+  /// differences are clipped to ±40 levels of 8 bits. If the contrasts of the pictures differ by a
+  /// quarter or more, differences with less contrast are first multiplied by the ratio, at most 8.
+  /// Blocks are compared by sums of absolute differences. A match is far better than any other if
+  /// its sum is below 0.8 times all sums more than 2 pixels away.
   PairFigures inspect(const SamplePlane& left, const SamplePlane& right,
                       View<const std::uint8_t> map, const sgm::Parameters& parameters);
 

@@ -14,7 +14,6 @@ constexpr int mean_width = 2 * mean_radius + 1;
 
 using Byte = std::uint8_t;
 
-/// Returns luminance in levels of 8 bits.
 Byte level(const SamplePlane& picture, const Byte* row, int x) {
   if (picture.bits == 8)
     return row[x];
@@ -22,7 +21,6 @@ Byte level(const SamplePlane& picture, const Byte* row, int x) {
   return static_cast<Byte>(std::min(value, (1 << picture.bits) - 1) >> (picture.bits - 8));
 }
 
-/// Adds a row to the sums, and takes another away.
 CUDAVISION_TARGET_CLONES
 void move_sums(const Byte* added, const Byte* removed, int width, std::uint16_t* sums) {
   for (int x = 0; x < width; ++x)
@@ -40,7 +38,7 @@ void subtract_means(const Byte* centre, const std::uint16_t* columns, int width,
   }
 }
 
-/// Does the same, and multiplies what is left by gain/256.
+/// Also multiplies the differences by gain/256.
 CUDAVISION_TARGET_CLONES
 void subtract_means(const Byte* centre, const std::uint16_t* columns, int width, int gain,
                     Byte* out) {
@@ -78,7 +76,7 @@ const Patch& PatchReader::take(const SamplePlane& picture, int gain, int x, int 
   patch_.values.resize(static_cast<std::size_t>(patch_.width) *
                        static_cast<std::size_t>(patch_.height));
   const int wide = patch_.width + 2 * mean_radius, high = patch_.height + 2 * mean_radius;
-  // One more row, of zeros, stands for the row that the first sums have not got.
+  // An additional row of zeros is removed from the first sums.
   rows_.assign(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high + 1), 0);
   columns_.assign(static_cast<std::size_t>(wide), 0);
   const auto row = [&](int number) {

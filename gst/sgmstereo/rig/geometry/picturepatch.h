@@ -7,21 +7,20 @@
 
 #include "cuda/pixels/luminance.h"
 
-/// Parts of pictures as PairInspector compares them, on the CPU.
+/// Parts of pictures for PairInspector, on the CPU.
 namespace cudavision::rig {
 
-/// Reads `count` levels of 8 bits of row y from column `first` on. The picture is replicated beyond
-/// its edges.
+/// Reads `count` 8-bit levels of row y from column `first` on. Replicates the picture's edges.
 void read_levels(const SamplePlane& picture, int y, int first, int count, std::uint8_t* out);
 
-/// A picture in host memory, and the factor in 1/256 that gives it the contrast of the other one.
+/// A picture in host memory, and the factor in 1/256 that gives it the other picture's contrast.
 struct NormalizedPicture {
   const SamplePlane& picture;
   int gain;
 };
 
-/// A part of a picture, minus the mean of the 7×7 pixels around each pixel. 40 stands for no
-/// difference from that mean, and all larger differences count as 40.
+/// A part of a picture, minus the mean of the 7×7 pixels around each pixel. 40 represents a
+/// difference of 0, and differences are clipped to ±40.
 struct Patch {
   static constexpr int zero = 40;
 
@@ -33,14 +32,11 @@ struct Patch {
   }
 };
 
-/// Takes patches, one after the other, without allocating for each of them.
 class PatchReader {
  public:
-  /// The factor 1, see take().
   static constexpr int unit_gain = 256;
 
-  /// Returns that part of the rectangle of which the picture has pixels, valid until the next call.
-  /// Differences are multiplied by gain/256.
+  /// Returns the rectangle's part inside the picture, valid until the next call.
   const Patch& take(const SamplePlane& picture, int gain, int x, int y, int width, int height);
 
  private:

@@ -53,7 +53,7 @@ bool is_distinct(const CostProfile& costs, int place) {
     return *std::max_element(costs.begin() + first, costs.begin() + end);
   };
   const int cost = costs[static_cast<std::size_t>(place)];
-  // Beyond the places that are searched, nothing speaks against it.
+  // Outside the searched positions, any rise is possible.
   int rise = std::numeric_limits<int>::max();
   if (place > 0)
     rise = largest(std::max(place - distinct_within, 0), place);
@@ -62,8 +62,7 @@ bool is_distinct(const CostProfile& costs, int place) {
   return count > 1 && rise - cost >= min_rise && rise >= 2 * cost;
 }
 
-/// A grid of samples. Its rows are shifted against each other, so that no period hides between its
-/// columns.
+/// Rows of the grid are shifted, so that no period hides between columns.
 class Samples {
  public:
   Samples(int width, int height)
@@ -85,7 +84,7 @@ class Samples {
                     static_cast<std::size_t>(column)];
   }
 
-  /// Returns the period of the area around a sample, 0 if it does not repeat.
+  /// Returns 0 if the area around the sample does not repeat.
   int area_period(int column, int row) {
     periods_.clear();
     int distinct = 0;
@@ -122,7 +121,6 @@ class Samples {
   std::vector<int> periods_;  ///< scratch
 };
 
-/// Returns the known disparity of a pixel, rounded to whole pixels.
 std::optional<int> disparity_at(View<const std::uint8_t> map, int x, int y,
                                 const sgm::DisparityScale& scale) {
   const std::uint16_t value = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
@@ -132,7 +130,6 @@ std::optional<int> disparity_at(View<const std::uint8_t> map, int x, int y,
       std::lround(static_cast<double>(static_cast<std::int16_t>(value)) / scale.per_pixel));
 }
 
-/// Takes one row of samples after the other.
 struct RowSampler {
   void take(Samples& samples, int row) {
     const int width = left_picture.picture.width, y = samples.y(row);
@@ -188,7 +185,7 @@ int period_of(const CostProfile& costs, int own) {
     return nothing_distinct;
   int period = 0;
   for (const int direction : {-1, 1}) {
-    int peak = 0;  // between both
+    int peak = 0;  // between best and place
     for (int distance = 1; period == 0 || distance < period; ++distance) {
       const int place = best + direction * distance;
       if (place < 1 || place >= count - 1)

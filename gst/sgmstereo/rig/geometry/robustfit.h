@@ -12,12 +12,11 @@ namespace cudavision::rig {
 
 template <std::size_t count>
 struct FitQuality {
-  /// Row by row; 0 for unknowns that are known exactly.
+  /// Row by row; 0 for exactly known unknowns.
   std::array<double, count * count> covariance{};
   double noise = 0;    ///< standard deviation of the residuals that fit
-  double fitting = 0;  ///< share of the measurements that fit, where each counts by its weight
+  double fitting = 0;  ///< weighted share of the measurements that fit
 
-  /// Returns the standard error of an unknown.
   double error(auto unknown) const {
     return std::sqrt(covariance[(count + 1) * static_cast<std::size_t>(unknown)]);
   }
@@ -28,8 +27,7 @@ struct RobustFit : FitQuality<count> {
   std::array<double, count> unknowns{};
 };
 
-/// A model at some unknowns and beside them, which gives residuals and their derivatives. Model is
-/// constructed from unknowns, and its residual(point) is the residual of a measurement.
+/// The residuals of a model and their derivatives. Model(unknowns).residual(point) is a residual.
 template <std::size_t count, class Model>
 class Residuals {
  public:
@@ -51,7 +49,7 @@ class Residuals {
   }
 
  private:
-  /// Small against anything that matters, and large against rounding.
+  /// Small against relevant changes, large against rounding.
   static constexpr double probe = 1e-6;
 
   static std::vector<Model> neighbours(const Unknowns& at) {
@@ -72,13 +70,11 @@ class Residuals {
 
 namespace robust {
 
-/// σ and the weights depend on each other, and may chase each other for ever. So σ stays from the
-/// iteration `noise_iterations` on.
+/// σ and the weights may oscillate together, so σ is fixed from `noise_iterations` on.
 inline constexpr int max_iterations = 100, noise_iterations = 40;
 /// Steps below this change no row of any picture.
 inline constexpr double smallest_step = 1e-9;
-/// With this factor, Tukey's biweight needs 5 % more measurements than least squares if all errors
-/// are Gaussian.
+/// With this, Tukey's biweight needs 5 % more measurements than least squares (Gaussian errors).
 inline constexpr double biweight_reach = 4.685;
 inline constexpr double deviations_per_median = 1.4826;
 
@@ -94,7 +90,7 @@ inline double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the inverse of a symmetric, positive definite matrix, by Gauss and Jordan's elimination.
+/// Gauss-Jordan elimination; a is symmetric and positive definite.
 template <std::size_t count, class Matrix>
 Matrix inverse_of(Matrix a) {
   Matrix inverse{};
@@ -117,7 +113,7 @@ Matrix inverse_of(Matrix a) {
   return inverse;
 }
 
-/// The linear equations of a step, in units of the noise.
+/// In units of the noise.
 template <std::size_t count>
 struct Equations {
   using Unknowns = std::array<double, count>;
@@ -135,7 +131,7 @@ struct Equations {
     }
   }
 
-  /// Adds what was known before, and takes what is known exactly out of the equations.
+  /// Adds the priors, and takes exactly known unknowns out of the equations.
   void add_known(const Unknowns& likely, const Unknowns& deviations, const Unknowns& at) {
     for (std::size_t j = 0; j < count; ++j) {
       const double deviation = deviations[j];
@@ -154,12 +150,11 @@ struct Equations {
 
 }  // namespace robust
 
-/// Minimizes Σ w·(r / σ)² + Σ ((u − likely) / deviation)² over the unknowns u, by Gauss and
-/// Newton's method from `start` on. A deviation of 0 stands for an unknown that is known
-/// exactly. r are the residuals of the points; w is Tukey's biweight (1 − (r / 4.685 σ)²)² up
-/// to 4.685 σ and 0 from there on, so that wrong measurements do not count; and σ is 1.4826 times
-/// the median of |r|, but at least min_noise. A function of the points and their order alone: the
-/// same ones give the same bits.
+/// Minimizes Σ w·(r / σ)² + Σ ((u − likely) / deviation)² over the unknowns u, by Gauss-Newton from
+/// `start` on. A deviation of 0 marks an exactly known unknown. r are the residuals of the points.
+/// w is Tukey's biweight (1 − (r / 4.685 σ)²)² up to 4.685 σ and 0 beyond, so that wrong
+/// measurements do not count. σ is 1.4826 times the median of |r|, but at least min_noise. The same
+/// points in the same order give the same bits.
 template <class Model, std::size_t count, class Point>
 RobustFit<count> fit_robustly(const std::vector<Point>& points,
                               const std::array<double, count>& start,
@@ -207,13 +202,12 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
   return fit;
 }
 
-/// How far apart the rows of both pictures lie: root mean squares over places in them.
+/// How far apart the rows of both pictures are: root mean squares over positions.
 struct RowsApart {
   double rows = 0;   ///< in focal lengths
-  double error = 0;  ///< standard error of that
+  double error = 0;  ///< its standard error
 };
 
-/// Returns the root mean square of the residuals that places have by a fit.
 template <class Model, std::size_t count, class Point>
 RowsApart residuals_at(const std::array<double, count>& unknowns, const FitQuality<count>& fit,
                        const std::vector<Point>& places) {
