@@ -51,21 +51,6 @@ struct IntegralContract : ContractTraits<IntegralCase> {
     }
     return cases;
   }
-
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 333, 177, {TableKind::squared_sum, TableElement::float64, false}),
-            dense("RGB", 97, 155, {TableKind::tilted_sum, TableElement::uint64, false}, 8)};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, {}),
-            dense("GRAY16", 640, 360, {TableKind::squared_sum, TableElement::uint64, true}, 16)};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.kind = TableKind::tilted_sum; },
-            [](Parameters& p) { p.element = TableElement::float32; },
-            [](Parameters& p) { p.same_size = true; }};
-  }
 };
 
 CUDAVISION_CONTRACT(Integral, IntegralContract);

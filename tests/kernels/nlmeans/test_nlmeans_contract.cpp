@@ -24,34 +24,25 @@ using namespace nlmeans;
 constexpr Parameters small{5, 3, 20};
 
 struct NlMeansContract : ContractTraits<NlMeansCase> {
-  static constexpr Size captured{101, 43}, busy{640, 480};
-
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_nlmeans_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { NlMeans(device, layout, small); }};
-  }
+  static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 77}, streamed{320, 180};
 
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
-    const auto add = [&](const char* words, const std::function<void(FrameLayout&)>& spoil) {
-      refusals.push_back({words, [=](FrameLayout& l) {
-                            l = layout_named("RGB", l.width, l.height);
-                            spoil(l);
-                          }});
-    };
-    add("one channel each", [](FrameLayout& l) { l.channel_count = 2; });
-    add("one channel each", [](FrameLayout& l) { l.channels[1].role = Role::chroma; });
-    add("one channel each", [](FrameLayout& l) { l.channels[2].role = Role::red; });
-    add("one channel each", [](FrameLayout& l) {
+    add_refusal(refusals, "RGB", "one channel each", [](FrameLayout& l) { l.channel_count = 2; });
+    add_refusal(refusals, "RGB", "one channel each",
+                [](FrameLayout& l) { l.channels[1].role = Role::chroma; });
+    add_refusal(refusals, "RGB", "one channel each",
+                [](FrameLayout& l) { l.channels[2].role = Role::red; });
+    add_refusal(refusals, "RGB", "one channel each", [](FrameLayout& l) {
       l = layout_named("RGBA", l.width, l.height);
       l.channels[3].role = Role::blue;
     });
-    add("different sizes", [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add("different sizes", [](FrameLayout& l) { l.channels[2].width -= 1; });
-    add("different sizes", [](FrameLayout& l) { l.channels[0].width -= 1; });
+    add_refusal(refusals, "RGB", "different sizes",
+                [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add_refusal(refusals, "RGB", "different sizes",
+                [](FrameLayout& l) { l.channels[2].width -= 1; });
+    add_refusal(refusals, "RGB", "different sizes",
+                [](FrameLayout& l) { l.channels[0].width -= 1; });
     return refusals;
   }
 
@@ -91,13 +82,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 133, 77, {7, 7, 10}), dense("P010", 97, 55, {5, 3, 60})};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 320, 180, {7, 7, 10}), dense("RGBA", 160, 90, {5, 3, 60})};
-  }
-
   static std::vector<Case> changing() {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "RGBA", "YUY2", "P010", "I420"})
@@ -111,12 +95,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return {small,         {7, 5, 10},   {7, 5, 10.5},    {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},
             {5, 3, 0},     {3, 31, 100}, {maximum, 1, 9}, {5, 3, 5},   {1, 9, 5},   {5, 9, 5},
             {5, 3, 1e-30}, small};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.search = 5; }, [](Parameters& p) { p.patch = 5; },
-            [](Parameters& p) { p.strength = 5; }, [](Parameters& p) { p.chroma_strength = 5; },
-            [](Parameters& p) { p.frames = 2; }};
   }
 };
 

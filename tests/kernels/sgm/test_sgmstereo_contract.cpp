@@ -39,8 +39,7 @@ SgmCase dense(const char* layout, int width, int height, const Parameters& param
 }
 
 struct SgmContract : ContractTraits<SgmCase> {
-  static constexpr Size captured{101, 43};
-  static constexpr Size busy{640, 480};
+  static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 41}, streamed{160, 60};
 
   static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
 
@@ -163,15 +162,6 @@ struct SgmContract : ContractTraits<SgmCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("RGBx", 133, 41, representative_sgm_parameters()[0]),
-            dense("P010", 97, 35, representative_sgm_parameters()[2])};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 160, 60, representative_sgm_parameters()[0]),
-            dense("RGBx", 120, 50, representative_sgm_parameters()[2])};
-  }
-
   static std::vector<Case> changing() {
     std::vector<Case> cases = representatives(80, 30);
     for (std::size_t i = 0; i < cases.size(); i += 2)
@@ -204,30 +194,6 @@ struct SgmContract : ContractTraits<SgmCase> {
       all.push_back(test.parameters);
       change(all.back());
     }
-    return all;
-  }
-
-  static std::vector<Change> members() {
-    std::vector<Change> all(std::begin(config_changes), std::end(config_changes));
-    append(all, {
-                    [](Parameters& p) { p.p1 = 9; },
-                    [](Parameters& p) { p.p2 = 9; },
-                    [](Parameters& p) { p.uniqueness = 0.5; },
-                    [](Parameters& p) { p.lr_max_diff = 0; },
-                    [](Parameters& p) { p.subpixel = false; },
-                    [](Parameters& p) { p.subpixel_method = Parameters::SubpixelMethod::parabola; },
-                    [](Parameters& p) { p.refine = false; },
-                    [](Parameters& p) { p.median = false; },
-                    [](Parameters& p) { p.speckle_size = 1; },
-                    [](Parameters& p) { p.speckle_range = 2; },
-                    [](Parameters& p) { p.fill_holes = true; },
-                    [](Parameters& p) { p.confidence_threshold = 1; },
-                    [](Parameters& p) { p.temporal_alpha = 0.5; },
-                    [](Parameters& p) { p.temporal_delta = 2; },
-                    [](Parameters& p) { p.temporal_persistence = 1; },
-                    [](Parameters& p) { p.adaptive_p2 = false; },
-                    [](Parameters& p) { p.slanted_surfaces = false; },
-                });
     return all;
   }
 };
