@@ -186,28 +186,5 @@ TEST(Diagonals, MakeTheSumsOfTriangles) {
   }
 }
 
-/// Every block of every band is in one chain, each of which goes one block along with each band.
-TEST(Diagonals, ChainsHaveEveryBlockOnce) {
-  for (const bool rises : {true, false})
-    for (int bands = 1; bands < 12; ++bands)
-      for (int blocks = 1; blocks < 12; ++blocks) {
-        std::vector<int> times(static_cast<std::size_t>(bands * blocks));
-        for (int number = 0; number < DiagonalChain::count(bands, blocks); ++number) {
-          const DiagonalChain chain(number, bands, blocks, rises);
-          ASSERT_GT(chain.length, 0);
-          const int before = chain.block + (rises ? 1 : -1);
-          ASSERT_TRUE(chain.band == 0 || before < 0 || before >= blocks) << "begins too late";
-          for (int i = 0; i < chain.length; ++i) {
-            const int band = chain.band + i, block = chain.block + (rises ? -i : i);
-            ASSERT_LT(band, bands);
-            ASSERT_GE(block, 0);
-            ASSERT_LT(block, blocks);
-            ++times[static_cast<std::size_t>(band * blocks + block)];
-          }
-        }
-        ASSERT_EQ(std::count(times.begin(), times.end(), 1), bands * blocks);
-      }
-}
-
 }  // namespace
 }  // namespace cudavision::test

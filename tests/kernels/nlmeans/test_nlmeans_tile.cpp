@@ -1,86 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests how the GPU's threads compare patches of bytes. Single steps are compared with plain sums,
-// and all steps of a block together with the CPU device.
+// Does on the host what a block of the GPU's kernel for patches of bytes does, with the functions
+// that its threads call, and compares the results with the CPU device.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "cuda/nlmeans/tile.h"
 #include "cuda/nlmeans/weights.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/random.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace nlmeans;
-
-std::uint8_t byte_at(const std::uint32_t* words, int byte) {
-  return static_cast<std::uint8_t>(words[byte / 4] >> (8 * (byte % 4)));
-}
-
-std::uint32_t random_word(Random& random) {
-  // In one of four words, all bytes are 0 or 255.
-  const std::uint64_t bits = random.next();
-  return static_cast<std::uint32_t>(random.one_in(4) ? (bits & 0x01010101) * 0xff : bits);
-}
-
-TEST(NlMeansTile, DifferencesOfBytesAreThePlainOnes) {
-  Random random(3101);
-  for (int i = 0; i < 10000; ++i) {
-    const std::uint32_t a = random_word(random), b = random_word(random);
-    const std::uint32_t differences = byte_differences(a, b);
-    for (int byte = 0; byte < 4; ++byte)
-      ASSERT_EQ(byte_at(&differences, byte), std::abs(byte_at(&a, byte) - byte_at(&b, byte)));
-  }
-}
-
-TEST(NlMeansTile, BytesAreTakenFromTwoWords) {
-  const std::uint32_t words[2] = {0x04030201, 0x08070605};
-  for (int places = 0; places < 4; ++places) {
-    const std::uint32_t taken = bytes_from(words[0], words[1], places);
-    for (int byte = 0; byte < 4; ++byte)
-      EXPECT_EQ(byte_at(&taken, byte), byte_at(words, places + byte));
-  }
-}
-
-template <int kRadius, int kChannels>
-void expect_plain_sums() {
-  SCOPED_TRACE(testing::Message() << "radius " << kRadius << ", " << kChannels << " channels");
-  Random random(3102);
-  for (int n = 0; n < 2000; ++n) {
-    std::uint32_t words[kChannels][3];
-    for (auto& channel : words)
-      for (std::uint32_t& word : channel)
-        word = n == 0 ? 0xffffffff : random_word(random);
-    std::uint32_t sums[4];
-    sum_squares<kRadius>(words, sums);
-    for (int i = 0; i < 4; ++i) {
-      std::uint32_t expected = 0;
-      for (const auto& channel : words)
-        for (int byte = 4 + i - kRadius; byte <= 4 + i + kRadius; ++byte)
-          expected += byte_at(channel, byte) * byte_at(channel, byte);
-      ASSERT_EQ(sums[i], expected) << "byte " << i;
-    }
-  }
-}
-
-TEST(NlMeansTile, SumsOfSquaresAreThePlainOnes) {
-  expect_plain_sums<0, 1>();
-  expect_plain_sums<1, 1>();
-  expect_plain_sums<2, 1>();
-  expect_plain_sums<3, 1>();
-  expect_plain_sums<4, 1>();
-  expect_plain_sums<1, 3>();
-  expect_plain_sums<2, 3>();
-  expect_plain_sums<3, 3>();
-}
 
 struct PatchTable {
   const std::uint32_t* weights;
