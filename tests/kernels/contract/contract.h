@@ -15,8 +15,7 @@
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layout_refusals.h"
-#include "tests/kernels/common/new_calls.h"
-#include "tests/kernels/common/watched_device.h"
+#include "tests/kernels/common/no_allocations.h"
 
 /// The contract suite tests the promises that all operations share:
 ///
@@ -293,26 +292,12 @@ TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
       SCOPED_TRACE(describe(test));
       const auto sets = Traits::sets(test);
       Running<Case> running(device, inner, test);
-      running.run();
-      device.finish();
-      const int allocations = device.allocations();
-      const std::size_t runs = std::max<std::size_t>(settings().small ? 10 : 40, sets.size());
-      // A thread of the pool allocates when it joins its first loop. On a machine with many cores
-      // this can happen in any run, so one round without allocations is enough to pass; an
-      // operation that allocates would do so in every round.
-      int news = 1;
-      for (int round = 0; round < 50 && news > 0; ++round) {
-        const int news_before = new_calls();
-        for (std::size_t i = 0; i < runs; ++i) {
-          if constexpr (IsAdjustable<Case>::value)
-            running.operation.set_parameters(sets[i % sets.size()]);
-          running.run();
-        }
-        device.finish();
-        news = new_calls() - news_before;
-      }
-      EXPECT_EQ(device.allocations(), allocations);
-      EXPECT_EQ(news, 0) << "calls of operator new in the last of 50 rounds";
+      const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
+      expect_no_allocations(device, runs, [&](int i) {
+        if constexpr (IsAdjustable<Case>::value)
+          running.operation.set_parameters(sets[static_cast<std::size_t>(i) % sets.size()]);
+        running.run();
+      });
     }
   });
 }

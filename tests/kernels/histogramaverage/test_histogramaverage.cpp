@@ -10,8 +10,7 @@
 #include "cuda/histogramaverage/arithmetic.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/new_calls.h"
-#include "tests/kernels/common/watched_device.h"
+#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 
 namespace cudavision::test {
@@ -127,16 +126,6 @@ std::vector<std::uint32_t> one_level(int level, std::uint32_t count) {
   return counts;
 }
 
-template <class Element>
-std::vector<Element> download(Device& device, const Element* data, std::size_t count) {
-  std::vector<Element> values(count);
-  const auto bytes = static_cast<int>(count * sizeof(Element));
-  device.download({reinterpret_cast<const std::uint8_t*>(data), bytes, 1, bytes},
-                  {reinterpret_cast<std::uint8_t*>(values.data()), bytes, 1, bytes});
-  device.finish();
-  return values;
-}
-
 TEST_P(HistogramAverages, FollowAStepWithTheTimeConstant) {
   on_device([](Device& device) {
     // 25, 50 and 100 frames for each second, which is the time constant.
@@ -149,7 +138,7 @@ TEST_P(HistogramAverages, FollowAStepWithTheTimeConstant) {
       View<const std::uint32_t> averages;
       for (int frame = 0; frame < rate; ++frame)
         averages = average.run(bright.view(), parameters);
-      const auto counts = download(device, averages.data, 256);
+      const auto counts = downloaded(device, averages.data, 256);
       EXPECT_NEAR(counts[90], 1000000 * (1 - std::exp(-1)), 100) << rate << " frames per second";
       EXPECT_NEAR(counts[20], 1000000 * std::exp(-1), 100);
     }
@@ -165,7 +154,7 @@ TEST_P(HistogramAverages, BeginAnewAtSceneCuts) {
     const Counts before(device, one_level(20, 1000)), moved(device, half),
         after(device, one_level(90, 1000));
     average.run(before.view(), parameters);
-    const auto status = [&] { return download(device, average.status(), 1)[0]; };
+    const auto status = [&] { return downloaded(device, average.status(), 1)[0]; };
     EXPECT_EQ(status().begins_anew, 1u);
     EXPECT_EQ(status().is_cut, 0u);
     // Half of the pixels is not more than the threshold of one half.
@@ -176,7 +165,7 @@ TEST_P(HistogramAverages, BeginAnewAtSceneCuts) {
     EXPECT_EQ(status().begins_anew, 1u);
     EXPECT_EQ(status().is_cut, 1u);
     EXPECT_EQ(status().cuts, 1u);
-    EXPECT_EQ(download(device, averages.data, 256), one_level(90, 1000));
+    EXPECT_EQ(downloaded(device, averages.data, 256), one_level(90, 1000));
     average.run(before.view(), {1000, 65536});
     EXPECT_EQ(status().is_cut, 0u) << "a threshold of 65536 switches them off";
     average.restart();
@@ -199,7 +188,7 @@ TEST_P(HistogramAverages, TablesFollowLargeChangesOnly) {
       const DeviceBlock<std::uint16_t> block(device, made);
       average.run(counts.view(), {1000, 65536});
       const auto in_use = hysteresis.run({block.data(), 256, 1, 512}, average.status());
-      return download(device, in_use.data, 256);
+      return downloaded(device, in_use.data, 256);
     };
     EXPECT_EQ(run(table), table);
     std::vector<std::uint16_t> made = table;
@@ -250,7 +239,7 @@ TEST_P(HistogramAverages, RefuseWithWords) {
       CUDAVISION_EXPECT_ERROR(average.run(good, wrong), invalid_argument, "65536");
     // A refused call changes nothing.
     average.run(good, {0, 0});
-    EXPECT_EQ(download(device, average.status(), 1)[0].begins_anew, 0u);
+    EXPECT_EQ(downloaded(device, average.status(), 1)[0].begins_anew, 0u);
 
     TableHysteresis hysteresis(device, 2, 8);
     const DeviceBlock<std::uint16_t> tables(device, std::vector<std::uint16_t>(1024, 1));
@@ -279,20 +268,8 @@ TEST_P(HistogramAverages, AllocateNothingAfterConstruction) {
       average.run({counts.data(), 1024, rows, 4096}, {100, 1000});
       hysteresis.run({tables.data(), 1024, rows, 2048}, average.status());
     };
-    run(64);
-    device.finish();
-    const int allocations = device.allocations();
-    // A thread of the pool allocates when it joins its first loop, so one round without is enough.
-    int news = 1;
-    for (int round = 0; round < 50 && news > 0; ++round) {
-      const int before = new_calls();
-      for (const int rows : {64, 64, 1, 1, 3, 64})
-        run(rows);
-      device.finish();
-      news = new_calls() - before;
-    }
-    EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(news, 0);
+    constexpr int rows[] = {64, 64, 1, 1, 3, 64};
+    expect_no_allocations(device, 6, [&](int i) { run(rows[i]); });
   });
 }
 
@@ -305,7 +282,7 @@ TEST(HistogramSequences, RunOnlyEnqueues) {
   // Each replay moves the average a part of the way.
   device.capture_and_replay([&] { average.run(bright.view(), {32768, 65536}); }, 3);
   const auto averages = average.run(bright.view(), {0, 65536});
-  const auto counts = download(*device, averages.data, 256);
+  const auto counts = downloaded(*device, averages.data, 256);
   EXPECT_EQ(counts[20], 125u);
   EXPECT_EQ(counts[90], 875u);
 }

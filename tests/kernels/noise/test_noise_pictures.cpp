@@ -7,10 +7,11 @@
 #include <cmath>
 #include <random>
 
+#include "cuda/noise/noise.h"
 #include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layout_refusals.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/noise/noise_states.h"
 
 namespace cudavision::test {
 namespace {
@@ -40,7 +41,7 @@ State state_of(Device& device, const std::vector<std::uint8_t>& picture, int wid
   ConstFrame in;
   in.planes[0] = {block.data(), width, height, width};
   estimate.run(in);
-  const State state = states_of(device, estimate)[0];
+  const State state = downloaded(device, estimate.states(), FrameLayout::max_channels)[0];
   EXPECT_EQ(state.measured, state.used.variance);
   return state;
 }

@@ -340,15 +340,6 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& g
   return result;
 }
 
-int defined_gray(const sgm::Parameters& parameters, std::uint16_t number) {
-  const sgm::DisparityScale scale = defined_scale(parameters);
-  if (number == scale.invalid)
-    return 0;
-  const int n = static_cast<std::int16_t>(number) - scale.per_pixel * parameters.minimum;
-  const int whole = scale.per_pixel * (parameters.disparities - 1);
-  return std::min(255, 1 + (254 * n + whole / 2) / whole);
-}
-
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number) {
   const sgm::DisparityScale scale = defined_scale(parameters);

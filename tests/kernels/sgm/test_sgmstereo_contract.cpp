@@ -11,8 +11,6 @@
 #include <string>
 
 #include "cuda/sgm/backend.h"
-#include "cuda/sgm/picture/disparitypicture.h"
-#include "cuda/sgm/points/points.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -34,11 +32,11 @@ const Change config_changes[] = {
     [](Parameters& p) { p.memory_budget = 0.5; },
 };
 
-SgmCase dense(const char* layout, int width, int height, const Parameters& parameters) {
-  return plain_sgm_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-}
-
 struct SgmContract : ContractTraits<SgmCase> {
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_sgm_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
   static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 41}, streamed{160, 60};
 
   static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
@@ -202,7 +200,7 @@ CUDAVISION_CONTRACT(SgmStereo, SgmContract);
 
 /// The contract's test of changing parameters would prove nothing if sets gave the same map.
 TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
-  SgmCase test = dense("GRAY8", 123, 45, few_disparities());
+  SgmCase test = SgmContract::dense("GRAY8", 123, 45, few_disparities());
   const SgmInput input = input_block(test);
   const auto first = defined_output(test, input, 0xcd).disparity;
   const auto sets = SgmContract::sets(test);
@@ -234,7 +232,7 @@ TEST_P(SgmStereoUse, RefusesPicturesThatAreNoPair) {
 
 TEST_P(SgmStereoUse, ConfigCannotChange) {
   on_device([&](Device& device) {
-    const SgmCase test = dense("GRAY8", 67, 31, few_disparities());
+    const SgmCase test = SgmContract::dense("GRAY8", 67, 31, few_disparities());
     SgmStereo stereo = test.make(device, test.parameters);
     for (const Change& change : config_changes)
       CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
@@ -262,7 +260,7 @@ TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
     for (const Parameters& parameters : {few_disparities(), cleaned, raw, large_penalties}) {
       std::vector<std::unique_ptr<SgmFrames>> all;
       for (int i = 0; i < 6; ++i) {
-        SgmCase test = dense("GRAY8", 133, 31, parameters);
+        SgmCase test = SgmContract::dense("GRAY8", 133, 31, parameters);
         test.content_seed += static_cast<std::uint64_t>(i);
         test.with_confidence = i == 3 || i == 4;
         all.push_back(std::make_unique<SgmFrames>(device, test));
@@ -283,8 +281,8 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
     for (const int disparities : {64, 128, 256}) {
       Parameters parameters;
       parameters.disparities = disparities;
-      const SgmCase wide = dense("GRAY8", 3000, 5, parameters);
-      const SgmCase narrow = dense("GRAY8", 40, 5, parameters);
+      const SgmCase wide = SgmContract::dense("GRAY8", 3000, 5, parameters);
+      const SgmCase narrow = SgmContract::dense("GRAY8", 40, 5, parameters);
       Running<SgmCase> first(device, device, wide), second(device, device, narrow);
       for (Running<SgmCase>* running : {&first, &second, &first}) {
         running->run();
@@ -292,66 +290,6 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
         EXPECT_EQ(running->wrong(), "") << disparities << " disparities";
       }
     }
-  });
-}
-
-TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
-  using Kind = PictureParameters::Kind;
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    const Parameters parameters = few_disparities();
-    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
-    for (const auto& [kind, name] :
-         {std::pair{Kind::gray, "GRAY8"}, {Kind::color, "RGBA"}, {Kind::depth, "GRAY16"}}) {
-      SCOPED_TRACE(name);
-      const FrameLayout layout = layout_named(name, 80, 30);
-      const Placement placement = dense_placement(layout);
-      const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(placement.bytes));
-      DisparityPicture picture(device, layout, parameters, kind);
-      int allocations = 0, news_before = 0;
-      for (int i = 0; i < 40; ++i) {
-        if (i == 10) {  // by now, the pool has started its threads
-          device.finish();
-          allocations = device.allocations();
-          news_before = new_calls();
-        }
-        PictureParameters look;
-        look.kind = kind;
-        look.range = static_cast<PictureParameters::Range>(i % 3);
-        look.focal_length = look.baseline = 100 + i;
-        picture.set_parameters(parameters, look);
-        ColorTable table{};
-        table[7] = {1, 2, static_cast<std::uint8_t>(i)};
-        picture.set_colors(table);
-        picture.run(frames.disparity, frame_in(layout, placement, block.data()));
-      }
-      device.finish();
-      EXPECT_EQ(device.allocations(), allocations);
-      EXPECT_EQ(new_calls(), news_before);
-    }
-  });
-}
-
-TEST_P(SgmStereoUse, PointsAllocateNothingAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    const Parameters parameters = few_disparities();
-    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
-    const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(12 * 80 * 30));
-    Points points(device, 80, 30, parameters, reprojection_of(100, 100, 80, 30));
-    int allocations = 0, news_before = 0;
-    for (int i = 0; i < 40; ++i) {
-      if (i == 10) {  // by now, the pool has started its threads
-        device.finish();
-        allocations = device.allocations();
-        news_before = new_calls();
-      }
-      points.set(parameters, reprojection_of(100 + i, 100, 80, 30));
-      points.run(frames.disparity, {block.data(), 12 * 80, 30, 12 * 80});
-    }
-    device.finish();
-    EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(new_calls(), news_before);
   });
 }
 
