@@ -333,8 +333,9 @@ int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameter
   const int v = static_cast<std::int16_t>(number);
   if (number == scale.invalid || v <= 0)
     return 0;
-  const long long k =
-      std::llround(scale.per_pixel * picture.focal_length * picture.baseline / picture.unit);
+  // Depths are at most 65535, so a larger product need not be told from this one.
+  const long long k = std::llround(
+      std::min(1e12, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
   return static_cast<int>(std::min(65535LL, (2 * k + v) / (2 * v)));
 }
 
