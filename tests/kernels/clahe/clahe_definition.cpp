@@ -169,12 +169,6 @@ Plane equalized(const Plane& picture, const clahe::Tiles& tiles, const std::vect
   return result;
 }
 
-int blend(int in, int equalized, int weight) {
-  // Negative sums round down as well, as an arithmetic shift does.
-  const int sum = weight * (equalized - in) + 128;
-  return in + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));
-}
-
 Plane plane_of(const FrameLayout& layout, const std::function<int(int x, int y)>& value) {
   Plane plane;
   plane.width = layout.width;
@@ -215,7 +209,8 @@ void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
     for (int y = 0; y < layout.height; ++y)
       for (int x = 0; x < layout.width; ++x) {
         const int value = defined_sample(layout, in, channel, x, y);
-        put_sample(layout, out, channel, x, y, blend(value, level(value, x, y), parameters.blend));
+        put_sample(layout, out, channel, x, y,
+                   blended(value, level(value, x, y), parameters.blend));
       }
   };
   if (!is_rgb(layout))

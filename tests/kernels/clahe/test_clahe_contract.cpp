@@ -50,24 +50,11 @@ struct ClaheContract : EqualizeContract<ClaheCase, make_case, kSmoothed> {
     return cases;
   }
 
-  static std::pair<ClaheCase, ClaheCase> neighbours() {
-    auto cases = Base::neighbours();
-    cases.second.tiles = {3, 5};
-    cases.second.parameters.clip_limit = 4;
-    return cases;
-  }
-
   static std::vector<Parameters> sets(const ClaheCase& test) {
     constexpr double of_rgb[] = {2, 2, 0, 40, 0.5}, of_luma[] = {2, 0, 40, -3, 1e300};
     auto all = Base::sets(test);
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i].clip_limit = (is_rgb(test.layout) ? of_rgb : of_luma)[i];
-    return all;
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    auto all = Base::members();
-    all.push_back([](Parameters& p) { p.clip_limit = 3; });
     return all;
   }
 };

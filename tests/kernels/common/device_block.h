@@ -10,6 +10,17 @@
 
 namespace cudavision::test {
 
+/// Returns `count` values in device memory.
+template <class T>
+std::vector<T> downloaded(Device& device, const T* data, std::size_t count) {
+  std::vector<T> values(count);
+  const auto bytes = static_cast<int>(count * sizeof(T));
+  device.download({reinterpret_cast<const std::uint8_t*>(data), bytes, 1, bytes},
+                  {reinterpret_cast<std::uint8_t*>(values.data()), bytes, 1, bytes});
+  device.finish();
+  return values;
+}
+
 /// A copy of a vector in device memory.
 template <class T>
 class DeviceBlock {

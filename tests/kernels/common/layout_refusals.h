@@ -61,6 +61,15 @@ inline std::vector<LayoutRefusal> common_layout_refusals() {
   };
 }
 
+/// Appends a fault of another layout than a gray one.
+inline void add_refusal(std::vector<LayoutRefusal>& refusals, const char* layout, const char* words,
+                        const std::function<void(FrameLayout&)>& spoil) {
+  refusals.push_back({words, [=](FrameLayout& l) {
+                        l = layout_named(layout, l.width, l.height);
+                        spoil(l);
+                      }});
+}
+
 /// Faults that every operation on the luminance refuses.
 inline std::vector<LayoutRefusal> luminance_layout_refusals() {
   std::vector<LayoutRefusal> refusals = common_layout_refusals();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/kernels/common/new_calls.h"
-
 #include <atomic>
 #include <cstdlib>
 #include <new>
+
+#include "tests/kernels/common/no_allocations.h"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Compares every byte of GaussBlur's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
+// device with the CPU device. In regions, with a blend of whole frames.
 
 #include <algorithm>
 #include <utility>
 
-#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/regions/in_regions.h"
 
 namespace cudavision::test {
 namespace {
@@ -55,18 +55,13 @@ const Extreme<Parameters> extremes[] = {
      with_border(with_size(1023, 1023), 255)},
     {"OnePixelFields", "GRAY8", 1, 1, Content::random, per_field(sigmas(5, 5))},
     {"OneRow", "GRAY8", 1000, 1, Content::random, with_size(31, 31)},
-    {"OneRowConstant", "GRAY8", 1000, 1, Content::random, with_border(with_size(31, 31), 0)},
     {"OneRowWrap16", "GRAY16", 333, 1, Content::random, with_size(101, 101, Border::wrap)},
     {"OneColumn", "GRAY8", 1, 1000, Content::random, with_size(31, 31)},
-    {"OneColumnConstant16", "GRAY16", 1, 500, Content::random,
-     with_border(with_size(31, 31), 65535)},
     {"OneColumnRgb", "RGB", 1, 77, Content::random, with_size(1023, 1023, Border::reflect)},
     {"WidestRow", "GRAY8", 65535, 2, Content::random, with_size(31, 3)},
     {"HighestColumn", "GRAY8", 2, 65535, Content::random, with_size(3, 31)},
     {"WidestRowRgba", "RGBA", 65535, 1, Content::random, with_size(15, 1)},
     {"TwoPixels101", "GRAY8", 2, 2, Content::random, with_size(1023, 1023)},
-    {"ThreeByFive", "GRAY8", 5, 3, Content::random, with_size(31, 31)},
-    {"ThreeByFiveReflect", "GRAY8", 5, 3, Content::random, with_size(31, 31, Border::reflect)},
     {"ThreeByFiveWrap", "RGB", 5, 3, Content::random, with_size(255, 255, Border::wrap)},
     {"ThreeRowsFields", "GRAY8", 40, 3, Content::random, per_field(with_size(9, 9))},
     {"TwoRowsFieldsConstant", "NV12", 40, 2, Content::random,
@@ -77,10 +72,6 @@ const Extreme<Parameters> extremes[] = {
     {"LargestByItself", "GRAY8", 300, 200, Content::natural, sigmas(127, 127)},
     {"Largest16", "GRAY16", 97, 61, Content::random, with_size(1023, 1023, Border::replicate)},
     {"LargestRgba", "RGBA", 50, 40, Content::random, with_size(1023, 1023, Border::wrap)},
-    {"LargestRgbaConstant", "RGBA", 50, 40, Content::natural,
-     with_border(with_size(1023, 1023), 90)},
-    {"LargestYuy2", "YUY2", 51, 40, Content::random, with_size(1023, 1023)},
-    {"LargestP010", "P010", 51, 41, Content::random, with_size(1023, 1023, Border::reflect)},
     {"LargestAlongX", "GRAY8", 2000, 9, Content::random, with_size(1023, 1)},
     {"LargestAlongY", "GRAY8", 9, 2000, Content::random, with_size(1, 1023)},
     {"LargestBySmallest", "RGB", 700, 30, Content::random, with_size(1023, 3)},
@@ -92,33 +83,24 @@ const Extreme<Parameters> extremes[] = {
      }()},
     // Widths and heights that cut a pair of pixels in half.
     {"Yuy2Width1", "YUY2", 1, 5, Content::random, sigmas(2, 2)},
-    {"Yuy2Width2", "YUY2", 2, 5, Content::random, sigmas(2, 2)},
     {"Yuy2Width3", "YUY2", 3, 5, Content::random, sigmas(2, 2)},
     {"Yuy2Width1Constant", "YUY2", 1, 5, Content::random, with_border(sigmas(2, 2), 99)},
     {"UyvyWidth3Constant", "UYVY", 3, 1, Content::random, with_border(sigmas(2, 2), 99)},
-    {"Uyvy", "UYVY", 1281, 33, Content::natural, sigmas(2.5, 1.5)},
-    {"Nv12Odd", "NV12", 33, 35, Content::random, sigmas(4, 4)},
     {"I420OnePixel", "I420", 1, 1, Content::random, with_border(sigmas(4, 4), 128)},
     // One axis, some of the channels, or the whole frame is not blurred.
     {"RowsOnly", "NV12", 65, 43, Content::random, sigmas(2, 0)},
     {"ColumnsOnly", "NV12", 65, 43, Content::random, sigmas(0, 2)},
-    {"RowsOnly16", "P010", 65, 43, Content::random, sigmas(2, 0)},
     {"ColumnsOnlySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 2))},
     {"LumaOnly", "NV12", 65, 43, Content::random, sigmas(0.3, 0.3)},
     {"LumaOnlyYuy2", "YUY2", 65, 43, Content::random, sigmas(0.3, 0.3)},
-    {"LumaOnlyP010", "P010", 65, 43, Content::random, sigmas(0.2, 0.2)},
     {"ChromaAlongYOnlyYuy2", "YUY2", 65, 43, Content::random, sigmas(0.35, 0.5)},
     {"Identity", "RGBx", 65, 43, Content::random, sigmas(0, 0)},
-    {"IdentityByTinySigma", "I420", 65, 43, Content::random, sigmas(0.01, 0.01)},
     {"IdentitySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 0))},
     {"IdentityOfDirtyWords", "P010", 65, 43, Content::random, sigmas(0, 0)},
     {"IdentityOfLargeWords", "I420_10", 65, 43, Content::random, sigmas(0.01, 0.01)},
     // Pixels of four bytes.
-    {"RgbaSeam", "RGBA", 67, 49, Content::random, with_size(31, 31)},
     {"RgbaWrap", "RGBA", 5, 40, Content::random, with_size(17, 31, Border::wrap)},
     {"RgbaFields", "RGBA", 33, 35, Content::random, per_field(with_size(15, 31))},
-    {"RgbaSharpen", "RGBA", 70, 41, Content::two_valued, sharpening(with_size(31, 15))},
-    {"RgbxConstant", "RGBx", 70, 41, Content::random, with_border(with_size(31, 31), 200)},
     {"RgbxSharpen", "RGBx", 69, 41, Content::two_valued, sharpening(with_size(15, 31))},
     {"RgbaRowsOnly", "RGBA", 69, 41, Content::random, with_size(31, 1)},
     {"RgbaColumnsOnly", "RGBA", 69, 41, Content::random, with_size(1, 31)},
@@ -127,28 +109,20 @@ const Extreme<Parameters> extremes[] = {
     // Kernels of few taps.
     {"FewTapsSmallest", "GRAY8", 8, 4, Content::random, with_size(5, 5)},
     {"FewTapsMaximum", "GRAY8", 256, 100, Content::maximum, with_size(5, 5)},
-    {"FewTapsFields", "NV12", 64, 37, Content::random, per_field(with_size(5, 5))},
     // The largest sums, and results at both ends of the range.
     {"Maximum", "GRAY8", 257, 131, Content::maximum, with_size(31, 31)},
-    {"MaximumConstant", "GRAY8", 257, 131, Content::maximum, with_border(with_size(31, 31), 255)},
     {"MaximumLargest", "GRAY8", 100, 100, Content::maximum, with_size(1023, 1023)},
     {"MaximumFine", "RGBA", 100, 100, Content::maximum, fine(with_size(1023, 1023))},
     {"MaximumIdentityAlongX", "GRAY8", 100, 100, Content::maximum, with_size(1, 15)},
     {"Maximum16", "GRAY16", 257, 131, Content::maximum, with_size(31, 31)},
-    {"Maximum16Constant", "GRAY16", 257, 131, Content::maximum,
-     with_border(with_size(31, 31), 65535)},
     {"Maximum16Largest", "GRAY16", 100, 100, Content::maximum, with_size(1023, 1023)},
     {"Maximum16IdentityAlongY", "GRAY16", 100, 100, Content::maximum, with_size(15, 1)},
     {"MaximumP010", "P010", 100, 100, Content::maximum, with_size(31, 31)},
     {"SharpenToBothEnds", "GRAY8", 333, 111, Content::two_valued, sharpening(with_size(31, 31))},
     {"SharpenToBothEnds16", "GRAY16", 333, 111, Content::two_valued, sharpening(with_size(31, 31))},
     {"SharpenSparkFine", "RGB", 333, 111, Content::spark, sharpening(fine(sigmas(3, 3)))},
-    {"SharpenP010", "P010", 333, 111, Content::random, sharpening(sigmas(3, 3))},
     // Common video sizes.
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, with_size(15, 15)},
-    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, sigmas(1.2, 1.2)},
-    {"FullHdRgba", "RGBA", 1920, 1080, Content::natural, with_size(9, 9)},
-    {"FullHdP010", "P010", 1920, 1080, Content::natural, sigmas(2, 2)},
 };
 
 CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged<GaussBlurCase>);
@@ -252,6 +226,28 @@ const Extreme<Parameters> large[] = {
 };
 
 CUDAVISION_CUDA_TABLE_CASES(GaussBlurLarge, large, dense<GaussBlurCase>);
+
+CUDAVISION_REGION_CASES(GaussBlurRegions, make_gaussblur_case);
+
+/// Frames of many work items, for each of the CUDA kernels.
+const Extreme<Parameters> in_regions[] = {
+    {"Direct", "GRAY8", 2051, 1203, Content::random, with_size(5, 5)},
+    {"DirectNv12", "NV12", 2051, 1203, Content::random, with_size(3, 3)},
+    {"SmallRgb", "RGB", 2051, 1203, Content::random, sigmas(2, 2)},
+    {"SmallYuy2", "YUY2", 2051, 1203, Content::random, sigmas(2, 2)},
+    {"SmallWords", "P010", 2051, 1203, Content::random, sigmas(1.5, 1.5)},
+    {"SmallFine", "GRAY8", 2051, 1203, Content::random, fine(sigmas(2, 2))},
+    {"Pixels", "RGBA", 2051, 1203, Content::random, sigmas(2, 2)},
+    {"LargeNv12", "NV12", 2051, 1203, Content::random, sigmas(12, 12)},
+    {"LargeWords", "GRAY16", 2051, 1203, Content::random, sigmas(12, 12)},
+    {"Largest", "RGBA", 2051, 1203, Content::random, with_size(1023, 1023)},
+    {"Fields", "NV12", 2051, 1203, Content::random, per_field(sigmas(2, 2))},
+    {"Wrap", "GRAY8", 2051, 1203, Content::random, with_size(31, 31, Border::wrap)},
+    {"Sharpen", "RGBx", 2051, 1203, Content::random, sharpening(sigmas(2, 2))},
+};
+
+CUDAVISION_LARGE_REGION_CASES(GaussBlurLargeRegions, GaussBlurCase, in_regions, four_regions(0));
+CUDAVISION_LARGE_REGION_CASES(GaussBlurFeathers, GaussBlurCase, in_regions, four_regions(20));
 
 }  // namespace
 }  // namespace cudavision::test

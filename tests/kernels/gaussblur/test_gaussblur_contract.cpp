@@ -18,46 +18,33 @@ using namespace gaussblur;
 struct GaussBlurContract : ContractTraits<GaussBlurCase> {
   static constexpr int replays = 3;
 
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_gaussblur_case(layout_named(layout, width, height), parameters, Content::natural,
-                                5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {
-        [](Device& device, const FrameLayout& layout) { GaussBlur(device, layout, Parameters()); }};
-  }
-
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
-    const auto add = [&](const char* words, const char* layout,
-                         const std::function<void(FrameLayout&)>& spoil) {
-      refusals.push_back({words, [=](FrameLayout& l) {
-                            l = layout_named(layout, l.width, l.height);
-                            spoil(l);
-                          }});
-    };
-    add("different heights", "RGB", [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add("different heights", "NV12", [](FrameLayout& l) { l.channels[2].height -= 1; });
-    add("different heights", "YUY2", [](FrameLayout& l) { l.channels[2].subsampling_y = 2; });
-    add("at most 8 bytes", "GRAY8", [](FrameLayout& l) {
+    add_refusal(refusals, "RGB", "different heights",
+                [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add_refusal(refusals, "NV12", "different heights",
+                [](FrameLayout& l) { l.channels[2].height -= 1; });
+    add_refusal(refusals, "YUY2", "different heights",
+                [](FrameLayout& l) { l.channels[2].subsampling_y = 2; });
+    add_refusal(refusals, "GRAY8", "at most 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 9;
       l.planes[0].row_bytes *= 9;
     });
-    add("at most 8 bytes", "GRAY16", [](FrameLayout& l) {
+    add_refusal(refusals, "GRAY16", "at most 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 5;
       l.planes[0].row_bytes *= 5;
     });
-    add("steps of 2 and 3", "RGBMixed", [](FrameLayout& l) {
+    add_refusal(refusals, "RGBMixed", "steps of 2 and 3", [](FrameLayout& l) {
       l.planes[0].row_bytes *= 2;
       l.channels[1].step = 3;
     });
-    add("steps of 2 and 3", "YUY2", [](FrameLayout& l) {
+    add_refusal(refusals, "YUY2", "steps of 2 and 3", [](FrameLayout& l) {
       l.channels[2].step = 3;
       l.channels[2].offset = 2;
     });
-    add("steps of 3 and 3", "RGB", [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
-    add("steps of 2 and 4", "P010", [](FrameLayout& l) {
+    add_refusal(refusals, "RGB", "steps of 3 and 3",
+                [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
+    add_refusal(refusals, "P010", "steps of 2 and 4", [](FrameLayout& l) {
       l.planes[1].row_bytes *= 2;
       l.channels[2].step = 4;
     });
@@ -116,13 +103,6 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 333, 77, with_sigma(7)), dense("P010", 97, 55, with_sigma(3))};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, with_sigma(5)), dense("RGBA", 640, 360, with_sigma(2))};
-  }
-
   static std::vector<Case> changing() {
     std::vector<Case> cases;
     for (const char* layout : {"RGBA", "YUY2", "P010", "I420"})
@@ -155,21 +135,6 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
         changed([](Parameters& p) { p.sigma_y = 0; }),
         with_sigma(127),
         with_sigma(1.2),
-    };
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {
-        [](Parameters& p) { p.sigma_x = 3; },
-        [](Parameters& p) { p.sigma_y = 3; },
-        [](Parameters& p) { p.size_x = 3; },
-        [](Parameters& p) { p.size_y = 3; },
-        [](Parameters& p) { p.sharpen = true; },
-        [](Parameters& p) { p.border = Border::wrap; },
-        [](Parameters& p) { p.border_values[3] = 3; },
-        [](Parameters& p) { p.blur_alpha = false; },
-        [](Parameters& p) { p.fields = true; },
-        [](Parameters& p) { p.fine = true; },
     };
   }
 };

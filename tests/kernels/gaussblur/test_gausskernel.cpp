@@ -82,30 +82,11 @@ TEST(GaussKernel, ExtremeSigmas) {
         expect_definition(size, sigma, bits);
 }
 
-TEST(GaussKernel, TablesOfSmallSizes) {
-  using Values = std::vector<std::int64_t>;
-  EXPECT_EQ(coefficients(GaussKernel(1, 0, 8), 0), (Values{256}));
-  EXPECT_EQ(coefficients(GaussKernel(3, 0, 8), 1), (Values{64, 128, 64}));
-  EXPECT_EQ(coefficients(GaussKernel(5, 0, 8), 2), (Values{16, 64, 96, 64, 16}));
-  EXPECT_EQ(coefficients(GaussKernel(7, 0, 8), 3), (Values{8, 28, 56, 72, 56, 28, 8}));
-  EXPECT_EQ(coefficients(GaussKernel(9, 0, 8), 4), (Values{4, 13, 30, 51, 60, 51, 30, 13, 4}));
-  EXPECT_EQ(coefficients(GaussKernel(3, 0, 16), 1), (Values{16384, 32768, 16384}));
-  EXPECT_EQ(coefficients(GaussKernel(9, 0, 16), 4),
-            (Values{1024, 3328, 7680, 13056, 15360, 13056, 7680, 3328, 1024}));
-}
-
 TEST(GaussKernel, SizeBySigma) {
   // The size is 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, rounded with ties to even, then
   // made odd.
-  EXPECT_EQ(GaussKernel::size_for(0.05, 8), 1);
-  EXPECT_EQ(GaussKernel::size_for(0.25, 8), 3);
-  EXPECT_EQ(GaussKernel::size_for(0.75, 8), 7);
   EXPECT_EQ(GaussKernel::size_for(1.2, 8), 9);
   EXPECT_EQ(GaussKernel::size_for(1.2, 10), 11);
-  EXPECT_EQ(GaussKernel::size_for(30, 8), 181);
-  EXPECT_EQ(GaussKernel::size_for(30, 16), 241);
-  EXPECT_EQ(GaussKernel::size_for(127, 8), 763);
-  EXPECT_EQ(GaussKernel::size_for(127, 16), 1017);
   for (int i = 1; i <= 127 * 64; ++i)
     for (const int bits : {8, 9, 10, 12, 16})
       ASSERT_EQ(GaussKernel::size_for(i / 64.0, bits), defined_kernel_size(i / 64.0, bits))
@@ -115,10 +96,6 @@ TEST(GaussKernel, SizeBySigma) {
 TEST(GaussKernel, TheIdentity) {
   for (const int bits : {8, 16}) {
     const GaussKernel identity(bits);
-    EXPECT_TRUE(identity.identity());
-    EXPECT_EQ(identity.radius(), 0);
-    EXPECT_EQ(identity.fraction_bits(), bits);
-    EXPECT_EQ(identity.coefficient(0), 1u << bits);
     EXPECT_EQ(identity, GaussKernel(1, 0, bits));
     EXPECT_EQ(identity, GaussKernel(3, 0.1, bits)) << "the outer coefficients round to 0";
     EXPECT_NE(identity, GaussKernel(3, 0, bits));

@@ -10,7 +10,7 @@
 namespace cudavision::test {
 namespace {
 
-using Wide = unsigned __int128;
+using Wide = WideNumber;
 
 /// A channel's windows, and the sums of numbers over them.
 class Windows {
@@ -62,37 +62,39 @@ Wide scaled(Wide number, int power) {
   return power >= 0 ? number << power : number >> -power;
 }
 
+/// Returns e of guided.h.
+int headroom(double epsilon) {
+  int e = 0;
+  while (16384 + std::ceil(epsilon) >= std::ldexp(1.0, e))
+    ++e;
+  return e;
+}
+
+/// Returns n for 2^(n − 1) ≤ area < 2^n.
+int size_of(Wide area) {
+  int n = 0;
+  while (Wide{1} << n <= area)
+    ++n;
+  return n;
+}
+
 void filter(const FrameLayout& layout, const guided::Parameters& parameters, const Channel& channel,
             const ConstFrame& in, const Frame& out) {
   const Windows windows(channel, parameters.radius);
-  const int b = layout.bits;
-  const Wide one = 1;
   const auto sample = [&](int x, int y) {
     return static_cast<std::uint64_t>(defined_sample(layout, in, channel, x, y));
   };
   const auto s = windows.sums<std::uint64_t>(sample);
   const auto q =
       windows.sums<std::uint64_t>([&](int x, int y) { return sample(x, y) * sample(x, y); });
-  const auto epsilon =
-      static_cast<std::uint64_t>(std::max(1.0, std::nearbyint(256 * parameters.epsilon)));
-  int e = 0;
-  while (16384 + std::ceil(parameters.epsilon) >= std::ldexp(1.0, e))
-    ++e;
-
   std::vector<std::uint64_t> slopes, offsets;
   std::size_t i = 0;
   for (int y = 0; y < windows.height; ++y)
     for (int x = 0; x < windows.width; ++x, ++i) {
-      const Wide area = windows.area(x, y);
-      int n = 0;
-      while (one << n <= area)
-        ++n;
-      const Wide v = scaled(area * q[i] - Wide{s[i]} * s[i], 31 - e - 2 * (b - 8) - 2 * n);
-      const Wide w = scaled(epsilon * area * area, 31 - e - 2 * n - 8);
-      const Wide a = (v << 16) / (v + w);
-      const Wide m = (Wide{s[i]} << (16 - b)) / area;
-      slopes.push_back(static_cast<std::uint64_t>(a));
-      offsets.push_back(static_cast<std::uint64_t>((((one << 16) - a) * m + 32767) >> 16));
+      const DefinedGuidedWindow window{windows.area(x, y), s[i], q[i], parameters.epsilon,
+                                       layout.bits};
+      slopes.push_back(window.slope());
+      offsets.push_back(window.offset());
     }
   const auto at = [&](const std::vector<std::uint64_t>& numbers) {
     return [&numbers, &windows](int x, int y) {
@@ -103,16 +105,39 @@ void filter(const FrameLayout& layout, const guided::Parameters& parameters, con
   const auto offset_sums = windows.sums<std::uint64_t>(at(offsets));
   i = 0;
   for (int y = 0; y < windows.height; ++y)
-    for (int x = 0; x < windows.width; ++x, ++i) {
-      const Wide area = windows.area(x, y);
-      const Wide result =
-          (Wide{slope_sums[i]} * sample(x, y) + (Wide{offset_sums[i]} << b) + (area << 15)) /
-          (area << 16);
-      put_sample(layout, out, channel, x, y, static_cast<int>(result));
-    }
+    for (int x = 0; x < windows.width; ++x, ++i)
+      put_sample(
+          layout, out, channel, x, y,
+          static_cast<int>(defined_guided_level(windows.area(x, y), layout.bits, sample(x, y),
+                                                slope_sums[i], offset_sums[i])));
 }
 
 }  // namespace
+
+Wide DefinedGuidedWindow::v() const {
+  return scaled(Wide{area} * squares - Wide{sum} * sum,
+                31 - headroom(epsilon) - 2 * (bits - 8) - 2 * size_of(area));
+}
+
+Wide DefinedGuidedWindow::w() const {
+  const auto rounded = static_cast<std::uint64_t>(std::max(1.0, std::nearbyint(256 * epsilon)));
+  return scaled(Wide{rounded} * area * area, 31 - headroom(epsilon) - 2 * size_of(area) - 8);
+}
+
+std::uint64_t DefinedGuidedWindow::slope() const {
+  return static_cast<std::uint64_t>((v() << 16) / (v() + w()));
+}
+
+std::uint64_t DefinedGuidedWindow::offset() const {
+  const Wide mean = (Wide{sum} << (16 - bits)) / area;
+  return static_cast<std::uint64_t>(((65536 - slope()) * mean + 32767) >> 16);
+}
+
+std::uint32_t defined_guided_level(std::uint64_t area, int bits, std::uint64_t sample,
+                                   std::uint64_t slopes, std::uint64_t offsets) {
+  return static_cast<std::uint32_t>(
+      (Wide{slopes} * sample + (Wide{offsets} << bits) + (Wide{area} << 15)) / (Wide{area} << 16));
+}
 
 void defined_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                     const ConstFrame& in, const Frame& out) {

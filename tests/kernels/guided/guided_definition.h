@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "cuda/guided/guided.h"
@@ -8,6 +9,24 @@
 /// A second implementation of the guided filter, which works sample by sample and shares no code
 /// with the one under test.
 namespace cudavision::test {
+
+using WideNumber = unsigned __int128;
+
+/// The sums of a window's samples, and what guided.h makes of them.
+struct DefinedGuidedWindow {
+  WideNumber v() const;
+  WideNumber w() const;
+  std::uint64_t slope() const;
+  std::uint64_t offset() const;
+
+  std::uint64_t area, sum, squares;
+  double epsilon;
+  int bits;
+};
+
+/// Returns the result for a sample, by the sums of the slopes and offsets of its window.
+std::uint32_t defined_guided_level(std::uint64_t area, int bits, std::uint64_t sample,
+                                   std::uint64_t slopes, std::uint64_t offsets);
 
 /// Writes every byte of every row of out.
 void defined_guided(const FrameLayout& layout, const guided::Parameters& parameters,

@@ -20,15 +20,7 @@ using namespace guided;
 constexpr Parameters small{3, 100};
 
 struct GuidedContract : ContractTraits<GuidedCase> {
-  static constexpr Size captured{101, 43}, busy{640, 480};
-
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_guided_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { Guided(device, layout, small); }};
-  }
+  static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 77}, streamed{320, 180};
 
   static std::vector<LayoutRefusal> layout_refusals() { return common_layout_refusals(); }
 
@@ -54,13 +46,6 @@ struct GuidedContract : ContractTraits<GuidedCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 133, 77, {7, 100}), dense("P010", 97, 55, {70, 60})};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 320, 180, {7, 100}), dense("RGBA", 160, 90, {5, 60})};
-  }
-
   static std::vector<Case> changing() {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "RGBA", "YUY2", "P010", "I420"})
@@ -72,10 +57,6 @@ struct GuidedContract : ContractTraits<GuidedCase> {
   static std::vector<Parameters> sets(const Case&) {
     return {small,  {7, 100},  {7, 100.5}, {65535, 100}, {3, 65025},  {1, 0.001}, {0, 100},
             {8, 0}, {63, 650}, {64, 650},  {2, 20000},   {500, 5000}, small};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.radius = 5; }, [](Parameters& p) { p.epsilon = 5; }};
   }
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "tests/kernels/contract/contract.h"
@@ -19,6 +17,7 @@ struct EqualizeContract : ContractTraits<AnyCase> {
   using Parameters = typename Case::Parameters;
   using Common = histequalize::Parameters;
   static constexpr auto luminance = Common::Channels::luminance, each = Common::Channels::each;
+  static constexpr typename ContractTraits<AnyCase>::Size streamed{1920, 1080};
 
   static Case dense(const char* layout, int width, int height, Content content = Content::natural) {
     Case test = make_case(layout_named(layout, width, height), content);
@@ -75,16 +74,6 @@ struct EqualizeContract : ContractTraits<AnyCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    Case deep = dense("P010", 97, 55, Content::random);
-    static_cast<Common&>(deep.parameters) = {luminance, 64, 940, 256};
-    return {kSmoothed ? dense("RGBx", 333, 77, {each, 0, 255, 200}) : dense("RGBx", 333, 77), deep};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1920, 1080),
-            kSmoothed ? dense("RGB", 1280, 720) : dense("GRAY8", 1920, 1080, Content::two_valued)};
-  }
-
   static std::vector<Case> changing() {
     return {dense("GRAY8", 640, 48), dense("RGBA", 321, 45), dense("GRAY16", 160, 60)};
   }
@@ -101,11 +90,6 @@ struct EqualizeContract : ContractTraits<AnyCase> {
     for (std::size_t i = 1; i < all.size(); ++i)
       static_cast<Common&>(all[i]) = (is_rgb(test.layout) ? of_rgb : of_luma)[i - 1];
     return all;
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.channels = each; }, [](Parameters& p) { p.low = 1; },
-            [](Parameters& p) { p.high = 254; }, [](Parameters& p) { p.blend = 255; }};
   }
 };
 

@@ -12,12 +12,6 @@ namespace {
 
 using Channels = histequalize::Parameters::Channels;
 
-int blend(int in, int equalized, int weight) {
-  // Negative sums round down as well, as an arithmetic shift does.
-  const int sum = weight * (equalized - in) + 128;
-  return in + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));
-}
-
 std::vector<std::uint32_t> channel_histogram(const FrameLayout& layout, const Channel& channel,
                                              const ConstFrame& in) {
   std::vector<std::uint32_t> histogram(std::size_t{1} << layout.bits, 0);
@@ -90,7 +84,7 @@ void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& 
       for (int x = 0; x < layout.width; ++x) {
         const int value = defined_sample(layout, in, channel, x, y);
         put_sample(layout, out, channel, x, y,
-                   blend(value, equalized(value, x, y), parameters.blend));
+                   blended(value, equalized(value, x, y), parameters.blend));
       }
   };
 

@@ -8,7 +8,7 @@
 
 #include "cuda/histequalize/regionhistogram.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/watched_device.h"
+#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/pixels/luminance_definition.h"
@@ -298,17 +298,13 @@ TEST_P(RegionHistogramUse, AllocatesNothingAfterConstruction) {
     const DeviceBlock<std::uint32_t> rows(device, Counts(3 * 256));
     auto parameters = one_region({1, 1, 20, 9}, regions::Shape::ellipse, 3);
     RegionHistogram count(watched, test.layout, parameters);
-    count.run(frames.in, frames.bins);
-    const int before = watched.allocations();
-    for (int i = 0; i < 20; ++i) {
+    expect_no_allocations(watched, 20, [&](int i) {
       parameters.boxes[0].x1 = 20 + i;
       parameters.invert = i % 3 == 0;
       count.set_parameters(parameters);
       count.run(frames.in, frames.bins);
       count.run_each(frames.in, {rows.data(), 256, 3, 1024});
-    }
-    device.finish();
-    EXPECT_EQ(watched.allocations(), before);
+    });
   });
 }
 

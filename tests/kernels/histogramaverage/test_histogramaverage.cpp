@@ -10,8 +10,7 @@
 #include "cuda/histogramaverage/arithmetic.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/new_calls.h"
-#include "tests/kernels/common/watched_device.h"
+#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 
 namespace cudavision::test {
@@ -127,16 +126,6 @@ std::vector<std::uint32_t> one_level(int level, std::uint32_t count) {
   return counts;
 }
 
-template <class Element>
-std::vector<Element> download(Device& device, const Element* data, std::size_t count) {
-  std::vector<Element> values(count);
-  const auto bytes = static_cast<int>(count * sizeof(Element));
-  device.download({reinterpret_cast<const std::uint8_t*>(data), bytes, 1, bytes},
-                  {reinterpret_cast<std::uint8_t*>(values.data()), bytes, 1, bytes});
-  device.finish();
-  return values;
-}
-
 TEST_P(HistogramAverages, FollowAStepWithTheTimeConstant) {
   on_device([](Device& device) {
     // 25, 50 and 100 frames for each second, which is the time constant.
@@ -149,75 +138,10 @@ TEST_P(HistogramAverages, FollowAStepWithTheTimeConstant) {
       View<const std::uint32_t> averages;
       for (int frame = 0; frame < rate; ++frame)
         averages = average.run(bright.view(), parameters);
-      const auto counts = download(device, averages.data, 256);
+      const auto counts = downloaded(device, averages.data, 256);
       EXPECT_NEAR(counts[90], 1000000 * (1 - std::exp(-1)), 100) << rate << " frames per second";
       EXPECT_NEAR(counts[20], 1000000 * std::exp(-1), 100);
     }
-  });
-}
-
-TEST_P(HistogramAverages, BeginAnewAtSceneCuts) {
-  on_device([](Device& device) {
-    HistogramAverage average(device, 1, 8);
-    const Parameters parameters{1000, 32768};
-    std::vector<std::uint32_t> half = one_level(20, 500);
-    half[90] = 500;
-    const Counts before(device, one_level(20, 1000)), moved(device, half),
-        after(device, one_level(90, 1000));
-    average.run(before.view(), parameters);
-    const auto status = [&] { return download(device, average.status(), 1)[0]; };
-    EXPECT_EQ(status().begins_anew, 1u);
-    EXPECT_EQ(status().is_cut, 0u);
-    // Half of the pixels is not more than the threshold of one half.
-    average.run(moved.view(), {0, 32768});
-    EXPECT_EQ(status().begins_anew, 0u);
-    EXPECT_EQ(status().cuts, 0u);
-    const auto averages = average.run(after.view(), parameters);
-    EXPECT_EQ(status().begins_anew, 1u);
-    EXPECT_EQ(status().is_cut, 1u);
-    EXPECT_EQ(status().cuts, 1u);
-    EXPECT_EQ(download(device, averages.data, 256), one_level(90, 1000));
-    average.run(before.view(), {1000, 65536});
-    EXPECT_EQ(status().is_cut, 0u) << "a threshold of 65536 switches them off";
-    average.restart();
-    average.run(before.view(), parameters);
-    EXPECT_EQ(status().begins_anew, 1u);
-    EXPECT_EQ(status().is_cut, 0u);
-    EXPECT_EQ(status().cuts, 1u);
-  });
-}
-
-TEST_P(HistogramAverages, TablesFollowLargeChangesOnly) {
-  on_device([](Device& device) {
-    HistogramAverage average(device, 1, 8);
-    TableHysteresis hysteresis(device, 1, 8);
-    const Counts counts(device, one_level(20, 1000));
-    std::vector<std::uint16_t> table(256);
-    for (std::size_t i = 0; i < 256; ++i)
-      table[i] = static_cast<std::uint16_t>(i);
-    const auto run = [&](const std::vector<std::uint16_t>& made) {
-      const DeviceBlock<std::uint16_t> block(device, made);
-      average.run(counts.view(), {1000, 65536});
-      const auto in_use = hysteresis.run({block.data(), 256, 1, 512}, average.status());
-      return download(device, in_use.data, 256);
-    };
-    EXPECT_EQ(run(table), table);
-    std::vector<std::uint16_t> made = table;
-    made[98] = made[99] = 100;
-    std::fill(made.begin() + 200, made.begin() + 205, std::uint16_t{204});
-    EXPECT_EQ(run(made), table) << "no entry changed by more than 4";
-    std::fill(made.begin() + 50, made.begin() + 57, std::uint16_t{57});
-    // Entries 50 to 52 differ by 7, 6 and 5.
-    std::vector<std::uint16_t> expected = table;
-    expected[50] = expected[51] = expected[52] = 53;
-    EXPECT_EQ(run(made), expected);
-    // From 57 to 40, they fall to 44, but those that were below that stay.
-    std::fill(made.begin() + 41, made.begin() + 57, std::uint16_t{40});
-    for (std::size_t i = 45; i < 57; ++i)
-      expected[i] = 44;
-    EXPECT_EQ(run(made), expected);
-    average.restart();
-    EXPECT_EQ(run(made), made);
   });
 }
 
@@ -250,7 +174,7 @@ TEST_P(HistogramAverages, RefuseWithWords) {
       CUDAVISION_EXPECT_ERROR(average.run(good, wrong), invalid_argument, "65536");
     // A refused call changes nothing.
     average.run(good, {0, 0});
-    EXPECT_EQ(download(device, average.status(), 1)[0].begins_anew, 0u);
+    EXPECT_EQ(downloaded(device, average.status(), 1)[0].begins_anew, 0u);
 
     TableHysteresis hysteresis(device, 2, 8);
     const DeviceBlock<std::uint16_t> tables(device, std::vector<std::uint16_t>(1024, 1));
@@ -279,20 +203,8 @@ TEST_P(HistogramAverages, AllocateNothingAfterConstruction) {
       average.run({counts.data(), 1024, rows, 4096}, {100, 1000});
       hysteresis.run({tables.data(), 1024, rows, 2048}, average.status());
     };
-    run(64);
-    device.finish();
-    const int allocations = device.allocations();
-    // A thread of the pool allocates when it joins its first loop, so one round without is enough.
-    int news = 1;
-    for (int round = 0; round < 50 && news > 0; ++round) {
-      const int before = new_calls();
-      for (const int rows : {64, 64, 1, 1, 3, 64})
-        run(rows);
-      device.finish();
-      news = new_calls() - before;
-    }
-    EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(news, 0);
+    constexpr int rows[] = {64, 64, 1, 1, 3, 64};
+    expect_no_allocations(device, 6, [&](int i) { run(rows[i]); });
   });
 }
 
@@ -305,7 +217,7 @@ TEST(HistogramSequences, RunOnlyEnqueues) {
   // Each replay moves the average a part of the way.
   device.capture_and_replay([&] { average.run(bright.view(), {32768, 65536}); }, 3);
   const auto averages = average.run(bright.view(), {0, 65536});
-  const auto counts = download(*device, averages.data, 256);
+  const auto counts = downloaded(*device, averages.data, 256);
   EXPECT_EQ(counts[20], 125u);
   EXPECT_EQ(counts[90], 875u);
 }

@@ -58,31 +58,6 @@ DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t
           whites * largest * largest + blacks * level * level};
 }
 
-template <class Window>
-void expect_formulas(const DefinedWindow& window) {
-  using Real = typename Window::Real;
-  const auto area = static_cast<std::uint32_t>(window.area);
-  const auto sum = static_cast<typename Window::Sum>(window.sum);
-  const Real inverse = Real{1} / static_cast<Real>(area);
-  ASSERT_EQ(rounded_mean<Window>(sum, area, inverse), defined_mean(window));
-  ASSERT_EQ(
-      rounded_stddev<Window>(scaled_variance<Window>(window.squared_sum, sum, area), area, inverse),
-      defined_deviation(window));
-}
-
-TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
-  Random random(42);
-  for (const int bits : {8, 9, 10, 12, 16}) {
-    const std::uint64_t largest = (1u << bits) - 1, narrow = narrow_pixels(bits);
-    for (int i = 0; i < 20000; ++i) {
-      expect_formulas<NarrowWindow>(random_window(random, largest, narrow));
-      expect_formulas<WideWindow>(random_window(random, largest, std::uint64_t{65535} * 65535));
-      if (testing::Test::HasFailure())
-        FAIL() << bits << " bits, window " << i;
-    }
-  }
-}
-
 /// An estimate that errs as much as those of the GPU may.
 float disturbed(float number, Random& random) {
   for (int steps = random.between(0, 4); steps > 0; --steps)
@@ -186,39 +161,6 @@ DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::ui
 /// Returns a level, or the nearest one that samples can have.
 std::uint32_t clamped_level(double level, int bits) {
   return static_cast<std::uint32_t>(std::clamp(level, 0.0, std::exp2(bits) - 1));
-}
-
-TEST(LocalStatisticsArithmetic, ComparesByBradley) {
-  Random random(46);
-  for (const int bits : {8, 10, 16})
-    for (const bool limited : {false, true}) {
-      const std::uint32_t low = black_level(limited, bits);
-      const std::uint64_t narrow_most = narrow_pixels(bits);
-      EXPECT_EQ(low, limited ? 16u << (bits - 8) : 0u);
-      for (int i = 0; i < 60000; ++i) {
-        const bool narrow = random.one_in(2);
-        const std::uint64_t most = random.one_in(2) ? 2000
-                                   : narrow         ? narrow_most
-                                                    : std::uint64_t{65535} * 65535;
-        const DefinedWindow window = random_window(random, bits, low, most);
-        const double ratio =
-            random.one_in(10) ? random.between(0, 1) : random.between(0, 65536) / 65536.0;
-        const Bradley bradley(ratio, low);
-        const auto area = static_cast<std::uint32_t>(window.area);
-        const double mean = static_cast<double>(window.sum) / area - low;
-        const double nearest = std::floor(low + mean * (1 - ratio));
-        for (const double level : {nearest - 1, nearest, nearest + 1, nearest + 2,
-                                   static_cast<double>(random.next() % (1u << bits))}) {
-          const std::uint32_t value = clamped_level(level, bits);
-          const bool black = narrow ? bradley.is_black<NarrowWindow>(
-                                          value, static_cast<std::uint32_t>(window.sum), area)
-                                    : bradley.is_black<WideWindow>(value, window.sum, area);
-          ASSERT_EQ(black, defined_bradley_black(window, value, ratio, static_cast<int>(low)))
-              << window.area << ", " << window.sum << ", " << value << ", ratio " << ratio << ", "
-              << bits << " bits, black level " << low;
-        }
-      }
-    }
 }
 
 /// The estimate may leave a pixel undecided, but must not decide it wrongly.

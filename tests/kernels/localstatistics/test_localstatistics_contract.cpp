@@ -93,15 +93,6 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("RGBx", 255, 257, statistics(Output::mean, 20), 8),
-            dense("P010", 333, 177, statistics(Output::stddev, 12), 16)};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, statistics(Output::stddev, 15), 8),
-            dense("RGBx", 640, 360, statistics(Output::sauvola, 40), 8)};
-  }
-
   static std::vector<Case> changing() { return representatives(321, 145); }
 
   static std::vector<Parameters> sets(const Case& test) {
@@ -129,18 +120,6 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
       all.push_back(in_limited_range(statistics(Output::bradley, 33)));
     }
     return all;
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {
-        [](Parameters& p) { p.output = Output::sauvola; },
-        [](Parameters& p) { p.radius = 8; },
-        [](Parameters& p) { p.ratio = 0.25; },
-        [](Parameters& p) { p.k = 0.25; },
-        [](Parameters& p) { p.range = 1; },
-        [](Parameters& p) { p.invert = true; },
-        [](Parameters& p) { p.limited_range = true; },
-    };
   }
 };
 

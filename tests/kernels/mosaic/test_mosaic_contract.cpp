@@ -17,27 +17,14 @@ Parameters changed(const std::function<void(Parameters&)>& change) {
 }
 
 struct MosaicContract : ContractTraits<MosaicCase> {
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_mosaic_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { Mosaic(device, layout, {}); }};
-  }
-
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
-    const auto add = [&](const char* name, const char* words,
-                         const std::function<void(FrameLayout&)>& spoil) {
-      refusals.push_back({words, [=](FrameLayout& l) {
-                            l = layout_named(name, l.width, l.height);
-                            spoil(l);
-                          }});
-    };
-    add("RGB", "different heights", [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add("YUY2", "cover as many pixels", [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
-    add("I420", "more samples than the picture has pixels",
-        [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
+    add_refusal(refusals, "RGB", "different heights",
+                [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add_refusal(refusals, "YUY2", "cover as many pixels",
+                [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
+    add_refusal(refusals, "I420", "more samples than the picture has pixels",
+                [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
     return refusals;
   }
 
@@ -77,13 +64,6 @@ struct MosaicContract : ContractTraits<MosaicCase> {
     }
     return cases;
   }
-
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 333, 177, blocks_of(16)), dense("P010", 97, 155, solid_colour(10))};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, blocks_of(16)), dense("RGBA", 640, 360, blocks_of(33))};
-  }
   static std::vector<Case> changing() {
     return {dense("GRAY8", 160, 90, blocks_of(8)), dense("NV12", 121, 77, blocks_of(8)),
             dense("P010", 64, 64, blocks_of(8)), dense("RGBA", 70, 40, blocks_of(8))};
@@ -100,12 +80,6 @@ struct MosaicContract : ContractTraits<MosaicCase> {
     }
     sets.push_back(blocks_of(8));
     return sets;
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.block_size = 17; }, [](Parameters& p) { p.solid = true; },
-            [](Parameters& p) { p.values[3] = 1; }, [](Parameters& p) { p.hide_alpha = false; },
-            [](Parameters& p) { p.fields = true; }};
   }
 };
 

@@ -109,29 +109,5 @@ TEST(MosaicArithmetic, FindsTheBlockOfEveryPixel) {
   }
 }
 
-/// With every size of blocks, tiles cover each row once and end where blocks do.
-TEST(MosaicArithmetic, TilesCoverEveryRowOnce) {
-  for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "RGBA", "P010", "GRAY16"})
-    for (int size = block_size.min; size <= block_size.max; ++size) {
-      const MosaicLaunch launch(layout_named(name, 1917, 33), blocks_of(size));
-      const MosaicArguments& a = launch.arguments;
-      int plane = -1, end = 0;
-      for (int number = 0; number < a.tile_count; ++number) {
-        const MosaicTile tile(a, plane_of_tile(a, number), number);
-        if (tile.first_block == 0) {
-          ASSERT_EQ(end, plane < 0 ? 0 : a.planes[plane].row_bytes);
-          plane = static_cast<int>(&tile.plane - a.planes);
-          end = 0;
-        }
-        ASSERT_EQ(tile.begin, end) << name << ", blocks of " << size;
-        ASSERT_LT(tile.begin, tile.end);
-        ASSERT_LT(tile.top, tile.bottom);
-        ASSERT_LE(tile.slots(), MosaicArguments::max_slots);
-        end = tile.end;
-      }
-      ASSERT_EQ(plane, a.plane_count - 1);
-    }
-}
-
 }  // namespace
 }  // namespace cudavision::test

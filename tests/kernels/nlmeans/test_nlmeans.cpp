@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Compares every byte of NlMeans' output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
+// device with the CPU device. In regions, with a blend of whole frames.
 
 #include "cuda/nlmeans/strengths.h"
-#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/regions/in_regions.h"
 
 namespace cudavision::test {
 namespace {
@@ -23,28 +23,21 @@ const Extreme<Parameters> extremes[] = {
     {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {101, 31, 255}},
     {"OnePixelRgb", "RGB", 1, 1, Content::random, {51, 31, 255}},
     {"OnePixel16", "GRAY16", 1, 1, Content::random, {51, 31, 255}},
-    {"TwoPixels", "GRAY8", 2, 1, Content::random, {51, 31, 255}},
     {"TwoByTwoRgba", "RGBA", 2, 2, Content::random, {51, 7, 100}},
     {"ThreeByFive16", "GRAY16", 3, 5, Content::random, {51, 7, 100}},
     {"OneRow", "GRAY8", 999, 1, Content::random, {5, 7, 60}},
     {"OneColumn", "GRAY8", 1, 999, Content::random, {5, 7, 60}},
-    {"OneRowRgb", "RGB", 333, 1, Content::natural, {5, 5, 30}},
-    {"OneColumn16", "GRAY16", 1, 333, Content::natural, {5, 5, 30}},
     {"WidestRow", "GRAY8", 65535, 1, Content::natural, {3, 3, 10}},
     {"HighestColumn", "GRAY8", 1, 65535, Content::natural, {3, 3, 10}},
     {"I420OnePixel", "I420", 1, 1, Content::random, {21, 7, 10}},
     {"Yuy2Width1", "YUY2", 1, 9, Content::random, {7, 3, 50}},
-    {"Yuy2Width3", "YUY2", 3, 9, Content::random, {7, 3, 50}},
     // The smallest and the largest searches and patches.
     {"PatchOfOne", "GRAY8", 70, 50, Content::natural, {7, 1, 10}},
-    {"PatchOfOneRgb", "RGB", 70, 50, Content::natural, {7, 1, 10}},
     {"SearchOfOne", "NV12", 70, 50, Content::natural, {1, 7, 10}},
     {"SearchOfThree", "NV12", 70, 50, Content::natural, {3, 31, 10}},
     {"LargestSearch", "GRAY8", 35, 29, Content::natural, {101, 3, 20}},
-    {"LargestSearchRgb", "RGB", 20, 20, Content::natural, {101, 3, 20}},
     {"LargestPatch", "GRAY8", 61, 37, Content::natural, {3, 31, 20}},
     {"LargestPatchRgb", "RGBx", 61, 37, Content::natural, {3, 31, 20}},
-    {"LargestPatch16", "GRAY16", 61, 37, Content::natural, {3, 31, 20}},
     // The largest sums of weights, of weighted samples and of squared differences.
     {"Maximum", "GRAY8", 40, 33, Content::maximum, {21, 7, 255}},
     {"MaximumRgb", "RGB", 30, 23, Content::maximum, {21, 7, 255}},
@@ -55,20 +48,15 @@ const Extreme<Parameters> extremes[] = {
     {"RandomStrongest", "GRAY8", 45, 35, Content::random, {9, 7, 255}},
     {"RandomStrongestRgb", "RGB", 45, 35, Content::random, {5, 5, 255}},
     {"RandomStrongest16", "GRAY16", 45, 35, Content::random, {9, 7, 255}},
-    {"RandomStrongestP010", "P010", 45, 35, Content::random, {9, 7, 255}},
     // Strengths so small that only the pixel itself and equal patches have a weight.
     {"Weakest", "GRAY8", 45, 35, Content::two_valued, {9, 7, 1e-30}},
     {"Weak", "GRAY8", 45, 35, Content::natural, {9, 7, 0.01}},
     {"StrengthZero", "P010", 45, 35, Content::random, {9, 7, 0}},
     // Usual parameters, and pictures that end within a tile.
-    {"Usual", "GRAY8", 37, 29, Content::natural, {21, 7, 10}},
-    {"UsualRgb", "RGB", 21, 18, Content::natural, {21, 7, 10}},
     {"TilesAcross", "GRAY8", 261, 41, Content::natural, {5, 7, 30}},
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
-    {"Tiles16", "GRAY16", 133, 71, Content::natural, {5, 7, 30}},
-    {"TilesP010", "P010", 133, 71, Content::natural, {5, 3, 30}},
     // Each size of patches that has its own kernel, with searches whose last rows fill a step of
     // the kernel and others.
     {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
@@ -83,8 +71,6 @@ const Extreme<Parameters> extremes[] = {
     {"Patch11Deep", "GRAY16", 33, 17, Content::random, {7, 11, 200}},
     {"Patch15Deep", "GRAY16", 34, 18, Content::natural, {5, 15, 30}},
     {"Patch17Deep", "GRAY16", 33, 17, Content::natural, {3, 17, 30}},
-    {"Search3", "GRAY8", 68, 36, Content::natural, {3, 7, 30}},
-    {"Search5", "NV12", 66, 34, Content::random, {5, 7, 150}},
     {"Search13", "GRAY8", 40, 36, Content::natural, {13, 7, 30}},
     {"Search15", "GRAY16", 36, 20, Content::natural, {15, 5, 30}},
     // Tables that fit shared memory several times, once, and not at all.
@@ -96,23 +82,17 @@ const Extreme<Parameters> extremes[] = {
     // Several frames, with each kind of kernel, pictures that end within a tile, the smallest
     // search, and the largest sums.
     {"FramesOnePixel", "GRAY8", 1, 1, Content::random, with_frames({21, 7, 60}, 9)},
-    {"FramesUsual", "GRAY8", 37, 29, Content::natural, with_frames({21, 7, 10}, 3)},
     {"FramesTilesDown", "GRAY8", 33, 131, Content::natural, with_frames({13, 7, 20}, 2)},
     {"FramesTilesAcross", "NV12", 135, 21, Content::natural, with_frames({13, 7, 20}, 2)},
     {"FramesSearchOfOne", "NV12", 70, 50, Content::natural, with_frames({1, 7, 30}, 5)},
     {"FramesSearchOfOneRgb", "RGB", 40, 30, Content::natural, with_frames({1, 5, 30}, 3)},
-    {"FramesSearchOfOne16", "GRAY16", 40, 30, Content::natural, with_frames({1, 7, 30}, 3)},
     {"FramesSmallTiles", "GRAY8", 261, 41, Content::natural, with_frames({5, 5, 30}, 4)},
-    {"FramesSmallTilesRgb", "RGBA", 133, 35, Content::natural, with_frames({5, 3, 30}, 3)},
     {"FramesPatch11", "GRAY8", 33, 34, Content::random, with_frames({9, 11, 30}, 3)},
     {"FramesPatch15", "GRAY8", 65, 19, Content::natural, with_frames({7, 15, 60}, 3)},
     {"FramesPatch17", "GRAY8", 33, 31, Content::natural, with_frames({5, 17, 60}, 4)},
-    {"FramesRgb", "RGB", 37, 11, Content::natural, with_frames({13, 7, 10}, 3)},
     {"FramesPatch11Rgb", "RGBA", 33, 17, Content::random, with_frames({7, 11, 100}, 3)},
-    {"Frames16", "GRAY16", 37, 20, Content::natural, with_frames({13, 7, 30}, 5)},
     {"FramesPatch11Deep", "GRAY16", 33, 17, Content::random, with_frames({7, 11, 200}, 3)},
     {"FramesPatch15Deep", "GRAY16", 34, 18, Content::natural, with_frames({5, 15, 30}, 2)},
-    {"FramesP010", "P010", 67, 35, Content::natural, with_frames({7, 5, 30}, 3)},
     {"FramesMaximum", "GRAY8", 20, 17, Content::maximum, with_frames({21, 7, 255}, 9)},
     {"FramesMaximumRgb", "RGB", 20, 13, Content::maximum, with_frames({15, 5, 255}, 9)},
     {"FramesMaximum16", "GRAY16", 20, 13, Content::maximum, with_frames({15, 7, 255}, 9)},
@@ -275,6 +255,29 @@ const Extreme<Parameters> large[] = {
 };
 
 CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense<NlMeansCase>);
+
+CUDAVISION_REGION_CASES(NlMeansRegions, make_nlmeans_case);
+
+/// Frames of many tiles, for each kind of CUDA kernel.
+const Extreme<nlmeans::Parameters> large_frames[] = {
+    {"Tiles", "GRAY8", 641, 333, Content::natural, {7, 5, 20}},
+    {"TilesNv12", "NV12", 641, 333, Content::natural, {7, 3, 20}},
+    {"TilesRgba", "RGBA", 641, 333, Content::natural, {5, 3, 20}},
+    {"TilesWords", "P010", 641, 333, Content::natural, {5, 5, 20}},
+    {"TilesPatch9", "GRAY8", 641, 333, Content::natural, {5, 9, 20}},
+    {"Any", "GRAY8", 641, 333, Content::natural, {5, 17, 20}},
+    {"AnyWords", "P010", 641, 333, Content::natural, {5, 17, 20}},
+    {"AnyRgb", "RGB", 641, 333, Content::natural, {5, 13, 20}},
+};
+
+regions::Parameters two_regions() {
+  regions::Parameters parameters = one_region({33, 21, 95, 77}, regions::Shape::ellipse, 6);
+  parameters.boxes[1] = {500, 300, 700, 400};
+  parameters.count = 2;
+  return parameters;
+}
+
+CUDAVISION_LARGE_REGION_CASES(NlMeansLargeRegions, NlMeansCase, large_frames, two_regions());
 
 }  // namespace
 }  // namespace cudavision::test

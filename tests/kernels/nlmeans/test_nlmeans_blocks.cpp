@@ -4,8 +4,6 @@
 // that its lanes call, and compares the results with the CPU device. The test multiplies the lanes'
 // matrices itself.
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -13,9 +11,7 @@
 
 #include "cuda/nlmeans/productfill.h"
 #include "cuda/nlmeans/productlane.h"
-#include "cuda/nlmeans/weights.h"
-#include "tests/kernels/common/layouts.h"
-#include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/nlmeans/host_denoising.h"
 
 namespace cudavision::test {
 namespace {
@@ -202,53 +198,19 @@ template <class Kind>
 void expect_blocks_equal_cpu(const char* name, int width, int height,
                              const nlmeans::Parameters& parameters,
                              Content content = Content::natural) {
-  SCOPED_TRACE(testing::Message() << name << ' ' << width << "×" << height << ", search "
-                                  << parameters.search << ", patch " << parameters.patch << ", "
-                                  << parameters.frames << " frames");
-  const auto device = make_cpu_device();
-  const NlMeansCase test =
-      plain_nlmeans_case(layout_named(name, width, height), parameters, content, 5);
-  const std::vector<std::uint8_t> input = input_block(test);
-  const std::vector<std::uint8_t> expected = NlMeansRunner(*device, test).run(input, 0xcd);
-
-  std::vector<std::uint8_t> block(test.out.bytes, 0xcd);
-  const ConstFrame in = frame_in(test.layout, test.in, input.data());
-  const Frame out = frame_in(test.layout, test.out, block.data());
-  NlMeansArguments a{};
-  DenoisedPicture& picture = a.pictures[0];
-  picture.width = width;
-  picture.height = height;
-  for (int c = 0; c < Kind::channels; ++c) {
-    const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
-    const auto p = static_cast<std::size_t>(channel.plane);
-    picture.planes[c] = {channel.plane, out.planes[p].data, static_cast<int>(out.planes[p].pitch),
-                         channel.offset * Kind::sample_bytes, channel.step * Kind::sample_bytes};
-    a.frames[0][p] = {in.planes[p].data, static_cast<int>(in.planes[p].pitch)};
-  }
-  const std::vector<ConstFrame> neighbours = test.neighbours(in);
-  for (std::size_t i = 0; i < neighbours.size(); ++i)
-    for (std::size_t p = 0; p < neighbours[i].planes.size(); ++p)
-      a.frames[i + 1][p] = {neighbours[i].planes[p].data, a.frames[0][p].pitch};
-  a.frame_count = parameters.frames;
-  std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(Kind::channels)));
-  const int bits = test.layout.bits;
-  const int count =
-      make_patch_weights(parameters, parameters.strength, bits, Kind::channels, weights.data());
-  weights[static_cast<std::size_t>(count)] = 0;
-  for (std::uint32_t& weight : weights)
+  HostDenoising host(name, width, height, parameters, content, Kind::channels);
+  NlMeansArguments& a = host.arguments;
+  host.weights[static_cast<std::size_t>(host.weight_count)] = 0;
+  for (std::uint32_t& weight : host.weights)
     weight = weight_digits(weight);
-  a.weights = weights.data();
-  a.search_radius = parameters.search / 2;
-  a.patch_radius = parameters.patch / 2;
-  a.bits = bits;
-  a.shift = test.layout.shift;
+  a.weights = host.weights.data();
   a.shape = product_shape<Kind>(a.search_radius, Kind::tile_strips);
-  a.low_bits = Kind::sample_bytes == 2 ? bits - 8 : 0;
+  a.low_bits = Kind::sample_bytes == 2 ? a.bits - 8 : 0;
   a.scale_log2 = 2;
   a.product_scale = -8;
   a.joined_shift = 2 * a.low_bits - 2;
-  a.index_shift = distance_shift(parameters, bits) - 2 * a.low_bits + 2;
-  a.max_distance = count << a.index_shift;
+  a.index_shift = distance_shift(parameters, a.bits) - 2 * a.low_bits + 2;
+  a.max_distance = host.weight_count << a.index_shift;
   a.strips = static_cast<unsigned>((width + Kind::strip_width - 1) / Kind::strip_width *
                                    ((height + Kind::strip_height - 1) / Kind::strip_height));
   a.shares = 1;
@@ -258,7 +220,7 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
     Block<Kind>(a, tile).run();
     strip = tile.next;
   }
-  EXPECT_EQ(block, expected);
+  host.expect_what_the_cpu_gives();
 }
 
 TEST(NlMeansBlocks, GiveWhatTheCpuGives) {

@@ -24,34 +24,25 @@ using namespace nlmeans;
 constexpr Parameters small{5, 3, 20};
 
 struct NlMeansContract : ContractTraits<NlMeansCase> {
-  static constexpr Size captured{101, 43}, busy{640, 480};
-
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_nlmeans_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { NlMeans(device, layout, small); }};
-  }
+  static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 77}, streamed{320, 180};
 
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
-    const auto add = [&](const char* words, const std::function<void(FrameLayout&)>& spoil) {
-      refusals.push_back({words, [=](FrameLayout& l) {
-                            l = layout_named("RGB", l.width, l.height);
-                            spoil(l);
-                          }});
-    };
-    add("one channel each", [](FrameLayout& l) { l.channel_count = 2; });
-    add("one channel each", [](FrameLayout& l) { l.channels[1].role = Role::chroma; });
-    add("one channel each", [](FrameLayout& l) { l.channels[2].role = Role::red; });
-    add("one channel each", [](FrameLayout& l) {
+    add_refusal(refusals, "RGB", "one channel each", [](FrameLayout& l) { l.channel_count = 2; });
+    add_refusal(refusals, "RGB", "one channel each",
+                [](FrameLayout& l) { l.channels[1].role = Role::chroma; });
+    add_refusal(refusals, "RGB", "one channel each",
+                [](FrameLayout& l) { l.channels[2].role = Role::red; });
+    add_refusal(refusals, "RGB", "one channel each", [](FrameLayout& l) {
       l = layout_named("RGBA", l.width, l.height);
       l.channels[3].role = Role::blue;
     });
-    add("different sizes", [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add("different sizes", [](FrameLayout& l) { l.channels[2].width -= 1; });
-    add("different sizes", [](FrameLayout& l) { l.channels[0].width -= 1; });
+    add_refusal(refusals, "RGB", "different sizes",
+                [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add_refusal(refusals, "RGB", "different sizes",
+                [](FrameLayout& l) { l.channels[2].width -= 1; });
+    add_refusal(refusals, "RGB", "different sizes",
+                [](FrameLayout& l) { l.channels[0].width -= 1; });
     return refusals;
   }
 
@@ -91,13 +82,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 133, 77, {7, 7, 10}), dense("P010", 97, 55, {5, 3, 60})};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 320, 180, {7, 7, 10}), dense("RGBA", 160, 90, {5, 3, 60})};
-  }
-
   static std::vector<Case> changing() {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "RGBA", "YUY2", "P010", "I420"})
@@ -111,12 +95,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return {small,         {7, 5, 10},   {7, 5, 10.5},    {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},
             {5, 3, 0},     {3, 31, 100}, {maximum, 1, 9}, {5, 3, 5},   {1, 9, 5},   {5, 9, 5},
             {5, 3, 1e-30}, small};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.search = 5; }, [](Parameters& p) { p.patch = 5; },
-            [](Parameters& p) { p.strength = 5; }, [](Parameters& p) { p.chroma_strength = 5; },
-            [](Parameters& p) { p.frames = 2; }};
   }
 };
 
@@ -176,6 +154,90 @@ TEST_P(NlMeansUse, RefusesAnAutomaticStrengthWithoutNoise) {
     device.finish();
   });
 }
+
+/* The frames that are searched */
+
+class NlMeansSeveralFrames : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, NlMeansSeveralFrames, both_devices(), device_name);
+
+NlMeansCase case_of(const char* layout, int frames) {
+  return plain_nlmeans_case(layout_named(layout, 45, 23), with_frames({5, 3, 30}, frames),
+                            Content::natural, 5);
+}
+
+TEST_P(NlMeansSeveralFrames, MayBecomeFewerAndMoreAgain) {
+  on_device([](Device& device) {
+    for (const char* layout : {"GRAY8", "RGBA", "P010"}) {
+      NlMeans denoising = case_of(layout, 9).make(device, with_frames({7, 5, 10}, 9));
+      for (const int frames : {3, 1, 2, 9, 5, 1, 9}) {
+        const NlMeansCase test = case_of(layout, frames);
+        SCOPED_TRACE(describe(test));
+        denoising.set_parameters(test.parameters);
+        const NlMeansCase::Frames memory(device, test);
+        memory.run(denoising);
+        device.finish();
+        EXPECT_EQ(difference_from_definition(memory), "");
+      }
+    }
+  });
+}
+
+TEST_P(NlMeansSeveralFrames, GiveTheSameInAnyOrder) {
+  on_device([](Device& device) {
+    const NlMeansCase test = case_of("NV12", 6);
+    NlMeans denoising = test.make(device, test.parameters);
+    const NlMeansCase::Frames memory(device, test);
+    std::vector<ConstFrame> neighbours = test.neighbours(memory.in);
+    for (int turn = 0; turn < 5; ++turn) {
+      std::rotate(neighbours.begin(), neighbours.begin() + 1, neighbours.end());
+      denoising.run(memory.in, neighbours, memory.out);
+      device.finish();
+      EXPECT_EQ(difference_from_definition(memory), "");
+    }
+  });
+}
+
+/// A search of one pixel averages pixels at the same place over time.
+TEST_P(NlMeansSeveralFrames, AreSearchedEvenIfTheSearchIsOnePixel) {
+  on_device([](Device& device) {
+    NlMeansCase test = case_of("GRAY8", 2);
+    test.parameters = with_frames({1, 1, 255}, 2);
+    NlMeans denoising = test.make(device, test.parameters);
+    EXPECT_FALSE(denoising.identity());
+    denoising.set_parameters(with_frames({1, 1, 255}, 1));
+    EXPECT_TRUE(denoising.identity());
+    denoising.set_parameters(with_frames({3, 1, 0}, 2));
+    EXPECT_TRUE(denoising.identity());
+  });
+}
+
+TEST_P(NlMeansSeveralFrames, AreRefusedIfTheyAreNotThoseOfTheParameters) {
+  on_device([](Device& device) {
+    const NlMeansCase test = case_of("NV12", 3);
+    NlMeans denoising = test.make(device, test.parameters);
+    CUDAVISION_EXPECT_ERROR(denoising.set_parameters(with_frames({5, 3, 30}, 4)), invalid_argument,
+                            "4 frames; there must be 1 to 3");
+    const NlMeansCase::Frames memory(device, test);
+    std::vector<ConstFrame> neighbours = test.neighbours(memory.in);
+    CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, memory.out), invalid_argument,
+                            "1 frames for parameters that say 3");
+    neighbours.push_back(neighbours[0]);
+    CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
+                            "4 frames for parameters that say 3");
+    neighbours.pop_back();
+    --neighbours[1].planes[1].height;
+    CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
+                            "of the neighbour frame");
+    ++neighbours[1].planes[1].height;
+    EXPECT_NE(difference_from_definition(memory), "") << "something was written";
+    memory.run(denoising);
+    device.finish();
+    EXPECT_EQ(difference_from_definition(memory), "");
+  });
+}
+
+/* Strengths and weights */
 
 TEST(StrengthSteps, AreTheNearest) {
   constexpr std::array<std::pair<int, int>, 5> searches_and_frames{

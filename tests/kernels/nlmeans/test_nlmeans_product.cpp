@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests the parts of the GPU's kernels on the tensor cores one by one, by plain code.
-// test_nlmeans_blocks.cpp tests them together.
+// Tests those parts of the GPU's kernels on the tensor cores that test_nlmeans_blocks.cpp does not
+// run: how blocks share pictures, unrolled steps, memory banks, and the largest distances.
 
 #include <gtest/gtest.h>
 
@@ -17,53 +17,6 @@ namespace cudavision::test {
 namespace {
 
 using namespace nlmeans;
-
-TEST(NlMeansProduct, MasksSelectTheBytesOfThePatch) {
-  for (int patch = 1; patch <= 19; patch += 2)
-    for (int row = 0; row < 20; ++row)
-      for (int word = 0; word < 5; ++word)
-        for (int byte = 0; byte < 4; ++byte)
-          EXPECT_EQ(patch_mask(patch, row, word) >> (8 * byte) & 0xff,
-                    row < patch && 4 * word + byte < patch ? 0xffu : 0u);
-}
-
-TEST(NlMeansProduct, DigitsMakeUpTheWeight) {
-  for (const std::uint32_t weight : {0u, 1u, 254u, 255u, 256u, 19096u, 65024u, 65025u, 8421504u}) {
-    const std::uint32_t word = weight_digits(weight);
-    EXPECT_EQ(
-        (word & 0xff) + (word >> 8 & 0xff) * digit_base + (word >> 16) * digit_base * digit_base,
-        weight);
-    EXPECT_LT(word, 1u << 24);
-  }
-}
-
-/// A column of a second product must multiply one digit by a sample of one plane, or give a part of
-/// the sum of the weights.
-template <class Kind>
-void expect_selections() {
-  constexpr std::uint32_t samples = 0x44332211;
-  for (int product = 0; product < Kind::products; ++product)
-    for (int column = 0; column < 8; ++column)
-      for (int sample = 0; sample < 4; ++sample) {
-        const std::uint32_t word =
-            select_bytes(samples, weight_constants, weight_selector<Kind>(product, column, sample));
-        const int digit = column / 2, plane = 2 * product + column % 2;
-        const std::uint32_t selected = 0x11u * static_cast<std::uint32_t>(sample + 1);
-        if (digit < digits)
-          EXPECT_EQ(word, plane < Kind::planes ? selected << (8 * digit) : 0u);
-        else if (product == 0)
-          EXPECT_EQ(word, column % 2 == 0 ? 1u | digit_base << 8 : 1u << 16);
-        else
-          EXPECT_EQ(word, 0u);
-      }
-}
-
-TEST(NlMeansProduct, SelectorsPutASampleInPlaceOfADigit) {
-  expect_selections<ProductKind<2, 1, 1>>();
-  expect_selections<ProductKind<2, 1, 2>>();
-  expect_selections<ProductKind<2, 3, 1>>();
-  expect_selections<ProductKind<2, 3, 2>>();
-}
 
 /// Shares out the strips of three pictures.
 template <class Kind>
@@ -115,25 +68,6 @@ TEST(NlMeansProduct, TilesCoverEachPictureOnce) {
       expect_tiles_cover<ProductKind<2, 1, 1>>(shares, tile_strips);
       expect_tiles_cover<ProductKind<2, 1, 2>>(shares, tile_strips);
     }
-}
-
-/// Pixels must search the candidates up to the search radius from them, and no others.
-TEST(NlMeansProduct, SearchesHaveTheirSize) {
-  for (const int radius : {1, 2, 3, 4, 10, 11, 50}) {
-    for (int candidate = -8; candidate < 2 * radius + 12; ++candidate)
-      for (int x = 0; x < 4; ++x)
-        EXPECT_EQ(searches(x, candidate, radius), candidate >= x && candidate <= x + 2 * radius);
-    for (int pair_row = -4; pair_row < 2 * radius + 8; pair_row += 2)
-      for (int row = 0; row < 2; ++row)
-        for (int g = 0; g < 8; ++g)
-          for (int half = 0; half < 2; ++half) {
-            const int candidate = pair_row + row, y = pixel_y(g + 8 * half);
-            const RowPair pair = row_pair(pair_row / 2, radius);
-            const bool outside = skips(pair, half) || RowBias(g).of(pair, row, half) != 0;
-            EXPECT_EQ(!outside, candidate >= y && candidate <= y + 2 * radius)
-                << "radius " << radius << ", row " << candidate << ", pixel in row " << y;
-          }
-  }
 }
 
 /// The steps of a kernel, in which each square is two pairs of rows behind the one above it, must

@@ -16,15 +16,6 @@ struct Blocks {
   std::vector<std::int64_t> near, far, spreads;
 };
 
-/// The noise of a class that counts.
-struct DefinedClass {
-  int number;
-  std::int64_t count, variance, spread;
-  bool smooth = false;
-
-  std::int64_t limit() const { return std::min(variance, spread); }
-};
-
 std::int64_t quietest_of(std::vector<std::int64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   return numbers[numbers.size() / 50];
@@ -101,6 +92,20 @@ DefinedMeasurement measurement_of(std::vector<DefinedClass> classes,
 
 }  // namespace
 
+std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedClass>& classes,
+                                                      const std::optional<DefinedClass>& extremes,
+                                                      const DefinedBlocks& blocks) {
+  const DefinedMeasurement silence{0};
+  if (blocks.constant > blocks.others)
+    return blocks.constant >= 32 ? std::optional(silence) : std::nullopt;
+  std::int64_t counted = 0;
+  for (const DefinedClass& one : classes)
+    counted += one.count;
+  if (counted < 32)
+    return blocks.flat >= 32 ? std::optional(silence) : std::nullopt;
+  return measurement_of(classes, extremes);
+}
+
 std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,
                                                 const ConstFrame& in) {
   const auto level = [&](int x, int y) {
@@ -127,7 +132,7 @@ std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const
   const int step = 1 + static_cast<int>(std::int64_t{channel.width} * channel.height / 524288);
   std::map<int, Blocks> blocks_by_class;
   Blocks extreme_blocks;
-  int constant = 0, flat = 0, others = 0;
+  DefinedBlocks numbers{};
   for (int top = 0; top + 8 <= channel.height; top += 8 * step)
     for (int left = 0; left + 8 <= channel.width; left += 8) {
       int extremes = 0, levels = 0, near = 0, far = 0;
@@ -143,34 +148,26 @@ std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const
       if (are_equal(left, top, 8, 8) || are_equal(left, top - 3, 8, 1) ||
           are_equal(left, top + 10, 8, 1) || are_equal(left - 3, top, 1, 8) ||
           are_equal(left + 10, top, 1, 8)) {
-        flat += extremes <= 4;
-        constant += extremes <= 4 && are_equal(left, top, 8, 8);
+        numbers.flat += extremes <= 4;
+        numbers.constant += extremes <= 4 && are_equal(left, top, 8, 8);
         continue;
       }
-      ++others;
+      ++numbers.others;
       Blocks& blocks = extremes > 4 ? extreme_blocks : blocks_by_class[levels / 2048];
       blocks.near.push_back(near);
       blocks.far.push_back(far);
       blocks.spreads.push_back(64 * squares - std::int64_t{levels} * levels);
     }
   std::vector<DefinedClass> classes;
-  std::int64_t counted = 0;
   for (const auto& [number, blocks] : blocks_by_class)
-    if (blocks.near.size() >= 16) {
+    if (blocks.near.size() >= 16)
       classes.push_back(class_of(number, blocks));
-      counted += classes.back().count;
-    }
-  const DefinedMeasurement silence{0};
-  if (constant > others)
-    return constant >= 32 ? std::optional(silence) : std::nullopt;
-  if (counted < 32)
-    return flat >= 32 ? std::optional(silence) : std::nullopt;
   std::optional<DefinedClass> extremes;
   if (extreme_blocks.near.size() >= 16) {
     const std::int64_t limit = 2 * variance_of_spreads(extreme_blocks.spreads);
     extremes = {8, static_cast<std::int64_t>(extreme_blocks.near.size()), limit, limit};
   }
-  return measurement_of(classes, extremes);
+  return defined_measurement(classes, extremes, numbers);
 }
 
 void DefinedNoise::take(std::optional<DefinedMeasurement> measurement) {

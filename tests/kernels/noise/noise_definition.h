@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cuda/core/frame.h"
 
@@ -14,6 +15,26 @@ struct DefinedMeasurement {
   std::uint32_t variance;
   bool uncertain = false;
 };
+
+/// The noise of a class that has enough blocks. number: by brightness, and 8 for the blocks with
+/// extreme samples.
+struct DefinedClass {
+  int number;
+  std::int64_t count, variance, spread;
+  bool smooth = false;
+
+  std::int64_t limit() const { return variance < spread ? variance : spread; }
+};
+
+/// The numbers of blocks of equal samples, of those that are flat at all, and of all others.
+struct DefinedBlocks {
+  int constant, flat, others;
+};
+
+/// Returns what the classes give, or nothing if there are too few blocks.
+std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedClass>& classes,
+                                                      const std::optional<DefinedClass>& extremes,
+                                                      const DefinedBlocks& blocks);
 
 /// Returns the variance of a frame's channel, or nothing if it has too few blocks.
 std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,

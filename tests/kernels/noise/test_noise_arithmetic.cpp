@@ -9,6 +9,7 @@
 #include "cuda/noise/measurement.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
+#include "tests/kernels/noise/noise_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -59,112 +60,64 @@ TEST(NoiseBlockRow, EqualsPlainForm) {
   }
 }
 
-TEST(NoiseMeasurement, WeighsSpacings) {
-  // White noise has the same variance at both spacings, texture more at the larger one.
-  EXPECT_EQ(noise::variance_of_bins(10, 10), 168u * 168 / 185);
-  EXPECT_EQ(noise::variance_of_bins(10, 13), 168u * 168 / 185);
-  // Correlated noise has much more there.
-  EXPECT_EQ(noise::variance_of_bins(10, 20), 3 * (328u * 328 / 200 - 168 * 168 / 185) / 2);
-  EXPECT_EQ(noise::variance_of_bins(0, 1023), 3 * (16376u * 16376 / 200) / 2);
-  // The root of the largest variance can still be taken.
+/// The root of the largest variance can still be taken.
+TEST(NoiseMeasurement, LargestVariancesFit) {
   EXPECT_LT(noise::variance_of_bins(0, noise::bins - 1), 1u << 24);
-}
-
-TEST(NoiseMeasurement, SortsSpreads) {
-  EXPECT_EQ(noise::bin_of_spread(0), 0);
-  EXPECT_EQ(noise::bin_of_spread((1 << 10) + 63), 0);
-  EXPECT_EQ(noise::bin_of_spread((1 << 10) + 64), 1);
-  EXPECT_EQ(noise::bin_of_spread((1 << 11) - 1), 15);
-  EXPECT_EQ(noise::bin_of_spread(1 << 11), 16);
-  // Half black, half white.
-  const std::uint32_t most = noise::spread_of(32 * 255, 32 * 255 * 255);
-  EXPECT_EQ(most, 1024u * 255 * 255);
+  const std::uint32_t most = noise::spread_of(32 * 255, 32 * 255 * 255);  // half black, half white
   EXPECT_EQ(noise::bin_of_spread(most), noise::spread_bins - 1);
-  // White noise of a deviation of 8 levels, in the unit of Level.
-  const std::uint32_t quietest = 64u * 63 * 8 * 8 * 67 / 100;
-  EXPECT_NEAR(noise::variance_of_spread_bin(noise::bin_of_spread(quietest)), 128 * 128,
-              128 * 128 / 30);
   EXPECT_LT(2 * noise::variance_of_spread_bin(noise::spread_bins - 1), 1u << 24);
 }
 
-using noise::ClassNoise;
-
-noise::Measurement measured(const noise::ClassNoises& classes, std::uint32_t constant = 0,
-                            std::uint32_t flat = 0) {
-  noise::Rank ranks[noise::classes + 1];
-  for (int i = 0; i <= noise::classes; ++i)
-    ranks[i] = noise::rank_of(classes, i);
-  return noise::measurement_of(classes, ranks, constant, flat);
-}
-
-TEST(NoiseMeasurement, NeedsEnoughBlocks) {
-  noise::ClassNoises classes;
-  EXPECT_FALSE(measured(classes).tells);
-  EXPECT_FALSE(measured(classes, 31, 31).tells);
-  EXPECT_TRUE(measured(classes, 32, 32).tells);
-  EXPECT_TRUE(measured(classes, 0, 32).tells);
-  classes[2] = {31, 500, 500};
-  EXPECT_FALSE(measured(classes, 0, 31).tells);
-  EXPECT_EQ(measured(classes, 0, 32).variance, 0u);
-  classes[7] = {15, 100, 100};
-  EXPECT_FALSE(measured(classes).tells);
-  classes[7] = {16, 100, 100};
-  EXPECT_EQ(measured(classes, 47, 100).variance, (31u * 500 + 16 * 100) / 47);
-  EXPECT_FALSE(measured(classes, 47, 100).uncertain);
-  EXPECT_EQ(measured(classes, 48, 48).variance, 0u);
-  classes[noise::classes] = {15, 0, 0};
-  EXPECT_EQ(measured(classes, 62, 62).variance, (31u * 500 + 16 * 100) / 47);
-  EXPECT_EQ(measured(classes, 63, 63).variance, 0u);
-}
-
-TEST(NoiseMeasurement, NeedsSmoothBlocks) {
-  noise::ClassNoises classes;
-  // Just smooth, and not.
-  classes[3] = {90, 10000, 15256};
-  EXPECT_FALSE(measured(classes).uncertain);
-  classes[3].spread = 15257;
-  EXPECT_TRUE(measured(classes).uncertain);
-  EXPECT_EQ(measured(classes).variance, 10000u);
-  // Of less than a sixteenth of the blocks, nothing follows.
-  classes[4] = {6 * 16 - 1, 40, 40};
-  classes[3].blocks = 1500;
-  EXPECT_EQ(measured(classes).variance, 10000u);
-  // Of less than a sixth, a limit follows.
-  classes[4].blocks = 150;
-  EXPECT_TRUE(measured(classes).uncertain);
-  EXPECT_EQ(measured(classes).variance, 60u);
-  classes[4].blocks = 300;
-  EXPECT_FALSE(measured(classes).uncertain);
-  EXPECT_EQ(measured(classes).variance, (1500u * 60 + 300 * 40) / 1800);
-}
-
-TEST(NoiseMeasurement, TakesTheQuietestQuarterWithoutSmoothBlocks) {
-  noise::ClassNoises classes;
-  classes[1] = {100, 5000, 20000};
-  classes[2] = {200, 9000, 20000};
-  EXPECT_EQ(measured(classes).variance, 5000u);
-  classes[1].blocks = 66;
-  EXPECT_EQ(measured(classes).variance, 9000u);
-  classes[noise::classes] = noise::noise_of_extremes(88, noise::bin_of_spread(1 << 14));
-  EXPECT_EQ(measured(classes).variance, 5000u);
-  ++classes[noise::classes].blocks;
-  EXPECT_EQ(measured(classes).variance, 2 * noise::variance_of_spread_bin(64));
-  EXPECT_TRUE(measured(classes).uncertain);
-}
-
-/// The variance of noise may grow with the brightness, but not against it.
-TEST(NoiseMeasurement, LimitsLoudClasses) {
-  noise::ClassNoises classes;
-  classes[2] = {100, 6000, 6000};
-  classes[7] = {100, 84288, 84288};  // 4·(6000 + 1024)·15/5
-  EXPECT_EQ(measured(classes).variance, 90288u / 2);
-  ++classes[7].variance;
-  EXPECT_EQ(measured(classes).variance, (6000u + 9000) / 2);
-  classes[7] = {100, 6000, 6000};
-  classes[2].variance = classes[2].spread = 28096;
-  EXPECT_EQ(measured(classes).variance, 34096u / 2);
-  ++classes[2].variance;
-  EXPECT_EQ(measured(classes).variance, (6000u + 9000) / 2);
+/// Classes whose numbers are often at or next to a limit.
+TEST(NoiseMeasurement, IsTheDefinedOne) {
+  Random random(8);
+  constexpr std::uint32_t counts[] = {0, 15, 16, 31, 32, 33, 62, 63, 90, 100, 150, 300, 1500};
+  constexpr std::uint32_t variances[] = {0, 40, 60, 100, 5000, 6000, 9000, 10000};
+  int uncertain = 0, silent = 0, known = 0;
+  for (int i = 0; i < 100000; ++i) {
+    noise::ClassNoises classes;
+    std::vector<DefinedClass> defined;
+    std::optional<DefinedClass> extremes;
+    DefinedBlocks blocks{};
+    for (int number = 0; number <= noise::classes; ++number) {
+      const std::uint32_t count = random.one_in(2) ? 0 : counts[random.between(0, 12)];
+      std::uint32_t variance = variances[random.between(0, 7)];
+      if (const int other = random.between(0, 2 * number); other < number && random.one_in(2))
+        // As much as another class allows, or a little more.
+        variance = static_cast<std::uint32_t>(4 * (classes[other].variance + 1024) *
+                                                  (2 * number + 1) / (2 * other + 1) +
+                                              random.between(0, 1));
+      const std::uint32_t spread =
+          random.one_in(2)
+              ? (3 * variance + 512) / 2 + static_cast<std::uint32_t>(random.between(0, 1))
+              : variance * static_cast<std::uint32_t>(random.between(4, 12)) / 5;
+      classes[number] = {count, variance, spread};
+      blocks.others += static_cast<int>(count);
+      const DefinedClass one{number, count, variance, spread};
+      if (count >= 16 && number < noise::classes)
+        defined.push_back(one);
+      else if (count >= 16)
+        extremes = one;
+    }
+    blocks.constant = random.one_in(2) ? blocks.others + random.between(-1, 1) : 0;
+    blocks.constant = std::max(blocks.constant, 0);
+    blocks.flat = blocks.constant + (random.one_in(2) ? random.between(30, 33) : 0);
+    noise::Rank ranks[noise::classes + 1];
+    for (int number = 0; number <= noise::classes; ++number)
+      ranks[number] = noise::rank_of(classes, number);
+    const noise::Measurement actual =
+        noise::measurement_of(classes, ranks, static_cast<std::uint32_t>(blocks.constant),
+                              static_cast<std::uint32_t>(blocks.flat));
+    const auto expected = defined_measurement(defined, extremes, blocks);
+    ASSERT_EQ(actual.tells, expected.has_value()) << "case " << i;
+    if (!expected)
+      continue;
+    ASSERT_EQ(actual.variance, expected->variance) << "case " << i;
+    ASSERT_EQ(actual.uncertain, expected->uncertain) << "case " << i;
+    (actual.uncertain ? uncertain : actual.variance == 0 ? silent : known) += 1;
+  }
+  for (const int count : {uncertain, silent, known})
+    EXPECT_GT(count, 1000);
 }
 
 }  // namespace

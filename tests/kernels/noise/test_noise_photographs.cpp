@@ -148,12 +148,8 @@ class Denoised {
     return out_.values();
   }
   double deviation() {
-    noise::State state;
-    constexpr int bytes = sizeof state;
-    device_.download({reinterpret_cast<const std::uint8_t*>(estimate_.states()), bytes, 1, bytes},
-                     {reinterpret_cast<std::uint8_t*>(&state), bytes, 1, bytes});
-    device_.finish();
-    return std::sqrt(state.measured) / noise::Level::per_level;
+    return std::sqrt(downloaded(device_, estimate_.states(), 1)[0].measured) /
+           noise::Level::per_level;
   }
 
  private:

@@ -7,10 +7,11 @@
 #include <cmath>
 #include <random>
 
+#include "cuda/noise/noise.h"
 #include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layout_refusals.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/noise/noise_states.h"
 
 namespace cudavision::test {
 namespace {
@@ -18,19 +19,35 @@ namespace {
 using noise::Estimate;
 using noise::State;
 
-/// A gray picture whose columns rise, with noise of these deviations in its halves.
-std::vector<std::uint8_t> noisy_picture(int width, int height, double left, double right) {
-  std::mt19937 generator(3);
-  std::normal_distribution<double> normal;
+/// Makes a gray picture of level(x, y).
+template <class LevelAt>
+std::vector<std::uint8_t> painted(int width, int height, const LevelAt& level) {
   std::vector<std::uint8_t> picture;
   for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      const double level = x < width / 2 ? 60 : 150;
-      const double value =
-          level + 20.0 * (x % 64) / 64 + (x < width / 2 ? left : right) * normal(generator);
-      picture.push_back(static_cast<std::uint8_t>(std::clamp(std::lround(value), 0l, 255l)));
-    }
+    for (int x = 0; x < width; ++x)
+      picture.push_back(
+          static_cast<std::uint8_t>(std::clamp(std::lround(double(level(x, y))), 0l, 255l)));
   return picture;
+}
+
+/// Returns numbers of deviation 1.
+class Gaussian {
+ public:
+  explicit Gaussian(unsigned seed) : generator_(seed) {}
+  double operator()() { return normal_(generator_); }
+
+ private:
+  std::mt19937 generator_;
+  std::normal_distribution<double> normal_;
+};
+
+/// A gray picture whose columns rise, with noise of these deviations in its halves.
+std::vector<std::uint8_t> noisy_picture(int width, int height, double left, double right) {
+  Gaussian normal(3);
+  return painted(width, height, [&](int x, int) {
+    const bool is_left = x < width / 2;
+    return (is_left ? 60 : 150) + 20.0 * (x % 64) / 64 + (is_left ? left : right) * normal();
+  });
 }
 
 State state_of(Device& device, const std::vector<std::uint8_t>& picture, int width, int height) {
@@ -40,7 +57,7 @@ State state_of(Device& device, const std::vector<std::uint8_t>& picture, int wid
   ConstFrame in;
   in.planes[0] = {block.data(), width, height, width};
   estimate.run(in);
-  const State state = states_of(device, estimate)[0];
+  const State state = downloaded(device, estimate.states(), FrameLayout::max_channels)[0];
   EXPECT_EQ(state.measured, state.used.variance);
   return state;
 }
@@ -73,19 +90,14 @@ TEST_P(NoiseUse, FindsCorrelatedNoise) {
   on_device([](Device& device) {
     constexpr int width = 640, height = 480;
     for (const double deviation : {4.0, 10.0, 20.0}) {
-      std::mt19937 generator(5);
-      std::normal_distribution<double> normal;
+      Gaussian normal(5);
       std::vector<double> white((width + 1) * (height + 1));
       for (double& value : white)
-        value = 2 * deviation * normal(generator);
-      std::vector<std::uint8_t> picture;
-      for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) {
-          const double* const at = white.data() + y * (width + 1) + x;
-          const double mean = (at[0] + at[1] + at[width + 1] + at[width + 2]) / 4;
-          picture.push_back(
-              static_cast<std::uint8_t>(std::clamp(std::lround(120 + mean), 0l, 255l)));
-        }
+        value = 2 * deviation * normal();
+      const auto picture = painted(width, height, [&](int x, int y) {
+        const double* const at = white.data() + y * (width + 1) + x;
+        return 120 + (at[0] + at[1] + at[width + 1] + at[width + 2]) / 4;
+      });
       EXPECT_NEAR(deviation_of(device, picture, width, height), deviation, 0.2 * deviation);
     }
   });
@@ -120,10 +132,8 @@ TEST_P(NoiseUse, TellsBarsFromDrawings) {
     EXPECT_NEAR(deviation_of(device, picture, 640, 480), 6, 0.5);
     std::fill_n(picture.begin(), 640 * 280, std::uint8_t{16});
     EXPECT_EQ(deviation_of(device, picture, 640, 480), 0);
-    std::vector<std::uint8_t> drawing;
-    for (int y = 0; y < 480; ++y)
-      for (int x = 0; x < 640; ++x)
-        drawing.push_back(x % 160 < 60 && (x + y) % 12 < 2 ? 90 : 180);
+    const auto drawing =
+        painted(640, 480, [](int x, int y) { return x % 160 < 60 && (x + y) % 12 < 2 ? 90 : 180; });
     EXPECT_EQ(deviation_of(device, drawing, 640, 480), 0);
   });
 }
@@ -187,17 +197,12 @@ TEST_P(NoiseUse, LeavesOutTextureWithoutSmoothBlocks) {
     constexpr int width = 320, height = 320;
     for (const double deviation : {3.0, 6.0, 10.0})
       for (const int background : {3, 252}) {
-        std::mt19937 generator(7);
-        std::normal_distribution<double> normal;
-        std::vector<std::uint8_t> picture;
-        for (int y = 0; y < height; ++y)
-          for (int x = 0; x < width; ++x) {
-            const bool drawn = x >= 64 && x < 256 && y >= 64 && y < 256;
-            const double texture = 45 * std::sin(x / 2.0) + 20 * normal(generator);
-            const double level = drawn ? 120 + texture : background;
-            picture.push_back(static_cast<std::uint8_t>(
-                std::clamp(std::lround(level + deviation * normal(generator)), 0l, 255l)));
-          }
+        Gaussian normal(7);
+        const auto picture = painted(width, height, [&](int x, int y) {
+          const bool drawn = x >= 64 && x < 256 && y >= 64 && y < 256;
+          const double texture = 45 * std::sin(x / 2.0) + 20 * normal();
+          return (drawn ? 120 + texture : background) + deviation * normal();
+        });
         const State state = state_of(device, picture, width, height);
         EXPECT_TRUE(state.uncertain) << deviation << " on " << background;
         EXPECT_NEAR(deviation_of(state), deviation, 0.4 * deviation) << "on " << background;
@@ -210,16 +215,12 @@ TEST_P(NoiseUse, LeavesOutLines) {
   on_device([](Device& device) {
     constexpr int width = 640, height = 480;
     for (const double deviation : {3.0, 8.0}) {
-      std::mt19937 generator(9);
-      std::normal_distribution<double> normal;
-      std::vector<std::uint8_t> picture;
-      for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) {
-          const bool hatched = x % 160 >= 16;
-          const bool line = hatched && ((x + y) % 5 == 0 || (2 * x - y + height) % 7 < 2);
-          picture.push_back(static_cast<std::uint8_t>(std::clamp(
-              std::lround((line ? 90 : 190) + deviation * normal(generator)), 0l, 255l)));
-        }
+      Gaussian normal(9);
+      const auto picture = painted(width, height, [&](int x, int y) {
+        const bool hatched = x % 160 >= 16;
+        const bool line = hatched && ((x + y) % 5 == 0 || (2 * x - y + height) % 7 < 2);
+        return (line ? 90 : 190) + deviation * normal();
+      });
       const State state = state_of(device, picture, width, height);
       EXPECT_TRUE(state.uncertain);
       EXPECT_NEAR(deviation_of(state), deviation, 0.4 * deviation);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tests/kernels/common/rounding.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
@@ -100,10 +101,7 @@ void defined_region_blend(const FrameLayout& layout, const regions::Parameters& 
           continue;
         const int from = defined_sample(layout, in, channel, x, y);
         const int to = defined_sample(layout, processed, channel, x, y);
-        // A division that rounds down, also where the difference is negative.
-        const int sum = weight * (to - from) + 128;
-        const int change = sum >= 0 ? sum / 256 : -((255 - sum) / 256);
-        put_sample(layout, out, channel, x, y, from + change);
+        put_sample(layout, out, channel, x, y, blended(from, to, weight));
       }
   }
 }

@@ -51,14 +51,10 @@ Parameters adjoining() {
 /// Extreme regions and frames.
 const Extreme<Parameters> extremes[] = {
     {"None", "GRAY8", 70, 50, Content::random, {}},
-    {"NoneP010", "P010", 70, 50, Content::random, {}},
     {"NoneInverted", "NV12", 70, 50, Content::random, with({}, 0, true)},
     {"OnlyEmpty", "GRAY8", 70, 50, Content::random, with(rectangle({5, 5, 5, 40}, 9), 20, false)},
     {"OnePixel", "GRAY8", 1, 1, Content::random, rectangle({0, 0, 1, 1})},
-    {"OnePixelOutside", "RGB", 1, 1, Content::random, rectangle({1, 0, 2, 1})},
     {"OnePixelFeather", "RGB", 1, 1, Content::random, rectangle({3, 0, 4, 1}, 9)},
-    {"OnePixelYuy2", "YUY2", 1, 1, Content::random, ellipse({0, 0, 1, 1})},
-    {"WholeFrame", "I420", 71, 51, Content::random, rectangle({0, 0, 71, 51})},
     {"WholeFrameInverted", "P010", 71, 51, Content::random,
      with(rectangle({0, 0, 71, 51}), 0, true)},
     {"LargestCoordinates", "RGBA", 71, 51, Content::random,
@@ -72,21 +68,15 @@ const Extreme<Parameters> extremes[] = {
      ellipse({10, 10, 12, 12}, 65535)},
     {"NeedleEllipse", "GRAY8", 1000, 30, Content::random, ellipse({3, 15, 997, 16}, 12)},
     {"FeatherOfOne", "GRAY8", 90, 60, Content::random, rectangle({20, 20, 60, 40}, 1)},
-    {"FeatherOfTwo", "GRAY8", 90, 60, Content::random, ellipse({20, 20, 60, 40}, 2)},
     {"OddSubsampled", "I420", 91, 61, Content::random, rectangle({21, 21, 52, 40})},
-    {"OddYuy2", "YUY2", 91, 61, Content::random, rectangle({21, 21, 90, 61})},
     {"OddUyvy", "UYVY", 91, 61, Content::random, ellipse({20, 20, 91, 61}, 7)},
-    {"OddInverted", "I420", 91, 61, Content::random, with(rectangle({21, 21, 52, 40}), 0, true)},
     {"AdjoiningInverted", "NV12", 91, 61, Content::random, with(adjoining(), 0, true)},
     {"FieldRow", "I420", 90, 60, Content::random, of_fields(rectangle({20, 21, 50, 22}))},
-    {"FieldRowP010", "P010", 90, 61, Content::random, of_fields(ellipse({20, 22, 51, 23}, 3))},
     {"FieldRowInverted", "NV12", 90, 62, Content::random,
      of_fields(with(rectangle({1, 0, 90, 61}), 0, true))},
     {"FieldsOfOneRow", "I420", 9, 1, Content::random, of_fields(rectangle({3, 0, 4, 1}))},
     {"FieldsOfTwoRows", "I420", 9, 2, Content::random, of_fields(rectangle({3, 1, 4, 2}))},
-    {"FieldsOfThreeRows", "I420", 9, 3, Content::random, of_fields(rectangle({3, 1, 4, 2}))},
     {"FieldsOfSixRows", "NV12", 9, 6, Content::random, of_fields(rectangle({3, 5, 4, 6}))},
-    {"FieldsOfYuy2", "YUY2", 91, 61, Content::random, of_fields(ellipse({21, 21, 90, 61}, 7))},
     {"BlackToWhite", "GRAY16", 200, 100, Content::zeros, rectangle({80, 40, 90, 50}, 64)},
     {"WhiteToBlack", "P010", 200, 100, Content::maximum, ellipse({80, 40, 90, 50}, 64)},
     {"Roomy", "GRAY8Roomy", 90, 60, Content::random, rectangle({20, 20, 90, 60}, 5)},
@@ -113,6 +103,7 @@ std::vector<RegionBlendCase> at_seams(const Seam& seam) {
 
 CUDAVISION_TABLE_CASES(RegionBlendSeams, seams, at_seams);
 
+/// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions(16)},
@@ -121,7 +112,7 @@ const Extreme<Parameters> large[] = {
     {"UhdInverted", "GRAY8", 3840, 2160, Content::natural, with(four_regions(16), 3, true)},
 };
 
-CUDAVISION_TABLE_CASES(RegionBlendLarge, large, dense<RegionBlendCase>);
+CUDAVISION_CUDA_TABLE_CASES(RegionBlendLarge, large, dense<RegionBlendCase>);
 
 }  // namespace
 }  // namespace cudavision::test

@@ -25,41 +25,29 @@ Parameters changed(const std::function<void(Parameters&)>& change) {
 }
 
 struct RegionBlendContract : ContractTraits<RegionBlendCase> {
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_region_blend_case(layout_named(layout, width, height), parameters,
-                                   Content::natural, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { RegionBlend(device, layout, small); }};
-  }
-
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
-    const auto add = [&](const char* name, const char* words,
-                         const std::function<void(FrameLayout&)>& spoil) {
-      refusals.push_back({words, [=](FrameLayout& l) {
-                            l = layout_named(name, l.width, l.height);
-                            spoil(l);
-                          }});
-    };
-    add("RGB", "different heights", [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add("RGB", "different heights", [](FrameLayout& l) { l.channels[1].subsampling_y = 2; });
-    add("RGB", "cover as many pixels", [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
-    add("YUY2", "cover as many pixels", [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
-    add("RGB", "multiple of the smaller", [](FrameLayout& l) {
+    add_refusal(refusals, "RGB", "different heights",
+                [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add_refusal(refusals, "RGB", "different heights",
+                [](FrameLayout& l) { l.channels[1].subsampling_y = 2; });
+    add_refusal(refusals, "RGB", "cover as many pixels",
+                [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
+    add_refusal(refusals, "YUY2", "cover as many pixels",
+                [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
+    add_refusal(refusals, "RGB", "multiple of the smaller", [](FrameLayout& l) {
       l.channels[1].offset = 1;
       l.channels[1].step = 2;
     });
-    add("I420", "more samples than the picture has pixels",
-        [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
-    add("I420", "more samples than the picture has pixels",
-        [](FrameLayout& l) { l.channels[2].subsampling_y = 3; });
-    add("GRAY8", "at most 8 along an axis", [](FrameLayout& l) {
+    add_refusal(refusals, "I420", "more samples than the picture has pixels",
+                [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
+    add_refusal(refusals, "I420", "more samples than the picture has pixels",
+                [](FrameLayout& l) { l.channels[2].subsampling_y = 3; });
+    add_refusal(refusals, "GRAY8", "at most 8 along an axis", [](FrameLayout& l) {
       l.channels[0].width = l.channels[0].height = 1;
       l.channels[0].subsampling_y = 9;
     });
-    add("GRAY8", "it must be at most 8 bytes", [](FrameLayout& l) {
+    add_refusal(refusals, "GRAY8", "it must be at most 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 9;
       l.planes[0].row_bytes = 9 * l.width;
     });
@@ -105,15 +93,6 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
         }
     return cases;
   }
-
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 333, 177, one_region({20, 20, 200, 100}, Shape::rectangle, 30)),
-            dense("P010", 97, 155, one_region({5, 100, 60, 150}, Shape::ellipse, 0))};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, one_region({20, 20, 200, 700}, Shape::rectangle, 0)),
-            dense("RGBA", 640, 360, one_region({300, 100, 640, 360}, Shape::ellipse, 20))};
-  }
   static std::vector<Case> changing() {
     return {dense("GRAY8", 160, 90, small), dense("NV12", 121, 77, small),
             dense("P010", 64, 64, small)};
@@ -127,22 +106,25 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
     sets.push_back(small);
     return sets;
   }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.shape = Shape::ellipse; },
-            [](Parameters& p) { p.margin = 1; },
-            [](Parameters& p) { p.feather = 1; },
-            [](Parameters& p) { p.invert = true; },
-            [](Parameters& p) { p.fields = true; },
-            [](Parameters& p) { p.count = 1; },
-            [](Parameters& p) {
-              p.count = 1;
-              p.boxes[0].x1 = 1;
-            }};
-  }
 };
 
 CUDAVISION_CONTRACT(RegionBlend, RegionBlendContract);
+
+/// Boxes beyond `count` do not matter.
+TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
+  const std::function<void(Parameters&)> changes[] = {
+      [](Parameters& p) { p.shape = Shape::rectangle; },
+      [](Parameters& p) { p.margin = 1; },
+      [](Parameters& p) { p.feather = 1; },
+      [](Parameters& p) { p.invert = true; },
+      [](Parameters& p) { p.fields = true; },
+      [](Parameters& p) { p.count = 2; },
+      [](Parameters& p) { p.boxes[0].x1 = 1; },
+  };
+  for (const auto& change : changes)
+    EXPECT_NE(changed(change), small);
+  EXPECT_EQ(changed([](Parameters& p) { p.boxes[1].x1 = 1; }), small);
+}
 
 class RegionBlendUse : public EitherDevice {};
 

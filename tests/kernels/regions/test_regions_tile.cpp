@@ -60,14 +60,9 @@ struct HostLaunch {
   int blocks = 0;
 };
 
-template <int kSampleBytes>
-void run_thread(const BlendArguments& a, const ThreadPart& part, bool touched,
-                const std::vector<std::uint16_t>& near) {
-  constexpr int samples = Chunk::bytes / kSampleBytes;
-  std::uint16_t weights[BlendTile::thread_rows][samples];
-  find_weights<kSampleBytes>(
-      a, part, {near.data(), static_cast<int>(near.size())},
-      [&](int row, int sample) -> std::uint16_t& { return weights[row][sample]; });
+/// Makes a thread's rows of words. word_of(row, word, in, processed) returns a word of the output.
+template <class WordOf>
+void mix_rows(const ThreadPart& part, const WordOf& word_of) {
   const BlendPlane& plane = part.plane;
   for (int r = 0; r < BlendTile::thread_rows; ++r) {
     if (!part.has(r))
@@ -75,13 +70,9 @@ void run_thread(const BlendArguments& a, const ThreadPart& part, bool touched,
     const std::ptrdiff_t row = part.row(r);
     Chunk in, processed;
     in.load(plane.in + row * plane.in_pitch + part.x, part.left, false);
-    if (touched) {
-      processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
-      for (int w = 0; w < Chunk::bytes / 4; ++w)
-        in.words[w] = mixed_word<kSampleBytes>(a, in.words[w], processed.words[w], [&](int i) {
-          return int{weights[r][w * (4 / kSampleBytes) + i]};
-        });
-    }
+    processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
+    for (int w = 0; w < Chunk::word_count; ++w)
+      in.words[w] = word_of(r, w, in.words[w], processed.words[w]);
     in.store(plane.out + row * plane.out_pitch + part.x, part.left, false);
   }
 }
@@ -97,37 +88,22 @@ void run_blocks(const HostLaunch& launch) {
       if (overlap(grown(a.regions[i].box, a.feather), tile))
         near.push_back(static_cast<std::uint16_t>(i));
     const bool touched = a.everywhere || a.active.touch(tile);
-    for (int thread = 0; thread < BlendTile::threads; ++thread)
-      run_thread<kSampleBytes>(a, {plane, block, thread}, touched, near);
+    for (int thread = 0; thread < BlendTile::threads; ++thread) {
+      const ThreadPart part(plane, block, thread);
+      std::uint16_t weights[BlendTile::thread_rows][Chunk::bytes / kSampleBytes];
+      find_weights<kSampleBytes>(
+          a, part, {near.data(), static_cast<int>(near.size())},
+          [&](int row, int sample) -> std::uint16_t& { return weights[row][sample]; });
+      mix_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
+        return !touched ? in : mixed_word<kSampleBytes>(a, in, processed, [&](int i) {
+          return int{weights[r][w * (4 / kSampleBytes) + i]};
+        });
+      });
+    }
   }
 }
 
 /// The same with bits in place of weights.
-template <int kSampleBytes>
-void run_selecting_thread(const BlendArguments& a, const ThreadPart& part, int thread,
-                          const std::vector<SelectedPart>& near) {
-  SelectedBytes selected;
-  for (const SelectedPart& of_region : near)
-    selected.add(a, part, thread, of_region);
-  selected.keep_samples(part);
-  const BlendPlane& plane = part.plane;
-  bool any = false;
-  for (int r = 0; r < BlendTile::thread_rows; ++r) {
-    any = any || selected.row(r) != 0;
-    if (!part.has(r))
-      continue;
-    const std::ptrdiff_t row = part.row(r);
-    Chunk in, processed;
-    in.load(plane.in + row * plane.in_pitch + part.x, part.left, false);
-    processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
-    for (int w = 0; w < Chunk::word_count; ++w)
-      in.words[w] = selected_word<kSampleBytes>(a, in.words[w], processed.words[w],
-                                                selected.row(r) >> (4 * w) & 15);
-    in.store(plane.out + row * plane.out_pitch + part.x, part.left, false);
-  }
-  ASSERT_EQ(selected.any(), any);
-}
-
 template <int kSampleBytes>
 void run_selecting_blocks(const HostLaunch& launch) {
   const BlendArguments& a = launch.arguments;
@@ -139,8 +115,20 @@ void run_selecting_blocks(const HostLaunch& launch) {
     for (int i = a.region_count - 1; i >= 0 && a.active.touch(tile); --i)
       if (overlap(a.regions[i].box, tile))
         near.push_back(selected_part(a, plane, first.x, first.y, i));
-    for (int thread = 0; thread < BlendTile::threads; ++thread)
-      run_selecting_thread<kSampleBytes>(a, {plane, block, thread}, thread, near);
+    for (int thread = 0; thread < BlendTile::threads; ++thread) {
+      const ThreadPart part(plane, block, thread);
+      SelectedBytes selected;
+      for (const SelectedPart& of_region : near)
+        selected.add(a, part, thread, of_region);
+      selected.keep_samples(part);
+      bool any = false;
+      for (int r = 0; r < BlendTile::thread_rows; ++r)
+        any = any || selected.row(r) != 0;
+      ASSERT_EQ(selected.any(), any);
+      mix_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
+        return selected_word<kSampleBytes>(a, in, processed, selected.row(r) >> (4 * w) & 15);
+      });
+    }
   }
 }
 

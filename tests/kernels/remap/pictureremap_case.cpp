@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/kernels/remap/remap_definition.h"
+
 namespace cudavision::test {
 namespace {
 
@@ -29,49 +31,6 @@ HostMap reduced_map(const FrameLayout& layout, const PictureMapParameters& param
           channel ? channel->height : 1};
 }
 
-/// The definition, one channel at a time.
-class DefinedChannel {
- public:
-  DefinedChannel(const FrameLayout& layout, const Channel& channel, int black)
-      : layout_(layout), channel_(channel) {
-    border_ = channel.role == Role::chroma  ? 1 << layout.bits >> 1
-              : channel.role == Role::alpha ? (1 << layout.bits) - 1
-                                            : black;
-  }
-
-  std::int64_t at(const ConstFrame& in, std::int64_t x, std::int64_t y) const {
-    if (x < 0 || x >= channel_.width || y < 0 || y >= channel_.height)
-      return border_;
-    const std::uint8_t* const from = address(in, x, y);
-    if (layout_.bits == 8)
-      return *from;
-    std::uint16_t word;
-    std::memcpy(&word, from, sizeof word);
-    return std::min(word >> layout_.shift, (1 << layout_.bits) - 1);
-  }
-
-  void put(const Frame& out, std::int64_t x, std::int64_t y, std::int64_t value) const {
-    std::uint8_t* const to = address(out, x, y);
-    if (layout_.bits == 8) {
-      *to = static_cast<std::uint8_t>(value);
-    } else {
-      const auto word = static_cast<std::uint16_t>(value << layout_.shift);
-      std::memcpy(to, &word, sizeof word);
-    }
-  }
-
- private:
-  template <class Byte>
-  Byte* address(const BasicFrame<Byte>& frame, std::int64_t x, std::int64_t y) const {
-    return frame.planes[static_cast<std::size_t>(channel_.plane)].row(static_cast<int>(y)) +
-           (channel_.offset + channel_.step * x) * layout_.sample_bytes();
-  }
-
-  const FrameLayout& layout_;
-  const Channel& channel_;
-  int border_;
-};
-
 }  // namespace
 
 HostPictureMaps::HostPictureMaps(const FrameLayout& layout, const PictureMapParameters& parameters)
@@ -96,18 +55,18 @@ void PictureRemapCase::define(const ConstFrame& from, const Frame& to) const {
   const HostPictureMaps maps(layout, parameters);
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
-    const DefinedChannel defined(layout, channel, parameters.black);
+    const std::int64_t border = channel.role == Role::chroma  ? 1 << layout.bits >> 1
+                                : channel.role == Role::alpha ? (1 << layout.bits) - 1
+                                                              : parameters.black;
+    const auto at = [&](int x, int y) {
+      const bool inside = x >= 0 && x < channel.width && y >= 0 && y < channel.height;
+      return inside ? std::int64_t{defined_sample(layout, from, channel, x, y)} : border;
+    };
     const remap::Map map = maps.of(layout, channel).view();
     for (int y = 0; y < channel.height; ++y)
-      for (int x = 0; x < channel.width; ++x) {
-        const int u = map.places.row(y)[2 * x], v = map.places.row(y)[2 * x + 1];
-        const int fx = map.fractions.row(y)[x] % 32, fy = map.fractions.row(y)[x] / 32 % 32;
-        const std::int64_t sum = (32 - fx) * (32 - fy) * defined.at(from, u, v) +
-                                 fx * (32 - fy) * defined.at(from, u + 1, v) +
-                                 (32 - fx) * fy * defined.at(from, u, v + 1) +
-                                 fx * fy * defined.at(from, u + 1, v + 1);
-        defined.put(to, x, y, (sum + 512) / 1024);
-      }
+      for (int x = 0; x < channel.width; ++x)
+        put_sample(layout, to, channel, x, y,
+                   static_cast<int>((defined_remap_sum(at, map, x, y) + 512) / 1024));
   }
 }
 

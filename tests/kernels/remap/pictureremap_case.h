@@ -13,8 +13,6 @@ struct PictureMapParameters {
   MapKind kind = MapKind::identity;
   std::uint64_t seed = 0;
   int black = 0;
-
-  bool operator==(const PictureMapParameters&) const = default;
 };
 
 /// The maps of all channels of a layout, each of the size of its channels.

@@ -28,8 +28,6 @@ struct MapParameters {
   MapKind kind = MapKind::identity;
   std::uint64_t seed = 0;
   int width = 0, height = 0;  ///< of the output; 0: as large as the picture
-
-  bool operator==(const MapParameters&) const = default;
 };
 
 /// The matrices of a map.

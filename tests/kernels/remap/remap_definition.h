@@ -9,7 +9,17 @@
 /// A second implementation of Remap, which shares no code with the one under test.
 namespace cudavision::test {
 
-/// Returns the weighted sum of four samples at the place of pixel (x, y), times 1024.
+/// Returns the weighted sum of four samples at the place of pixel (x, y), times 1024. at(u, v) must
+/// return a sample, also beyond the edges.
+template <class At>
+std::int64_t defined_remap_sum(const At& at, const remap::Map& map, int x, int y) {
+  const int u = map.places.row(y)[2 * x], v = map.places.row(y)[2 * x + 1];
+  const int fx = map.fractions.row(y)[x] % 32, fy = map.fractions.row(y)[x] / 32 % 32;
+  return std::int64_t{1} * (32 - fx) * (32 - fy) * at(u, v) + fx * (32 - fy) * at(u + 1, v) +
+         (32 - fx) * fy * at(u, v + 1) + fx * fy * at(u + 1, v + 1);
+}
+
+/// The same for a picture with zeros beyond its edges.
 std::int64_t defined_remap_sum(const DefinedLuminance& picture, const remap::Map& map, int x,
                                int y);
 

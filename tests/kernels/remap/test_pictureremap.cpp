@@ -32,12 +32,10 @@ const Extreme<PictureMapParameters> extremes[] = {
     {"OnePixelOfPairs", "YUY2", 1, 1, Content::maximum, {MapKind::edges, 2, 16}},
     {"OneRow", "RGBA", 32767, 1, Content::random, {MapKind::scattered, 3, 0}},
     {"OneColumn", "I420", 1, 32767, Content::random, {MapKind::scattered, 4, 16}},
-    {"OddPairs", "UYVY", 333, 55, Content::random, {MapKind::lens, 5, 16}},
     {"WideOffsets", "NV12", 4600, 9, Content::random, {MapKind::scattered, 6, 16}},
     {"Anywhere", "P010", 3000, 400, Content::random, {MapKind::anywhere, 7, 64}},
     {"MaximumOfWords", "GRAY16", 640, 480, Content::maximum, {MapKind::scattered, 8, 4096}},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, {MapKind::lens, 9, 16}},
-    {"FullHdBgra", "BGRA", 1920, 1080, Content::natural, {MapKind::turned, 10, 0}},
     {"Uhd4kP010", "P010", 3840, 2160, Content::natural, {MapKind::lens, 11, 64}},
 };
 

@@ -43,7 +43,6 @@ CUDAVISION_TABLE_CASES(RemapSeams, seams, cases_at);
 
 const Extreme<MapParameters> extremes[] = {
     {"OnePixel", "GRAY8", 1, 1, Content::maximum, {MapKind::edges, 1}},
-    {"OnePixelOfWords", "GRAY16", 1, 1, Content::maximum, {MapKind::edges, 2}},
     {"OnePixelSpread", "GRAY8", 1, 1, Content::maximum, {MapKind::edges, 3, 640, 480}},
     {"OneRow", "GRAY8", 32767, 1, Content::random, {MapKind::scattered, 4, 300, 200}},
     {"OneColumn", "GRAY16", 1, 32767, Content::random, {MapKind::scattered, 5, 300, 200}},
@@ -55,13 +54,9 @@ const Extreme<MapParameters> extremes[] = {
     {"NarrowOffsetsDown", "GRAY16", 9, 2046, Content::random, {MapKind::scattered, 10}},
     {"WideOffsetsDown", "GRAY16", 9, 2047, Content::random, {MapKind::scattered, 11}},
     {"Anywhere", "P010", 3000, 400, Content::random, {MapKind::anywhere, 12}},
-    {"Zeros", "GRAY8", 640, 480, Content::zeros, {MapKind::lens, 13}},
     {"Maximum", "GRAY8", 640, 480, Content::maximum, {MapKind::lens, 14}},
     {"MaximumOfWords", "GRAY16", 640, 480, Content::maximum, {MapKind::scattered, 15}},
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {MapKind::lens, 16}},
-    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, {MapKind::lens, 17}},
-    {"FullHdP010", "P010", 1920, 1080, Content::natural, {MapKind::lens, 18}},
-    {"FullHdRgbx", "RGBx", 1920, 1080, Content::natural, {MapKind::turned, 19}},
     {"Uhd4k", "GRAY8", 3840, 2160, Content::natural, {MapKind::lens, 20}},
     {"Uhd4kScattered", "GRAY16", 3840, 2160, Content::random, {MapKind::scattered, 21}},
 };

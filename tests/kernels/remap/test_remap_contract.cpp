@@ -39,20 +39,6 @@ struct RemapContract : ContractTraits<RemapCase> {
     }
     return cases;
   }
-
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 333, 177, {MapKind::lens, 4}),
-            dense("P010", 97, 155, {MapKind::turned, 5, 200, 100})};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, {MapKind::lens, 6}),
-            dense("RGBx", 640, 360, {MapKind::scattered, 7})};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.kind = MapKind::lens; }, [](Parameters& p) { p.seed = 1; },
-            [](Parameters& p) { p.width = 1; }, [](Parameters& p) { p.height = 1; }};
-  }
 };
 
 CUDAVISION_CONTRACT(Remap, RemapContract);
@@ -80,20 +66,6 @@ struct PictureRemapContract : ContractTraits<PictureRemapCase> {
       for (const MapKind kind : {MapKind::lens, MapKind::scattered})
         cases.push_back(dense(layout, width, height, {kind, 2, 16}));
     return cases;
-  }
-
-  static std::pair<Case, Case> neighbours() {
-    return {dense("NV12", 334, 178, {MapKind::lens, 4, 16}),
-            dense("P010", 98, 156, {MapKind::turned, 5, 64})};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("NV12", 1280, 720, {MapKind::lens, 6, 16}),
-            dense("RGBx", 640, 360, {MapKind::scattered, 7, 0})};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.kind = MapKind::lens; }, [](Parameters& p) { p.seed = 1; },
-            [](Parameters& p) { p.black = 1; }};
   }
 };
 

@@ -12,8 +12,7 @@
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/layout_cases.h"
 #include "tests/kernels/common/layout_refusals.h"
-#include "tests/kernels/common/new_calls.h"
-#include "tests/kernels/common/watched_device.h"
+#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 namespace cudavision::test {
@@ -57,12 +56,7 @@ AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
 }
 
 std::uint32_t change(Device& device, const AreaMeans& areas) {
-  std::uint32_t result = 99;
-  constexpr int bytes = sizeof result;
-  device.download({reinterpret_cast<const std::uint8_t*>(areas.change()), bytes, 1, bytes},
-                  {reinterpret_cast<std::uint8_t*>(&result), bytes, 1, bytes});
-  device.finish();
-  return result;
+  return downloaded(device, areas.change(), 1)[0];
 }
 
 std::vector<std::uint32_t> results(Device& device, const AreaCase& test) {
@@ -268,19 +262,7 @@ TEST_P(AreaUse, AllocatesNothingAfterConstruction) {
     const DeviceBlock<std::uint8_t> block(inner, Scene().picture());
     ConstFrame in;
     in.planes[0] = {block.data(), 320, 240, 320};
-    areas.run(in);
-    device.finish();
-    const int allocations = device.allocations();
-    // A thread of the pool allocates when it joins its first loop, so one round without is enough.
-    int news = 1;
-    for (int round = 0; round < 50 && news > 0; ++round) {
-      const int before = new_calls();
-      areas.run(in);
-      device.finish();
-      news = new_calls() - before;
-    }
-    EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(news, 0);
+    expect_no_allocations(device, 1, [&](int) { areas.run(in); });
   });
 }
 

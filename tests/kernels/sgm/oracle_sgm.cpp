@@ -179,18 +179,11 @@ struct Cameras {
 
 void leave(SgmInput&, std::size_t) {}
 
-/// Adds white noise of this standard deviation: sums of twelve numbers are nearly normal.
 template <int levels>
-void add_noise(SgmInput& pair, std::size_t) {
+void add_noise_to_both(SgmInput& pair, std::size_t) {
   Random random(7);
-  for (std::vector<std::uint8_t>* picture : {&pair.left, &pair.right})
-    for (std::uint8_t& level : *picture) {
-      int sum = 0;
-      for (int i = 0; i < 12; ++i)
-        sum += random.between(-1000, 1000);
-      level = static_cast<std::uint8_t>(
-          std::clamp(std::lround(level + static_cast<double>(levels) * sum / 2000), 0L, 255L));
-    }
+  add_noise(pair.left, levels, random);
+  add_noise(pair.right, levels, random);
 }
 
 void brighten_right(SgmInput& pair, std::size_t) {
@@ -204,8 +197,8 @@ void lower_right_by_a_row(SgmInput& pair, std::size_t width) {
 }
 
 constexpr Cameras as_they_are{"as they are", leave};
-constexpr Cameras worse_cameras[] = {{"noise of 5 levels", add_noise<5>},
-                                     {"noise of 10 levels", add_noise<10>},
+constexpr Cameras worse_cameras[] = {{"noise of 5 levels", add_noise_to_both<5>},
+                                     {"noise of 10 levels", add_noise_to_both<10>},
                                      {"the right one brighter", brighten_right},
                                      {"the right one lower by a row", lower_right_by_a_row}};
 

@@ -304,7 +304,7 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
 }
 
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
-                         DefinedHistory& history) {
+                         DefinedHistory& history, const DefinedMasks& masks) {
   history.is_new_scene = history.areas.change(test.layout, frame_in(test.layout, test.left,
                                                                     input.left.data())) > 16384;
   const auto luminances = [](const FrameLayout& layout, const Placement& placement,
@@ -314,7 +314,7 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
   const DefinedStereo stereo =
       defined_stereo(sgm::StageConfig(test.layout, test.parameters), test.parameters,
                      luminances(test.layout, test.left, input.left),
-                     luminances(test.right_layout, test.right, input.right), history);
+                     luminances(test.right_layout, test.right, input.right), history, masks);
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),
                    std::vector<std::uint8_t>(test.confidence.bytes, poison)};
   put_rows(stereo.disparities,

@@ -119,7 +119,7 @@ struct SgmOutput {
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison);
 /// Likewise for a frame of a sequence.
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
-                         DefinedHistory& history);
+                         DefinedHistory& history, const DefinedMasks& masks = {});
 
 /// Describes where the results first differ. Returns an empty string if they are equal.
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual);

@@ -161,7 +161,7 @@ Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& 
 
 Map defined_refinement(const StageConfig& config, const Luminances& picture, const Map& map) {
   Map result = map;
-  const auto i = [&](int x, int y) { return picture[place(config, x, y)] >> (config.bits - 8); };
+  const auto i = [&](int x, int y) { return level_at(config, picture, x, y); };
   for (int y = 0; y < config.height; ++y)
     for (int x = 0; x < config.width; ++x) {
       if (map[place(config, x, y)] == unknown)
@@ -188,10 +188,7 @@ Map defined_refinement(const StageConfig& config, const Luminances& picture, con
 
 Map defined_filling(const StageConfig& config, const Map& map) {
   Map result = map;
-  const auto row_is_empty = [&](int y) {
-    const auto row = map.begin() + static_cast<std::ptrdiff_t>(place(config, 0, y));
-    return std::all_of(row, row + config.width, [](std::uint16_t v) { return v == unknown; });
-  };
+  std::vector<bool> has_known(static_cast<std::size_t>(config.height));
   for (int y = 0; y < config.height; ++y)
     for (int x = 0; x < config.width; ++x) {
       int before = x, after = x;
@@ -199,6 +196,8 @@ Map defined_filling(const StageConfig& config, const Map& map) {
         --before;
       while (after < config.width && map[place(config, after, y)] == unknown)
         ++after;
+      if (before == x)
+        has_known[static_cast<std::size_t>(y)] = true;
       std::uint16_t& number = result[place(config, x, y)];
       if (before >= 0 && after < config.width)
         number = std::min(map[place(config, before, y)], map[place(config, after, y)]);
@@ -207,19 +206,7 @@ Map defined_filling(const StageConfig& config, const Map& map) {
       else if (after < config.width)
         number = map[place(config, after, y)];
     }
-  for (int y = 0; y < config.height; ++y) {
-    if (!row_is_empty(y))
-      continue;
-    int from = y;
-    while (from >= 0 && row_is_empty(from))
-      --from;
-    if (from < 0)
-      for (from = y; from < config.height && row_is_empty(from);)
-        ++from;
-    if (from < config.height)
-      for (int x = 0; x < config.width; ++x)
-        result[place(config, x, y)] = result[place(config, x, from)];
-  }
+  fill_empty_rows(config, has_known, result);
   return result;
 }
 
@@ -340,23 +327,15 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& g
   return result;
 }
 
-int defined_gray(const sgm::Parameters& parameters, std::uint16_t number) {
-  const sgm::DisparityScale scale = defined_scale(parameters);
-  if (number == scale.invalid)
-    return 0;
-  const int n = static_cast<std::int16_t>(number) - scale.per_pixel * parameters.minimum;
-  const int whole = scale.per_pixel * (parameters.disparities - 1);
-  return std::min(255, 1 + (254 * n + whole / 2) / whole);
-}
-
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number) {
   const sgm::DisparityScale scale = defined_scale(parameters);
   const int v = static_cast<std::int16_t>(number);
   if (number == scale.invalid || v <= 0)
     return 0;
-  const long long k =
-      std::llround(scale.per_pixel * picture.focal_length * picture.baseline / picture.unit);
+  // Depths are at most 65535, so a larger product need not be told from this one.
+  const long long k = std::llround(
+      std::min(1e12, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
   return static_cast<int>(std::min(65535LL, (2 * k + v) / (2 * v)));
 }
 

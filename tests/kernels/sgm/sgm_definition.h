@@ -123,8 +123,7 @@ DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Paramete
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 
-/// Return the gray level or the depth that stands for a number of a map in SgmStereo's coding.
-int defined_gray(const sgm::Parameters& parameters, std::uint16_t number);
+/// Returns the depth that stands for a number of a map in SgmStereo's coding.
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number);
 

@@ -37,31 +37,10 @@ std::uint64_t feature(const StageConfig& config, const Luminances& picture, int 
       add(at(x + dx, y) > at(x - dx, y));
     return bits;
   }
-  if (config.census == Census::census_gradient) {
-    const auto i = [&](int dx, int dy) { return at(x + dx, y + dy) >> (config.bits - 8); };
-    int mean = 8, sx = 0, sy = 0, dxx = 0;
-    for (int k = -1; k <= 1; ++k) {
-      const int weight = 2 - std::abs(k);
-      for (int j = -1; j <= 1; ++j)
-        mean += weight * (2 - std::abs(j)) * i(k, j);
-      sx += weight * (i(1, k) - i(-1, k));
-      sy += weight * (i(k, 1) - i(k, -1));
-      dxx += weight * (2 * i(0, k) - i(-2, k) - i(2, k));
-    }
-    mean >>= 4;
-    const std::pair<int, int> offsets[] = {{-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1},
-                                           {5, -1},  {-2, 0}, {2, 0},   {-5, 1}, {5, 1},  {-2, 2},
-                                           {0, 2},   {2, 2},  {-1, 3},  {1, 3}};
-    for (const auto& [dx, dy] : offsets)
-      add(mean > i(dx, dy));
-    for (const int threshold : {19, 11, 5, 1, -2, -6, -12, -20})
-      add(sx > threshold);
-    for (const int threshold : {9, 3, -3, -9})
-      add(sy > threshold);
-    for (const int threshold : {12, 4, -4, -12})
-      add(dxx > threshold);
-    return bits;
-  }
+  if (config.census == Census::census_gradient)
+    return gradient_feature(
+        [&](int dx, int dy) { return level_at(config, picture, x + dx, y + dy); }, 1,
+        [](int sum, int level) { return (sum + 8) >> 4 > level; });
   const bool large = config.census == Census::neighbours_9x7;
   for (int dy = large ? -3 : -2; dy <= (large ? 3 : 2); ++dy)
     for (int dx = large ? -4 : -2; dx <= (large ? 4 : 2); ++dx)

@@ -14,12 +14,6 @@ namespace {
 
 using sgm::StageConfig;
 
-int level_at(const StageConfig& config, const Luminances& picture, int x, int y) {
-  return picture[place(config, std::clamp(x, 0, config.width - 1),
-                       std::clamp(y, 0, config.height - 1))] >>
-         (config.bits - 8);
-}
-
 /// Returns Σ |N| of a block at this distance of the pixels.
 int block_sum(const StageConfig& config, const Luminances& picture, int left, int top,
               int distance) {
@@ -145,30 +139,9 @@ std::vector<std::uint64_t> defined_filtered_census(const StageConfig& config,
         return filtered[place(config, std::clamp(x + dx, 0, config.width - 1),
                               std::clamp(y + dy, 0, config.height - 1))];
       };
-      int mean = 0, sx = 0, sy = 0, dxx = 0;
-      for (int k = -1; k <= 1; ++k) {
-        const int weight = 2 - std::abs(k);
-        for (int j = -1; j <= 1; ++j)
-          mean += weight * (2 - std::abs(j)) * f(k, j);
-        sx += weight * (f(1, k) - f(-1, k));
-        sy += weight * (f(k, 1) - f(k, -1));
-        dxx += weight * (2 * f(0, k) - f(-2, k) - f(2, k));
-      }
-      mean = 16 * (mean / 256);
-      std::uint64_t bits = 0;
-      const auto add = [&](bool bit) { bits = bits << 1 | (bit ? 1 : 0); };
-      const std::pair<int, int> offsets[] = {
-          {-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1}, {5, -1}, {-2, 0},
-          {2, 0},   {-5, 1}, {5, 1},   {-2, 2}, {0, 2},  {2, 2},   {-1, 3}, {1, 3}};
-      for (const auto& [dx, dy] : offsets)
-        add(mean > f(dx, dy) + 13 * deviation / 32 - 8);
-      for (const int threshold : {19, 11, 5, 1, -2, -6, -12, -20})
-        add(sx > 16 * threshold);
-      for (const int threshold : {9, 3, -3, -9})
-        add(sy > 16 * threshold);
-      for (const int threshold : {12, 4, -4, -12})
-        add(dxx > 16 * threshold);
-      features.push_back(bits);
+      features.push_back(gradient_feature(f, 16, [=](int sum, int sample) {
+        return 16 * (sum / 256) > sample + 13 * deviation / 32 - 8;
+      }));
     }
   return features;
 }

@@ -14,13 +14,6 @@ namespace {
 
 using sgm::StageConfig;
 
-/// The luminance in levels of 8 bits. Beyond its edges, a picture shows its outermost pixels.
-int level(const StageConfig& config, const Luminances& picture, int x, int y) {
-  return picture[place(config, std::clamp(x, 0, config.width - 1),
-                       std::clamp(y, 0, config.height - 1))] >>
-         (config.bits - 8);
-}
-
 int top_of(const StageConfig& config) {
   return 16 * (config.disparities - 1);
 }
@@ -67,7 +60,7 @@ Map smoothed_by(const StageConfig& config, const Luminances& picture,
     for (int x = 0; x < config.width; ++x) {
       if (!is_known(config, map, x, y))
         continue;
-      const int v = map[place(config, x, y)], pixel = level(config, picture, x, y);
+      const int v = map[place(config, x, y)], pixel = level_at(config, picture, x, y);
       const int cut = std::max(8, 18 - confidence[place(config, x, y)] / 16);
       int s = 0, t = 64;
       for (const int i : {-2 * h, -h, 0, h, 2 * h})
@@ -81,8 +74,8 @@ Map smoothed_by(const StageConfig& config, const Luminances& picture,
           const int c = std::abs(bend);
           if (c > 2 * cut)
             continue;
-          const int step = std::max(std::abs(pixel - level(config, picture, x + i, y + j)),
-                                    std::abs(pixel - level(config, picture, x - i, y - j)));
+          const int step = std::max(std::abs(pixel - level_at(config, picture, x + i, y + j)),
+                                    std::abs(pixel - level_at(config, picture, x - i, y - j)));
           const int w = (64 >> (step / 8)) * (2 * cut + 1 - c) / (2 * cut);
           s += w * bend;
           t += 2 * w;
@@ -108,9 +101,11 @@ Map defined_sharpening(const StageConfig& config, const Luminances& left, const 
             continue;
           const int place16 = 16 * (qx - config.minimum) - map[place(config, qx, qy)];
           const int u = static_cast<int>(floored(place16, 16)), f = place16 - 16 * u;
-          const int e = 16 * level(config, left, qx, qy) - level(config, right, u, qy) * (16 - f) -
-                        level(config, right, u + 1, qy) * f;
-          const int g = 8 * (level(config, left, qx + 1, qy) - level(config, left, qx - 1, qy));
+          const int e = 16 * level_at(config, left, qx, qy) -
+                        level_at(config, right, u, qy) * (16 - f) -
+                        level_at(config, right, u + 1, qy) * f;
+          const int g =
+              8 * (level_at(config, left, qx + 1, qy) - level_at(config, left, qx - 1, qy));
           ++n;
           e_sum += e;
           g_sum += g;
@@ -154,19 +149,7 @@ Map defined_slope_filling(const StageConfig& config, const Map& map) {
       else
         number = static_cast<std::uint16_t>(continued(config, map, e, y, 1, e - k));
     }
-  for (int y = 0; y < config.height; ++y) {
-    if (has_known[static_cast<std::size_t>(y)])
-      continue;
-    int from = y;
-    while (from >= 0 && !has_known[static_cast<std::size_t>(from)])
-      --from;
-    if (from < 0)
-      for (from = y; from < config.height && !has_known[static_cast<std::size_t>(from)];)
-        ++from;
-    if (from < config.height)
-      for (int x = 0; x < config.width; ++x)
-        result[place(config, x, y)] = result[place(config, x, from)];
-  }
+  fill_empty_rows(config, has_known, result);
   return result;
 }
 

@@ -60,17 +60,17 @@ SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std
   const Input<std::uint8_t> block(device, test.picture), right_block(device, test.right_picture);
   const SamplePlane left = plane_in(test, block), right = plane_in(test, right_block);
   const Input<std::uint8_t> confidence(device, test.confidence);
-  const DeviceBlock<std::uint16_t> scratch(device, test.left), other_scratch(device, test.left);
+  const MapOutput scratch(device, test, poison), other_scratch(device, test, poison);
   SgmStageOutputs outputs;
   const auto add = [&](const std::string& stage, const auto& work) {
-    const Output<std::uint16_t> to(device, test.left.size(), poison);
+    const MapOutput to(device, test, poison);
     work(to.data());
     device.finish();
     outputs.push_back({stage, to.numbers()});
   };
   for (const auto& [name, map] : maps_of(test)) {
     const std::string suffix = name;
-    const Input<std::uint16_t> from(device, map);
+    const MapInput from(device, test, map);
     add("sharpen" + suffix, [&](std::uint16_t* to) {
       stages->run(sgm::Sharpen{left, right, from.data(), to});
     });
@@ -95,7 +95,7 @@ SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std
     stages->run(smooth_and_write);
     device.finish();
     outputs.push_back({"write smoothed" + suffix, widened(disparity.values())});
-    const DeviceBlock<std::uint16_t> right_map(device, test.right);
+    const MapOutput right_map(device, test, test.right, poison);
     add("median_refine_and_check" + suffix, [&](std::uint16_t* to) {
       const sgm::Stage list[] = {sgm::Median{right_map.data(), scratch.data()},
                                  sgm::Refine{right, scratch.data(), right_map.data()},
@@ -105,7 +105,7 @@ SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std
     });
     from.expect_unchanged();
   }
-  const Input<std::uint16_t> holed(device, test.slanted), filled(device, test.filled);
+  const MapInput holed(device, test, test.slanted), filled(device, test, test.filled);
   add("refine_filled", [&](std::uint16_t* to) {
     stages->run(sgm::RefineFilled{left, holed.data(), filled.data(), to});
   });

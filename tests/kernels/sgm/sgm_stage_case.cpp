@@ -184,23 +184,10 @@ void make_noise(SgmStageCase& test, Random random) {
 
 }  // namespace
 
-SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random = random_of_case(seed ^ 0x57a9e5, number);
-  sgm::Parameters parameters = random_sgm_parameters(random);
-  // CUDA has kernels of its own for these.
-  if (random.one_in(2)) {
-    parameters.paths = 4;
-    parameters.disparities = random.one_in(4) ? 256 : random.one_in(2) ? 128 : 64;
-    parameters.minimum = std::min(parameters.minimum, 2047 - parameters.disparities);
-  }
-  const auto [width, height] = random_picture_size(
-      random, std::clamp(max_volume(1 << 19) / parameters.disparities, 1, max_pixels));
-  constexpr int depths[][2] = {{8, 0}, {8, 0}, {10, 0}, {10, 6}, {12, 4}, {12, 0}, {16, 0}, {9, 1}};
-  const auto& [bits, shift] = depths[random.between(0, 7)];
-
+SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters& parameters,
+                               Random& random) {
   SgmStageCase test;
-  test.title = "stage case " + std::to_string(number);
-  test.layout = gray_layout(width, height, bits, shift);
+  test.layout = layout;
   test.config = sgm::StageConfig(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
@@ -226,6 +213,26 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
       random_placement(gray_layout(test.config.width, test.config.height, 8), random);
   make_history(test, random);
   make_slanted_maps(test, random);
+  return test;
+}
+
+SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random = random_of_case(seed ^ 0x57a9e5, number);
+  sgm::Parameters parameters = random_sgm_parameters(random);
+  // CUDA has kernels of its own for these.
+  if (random.one_in(2)) {
+    parameters.paths = 4;
+    parameters.disparities = random.one_in(4) ? 256 : random.one_in(2) ? 128 : 64;
+    parameters.minimum = std::min(parameters.minimum, 2047 - parameters.disparities);
+  }
+  const auto [width, height] = random_picture_size(
+      random, std::clamp(max_volume(1 << 19) / parameters.disparities, 1, max_pixels));
+  constexpr int depths[][2] = {{8, 0}, {8, 0}, {10, 0}, {10, 6}, {12, 4}, {12, 0}, {16, 0}, {9, 1}};
+  const auto& [bits, shift] = depths[random.between(0, 7)];
+
+  SgmStageCase test =
+      sgm_stage_case_of(gray_layout(width, height, bits, shift), parameters, random);
+  test.title = "stage case " + std::to_string(number);
   make_noise(test, random_of_case(seed ^ 0x9015e, number));
   return test;
 }

@@ -7,6 +7,7 @@
 
 #include "tests/kernels/common/contents.h"
 #include "tests/kernels/common/placement.h"
+#include "tests/kernels/common/random.h"
 #include "tests/kernels/sgm/sgm_definition.h"
 
 namespace cudavision::test {
@@ -49,10 +50,16 @@ struct SgmStageCase {
   // For the stages for slanted surfaces.
   Map slanted, filled;  ///< planes with holes, and the same with numbers in most of the holes
 
+  int map_offset = 0;  ///< the numbers from an aligned address to the maps of all stages
+
   bool has_subpixel() const { return subpixel != sgm::Subpixel::none; }
 };
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels);
+
+/// Makes a case, without noise, of a layout of one channel.
+SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters& parameters,
+                               Random& random);
 
 std::string describe(const SgmStageCase& test);
 
@@ -84,6 +91,17 @@ SgmStageOutputs run_noise_stages(Device& device, const SgmStageCase& test, std::
 /// Likewise on CUDA, in bands of rows.
 SgmStageOutputs run_noise_stages_in_bands(Device& device, const SgmStageCase& test, int band_rows,
                                           std::uint8_t poison);
+
+/// The stages that a device runs one by one, and their definition.
+struct SgmStageGroup {
+  SgmStageOutputs (*defined)(const SgmStageCase& test, std::uint8_t poison);
+  SgmStageOutputs (*run)(Device& device, const SgmStageCase& test, std::uint8_t poison);
+};
+inline constexpr SgmStageGroup sgm_stage_groups[] = {
+    {defined_stages, run_stages},
+    {defined_stages_over_time, run_stages_over_time},
+    {defined_slanted_stages, run_slanted_stages},
+    {defined_noise_stages, run_noise_stages}};
 
 /// Likewise the outputs of census(), aggregate() and match() alone, of these stages.
 SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,

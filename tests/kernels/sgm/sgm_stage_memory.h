@@ -37,38 +37,64 @@ Number repeated(std::uint8_t poison) {
 template <class Number>
 class Output {
  public:
-  Output(Device& device, std::size_t count, std::uint8_t poison)
-      : Output(device, std::vector<Number>(count, repeated<Number>(poison)), poison) {}
-  Output(Device& device, const std::vector<Number>& before, std::uint8_t poison)
-      : block_(device, guarded<Number>(before, repeated<Number>(poison))) {}
+  Output(Device& device, std::size_t count, std::uint8_t poison, int offset = 0)
+      : Output(device, std::vector<Number>(count, repeated<Number>(poison)), poison, offset) {}
+  Output(Device& device, const std::vector<Number>& before, std::uint8_t poison, int offset = 0)
+      : offset_(offset), block_(device, moved(guarded<Number>(before, repeated<Number>(poison)))) {}
 
-  Number* data() const { return block_.data() + guard; }
+  Number* data() const { return block_.data() + guard + offset_; }
 
   std::vector<std::uint64_t> numbers() const {
     const std::vector<Number> values = block_.values();
-    return {values.begin(), values.end()};
+    return {values.begin() + offset_, values.end()};
   }
 
  private:
+  std::vector<Number> moved(std::vector<Number> numbers) const {
+    numbers.insert(numbers.begin(), static_cast<std::size_t>(offset_), numbers[0]);
+    return numbers;
+  }
+
+  int offset_;
   DeviceBlock<Number> block_;
+};
+
+/// A map that a stage writes or changes.
+struct MapOutput : Output<std::uint16_t> {
+  MapOutput(Device& device, const SgmStageCase& test, std::uint8_t poison)
+      : Output(device, test.left.size(), poison, test.map_offset) {}
+  MapOutput(Device& device, const SgmStageCase& test, const Map& before, std::uint8_t poison)
+      : Output(device, before, poison, test.map_offset) {}
 };
 
 /// Device memory that a stage reads.
 template <class Number>
 class Input {
  public:
-  Input(Device& device, std::vector<Number> values)
-      : values_(std::move(values)), block_(device, values_) {}
+  Input(Device& device, std::vector<Number> values, int offset = 0)
+      : offset_(offset), values_(moved(std::move(values))), block_(device, values_) {}
 
-  const Number* data() const { return block_.data(); }
+  const Number* data() const { return block_.data() + offset_; }
   void expect_unchanged() const {
     if (block_.values() != values_)
       throw std::runtime_error("a stage wrote to an input");
   }
 
  private:
+  std::vector<Number> moved(std::vector<Number> values) const {
+    values.insert(values.begin(), static_cast<std::size_t>(offset_), Number{0});
+    return values;
+  }
+
+  int offset_;
   std::vector<Number> values_;
   DeviceBlock<Number> block_;
+};
+
+/// A map that a stage reads.
+struct MapInput : Input<std::uint16_t> {
+  MapInput(Device& device, const SgmStageCase& test, const Map& map)
+      : Input(device, map, test.map_offset) {}
 };
 
 inline FrameLayout plane_of(const sgm::StageConfig& config, int bits) {

@@ -74,13 +74,13 @@ void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, s
 /// Runs the stages that make a new map from a map, and those that change a map.
 void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
               const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
-  const Input<std::uint16_t> left(device, test.left), right(device, test.right);
-  const Output<std::uint16_t> median(device, test.left.size(), poison);
+  const MapInput left(device, test, test.left), right(device, test, test.right);
+  const MapOutput median(device, test, poison);
   stages.run(sgm::Median{left.data(), median.data()});
   device.finish();
   outputs.push_back({"median", median.numbers()});
   const auto change = [&](const char* stage, const auto& work) {
-    const Output<std::uint16_t> map(device, test.left, poison);
+    const MapOutput map(device, test, test.left, poison);
     work(map.data());
     device.finish();
     outputs.push_back({stage, map.numbers()});
@@ -88,8 +88,8 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   change("check", [&](std::uint16_t* map) {
     stages.run(sgm::Check{picture, right.data(), test.has_subpixel(), test.max_diff, map});
   });
-  const Output<std::uint16_t> checked(device, test.left.size(), poison);
-  const DeviceBlock<std::uint16_t> scratch(device, test.left);
+  const MapOutput checked(device, test, poison);
+  const MapOutput scratch(device, test, poison);
   const sgm::Stage medians_and_check[] = {
       sgm::Median{right.data(), scratch.data()}, sgm::Median{left.data(), checked.data()},
       sgm::Check{picture, scratch.data(), test.has_subpixel(), test.max_diff, checked.data()}};
@@ -106,7 +106,7 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
 
 void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                  const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
-  const Input<std::uint16_t> map(device, test.left);
+  const MapInput map(device, test, test.left);
   const Input<std::uint8_t> confidence(device, test.confidence);
   const auto write = [&](const char* stage, int bits, const Placement& placement,
                          const auto& work) {
@@ -119,9 +119,8 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   write("write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
     stages.run(sgm::Write{map.data(), test.scale, out});
   });
-  const Input<std::uint16_t> right(device, test.right);
-  const DeviceBlock<std::uint16_t> left_scratch(device, test.left),
-      right_scratch(device, test.left);
+  const MapInput right(device, test, test.right);
+  const MapOutput left_scratch(device, test, poison), right_scratch(device, test, poison);
   write("median_check_and_write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
     const sgm::Stage list[] = {sgm::Median{right.data(), right_scratch.data()},
                                sgm::Median{map.data(), left_scratch.data()},
@@ -145,8 +144,8 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
 
 void run_refinement(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                     const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
-  const Input<std::uint16_t> map(device, test.left);
-  const Output<std::uint16_t> refined(device, test.left.size(), poison);
+  const MapInput map(device, test, test.left);
+  const MapOutput refined(device, test, poison);
   stages.run(sgm::Refine{picture, map.data(), refined.data()});
   device.finish();
   outputs.push_back({"refine", refined.numbers()});
@@ -238,7 +237,7 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
                                      std::uint8_t poison) {
   const auto stages = sgm::make_stages(device, test.config);
   SgmStageOutputs outputs;
-  const Input<std::uint16_t> map(device, test.left);
+  const MapInput map(device, test, test.left);
   const Input<std::uint8_t> confidence(device, test.confidence), picture(device, test.picture);
   const DeviceBlock<std::uint8_t> block(
       device, std::vector<std::uint8_t>(test.confidence_placement.bytes, poison));
@@ -246,7 +245,7 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
       frame_in(plane_of(test.config, 8), test.confidence_placement, block.data()).planes[0];
   for (const auto& [stage, view] : {std::pair{"keep_confident", out},
                                     {"keep_confident without an output", View<std::uint8_t>{}}}) {
-    const Output<std::uint16_t> kept(device, test.left.size(), poison);
+    const MapOutput kept(device, test, poison);
     stages->run(sgm::KeepConfident{map.data(), confidence.data(), test.confidence_threshold, view,
                                    kept.data()});
     device.finish();
@@ -254,10 +253,10 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
   }
   outputs.push_back({"written confidence", widened(block.values())});
 
-  const Input<std::uint16_t> measured(device, test.measured);
+  const MapInput measured(device, test, test.measured);
   const Input<std::uint32_t> area_change(device, {test.is_new_scene ? 16385u : 16384u});
   for (const std::uint16_t* known : {static_cast<const std::uint16_t*>(nullptr), measured.data()}) {
-    const Output<std::uint16_t> numbers(device, test.history, poison);
+    const MapOutput numbers(device, test, test.history, poison);
     const Output<std::uint8_t> ages(device, test.ages, poison);
     stages->run(
         sgm::FilterOverTime{map.data(),

@@ -29,6 +29,16 @@ GrayPicture picture_of(const Scene& scene, const std::string& name) {
                   name + ".png");
 }
 
+void add_noise(std::vector<std::uint8_t>& picture, double levels, Random& random) {
+  for (std::uint8_t& level : picture) {
+    int sum = 0;  // of twelve uniform numbers with a standard deviation of √(1/12) of 2000
+    for (int i = 0; i < 12; ++i)
+      sum += random.between(-1000, 1000);
+    level =
+        static_cast<std::uint8_t>(std::clamp(std::lround(level + levels * sum / 2000), 0L, 255L));
+  }
+}
+
 SgmCase case_of(const Scene& scene, const sgm::Parameters& parameters) {
   const GrayPicture left = picture_of(scene, "left");
   return plain_sgm_case(gray_layout(left.width, left.height, left.bits), parameters,
@@ -81,6 +91,20 @@ Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_
           1.0 * known / count,
           static_cast<double>(error) / 16 / std::max(1, known),
           {share(off[0]), share(off[1]), share(off[2])}};
+}
+
+Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, bool fills,
+               double noise) {
+  parameters.disparities = scene.disparities;
+  SgmInput input = input_of(scene, case_of(scene, parameters));
+  Random random(7);
+  add_noise(input.left, noise, random);
+  add_noise(input.right, noise, random);
+  const Map holed = matched(device, case_of(scene, parameters), input).disparities;
+  parameters.fill_holes = parameters.fill_holes || fills;
+  const Map filled = fills ? matched(device, case_of(scene, parameters), input).disparities : holed;
+  return score_of(picture_of(scene, "truth_x16").values, holed, filled,
+                  disparity_scale(parameters).invalid);
 }
 
 std::string text_of(const Score& score) {

@@ -37,6 +37,9 @@ void PrintTo(const Scene& scene, std::ostream* stream);
 /// Reads left, right, truth_x16 or libsgm_… of a pair.
 GrayPicture picture_of(const Scene& scene, const std::string& name);
 
+/// Adds noise that is nearly Gaussian, with a standard deviation of `levels`.
+void add_noise(std::vector<std::uint8_t>& picture, double levels, Random& random);
+
 /// Makes a case of a pair, and its input.
 SgmCase case_of(const Scene& scene, const sgm::Parameters& parameters);
 SgmInput input_of(const Scene& scene, const SgmCase& test);
@@ -58,6 +61,10 @@ struct Score {
   double off[3];            ///< shares that are off by more than 0.5, 1 and 2 pixels
 };
 Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_t invalid);
+/// Matches a pair, to which noise of so many levels has been added. With `fills`, the filled map is
+/// that with fill_holes.
+Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, bool fills,
+               double noise = 0);
 std::string text_of(const Score& score);
 
 /// Returns the probability that a pixel which is not off by more than a pixel has a higher

@@ -12,6 +12,7 @@
 
 #include "cuda/sgm/points/points.h"
 #include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::test {
@@ -199,6 +200,20 @@ TEST_P(PointClouds, HaveTheDepthOfPictures) {
           EXPECT_NEAR(std::min(z, 65535.0F), depth, 0.51);
         }
       }
+  });
+}
+
+TEST_P(PointClouds, AllocateNothingAfterConstruction) {
+  on_device([](Device& inner) {
+    WatchedDevice device(inner);
+    const DeviceBlock<std::uint16_t> map(inner, std::vector<std::uint16_t>(80 * 30, 77));
+    const DeviceBlock<std::uint8_t> out(inner, std::vector<std::uint8_t>(12 * 80 * 30));
+    Points points(device, 80, 30, few_disparities(), reprojection_of(100, 100, 80, 30));
+    expect_no_allocations(device, 30, [&](int i) {
+      points.set(few_disparities(), reprojection_of(100 + i, 100, 80, 30));
+      points.run({reinterpret_cast<const std::uint8_t*>(map.data()), 160, 30, 160},
+                 {out.data(), 12 * 80, 30, 12 * 80});
+    });
   });
 }
 

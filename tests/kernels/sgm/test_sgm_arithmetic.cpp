@@ -17,38 +17,6 @@ namespace {
 
 using namespace sgm;
 
-/// The bits in which two codes differ then count the thresholds between their numbers.
-TEST(SgmArithmetic, ThresholdsOfACodeFall) {
-  for (const auto& [first, end] : {std::pair{0, 8}, {8, 12}, {12, 16}})
-    for (int i = first + 1; i < end; ++i)
-      EXPECT_LT(gradient_threshold(i), gradient_threshold(i - 1)) << i;
-}
-
-/// Rounds to the nearest, and halves away from 0.
-int rounded(double number) {
-  return static_cast<int>(std::lround(number));
-}
-
-TEST(SgmArithmetic, OffsetsAreVertices) {
-  for (int c = 0; c < 40; c += 3)
-    for (int l = c; l < c + 90; ++l)
-      for (int r = c; r < c + 90; ++r) {
-        const double height = std::max(l, r) - c, den = l - 2 * c + r;
-        const int equiangular = height == 0 ? 0 : rounded(16 * (l - r) / (2 * height));
-        const int parabola = den == 0 ? 0 : rounded(16 * (l - r) / (2 * den));
-        ASSERT_EQ(offset_of(Subpixel::equiangular, l, c, r), equiangular) << l << c << r;
-        ASSERT_EQ(offset_of(Subpixel::parabola, l, c, r), parabola) << l << c << r;
-        ASSERT_EQ(offset_of(Subpixel::none, l, c, r), 0);
-        ASSERT_LE(std::abs(equiangular), 8);
-      }
-}
-
-TEST(SgmArithmetic, ConfidenceIsScaledBySupport) {
-  for (int a = 0; a < 256; ++a)
-    for (int n = 1; n <= refine_samples; ++n)
-      ASSERT_EQ(supported_confidence(a, n), static_cast<int>(std::floor(a * (n + 1) / 26.0 + 0.5)));
-}
-
 /// Every distance of numbers in one half, beside any numbers in the other one.
 TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   Random random(6);
@@ -127,24 +95,6 @@ TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
   }
 }
 
-TEST(SgmArithmetic, LinesAndSlopesAreRounded) {
-  EXPECT_EQ(interpolated(16383, 16383, 1, 65534).within(16383), 16383);
-  EXPECT_EQ(interpolated(16383, 16351, 32767, 32768).within(16383), 16367);
-  EXPECT_EQ(interpolated(10, 11, 1, 1).within(16383), 11);
-  for (const int step : {8, 16, 32})
-    for (int count = 1; count <= 5; ++count)
-      for (const int sum : {-5 * 16368, -77, -1, 0, 1, 3, 5 * 16368})
-        for (const int distance : {1, 2, 31, 32, 33, 64, 128, 129, 60000}) {
-          const double run = std::min(distance, 4 * step);
-          const double rise = std::floor(sum * run / (count * step) + 0.5);
-          EXPECT_EQ(extrapolated(500, {sum, count, step}, distance).within(16368),
-                    std::clamp(500 + rise, 0.0, 16368.0))
-              << sum << " over " << count << " rows and " << step << " columns, " << distance
-              << " columns away";
-        }
-  EXPECT_EQ(extrapolated(500, {}, 9).within(16368), 500);
-}
-
 /// The parts cover every column of every row once, no more blocks than run at once take the last
 /// turn, and none of them takes longer than a whole row.
 TEST(RowParts, CoverEveryRowOnce) {
@@ -175,14 +125,6 @@ TEST(RowParts, CoverEveryRowOnce) {
     ASSERT_EQ(row, rows) << what;
     ASSERT_EQ(column, 0) << what;
   }
-}
-
-/// 1080p with 128 disparities on a card with 132 multiprocessors.
-TEST(RowParts, FillTheLastTurn) {
-  const RowParts parts = parts_of_rows(1080, 1920, 128, 256, 264);
-  EXPECT_EQ(parts.whole_rows, 1056);
-  EXPECT_EQ(parts.parts, 5);
-  EXPECT_EQ(parts.columns, 384);
 }
 
 }  // namespace

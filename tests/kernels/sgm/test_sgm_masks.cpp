@@ -4,7 +4,6 @@
 
 #include "cuda/sgm/backend.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::test {
@@ -76,33 +75,6 @@ TEST_P(SgmMasks, MakeMarkedNumbersUnknown) {
   });
 }
 
-/// Returns the output of SgmStereo with these masks, by the definitions of the stages.
-SgmOutput masked_output(const SgmCase& test, const SgmInput& input, const Mask* left_mask,
-                        const Mask* right_mask) {
-  const auto luminance = [](const FrameLayout& layout, const Placement& placement,
-                            const std::vector<std::uint8_t>& block) {
-    return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
-  };
-  const Luminances left = luminance(test.layout, test.left, input.left);
-  const Luminances right = luminance(test.right_layout, test.right, input.right);
-  DefinedHistory history;
-  const DefinedStereo stereo = defined_stereo(
-      StageConfig(test.layout, test.parameters), test.parameters,
-      luminance(test.layout, test.left, input.left),
-      luminance(test.right_layout, test.right, input.right), history,
-      {left_mask ? &left_mask->marked : nullptr, right_mask ? &right_mask->marked : nullptr});
-
-  SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, SgmFrames::out_poison),
-                   std::vector<std::uint8_t>(test.confidence.bytes, SgmFrames::out_poison)};
-  put_rows(stereo.disparities,
-           frame_in(test.disparity_layout(), test.disparity, output.disparity.data()).planes[0]);
-  if (test.with_confidence)
-    put_rows(
-        stereo.confidence,
-        frame_in(test.confidence_layout(), test.confidence, output.confidence.data()).planes[0]);
-  return output;
-}
-
 /// Runs random cases, each with masks for both pictures, for one, and for none.
 TEST_P(SgmMasks, AreTheDefinitions) {
   on_device([](Device& device) {
@@ -125,11 +97,13 @@ TEST_P(SgmMasks, AreTheDefinitions) {
         const SgmFrames frames(device, test, input);
         frames.run(stereo);
         device.finish();
-        ASSERT_EQ(difference(test,
-                             masked_output(test, input, has_left ? &left : nullptr,
-                                           has_right ? &right : nullptr),
-                             frames.output()),
-                  "")
+        DefinedHistory history;
+        const DefinedMasks masks{has_left ? &left.marked : nullptr,
+                                 has_right ? &right.marked : nullptr};
+        ASSERT_EQ(
+            difference(test, defined_output(test, input, SgmFrames::out_poison, history, masks),
+                       frames.output()),
+            "")
             << has_left << has_right;
       }
     });

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cuda/sgm/backend.h"
-#include "tests/kernels/common/new_calls.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
 

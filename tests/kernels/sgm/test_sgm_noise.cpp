@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tests what the definition of the stages under noise does not say by itself: that the noise in use
-// is near the true one and does not pump, and that maps of noisy pictures become truer.
+// is near the true one and does not pump, and that CUDA's arithmetic is exact.
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "cuda/sgm/noise.h"
 #include "cuda/sgm/noise/filter_arithmetic.h"
@@ -16,16 +15,6 @@ namespace cudavision::test {
 namespace {
 
 using namespace sgm;
-
-/// Adds noise that is nearly Gaussian, with a standard deviation of `levels`.
-void add_noise(std::vector<std::uint8_t>& bytes, double levels, Random& random) {
-  for (std::uint8_t& byte : bytes) {
-    int sum = 0;  // of twelve uniform numbers with a standard deviation of √(1/12) of 2000
-    for (int i = 0; i < 12; ++i)
-      sum += random.between(-1000, 1000);
-    byte = static_cast<std::uint8_t>(std::clamp(std::lround(byte + levels * sum / 2000), 0L, 255L));
-  }
-}
 
 TEST(Noise, RootsAreExact) {
   for (std::uint32_t number = 0; number < 300000; ++number) {
@@ -53,7 +42,7 @@ TEST(Noise, FilteredSamplesByFloatsAreExact) {
     return static_cast<std::uint32_t>(random.one_in(2) ? random.between(0, most)
                                                        : random.log_uniform(most));
   };
-  for (int i = 0; i < 2000000; ++i) {
+  for (int i = 0; i < 500000; ++i) {
     const std::uint32_t level = number(255), sum = number(25 * 255);
     const std::uint32_t noise = 2 + number(562500 - 2);
     std::uint32_t variance = number(10200000);
@@ -142,68 +131,6 @@ TEST_P(MeasuredNoise, IsNearAndStays) {
       const double measured = std::sqrt(first.variance) / NoiseLevel::per_level;
       const double expected = std::sqrt(std::max(0.0, levels * levels - 1.7));
       EXPECT_NEAR(measured, expected, 0.15 * expected) << "bars of " << bar_rows << " rows";
-    }
-  });
-}
-
-class NoisyPairs : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, NoisyPairs, both_devices(), device_name);
-
-Map filled_map(Device& device, const SgmCase& test, const SgmInput& input) {
-  const SgmOutput output = SgmRunner(device, test).run(input, 0xcd);
-  Map map(static_cast<std::size_t>(test.layout.width * test.layout.height));
-  std::memcpy(map.data(), output.disparity.data(), 2 * map.size());
-  return map;
-}
-
-/// Prints the table of docs/elements/stereo-accuracy.md for one seed.
-TEST_P(NoisyPairs, BecomeTruer) {
-  CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    struct Setting {
-      double levels;
-      double max_wrong, max_share;  ///< as means; the second one of what noise=0 gives
-    };
-    for (const Setting& setting : {Setting{3, 0.094, 0.96}, {5, 0.113, 0.9}, {10, 0.16, 0.8}}) {
-      double means[2] = {};
-      for (const Scene& scene : scenes) {
-        sgm::Parameters parameters;
-        parameters.disparities = scene.disparities;
-        parameters.fill_holes = true;
-        SgmInput input = input_of(scene, case_of(scene, parameters));
-        Random random(7);
-        add_noise(input.left, setting.levels, random);
-        add_noise(input.right, setting.levels, random);
-        const Map truth = picture_of(scene, "truth_x16").values;
-        for (const bool automatic : {false, true}) {
-          parameters.noise = automatic ? sgm::Parameters::automatic_noise : 0;
-          const Map map = filled_map(device, case_of(scene, parameters), input);
-          const Score score = score_of(truth, map, map, disparity_scale(parameters).invalid);
-          std::printf("noise of %g levels, %s, %s: %.4f, %.4f by more than 0.5\n", setting.levels,
-                      scene.name, automatic ? "measured" : "off", score.wrong_or_missing,
-                      score.wrong_by_half);
-          means[automatic] += score.wrong_or_missing / std::size(scenes);
-        }
-      }
-      std::printf("noise of %g levels: mean %.4f instead of %.4f\n", setting.levels, means[true],
-                  means[false]);
-      EXPECT_LE(means[true], setting.max_wrong);
-      EXPECT_LE(means[true], setting.max_share * means[false]);
-    }
-  });
-}
-
-/// Texture is not noise: the maps of these pictures stay as they are.
-TEST_P(NoisyPairs, KeepTheirMapsWithoutNoise) {
-  CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    for (const Scene& scene : scenes) {
-      sgm::Parameters parameters;
-      parameters.disparities = scene.disparities;
-      const Map map = matched(device, scene, parameters).disparities;
-      parameters.noise = 0;
-      EXPECT_TRUE(map == matched(device, scene, parameters).disparities) << scene.name;
     }
   });
 }

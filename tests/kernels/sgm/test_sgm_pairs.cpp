@@ -16,7 +16,8 @@ namespace {
 
 using namespace sgm;
 
-using Compatibility = sgm::Parameters::Compatibility;
+using Parameters = sgm::Parameters;
+using Compatibility = Parameters::Compatibility;
 
 class StereoPairs : public testing::TestWithParam<std::tuple<DeviceKind, Scene>> {
  protected:
@@ -76,17 +77,21 @@ TEST_P(StereoPairs, EqualDefinition) {
 
 TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
   on_device([](Device& device, const Scene& scene) {
-    sgm::Parameters parameters;
-    parameters.disparities = scene.disparities;
-    const Map holed = matched(device, scene, parameters).disparities;
-    parameters.fill_holes = true;
-    const Map filled = matched(device, scene, parameters).disparities;
-    const Map truth = picture_of(scene, "truth_x16").values;
-    ASSERT_EQ(truth.size(), filled.size());
-    const Score score = score_of(truth, holed, filled, disparity_scale(parameters).invalid);
+    const Score score = score_of(device, scene, {}, true);
     std::printf("%s: %s\n", scene.name, text_of(score).c_str());
     EXPECT_LE(score.wrong_or_missing, scene.max_wrong);
     EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
+  });
+}
+
+/// Texture is not noise: the maps of these pictures stay as they are.
+TEST_P(StereoPairs, KeepTheirMapsWithoutNoise) {
+  on_device([](Device& device, const Scene& scene) {
+    sgm::Parameters parameters;
+    parameters.disparities = scene.disparities;
+    const Map map = matched(device, scene, parameters).disparities;
+    parameters.noise = 0;
+    EXPECT_TRUE(map == matched(device, scene, parameters).disparities);
   });
 }
 
@@ -98,113 +103,91 @@ INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                                   "_" + std::get<1>(info.param).name;
                          });
 
-class SlantedSurfaces : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, SlantedSurfaces, both_devices(), device_name);
-
-/// Prints the tables of docs/elements/stereo-accuracy.md that have maps without slanted surfaces.
-TEST_P(SlantedSurfaces, MakeMapsTruer) {
-  CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    struct Setting {
-      const char* name;
-      int paths;
-      Config::Census census;
-      double max_wrong, max_wrong_by_half;  ///< as means over the pairs
-    };
-    const Setting settings[] = {
-        {"default", 4, Config::Census::automatic, 0.0672, 0.143},
-        {"8 paths", 8, Config::Census::automatic, 0.070, 0.148},
-        {"symmetric-9x7", 4, Config::Census::symmetric_9x7, 0.086, 0.165},
-    };
-    for (const Setting& setting : settings) {
-      Score means[2] = {};
-      for (const Scene& scene : scenes) {
-        const Map truth = picture_of(scene, "truth_x16").values;
-        Score scores[2];
-        for (const bool slanted : {false, true}) {
-          sgm::Parameters parameters;
-          parameters.disparities = scene.disparities;
-          parameters.paths = setting.paths;
-          parameters.census = setting.census;
-          parameters.slanted_surfaces = slanted;
-          const Map holed = matched(device, scene, parameters).disparities;
-          parameters.fill_holes = true;
-          const Map filled = matched(device, scene, parameters).disparities;
-          scores[slanted] = score_of(truth, holed, filled, disparity_scale(parameters).invalid);
-          means[slanted].wrong_or_missing += scores[slanted].wrong_or_missing / std::size(scenes);
-          means[slanted].wrong_by_half += scores[slanted].wrong_by_half / std::size(scenes);
-          std::printf("%s, %s, %s: %s\n", setting.name, scene.name, slanted ? "slanted" : "without",
-                      text_of(scores[slanted]).c_str());
-        }
-        EXPECT_LE(scores[true].wrong_or_missing, scores[false].wrong_or_missing + 0.002)
-            << setting.name << ", " << scene.name;
-        EXPECT_LE(scores[true].wrong_by_half, scores[false].wrong_by_half + 0.002)
-            << setting.name << ", " << scene.name;
-      }
-      std::printf("%s: mean %.4f, %.4f by more than 0.5; without %.4f, %.4f\n", setting.name,
-                  means[true].wrong_or_missing, means[true].wrong_by_half,
-                  means[false].wrong_or_missing, means[false].wrong_by_half);
-      EXPECT_LE(means[true].wrong_or_missing, setting.max_wrong);
-      EXPECT_LE(means[true].wrong_by_half, setting.max_wrong_by_half);
-    }
-  });
-}
-
-/* The presets of cudasgmstereo, and still scenes: these tests print the tables of
- * docs/elements/stereo-accuracy.md */
-
-struct Preset {
+/// A setting, the largest errors that it may have as means over the pairs, and how far they may be
+/// from those of the setting before.
+struct Setting {
   const char* name;
-  int speckle_size, confidence_threshold;
-  bool fill_holes, refine, slanted_surfaces;
-  // The largest shares, as means over the pairs.
-  double max_wrong_or_missing, max_off_by_one;
+  Change change;
+  double max_wrong, max_wrong_by_half, max_off_by_one;
+  bool fills = false;    ///< wrong pixels are counted with fill_holes, and others without
+  double noise = 0;      ///< added to the pictures, in levels
+  double max_more = 1;   ///< wrong pixels of each pair, beyond those of the setting before
+  double max_share = 2;  ///< of the wrong pixels of the setting before
 };
 
-/// check_stereo_presets.cpp tests that the element's presets have these values.
-constexpr Preset presets[] = {
-    {"fast", 0, 0, false, false, false, 0.140, 0.052},
-    {"balanced", 100, 0, false, true, true, 0.137, 0.035},
-    {"accurate", 100, 60, false, true, true, 0.176, 0.021},
-    {"dense", 100, 20, true, true, true, 0.066, 0.066},
+void fill(Parameters& p) {
+  p.fill_holes = true, p.noise = 0;
+}
+void fill_with_measured_noise(Parameters& p) {
+  p.fill_holes = true;
+}
+
+const Setting settings_of_pairs[] = {
+    {"without slanted surfaces", [](Parameters& p) { p.slanted_surfaces = false; }, 1, 1, 1, true},
+    {"default", [](Parameters&) {}, 0.0672, 0.143, 1, true, 0, 0.002},
+    {"8 paths without slanted surfaces",
+     [](Parameters& p) { p.paths = 8, p.slanted_surfaces = false; }, 1, 1, 1, true},
+    {"8 paths", [](Parameters& p) { p.paths = 8; }, 0.070, 0.148, 1, true, 0, 0.002},
+    {"symmetric-9x7 without slanted surfaces",
+     [](Parameters& p) { p.census = Config::Census::symmetric_9x7, p.slanted_surfaces = false; }, 1,
+     1, 1, true},
+    {"symmetric-9x7", [](Parameters& p) { p.census = Config::Census::symmetric_9x7; }, 0.086, 0.165,
+     1, true, 0, 0.002},
+    // The presets. check_stereo_presets.cpp tests that the element's presets have these values.
+    {"fast", [](Parameters& p) { p.speckle_size = 0, p.refine = p.slanted_surfaces = false; },
+     0.140, 1, 0.052},
+    {"balanced", [](Parameters& p) { p.speckle_size = 100; }, 0.137, 1, 0.035},
+    {"accurate", [](Parameters& p) { p.speckle_size = 100, p.confidence_threshold = 60; }, 0.176, 1,
+     0.021},
+    {"dense",
+     [](Parameters& p) { p.speckle_size = 100, p.confidence_threshold = 20, p.fill_holes = true; },
+     0.066, 1, 0.066},
+    {"noise of 3 levels, off", fill, 1, 1, 1, false, 3},
+    {"noise of 3 levels, measured", fill_with_measured_noise, 0.094, 1, 1, false, 3, 1, 0.96},
+    {"noise of 5 levels, off", fill, 1, 1, 1, false, 5},
+    {"noise of 5 levels, measured", fill_with_measured_noise, 0.113, 1, 1, false, 5, 1, 0.9},
+    {"noise of 10 levels, off", fill, 1, 1, 1, false, 10},
+    {"noise of 10 levels, measured", fill_with_measured_noise, 0.16, 1, 1, false, 10, 1, 0.8},
 };
 
-class StereoPresets : public EitherDevice {};
+class StereoSettings : public EitherDevice {};
 
-INSTANTIATE_TEST_SUITE_P(Devices, StereoPresets, both_devices(), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, StereoSettings, both_devices(), device_name);
 
-TEST_P(StereoPresets, AreAsTrueAsTheyWere) {
+/// Prints the tables of docs/elements/stereo-accuracy.md that are not about time.
+TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
   CUDAVISION_NEEDS_PAIRS();
   on_device([](Device& device) {
-    for (const Preset& preset : presets) {
-      double wrong_or_missing = 0, off_by_one = 0;
-      for (const Scene& scene : scenes) {
-        sgm::Parameters parameters;
-        parameters.disparities = scene.disparities;
-        parameters.speckle_size = preset.speckle_size;
-        parameters.confidence_threshold = preset.confidence_threshold;
-        parameters.fill_holes = preset.fill_holes;
-        parameters.refine = preset.refine;
-        parameters.slanted_surfaces = preset.slanted_surfaces;
-        const Map map = matched(device, scene, parameters).disparities;
-        const Score score = score_of(picture_of(scene, "truth_x16").values, map, map,
-                                     disparity_scale(parameters).invalid);
-        std::printf(
-            "%s, %s: %.4f wrong or missing; %.4f known, of these %.3f pixels off on average, "
-            "%.4f more than 0.5, %.4f more than 1, %.4f more than 2\n",
-            preset.name, scene.name, score.wrong_or_missing, score.known, score.mean_error,
-            score.off[0], score.off[1], score.off[2]);
-        wrong_or_missing += score.wrong_or_missing / std::size(scenes);
-        off_by_one += score.off[1] / std::size(scenes);
+    constexpr double pairs = std::size(scenes);
+    std::vector<Score> before(std::size(scenes), Score{1, 1, 0, 0, {}});
+    double mean_before = 1;
+    for (const Setting& setting : settings_of_pairs) {
+      SCOPED_TRACE(setting.name);
+      Parameters parameters;
+      setting.change(parameters);
+      double wrong = 0, wrong_by_half = 0, off_by_one = 0;
+      for (std::size_t i = 0; i < std::size(scenes); ++i) {
+        const Score score = score_of(device, scenes[i], parameters, setting.fills, setting.noise);
+        std::printf("%s, %s: %s\n", setting.name, scenes[i].name, text_of(score).c_str());
+        EXPECT_LE(score.wrong_or_missing, before[i].wrong_or_missing + setting.max_more);
+        EXPECT_LE(score.wrong_by_half, before[i].wrong_by_half + setting.max_more);
+        before[i] = score;
+        wrong += score.wrong_or_missing / pairs;
+        wrong_by_half += score.wrong_by_half / pairs;
+        off_by_one += score.off[1] / pairs;
       }
-      std::printf("%s: mean %.4f wrong or missing, %.4f of the known ones wrong\n", preset.name,
-                  wrong_or_missing, off_by_one);
-      EXPECT_LE(wrong_or_missing, preset.max_wrong_or_missing) << preset.name;
-      EXPECT_LE(off_by_one, preset.max_off_by_one) << preset.name;
+      std::printf("%s: mean %.4f wrong or missing, %.4f by more than 0.5; %.4f of the known ones\n",
+                  setting.name, wrong, wrong_by_half, off_by_one);
+      EXPECT_LE(wrong, setting.max_wrong);
+      EXPECT_LE(wrong_by_half, setting.max_wrong_by_half);
+      EXPECT_LE(off_by_one, setting.max_off_by_one);
+      EXPECT_LE(wrong, setting.max_share * mean_before);
+      mean_before = wrong;
     }
   });
 }
+
+/* Still scenes: this test prints a table of docs/elements/stereo-accuracy.md */
 
 /// The changes from frame to frame in a scene where nothing moves.
 struct Unrest {

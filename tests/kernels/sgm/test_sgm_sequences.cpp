@@ -181,23 +181,6 @@ class Walls {
   int place_ = 0;
 };
 
-TEST_P(SgmOverTime, SmallStepsAreSmoothed) {
-  on_device([](Device& device) {
-    Parameters parameters = plain();
-    parameters.temporal_alpha = 0.25;
-    Walls walls(device, parameters);
-    const int before = walls.match(true_disparity);
-    ASSERT_EQ(before, 16 * true_disparity);
-    // A quarter of the way, rounded: 4, then 3 of the 12 that remain, 2 of 9, 2 of 7.
-    EXPECT_EQ(walls.match(true_disparity + 1), before + 4);
-    EXPECT_EQ(walls.match(true_disparity + 1), before + 7);
-    EXPECT_EQ(walls.match(true_disparity + 1), before + 9);
-    EXPECT_EQ(walls.match(true_disparity + 1), before + 11);
-    // A larger step than temporal_delta is taken at once.
-    EXPECT_EQ(walls.match(true_disparity + 3), before + 48);
-  });
-}
-
 TEST_P(SgmOverTime, UnknownPixelsKeepTheirDisparityForSomeFrames) {
   on_device([](Device& device) {
     Parameters parameters = plain();
@@ -256,25 +239,6 @@ TEST_P(SgmOverTime, OtherScenesAndRestartsForget) {
     parameters.confidence_threshold = 3;
     walls.stereo().set_parameters(parameters);
     expect_held(true, 2);
-  });
-}
-
-TEST_P(SgmOverTime, FilledHolesAreNotKept) {
-  on_device([](Device& device) {
-    Parameters parameters = plain();
-    parameters.temporal_persistence = 1;
-    parameters.fill_holes = true;
-    Walls walls(device, parameters);
-    walls.match(true_disparity - 3);
-    // A disparity that was measured is better than the filling, for one frame.
-    EXPECT_EQ(walls.match(true_disparity, true), 16 * (true_disparity - 3));
-    EXPECT_EQ(walls.confidence(), 0);
-    const int filled = walls.match(true_disparity, true);
-    EXPECT_NE(filled, 16 * (true_disparity - 3));
-    EXPECT_GE(filled, 0);
-    // The filling is not kept: it follows that of the next frame.
-    EXPECT_NE(walls.match(true_disparity + 4, true), filled);
-    EXPECT_EQ(walls.unknown(), 0);
   });
 }
 

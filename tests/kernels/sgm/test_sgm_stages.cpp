@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
-// device with the definition, and on the CUDA device with the CPU device.
+// device with the definition, and on the CUDA device with the CPU device. Also at widths around
+// those of the kernels' tiles, vectors and segments, at any alignment of maps and pictures, and for
+// maps that random cases seldom have.
 
 #include <tbb/task_arena.h>
+
+#include <limits>
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
@@ -19,6 +23,14 @@ using namespace sgm;
 
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
+void expect_equal_devices(Device& cpu, Device& cuda, const SgmStageCase& test) {
+  SCOPED_TRACE(describe(test));
+  for (const SgmStageGroup& group : sgm_stage_groups)
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, group.run(cpu, test, filling), group.run(cuda, test, filling)),
+                "");
+}
+
 /// Tests of a share of the random cases.
 class SgmStageCases : public CaseShares {
  protected:
@@ -30,20 +42,15 @@ class SgmStageCases : public CaseShares {
     });
   }
 };
-class SgmStagesOverTime : public SgmStageCases {};
-class SlantedSgmStages : public SgmStageCases {};
-class NoiseSgmStages : public SgmStageCases {};
 INSTANTIATE_TEST_SUITE_P(Shares, SgmStageCases, CaseShares::all());
-INSTANTIATE_TEST_SUITE_P(Shares, SgmStagesOverTime, CaseShares::all());
-INSTANTIATE_TEST_SUITE_P(Shares, SlantedSgmStages, CaseShares::all());
-INSTANTIATE_TEST_SUITE_P(Shares, NoiseSgmStages, CaseShares::all());
 
 TEST_P(SgmStageCases, CpuEqualsDefinition) {
   for_each_case([](const SgmStageCase& test) {
     const auto device = make_cpu_device();
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, defined_stages(test, filling), run_stages(*device, test, filling)),
-                "");
+    for (const SgmStageGroup& group : sgm_stage_groups)
+      for (const std::uint8_t filling : {poison, other_poison})
+        ASSERT_EQ(difference(test, group.defined(test, filling), group.run(*device, test, filling)),
+                  "");
   });
 }
 
@@ -51,93 +58,7 @@ TEST_P(SgmStageCases, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
-  for_each_case([&](const SgmStageCase& test) {
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, run_stages(*cpu, test, filling), run_stages(*cuda, test, filling)),
-                "");
-  });
-}
-
-TEST_P(SgmStagesOverTime, CpuEqualsDefinition) {
-  for_each_case([](const SgmStageCase& test) {
-    const auto device = make_cpu_device();
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, defined_stages_over_time(test, filling),
-                           run_stages_over_time(*device, test, filling)),
-                "");
-  });
-}
-
-TEST_P(SgmStagesOverTime, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for_each_case([&](const SgmStageCase& test) {
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, run_stages_over_time(*cpu, test, filling),
-                           run_stages_over_time(*cuda, test, filling)),
-                "");
-  });
-}
-
-TEST_P(SlantedSgmStages, CpuEqualsDefinition) {
-  for_each_case([](const SgmStageCase& test) {
-    const auto device = make_cpu_device();
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, defined_slanted_stages(test, filling),
-                           run_slanted_stages(*device, test, filling)),
-                "");
-  });
-}
-
-TEST_P(SlantedSgmStages, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for_each_case([&](const SgmStageCase& test) {
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, run_slanted_stages(*cpu, test, filling),
-                           run_slanted_stages(*cuda, test, filling)),
-                "");
-  });
-}
-
-TEST_P(NoiseSgmStages, CpuEqualsDefinition) {
-  for_each_case([](const SgmStageCase& test) {
-    const auto device = make_cpu_device();
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, defined_noise_stages(test, filling),
-                           run_noise_stages(*device, test, filling)),
-                "");
-  });
-}
-
-TEST_P(NoiseSgmStages, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for_each_case([&](const SgmStageCase& test) {
-    for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, run_noise_stages(*cpu, test, filling),
-                           run_noise_stages(*cuda, test, filling)),
-                "");
-  });
-}
-
-TEST_P(NoiseSgmStages, CudaInBandsEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for_each_case([&](const SgmStageCase& test) {
-    const auto expected = run_noise_stages(*cpu, test, poison);
-    const int height = test.config.height;
-    for (const int bands : {2, 3, height}) {
-      const int band_rows = (height + bands - 1) / bands;
-      ASSERT_EQ(
-          difference(test, expected, run_noise_stages_in_bands(*cuda, test, band_rows, poison)), "")
-          << "in bands of " << band_rows << " rows";
-    }
-  });
+  for_each_case([&](const SgmStageCase& test) { expect_equal_devices(*cpu, *cuda, test); });
 }
 
 /// The last band often has fewer rows than the others, and a band of one row has no other rows for
@@ -149,138 +70,249 @@ TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
     const auto cpu = make_cpu_device();
     for_each_case([&](const SgmStageCase& test) {
       const auto expected = run_matching(*cpu, *make_stages_cpu(*cpu, test.config), test, poison);
+      const auto under_noise = run_noise_stages(*cpu, test, poison);
       const int height = test.config.height;
       for (const int bands : {2, 3, height}) {
         const int band_rows = (height + bands - 1) / bands;
+        SCOPED_TRACE("in bands of " + std::to_string(band_rows) + " rows");
         const auto stages = make_stages_in_bands_cuda(*cuda, test.config, band_rows);
         for (int repetition = 0; repetition < 2; ++repetition)
           ASSERT_EQ(difference(test, expected, run_matching(*cuda, *stages, test, poison)), "")
-              << "in bands of " << band_rows << " rows, repetition " << repetition;
+              << "repetition " << repetition;
+        ASSERT_EQ(difference(test, under_noise,
+                             run_noise_stages_in_bands(*cuda, test, band_rows, poison)),
+                  "");
       }
     });
   }
 }
 
-/// A picture of random levels below `contrast`, and the CPU's stages for it.
-struct RandomPicture {
-  RandomPicture(Random& random, int width, int height, int disparities, int contrast) {
-    config.width = width;
-    config.height = height;
-    config.bits = 8;
-    config.disparities = disparities;
-    for (std::int64_t i = 0; i < config.pixels(); ++i) {
-      levels.push_back(static_cast<std::uint16_t>(random.between(0, contrast - 1)));
-      bytes.push_back(static_cast<std::uint8_t>(levels.back()));
+TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  Random random(11);
+  for (const int width : {1,  2,   3,   4,   7,   8,   9,   30,   31,   32,   33,   63,  64,
+                          65, 120, 127, 128, 129, 136, 260, 2040, 2047, 2048, 2049, 2056})
+    for (const int height : {1, 2, 8, 17, 33, 70}) {
+      if (width * height > (settings().small ? 600 : 2056 * 17))
+        continue;
+      Parameters parameters = few_disparities();
+      parameters.disparities = 32 * random.between(1, 6);
+      parameters.minimum = random.one_in(2) ? 0 : random.between(-40, 40);
+      SgmStageCase test = sgm_stage_case_of(gray_layout(width, height, random.one_in(3) ? 10 : 8),
+                                            parameters, random);
+      test.noise_penalties = penalties_for(parameters);
+      test.map_offset = random.one_in(2) ? 0 : random.between(1, 7);
+      expect_equal_devices(*cpu, *cuda, test);
+      if (HasFatalFailure())
+        return;
     }
-    plane.rows = {bytes.data(), width, height, width};
-    plane.width = width;
-    stages = make_stages_cpu(*device, config);
-  }
+}
 
-  std::unique_ptr<Device> device = make_cpu_device();
+/// Pictures of few rows, which many blocks share: each selects the winners of a part of a row.
+TEST(SgmTiles, WinnersOfPartsOfRowsEqualThoseOfTheCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for (const int width : {385, 400, 641, 1030, 2049, 2600})
+    for (const int disparities : {64, 128, 224, 256})
+      for (const int paths : {4, 8})
+        for (const int minimum : {-150, 0, 33}) {
+          Parameters parameters;
+          parameters.disparities = disparities;
+          parameters.minimum = minimum;
+          parameters.paths = paths;
+          const SgmCase test =
+              plain_sgm_case(gray_layout(width, 3), parameters, Content::natural, 5);
+          const SgmInput input = input_block(test);
+          EXPECT_EQ(difference(test, SgmRunner(*cpu, test).run(input, 0),
+                               SgmRunner(*cuda, test).run(input, 0)),
+                    "")
+              << describe(test);
+        }
+}
+
+/// A picture of random levels below `contrast` on a device, and the stages for it.
+struct RandomPicture {
+  RandomPicture(Device& device, Random& random, int width, int height, int disparities,
+                int contrast)
+      : config(config_of(width, height, disparities)),
+        bytes(bytes_below(contrast, random)),
+        levels(bytes.begin(), bytes.end()),
+        block(device, bytes),
+        plane{{block.data(), width, height, width}, width, 8, 0},
+        stages(make_stages(device, config)) {}
+
   StageConfig config;
-  Luminances levels;
   std::vector<std::uint8_t> bytes;
+  Luminances levels;
+  DeviceBlock<std::uint8_t> block;
   SamplePlane plane;
   std::unique_ptr<Stages> stages;
-};
 
-/// The CPU splits a map into as many bands as there are threads. Regions touch the seams between
-/// bands, cross them several times, or cross all of them.
-TEST(SgmStages, SpecklesInAnyNumberOfBandsAreTheDefinitions) {
-  const auto device = make_cpu_device();
-  Random random(4);
-  for (const auto& [width, height] :
-       {std::pair{1, 1}, {1, 40}, {40, 1}, {7, 40}, {8, 23}, {9, 24}, {67, 31}, {300, 20}}) {
+  static StageConfig config_of(int width, int height, int disparities) {
     StageConfig config;
     config.width = width;
     config.height = height;
-    for (const auto& [name, map] : speckle_maps(random, width, height)) {
-      for (const int size :
-           {1, 2, 9, height - 1, height, width * height / 2, width * height - 1, width * height}) {
-        if (size < 1)
-          continue;
-        const Map expected = defined_without_speckles(config, map, size, 5);
-        for (const int bands : {1, 2, 3, 7, 64})
-          tbb::task_arena(bands).execute([&] {
-            const auto stages = make_stages_cpu(*device, config);
-            // The second time, the scratch memory holds what the first time left there.
-            for (int repetition = 0; repetition < 2; ++repetition) {
-              Map ours = map;
-              stages->run(RemoveSpeckles{size, 5, ours.data()});
-              ASSERT_EQ(ours, expected) << name << ", " << width << "×" << height << ", regions of "
-                                        << size << ", " << bands << " bands";
-            }
-          });
-        if (HasFatalFailure())
-          return;
-      }
-    }
+    config.disparities = disparities;
+    return config;
   }
+
+ private:
+  std::vector<std::uint8_t> bytes_below(int contrast, Random& random) const {
+    std::vector<std::uint8_t> all(static_cast<std::size_t>(config.pixels()));
+    for (std::uint8_t& byte : all)
+      byte = static_cast<std::uint8_t>(random.between(0, contrast - 1));
+    return all;
+  }
+};
+
+class SgmStages : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SgmStages, both_devices(), device_name);
+
+/// The CPU splits a map into as many bands as there are threads, and CUDA into tiles. Regions touch
+/// the seams, cross them several times, or cross all of them.
+TEST_P(SgmStages, SpecklesAreTheDefinitions) {
+  CUDAVISION_NEEDS_PIXELS(1 << 15);
+  on_device([](Device& device) {
+    Random random(4);
+    const bool cpu = device.kind() == DeviceKind::cpu;
+    for (const auto& [width, height] : {std::pair{1, 1},
+                                        {1, 40},
+                                        {40, 1},
+                                        {7, 40},
+                                        {9, 24},
+                                        {31, 33},
+                                        {32, 32},
+                                        {65, 97},
+                                        {300, 20}}) {
+      const StageConfig config = RandomPicture::config_of(width, height, 64);
+      for (const auto& [name, map] : speckle_maps(random, width, height))
+        for (const int size :
+             {1, 2, 9, 32, 1023, 1024, 1025, height - 1, height, width * height / 2,
+              width * height - 1, width * height, std::numeric_limits<int>::max()}) {
+          if (size < 1)
+            continue;
+          const Map expected = defined_without_speckles(config, map, size, 5);
+          for (const int bands : cpu ? std::vector{1, 2, 3, 7, 64} : std::vector{1})
+            tbb::task_arena(bands).execute([&] {
+              const auto stages = make_stages(device, config);
+              // The second time, the scratch memory holds what the first time left there.
+              for (int repetition = 0; repetition < 2; ++repetition) {
+                const DeviceBlock<std::uint16_t> ours(device, map);
+                stages->run(RemoveSpeckles{size, 5, ours.data()});
+                ASSERT_EQ(ours.values(), expected)
+                    << name << ", " << width << "×" << height << ", regions of " << size << ", "
+                    << bands << " bands";
+              }
+            });
+          if (HasFatalFailure())
+            return;
+        }
+    }
+  });
 }
 
 /// The random cases have few pictures of few levels, in which slopes and curvatures are small.
-TEST(SgmStages, CensusOfFewAndManyLevelsIsTheDefinitions) {
-  Random random(1);
-  for (const int contrast : {2, 8, 40, 256})
-    for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {40, 30}}) {
-      RandomPicture picture(random, width, height, 64, contrast);
-      std::vector<std::uint32_t> features(picture.levels.size());
-      picture.stages->census(picture.plane, features.data());
-      const auto defined = defined_census(picture.config, picture.levels);
-      ASSERT_EQ(std::vector<std::uint64_t>(features.begin(), features.end()), defined)
-          << width << "×" << height << " with " << contrast << " levels";
-    }
+TEST_P(SgmStages, CensusOfFewAndManyLevelsIsTheDefinitions) {
+  on_device([](Device& device) {
+    Random random(1);
+    for (const int contrast : {2, 8, 40, 256})
+      for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {40, 30}}) {
+        const RandomPicture picture(device, random, width, height, 64, contrast);
+        const DeviceBlock<std::uint32_t> block(device,
+                                               std::vector<std::uint32_t>(picture.levels.size()));
+        picture.stages->census(picture.plane, block.data());
+        const auto features = block.values();
+        ASSERT_EQ(std::vector<std::uint64_t>(features.begin(), features.end()),
+                  defined_census(picture.config, picture.levels))
+            << width << "×" << height << " with " << contrast << " levels";
+      }
+  });
 }
 
-TEST(SgmStages, MediansOfNearAndFarNumbersAreTheDefinitions) {
-  Random random(2);
-  for (int i = 0; i < 40; ++i) {
-    const int disparities = 32 * random.between(1, 32), largest = 16 * (disparities - 1) + 8;
-    const int range = random.one_in(2) ? largest : random.between(0, 40);
-    const int base = random.between(0, largest - range);
-    RandomPicture picture(random, 37, 20, disparities, random.one_in(2) ? 256 : 40);
-    Map map(picture.levels.size()), refined(map.size());
-    for (std::uint16_t& number : map)
-      number =
-          random.one_in(4) ? unknown : static_cast<std::uint16_t>(base + random.between(0, range));
-    picture.stages->run(Refine{picture.plane, map.data(), refined.data()});
-    ASSERT_EQ(refined, defined_refinement(picture.config, picture.levels, map))
-        << disparities << " disparities, numbers from " << base << " to " << base + range;
-  }
+/// Compares Refine with its definition, for numbers that number(i) gives.
+void expect_refinement(Device& device, Random& random, int width, int height,
+                       const std::string& what, const std::function<int(std::size_t i)>& number) {
+  const RandomPicture picture(device, random, width, height, 1024, random.one_in(2) ? 256 : 40);
+  Map numbers(picture.levels.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = random.one_in(5) ? unknown
+                                  : static_cast<std::uint16_t>(std::clamp(number(i), 0, 16 * 1023));
+  const DeviceBlock<std::uint16_t> map(device, numbers), refined(device, numbers);
+  picture.stages->run(Refine{picture.plane, map.data(), refined.data()});
+  ASSERT_EQ(refined.values(), defined_refinement(picture.config, picture.levels, numbers))
+      << what << ", " << width << "×" << height;
+}
+
+/// Few and many different numbers, and numbers close together, also at both ends of their range,
+/// with some far from these, so that the bisections of Refine begin with steps of any size.
+TEST_P(SgmStages, MediansOfAnyNumbersAreTheDefinitions) {
+  CUDAVISION_NEEDS_PIXELS(1 << 15);
+  on_device([](Device& device) {
+    Random random(13);
+    for (const int distinct : {1, 2, 3, 64, 65, 511, 512, 1023, 1024, 1025, 2000, 16000})
+      for (const auto& [width, height] : {std::pair{40, 40}, {70, 45}})
+        expect_refinement(device, random, width, height, std::to_string(distinct) + " numbers",
+                          [&](std::size_t i) {
+                            return distinct == 16000 ? random.between(0, distinct)
+                                                     : 7 + 8 * (static_cast<int>(i) * 7 % distinct);
+                          });
+    for (const int base : {0, 3, 15, 16, 17, 8000, 16335, 16350, 16351, 16352, 16368})
+      for (const int step : {1, 14, 15, 16, 17, 31, 32, 33, 127, 128, 300})
+        for (const int far : {0, 1, 4})
+          expect_refinement(device, random, 70, 37,
+                            std::to_string(base) + " ± " + std::to_string(step) + ", " +
+                                std::to_string(far) + " of 8 elsewhere",
+                            [&](std::size_t) {
+                              return random.between(0, 7) < far
+                                         ? random.between(0, 16368)
+                                         : base + step * random.between(-1, 1);
+                            });
+  });
 }
 
 /// Every number, last number, age and outcome.
-TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
-  constexpr int numbers = 36;
-  const auto number_of = [](int i) {
-    return i == numbers - 1 ? unknown : static_cast<std::uint16_t>(i * i * 14);
-  };
-  for (const int weight : {1, 77, 128, 255, 256})
-    for (const int max_step : {0, 13, 14, 16384})
-      for (const int persistence : {0, 1, 2, 255}) {
-        Random random(3);
-        RandomPicture picture(random, 6 * numbers, numbers, 1024, 256);
-        Map map, measured, last;
-        std::vector<std::uint8_t> ages;
-        for (int y = 0; y < numbers; ++y)
-          for (int x = 0; x < 6 * numbers; ++x) {
-            map.push_back(number_of(y));
-            measured.push_back(x % 2 == 0 ? map.back() : unknown);
-            last.push_back(number_of(x / 6));
-            constexpr std::uint8_t all_ages[] = {0, 1, 254};
-            ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
-          }
-        DefinedHistory defined{last, {ages.begin(), ages.end()}};
-        defined.is_new_scene = false;
-        const TemporalFilter filter{weight, max_step, persistence};
-        const Map expected = defined_over_time(map, measured, filter, defined);
-        const std::uint32_t area_change = 0;
-        picture.stages->run(FilterOverTime{
-            map.data(), measured.data(), filter, {last.data(), ages.data(), &area_change}});
-        ASSERT_EQ(last, expected) << weight << "/256 within " << max_step << " for " << persistence;
-        ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
+TEST_P(SgmStages, FilterOverTimeIsTheDefinitions) {
+  on_device([](Device& device) {
+    constexpr int numbers = 36;
+    const auto number_of = [](int i) {
+      return i == numbers - 1 ? unknown : static_cast<std::uint16_t>(i * i * 14);
+    };
+    Map map, measured, last;
+    std::vector<std::uint8_t> ages;
+    for (int y = 0; y < numbers; ++y)
+      for (int x = 0; x < 6 * numbers; ++x) {
+        map.push_back(number_of(y));
+        measured.push_back(x % 2 == 0 ? map.back() : unknown);
+        last.push_back(number_of(x / 6));
+        constexpr std::uint8_t all_ages[] = {0, 1, 254};
+        ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
       }
+    const auto stages = make_stages(device, RandomPicture::config_of(6 * numbers, numbers, 1024));
+    const DeviceBlock<std::uint16_t> from(device, map), known(device, measured);
+    const DeviceBlock<std::uint32_t> area_change(device, {0});
+    for (const int weight : {1, 77, 128, 255, 256})
+      for (const int max_step : {0, 13, 14, 16384})
+        for (const int persistence : {0, 1, 2, 255}) {
+          const TemporalFilter filter{weight, max_step, persistence};
+          DefinedHistory defined{last, {ages.begin(), ages.end()}};
+          defined.is_new_scene = false;
+          const Map expected = defined_over_time(map, measured, filter, defined);
+          const DeviceBlock<std::uint16_t> history(device, last);
+          const DeviceBlock<std::uint8_t> history_ages(device, ages);
+          stages->run(FilterOverTime{from.data(),
+                                     known.data(),
+                                     filter,
+                                     {history.data(), history_ages.data(), area_change.data()}});
+          ASSERT_EQ(history.values(), expected)
+              << weight << "/256 within " << max_step << " for " << persistence;
+          const auto our_ages = history_ages.values();
+          ASSERT_EQ(std::vector<int>(our_ages.begin(), our_ages.end()), defined.ages);
+        }
+  });
 }
 
 TEST(SgmPenalties, AreTheFormula) {

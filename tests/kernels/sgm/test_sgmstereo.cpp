@@ -38,14 +38,10 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) {
        p.speckle_size = 0, p.disparities = 1024, p.census = Census::neighbours_9x7;
      }},
-    {"TwoByTwo", "RGB", 2, 2, Content::random,
-     [](Parameters& p) { p.speckle_size = 0, p.fill_holes = true; }},
     {"OneRow", "GRAY8", 999, 1, Content::random,
      [](Parameters& p) { p.speckle_size = 0, p.median = false; }},
     {"OneColumn", "GRAY8", 1, 999, Content::random,
      [](Parameters& p) { p.speckle_size = 0, p.median = false; }},
-    {"OneRowLibsgm", "GRAY8", 333, 1, Content::random,
-     [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
     {"WidestRow", "GRAY8", 65535, 1, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"HighestColumn", "GRAY8", 1, 65535, Content::natural,
      [](Parameters& p) { p.disparities = 32, p.speckle_size = 0, p.median = false; }},
@@ -65,8 +61,6 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.noise = 5, p.p1 = 57, p.p2 = 60; }},
     {"NoiseOfOnePixel", "GRAY8", 1, 1, Content::random,
      [](Parameters& p) { p.noise = 5, p.speckle_size = 0; }},
-    {"NoiseOfOneRow", "GRAY16", 999, 1, Content::random,
-     [](Parameters& p) { p.noise = 5, p.speckle_size = 0, p.median = false; }},
     {"NoiseOfOneColumn", "GRAY8", 1, 999, Content::random,
      [](Parameters& p) { p.noise = 5, p.speckle_size = 0, p.median = false; }},
     {"NoiseOfEightPaths", "P010", 211, 33, Content::natural,
@@ -81,8 +75,6 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.minimum = -2047, p.compatibility = Compatibility::libsgm; }},
     {"MostDisparities", "GRAY8", 1100, 3, Content::random,
      [](Parameters& p) { p.disparities = 1024, p.median = false; }},
-    {"MinimumBeforeZero", "GRAY8", 211, 33, Content::natural,
-     [](Parameters& p) { p.minimum = -64; }},
     {"RightOfTheRightPicture", "GRAY8", 90, 25, Content::natural,
      [](Parameters& p) { p.minimum = -150, p.disparities = 64; }},
     {"LeftOfTheRightPicture", "P010", 90, 25, Content::natural,
@@ -90,11 +82,6 @@ const Extreme<Change> extremes[] = {
     // Extreme penalties, with the largest costs and sums.
     {"LargestPenalties32", "GRAY8", 90, 45, Content::random,
      [](Parameters& p) { p.paths = 8, p.p1 = 222, p.p2 = 223, p.adaptive_p2 = false; }},
-    {"LargestPenalties31", "GRAY8", 90, 45, Content::random,
-     [](Parameters& p) {
-       p.census = Census::symmetric_9x7, p.paths = 8;
-       p.p1 = 223, p.p2 = 224, p.adaptive_p2 = false;
-     }},
     {"LargestPenalties62", "GRAY16", 90, 45, Content::random,
      [](Parameters& p) { p.paths = 8, p.p1 = 192, p.p2 = 193, p.census = Census::neighbours_9x7; }},
     {"LargestPenalties24", "GRAY8", 90, 45, Content::two_valued,
@@ -104,25 +91,15 @@ const Extreme<Change> extremes[] = {
     {"Black", "GRAY8", 90, 45, Content::zeros, [](Parameters& p) { p.fill_holes = true; }},
     {"BlackLibsgm", "GRAY8", 90, 45, Content::zeros,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.lr_max_diff = -1; }},
-    {"BlackWithoutUniqueness", "GRAY8", 90, 45, Content::zeros,
-     [](Parameters& p) { p.uniqueness = 1, p.lr_max_diff = -1; }},
     {"Spark", "GRAY8", 90, 45, Content::spark, [](Parameters& p) { p.uniqueness = 0; }},
     // Either all regions are speckles, or almost none.
     {"OnlySpeckles", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.speckle_size = 0x7fffffff, p.fill_holes = true; }},
-    {"SpecklesOfOne", "GRAY8", 90, 45, Content::natural,
-     [](Parameters& p) { p.speckle_size = 1, p.speckle_range = 0; }},
     // The left-right check at its strictest.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
     // Pictures that are processed in several chunks of columns or bands of rows, and other
     // settings.
-    {"Wide", "GRAY8", 700, 20, Content::natural, [](Parameters& p) { p.disparities = 64; }},
-    {"High", "P010", 41, 300, Content::natural, [](Parameters& p) { p.disparities = 32; }},
-    {"FourPaths", "NV12", 211, 75, Content::natural,
-     [](Parameters& p) { p.paths = 4, p.disparities = 96; }},
-    {"EightPaths", "GRAY16", 211, 75, Content::natural,
-     [](Parameters& p) { p.paths = 8, p.disparities = 96; }},
     // 64, 128 and 256 disparities have kernels of their own. Where 2·P2 + 3·bits is 255, bytes just
     // hold the sums of 8 paths.
     {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
@@ -145,14 +122,8 @@ const Extreme<Change> extremes[] = {
        p.slanted_surfaces = false;
        p.subpixel_method = Parameters::SubpixelMethod::parabola;
      }},
-    {"SpecklesFilledRefined", "GRAY8", 211, 75, Content::natural,
-     [](Parameters& p) { p.disparities = 64, p.fill_holes = true; }},
     {"LibsgmWhole", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; }},
-    {"LibsgmWholeFrom7", "RGBx", 211, 75, Content::natural,
-     [](Parameters& p) {
-       p.compatibility = Compatibility::libsgm, p.subpixel = false, p.minimum = 7;
-     }},
 };
 
 CUDAVISION_TABLE_CASES(SgmExtremes, extremes, case_of);

@@ -11,8 +11,6 @@
 #include <string>
 
 #include "cuda/sgm/backend.h"
-#include "cuda/sgm/picture/disparitypicture.h"
-#include "cuda/sgm/points/points.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -34,13 +32,12 @@ const Change config_changes[] = {
     [](Parameters& p) { p.memory_budget = 0.5; },
 };
 
-SgmCase dense(const char* layout, int width, int height, const Parameters& parameters) {
-  return plain_sgm_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-}
-
 struct SgmContract : ContractTraits<SgmCase> {
-  static constexpr Size captured{101, 43};
-  static constexpr Size busy{640, 480};
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_sgm_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
+  static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 41}, streamed{160, 60};
 
   static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
 
@@ -163,15 +160,6 @@ struct SgmContract : ContractTraits<SgmCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("RGBx", 133, 41, representative_sgm_parameters()[0]),
-            dense("P010", 97, 35, representative_sgm_parameters()[2])};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 160, 60, representative_sgm_parameters()[0]),
-            dense("RGBx", 120, 50, representative_sgm_parameters()[2])};
-  }
-
   static std::vector<Case> changing() {
     std::vector<Case> cases = representatives(80, 30);
     for (std::size_t i = 0; i < cases.size(); i += 2)
@@ -206,37 +194,13 @@ struct SgmContract : ContractTraits<SgmCase> {
     }
     return all;
   }
-
-  static std::vector<Change> members() {
-    std::vector<Change> all(std::begin(config_changes), std::end(config_changes));
-    append(all, {
-                    [](Parameters& p) { p.p1 = 9; },
-                    [](Parameters& p) { p.p2 = 9; },
-                    [](Parameters& p) { p.uniqueness = 0.5; },
-                    [](Parameters& p) { p.lr_max_diff = 0; },
-                    [](Parameters& p) { p.subpixel = false; },
-                    [](Parameters& p) { p.subpixel_method = Parameters::SubpixelMethod::parabola; },
-                    [](Parameters& p) { p.refine = false; },
-                    [](Parameters& p) { p.median = false; },
-                    [](Parameters& p) { p.speckle_size = 1; },
-                    [](Parameters& p) { p.speckle_range = 2; },
-                    [](Parameters& p) { p.fill_holes = true; },
-                    [](Parameters& p) { p.confidence_threshold = 1; },
-                    [](Parameters& p) { p.temporal_alpha = 0.5; },
-                    [](Parameters& p) { p.temporal_delta = 2; },
-                    [](Parameters& p) { p.temporal_persistence = 1; },
-                    [](Parameters& p) { p.adaptive_p2 = false; },
-                    [](Parameters& p) { p.slanted_surfaces = false; },
-                });
-    return all;
-  }
 };
 
 CUDAVISION_CONTRACT(SgmStereo, SgmContract);
 
 /// The contract's test of changing parameters would prove nothing if sets gave the same map.
 TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
-  SgmCase test = dense("GRAY8", 123, 45, few_disparities());
+  SgmCase test = SgmContract::dense("GRAY8", 123, 45, few_disparities());
   const SgmInput input = input_block(test);
   const auto first = defined_output(test, input, 0xcd).disparity;
   const auto sets = SgmContract::sets(test);
@@ -268,7 +232,7 @@ TEST_P(SgmStereoUse, RefusesPicturesThatAreNoPair) {
 
 TEST_P(SgmStereoUse, ConfigCannotChange) {
   on_device([&](Device& device) {
-    const SgmCase test = dense("GRAY8", 67, 31, few_disparities());
+    const SgmCase test = SgmContract::dense("GRAY8", 67, 31, few_disparities());
     SgmStereo stereo = test.make(device, test.parameters);
     for (const Change& change : config_changes)
       CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
@@ -296,7 +260,7 @@ TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
     for (const Parameters& parameters : {few_disparities(), cleaned, raw, large_penalties}) {
       std::vector<std::unique_ptr<SgmFrames>> all;
       for (int i = 0; i < 6; ++i) {
-        SgmCase test = dense("GRAY8", 133, 31, parameters);
+        SgmCase test = SgmContract::dense("GRAY8", 133, 31, parameters);
         test.content_seed += static_cast<std::uint64_t>(i);
         test.with_confidence = i == 3 || i == 4;
         all.push_back(std::make_unique<SgmFrames>(device, test));
@@ -317,8 +281,8 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
     for (const int disparities : {64, 128, 256}) {
       Parameters parameters;
       parameters.disparities = disparities;
-      const SgmCase wide = dense("GRAY8", 3000, 5, parameters);
-      const SgmCase narrow = dense("GRAY8", 40, 5, parameters);
+      const SgmCase wide = SgmContract::dense("GRAY8", 3000, 5, parameters);
+      const SgmCase narrow = SgmContract::dense("GRAY8", 40, 5, parameters);
       Running<SgmCase> first(device, device, wide), second(device, device, narrow);
       for (Running<SgmCase>* running : {&first, &second, &first}) {
         running->run();
@@ -326,66 +290,6 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
         EXPECT_EQ(running->wrong(), "") << disparities << " disparities";
       }
     }
-  });
-}
-
-TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
-  using Kind = PictureParameters::Kind;
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    const Parameters parameters = few_disparities();
-    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
-    for (const auto& [kind, name] :
-         {std::pair{Kind::gray, "GRAY8"}, {Kind::color, "RGBA"}, {Kind::depth, "GRAY16"}}) {
-      SCOPED_TRACE(name);
-      const FrameLayout layout = layout_named(name, 80, 30);
-      const Placement placement = dense_placement(layout);
-      const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(placement.bytes));
-      DisparityPicture picture(device, layout, parameters, kind);
-      int allocations = 0, news_before = 0;
-      for (int i = 0; i < 40; ++i) {
-        if (i == 10) {  // by now, the pool has started its threads
-          device.finish();
-          allocations = device.allocations();
-          news_before = new_calls();
-        }
-        PictureParameters look;
-        look.kind = kind;
-        look.range = static_cast<PictureParameters::Range>(i % 3);
-        look.focal_length = look.baseline = 100 + i;
-        picture.set_parameters(parameters, look);
-        ColorTable table{};
-        table[7] = {1, 2, static_cast<std::uint8_t>(i)};
-        picture.set_colors(table);
-        picture.run(frames.disparity, frame_in(layout, placement, block.data()));
-      }
-      device.finish();
-      EXPECT_EQ(device.allocations(), allocations);
-      EXPECT_EQ(new_calls(), news_before);
-    }
-  });
-}
-
-TEST_P(SgmStereoUse, PointsAllocateNothingAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    const Parameters parameters = few_disparities();
-    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
-    const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(12 * 80 * 30));
-    Points points(device, 80, 30, parameters, reprojection_of(100, 100, 80, 30));
-    int allocations = 0, news_before = 0;
-    for (int i = 0; i < 40; ++i) {
-      if (i == 10) {  // by now, the pool has started its threads
-        device.finish();
-        allocations = device.allocations();
-        news_before = new_calls();
-      }
-      points.set(parameters, reprojection_of(100 + i, 100, 80, 30));
-      points.run(frames.disparity, {block.data(), 12 * 80, 30, 12 * 80});
-    }
-    device.finish();
-    EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(new_calls(), news_before);
   });
 }
 

@@ -60,7 +60,7 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
   for (auto& word : state)
     word = 0;
   Random random(settings().seed);
-  for (int launch = 0; launch < 400; ++launch) {
+  for (int launch = 0; launch < 150; ++launch) {
     const int blocks = random.between(1, 9);
     std::vector<std::vector<std::uint32_t>> counts(blocks, std::vector<std::uint32_t>(kBins));
     std::vector<std::uint32_t> expected(kBins);
