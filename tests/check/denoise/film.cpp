@@ -78,8 +78,10 @@ Picture expected(const std::vector<Picture>& pictures, int i, int frames, int fi
                   neighbours_of(pictures, i, frames, first, end));
 }
 
-Film::Film(int frames, const Properties& more)
-    : filter("cudadenoise", usual_properties(frames, more)) {}
+Film::Film(int frames, const char* format, const Properties& more, const Size& size)
+    : filter("cudadenoise", usual_properties(frames, more)) {
+  filter.accept_caps(format_named(format), size.width, size.height);
+}
 
 void Film::push(const std::vector<Picture>& pictures, int first, int end) {
   for (int i = first; i < end; ++i)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares the pixels of cudahistequalize with method=clahe with the definition, for every format,
-// many sizes, memory layouts, ranges, grids and settings.
+// many sizes, memory layouts, ranges, grids and settings. fuzz_histequalize compares random ones.
 
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
-#include "tests/check/common/pictures/photographs.h"
-#include "tests/check/common/pictures/random.h"
 
 using namespace check;
 
@@ -84,17 +82,6 @@ TEST(test_grids) {
   }
 }
 
-// The frames are large enough for several threads and blocks in each tile.
-TEST(test_large_frames) {
-  for (const char* name : {"GRAY8", "I420", "P010_10LE", "YUY2", "BGRx", "RGB"}) {
-    const FormatSpec& format = format_named(name);
-    const Equalization how = with_tiles(8, 8);
-    FilterHarness filter(how.properties());
-    filter.accept_caps(format, 1283, 721, colorimetry(format, false));
-    expect_equalized(filter, make_picture(format, 1283, 721, Content::natural, 9), how);
-  }
-}
-
 // A change of the grid waits for new caps or a start.
 TEST(test_grid_waits_for_a_start) {
   const FormatSpec& format = format_named("GRAY8");
@@ -128,37 +115,4 @@ TEST(test_messages) {
   fail_unless_equals_int(messages.size(), 3);
   for (const auto& message : messages)
     expect_statistics(structure_of(message), picture);
-}
-
-// Tests random combinations. A failure prints its seed.
-TEST(test_random_cases, .times(6)) {
-  for (unsigned i = 0; i < 20; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    Random random(seed);
-    const FormatSpec& format = random.any_format();
-    const int width = static_cast<int>(random.log_uniform(1, 200));
-    const int height = static_cast<int>(random.log_uniform(1, 200));
-    Equalization how = with_tiles(1 + random.below(format.bits > 10 ? 3 : 12), 1 + random.below(5));
-    how.limited = format.family != Family::rgb && random.below(2) == 1;
-    how.each_channel = format.has_single_colors() && random.below(2) == 1;
-    how.strength = random.below(257) / 256.0;
-    how.clip_limit = random.below(80) / 8.0;
-    const Layout layout = random.any_layout();
-    FilterHarness filter(all_properties(how));
-    filter.accept_caps(format, width, height, colorimetry(format, how.limited));
-    expect_equalized(filter, make_picture(format, width, height, random.one_of(all_contents), seed),
-                     how, layout);
-  }
-}
-
-TEST(test_photographs, .unless(unless_photographs())) {
-  for (const Photograph& photograph : photographs)
-    for (const char* name : {"GRAY8", "BGRx"}) {
-      const FormatSpec& format = format_named(name);
-      const std::string caps = format.family == Family::rgb ? "" : ",colorimetry=1:4:0:0";
-      const auto [before, after] = photograph_through(
-          photograph, format, caps, "cudahistequalize method=clahe backend=" + test_backend());
-      expect_picture(after, equalized(before, with_tiles(8, 8)),
-                     std::string(photograph.file) + " " + name);
-    }
 }
