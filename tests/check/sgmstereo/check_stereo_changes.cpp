@@ -48,12 +48,6 @@ Picture map_with(const Properties& properties, const Scene& scene) {
 
 const Properties few = {{"num-disparities", "32"}};
 
-Properties few_and(const Properties& more) {
-  Properties all = few;
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 // Unknown pixels have the value that the property invalid-value gives.
@@ -63,7 +57,7 @@ TEST(test_invalid_value_is_true) {
        {Properties{}, Properties{{"min-disparity", "-5"}, {"subpixel", "false"}},
         Properties{{"compatibility", "libsgm"}, {"subpixel", "false"}},
         Properties{{"compatibility", "libsgm"}, {"min-disparity", "2"}}}) {
-    StereoHarness stereo(few_and(properties));
+    StereoHarness stereo(joined(few, properties));
     stereo.accept_gray(width, height);
     const Picture map = process(stereo, scene);
     // Pixels at the left edge have no match, so some are unknown.
@@ -105,7 +99,8 @@ TEST(test_change_while_playing) {
 TEST(test_camera_and_colors_while_playing) {
   const Scene scene;
   const Picture map = map_with(few, scene);
-  StereoHarness depth(few_and({{"output", "depth"}, {"focal-length", "100"}, {"baseline", "60"}}));
+  StereoHarness depth(
+      joined(few, {{"output", "depth"}, {"focal-length", "100"}, {"baseline", "60"}}));
   depth.accept_gray(width, height);
   Cameras cameras{100, 60, 1};
   const auto expect_depth = [&] {
@@ -137,7 +132,7 @@ TEST(test_camera_and_colors_while_playing) {
 // Properties that determine caps and the sizes of volumes take effect at the next start.
 TEST(test_others_wait_for_a_start) {
   const Scene scene;
-  Properties now = few_and({{"focal-length", "100"}, {"baseline", "60"}});
+  Properties now = joined(few, {{"focal-length", "100"}, {"baseline", "60"}});
   StereoHarness stereo(now);
   const auto expect = [&](const Properties& properties) {
     stereo.accept_gray(width, height);
@@ -152,11 +147,8 @@ TEST(test_others_wait_for_a_start) {
     for (const Property& property : next)
       stereo.set(property.first, property.second);
     expect(now);  // new caps do not count as a start
-    gst_element_set_state(stereo.element(), GST_STATE_READY);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : {stereo.left(), stereo.right()})
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
-    now.insert(now.end(), next.begin(), next.end());
+    stereo.restart();
+    now = joined(now, next);
     expect(now);
   }
 }
@@ -194,7 +186,7 @@ TEST(test_impossible_while_playing) {
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
     expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {name});
     stereo.set(name, right);
-    expect_picture(process(stereo, scene), map_with(few_and({{"subpixel", "false"}}), scene),
+    expect_picture(process(stereo, scene), map_with(joined(few, {{"subpixel", "false"}}), scene),
                    "valid again");
     stereo.set("subpixel", "true");
     expect_picture(process(stereo, scene), valid, "as before");
@@ -208,7 +200,7 @@ TEST(test_change_from_another_thread) {
   StereoHarness stereo(few);
   stereo.accept_gray(width, height);
   const Picture first = process(stereo, scene);
-  const Picture second = map_with(few_and({{"p1", "40"}}), scene);
+  const Picture second = map_with(joined(few, {{"p1", "40"}}), scene);
   expect_either([&](unsigned i) { stereo.set("p1", i % 2 == 0 ? "40" : "0"); },
                 [&] { return process(stereo, scene); }, first, second);
 }
@@ -226,6 +218,7 @@ TEST(test_controller) {
     const Map out =
         stereo.process(at(time, to_buffer(scene.left)), at(time, to_buffer(scene.right)));
     expect_picture(from_buffer(out, format_named("GRAY16_LE"), width, height),
-                   map_with(few_and({{"p1", std::to_string(10 + 20 * i)}}), scene), "controlled");
+                   map_with(joined(few, {{"p1", std::to_string(10 + 20 * i)}}), scene),
+                   "controlled");
   }
 }

@@ -58,7 +58,10 @@ class StereoOverlap {
  public:
   /// At most `buffers` of the pool can be in use; 0 if it has no limit.
   explicit StereoOverlap(int frames_in_flight, guint buffers = 0, const Properties& more = {})
-      : buffers_(buffers), stereo_(properties(frames_in_flight, more)) {
+      : buffers_(buffers),
+        stereo_(
+            joined(joined(stereo_cameras, {{"frames-in-flight", std::to_string(frames_in_flight)}}),
+                   more)) {
     answer_queries(stereo_.element(), GST_QUERY_ALLOCATION,
                    [this](GstQuery* query) { offer_pool(query); });
     g_object_set(stereo_.element(), "emit-signals", TRUE, nullptr);
@@ -111,13 +114,6 @@ class StereoOverlap {
   GstFlowReturn last_flow() const { return last_flow_; }
 
  private:
-  static Properties properties(int frames_in_flight, const Properties& more) {
-    Properties all = stereo_cameras;
-    all.emplace_back("frames-in-flight", std::to_string(frames_in_flight));
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
   void offer_pool(GstQuery* query) {
     GstCaps* caps = nullptr;
     gst_query_parse_allocation(query, &caps, nullptr);
