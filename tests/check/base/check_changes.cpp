@@ -187,9 +187,7 @@ TEST(test_output_waits_for_a_start) {
     expect();                  // new caps do not count as a start
     gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
     expect();
-    gst_element_set_state(filter.element(), GST_STATE_READY);
-    gst_element_set_state(filter.element(), GST_STATE_PLAYING);
-    gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
+    filter.restart();
     how = next;
     expect();
   }

@@ -92,9 +92,7 @@ TEST(test_grid_waits_for_a_start) {
   expect_equalized(filter, picture, first);
   filter.set(second.tile_properties());
   expect_equalized(filter, picture, first);
-  gst_element_set_state(filter.element(), GST_STATE_READY);
-  gst_element_set_state(filter.element(), GST_STATE_PLAYING);
-  gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
+  filter.restart();
   filter.accept_caps(format, 90, 70, colorimetry(format, false));
   expect_equalized(filter, picture, second);
   fail_unless_equals_int(filter.messages().complaints(), 0);
