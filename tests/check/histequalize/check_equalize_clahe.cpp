@@ -4,7 +4,6 @@
 
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/histogrammessage.h"
 
 using namespace check;
 
@@ -96,21 +95,4 @@ TEST(test_grid_waits_for_a_start) {
   filter.accept_caps(format, 90, 70, colorimetry(format, false));
   expect_equalized(filter, picture, second);
   fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-// Messages describe the input, whichever the method is.
-TEST(test_messages) {
-  const FormatSpec& format = format_named("NV12");
-  const Picture picture = make_picture(format, 64, 40, Content::natural, 5);
-  FilterHarness filter{{"method", "clahe"}, {"post-messages", "true"}};
-  filter.accept_caps(format, 64, 40, colorimetry(format, false));
-  for (const char* strength : {"1", "0", "0.5"}) {
-    filter.set("strength", strength);
-    filter.process(picture);
-  }
-  filter.send_eos();
-  const auto messages = filter.messages().take(GST_MESSAGE_ELEMENT);
-  fail_unless_equals_int(messages.size(), 3);
-  for (const auto& message : messages)
-    expect_statistics(structure_of(message), picture);
 }
