@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the pixels of cudasgmstereo for all input and output formats.
-#include <glib/gstdio.h>
-
 #include <algorithm>
 #include <set>
 
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;
@@ -176,8 +173,7 @@ TEST(test_colors) {
           std::pair{"gray", Colors::gray}})
       for (const char* format : {"RGB", "RGBA", "BGRx"}) {
         const Picture map = map_of(setting.properties, pair.left, pair.right);
-        Properties properties = setting.properties;
-        properties.emplace_back("colormap", name);
+        const Properties properties = joined(setting.properties, {{"colormap", name}});
         expect_picture(through(properties, pair.left, pair.right, format),
                        colors_of_map(map, setting.scale, colors, format_named(format)),
                        std::string(name) + " " + words(setting));
@@ -190,11 +186,11 @@ TEST(test_depth) {
     for (const Cameras& cameras : {Cameras{500, 120, 1}, Cameras{35.25, 7.5, 0.1},
                                    Cameras{1e6, 1e6, 0.001}, Cameras{1000, 60, 10}}) {
       const Picture map = map_of(setting.properties, pair.left, pair.right);
-      Properties properties = setting.properties;
-      properties.emplace_back("output", "depth");
-      properties.emplace_back("focal-length", std::to_string(cameras.focal_length));
-      properties.emplace_back("baseline", std::to_string(cameras.baseline));
-      properties.emplace_back("depth-unit", std::to_string(cameras.unit));
+      const Properties properties =
+          joined(setting.properties, {{"output", "depth"},
+                                      {"focal-length", std::to_string(cameras.focal_length)},
+                                      {"baseline", std::to_string(cameras.baseline)},
+                                      {"depth-unit", std::to_string(cameras.unit)}});
       const Picture expected = depth_of_map(map, setting.scale, cameras);
       expect_picture(through(properties, pair.left, pair.right, "GRAY16_LE"), expected,
                      words(setting));

@@ -164,9 +164,8 @@ TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
   // With alpha=0, the left camera sees everything. For fisheyes, OpenCV only estimates this.
   if (fisheye)
     return;
-  Properties all_seen = properties;
-  all_seen.emplace_back("alpha", "0");
-  const Picture whole = map_of(all_seen, photographs.left, photographs.right);
+  const Picture whole =
+      map_of(joined(properties, {{"alpha", "0"}}), photographs.left, photographs.right);
   for (int v = 0; v < height; ++v)
     for (int u = 0; u < width; ++u)
       fail_unless(disparity_at(whole, u, v) != -16, "(%d, %d)", u, v);
