@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "tests/fuzz/actions.h"
+#include "tests/fuzz/hostilebuffers.h"
 #include "tests/fuzz/hostilepeers.h"
-#include "tests/fuzz/hostilepools.h"
-#include "tests/fuzz/keptbuffers.h"
 #include "tests/fuzz/testpads.h"
 
 namespace fuzz {

@@ -5,9 +5,8 @@
 
 #include "cuda/regions/regions.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/callbackmemory.h"
+#include "tests/fuzz/hostilebuffers.h"
 #include "tests/fuzz/hostiletimes.h"
-#include "tests/fuzz/keptbuffers.h"
 
 namespace fuzz {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What neighbours do wrong, or as few do, in the life of an element with one input and one output.
-#include "tests/fuzz/damagedmeta.h"
 #include "tests/fuzz/episode.h"
+#include "tests/fuzz/hostilebuffers.h"
 #include "tests/fuzz/hostilecontrols.h"
 #include "tests/fuzz/hostilepeers.h"
 

@@ -236,3 +236,34 @@ class PipelinesLife final : public fuzz::Life {
 TEST(fuzz_pipelines) {
   fuzz::run_episodes<PipelinesLife>();
 }
+
+// An application may have hundreds of elements. Each must get threads, memory and, on a card, its
+// share of it.
+TEST(test_many_elements) {
+  constexpr int count = 300;
+  const FormatSpec& format = format_named("NV12");
+  const Picture picture = with_valid_chroma(make_picture(format, 32, 24, Content::natural, 1));
+  std::vector<std::unique_ptr<FilterHarness>> filters;
+  for (int i = 0; i < count; ++i) {
+    const ElementUnderTest& spec =
+        tested_elements()[static_cast<std::size_t>(i) % tested_elements().size()];
+    filters.push_back(std::make_unique<FilterHarness>(spec.element, spec.always));
+    filters.back()->set("frames-in-flight", std::to_string(1 + i % 4));
+    filters.back()->accept_caps(format, 32, 24, colorimetry(format, false));
+  }
+  for (int number = 0; number < 4; ++number)
+    for (const auto& filter : filters)
+      fail_unless_equals_int(filter->push(to_buffer(picture)), GST_FLOW_OK);
+  for (int i = 0; i < count; ++i) {
+    FilterHarness& filter = *filters[static_cast<std::size_t>(i)];
+    filter.send_eos();
+    const ElementUnderTest& spec =
+        tested_elements()[static_cast<std::size_t>(i) % tested_elements().size()];
+    const Picture expected = spec.result(picture, false);
+    for (int number = 0; number < 4; ++number) {
+      const Owned<GstBuffer> out = filter.pull();
+      fail_unless(out != nullptr, "%s %d lost a frame", spec.element, i);
+      expect_picture(from_buffer(out, format, 32, 24), expected, spec.element);
+    }
+  }
+}

@@ -4,11 +4,9 @@
 // Each must either work or give an error, after which the element must start again.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/damagedmeta.h"
+#include "tests/fuzz/hostilebuffers.h"
 #include "tests/fuzz/hostilecontrols.h"
 #include "tests/fuzz/hostilepeers.h"
-#include "tests/fuzz/hostilepools.h"
-#include "tests/fuzz/keptbuffers.h"
 #include "tests/fuzz/life.h"
 
 using namespace check;

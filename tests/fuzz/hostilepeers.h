@@ -5,7 +5,9 @@
 
 #include "tests/check/common/owned.h"
 
-/// Neighbours that answer queries as GStreamer allows, but as few elements do.
+/// Neighbours that answer queries as GStreamer allows, but as few elements do, and whose pools,
+/// allocators and memory fail now and then, as they do when memory runs out, a device is lost or an
+/// application ends.
 namespace fuzz {
 
 /// Now and then, answers a CAPS query with caps that its filter excludes, or with none. Returns
@@ -24,6 +26,13 @@ class UnfilteredPeer {
   const check::Owned<GstPad> pad_;
   const gulong probe_;
 };
+
+/// Answers an ALLOCATION query with a pool that fails, such an allocator, or both. Sizes and
+/// numbers of buffers may be nonsense. Any thread may call this.
+void offer_failing_pools(GstQuery* query);
+
+/// Returns a buffer whose memory cannot be mapped now and then.
+GstBuffer* new_unreliable_buffer(gsize size);
 
 /// While this lives, downstream of an element's pad offers pools that fail now and then; see
 /// offer_failing_pools().

@@ -7,11 +7,9 @@
 
 #include "tests/check/common/filterharness.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/callbackmemory.h"
+#include "tests/fuzz/hostilebuffers.h"
 #include "tests/fuzz/hostilepeers.h"
-#include "tests/fuzz/hostilepools.h"
 #include "tests/fuzz/hostiletimes.h"
-#include "tests/fuzz/keptbuffers.h"
 #include "tests/fuzz/testpads.h"
 
 namespace fuzz {

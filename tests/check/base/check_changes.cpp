@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests changes of properties while an element with one input runs. Each change takes effect with
-// the next frame, after an invalid one the last valid set stays in effect, and controllers set
-// values by stream time.
+// Tests changes of properties while an element with one input runs: after an invalid one the last
+// valid set stays in effect, and controllers set values by stream time. test_settings of each
+// element tests that each property takes effect with the next frame.
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/definitions/denoisedefinition.h"
 #include "tests/check/common/definitions/equalizedefinition.h"
-#include "tests/check/common/definitions/guideddefinition.h"
-#include "tests/check/common/definitions/pixelatedefinition.h"
-#include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pictures/tensors.h"
 
 using namespace check;
 
 namespace {
-
-/// Applies the changes one by one and compares the frame after each.
-template <class How>
-void expect_changes(FilterHarness& filter, How how, const std::vector<void (*)(How&)>& changes,
-                    const std::function<void(const How&)>& expect) {
-  expect(how);
-  for (const auto change : changes) {
-    change(how);
-    filter.set(how.properties());
-    expect(how);
-  }
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
 
 /// Sets the impossible values and expects that the last valid set stays in effect and that one
 /// warning contains the words. Then sets the possible values and expects that they take effect.
@@ -63,128 +47,6 @@ Blur of_sigma(double sigma, int kernel_size = 0) {
 }
 
 }  // namespace
-
-TEST(test_changes_of_histequalize) {
-  const FormatSpec& format = format_named("RGBA");
-  FilterHarness filter;
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  using How = Equalization;
-  expect_changes<How>(
-      filter, {},
-      {[](How& how) { how.each_channel = true; }, [](How& how) { how = equalization(0.5); },
-       [](How& how) { how.strength = 0; }, [](How& how) { how.strength = 1; },
-       [](How& how) { how.adaptive = true; }, [](How& how) { how.clip_limit = 4; },
-       [](How& how) { how.each_channel = true; }, [](How& how) { how.clip_limit = 0; },
-       [](How& how) { how.strength = 0.25; }, [](How& how) { how.adaptive = false; },
-       [](How& how) { how = {}; }},
-      [&](const How& how) {
-        expect_picture(filter.process(picture), equalized(picture, how), text_of(how.properties()));
-      });
-}
-
-TEST(test_changes_of_gaussblur) {
-  const FormatSpec& format = format_named("RGBA");
-  FilterHarness filter("cudagaussblur");
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  expect_changes<Blur>(
-      filter, {},
-      {[](Blur& how) { how.sigma = 6; }, [](Blur& how) { how.sigma_y = 1.5; },
-       [](Blur& how) { how.kernel_size = 7; }, [](Blur& how) { how.kernel_size_y = 13; },
-       [](Blur& how) { how.edge = Edge::constant; }, [](Blur& how) { how.color = 0x804020ff; },
-       [](Blur& how) { how.fine = true; }, [](Blur& how) { how.blur_alpha = false; },
-       [](Blur& how) { how.sigma = -6; }},
-      [&](const Blur& how) {
-        expect_picture(filter.process(picture), blurred(picture, how), how.description());
-      });
-}
-
-TEST(test_changes_of_pixelate) {
-  const FormatSpec& format = format_named("RGBA");
-  FilterHarness filter("cudapixelate");
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  using How = Pixelation;
-  expect_changes<How>(
-      filter, {},
-      {[](How& how) { how.block_size = 5; }, [](How& how) { how.hide_alpha = false; },
-       [](How& how) { how.solid = true; }, [](How& how) { how.color = 0x804020ff; },
-       [](How& how) { how.solid = false; }},
-      [&](const How& how) {
-        expect_picture(filter.process(picture), pixelated(picture, how), how.description());
-      });
-}
-
-TEST(test_changes_of_denoise) {
-  const FormatSpec& format = format_named("NV12");
-  const Denoising first = denoising();
-  FilterHarness filter("cudadenoise", first.properties());
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  using How = Denoising;
-  expect_changes<How>(filter, first,
-                      {[](How& how) { how.search = 9; }, [](How& how) { how.patch = 1; },
-                       [](How& how) { how.strength = 0; }, [](How& how) { how.strength = 33; },
-                       [](How& how) { how.chroma_strength = 5; }},
-                      [&](const How& how) {
-                        expect_picture(filter.process(picture), denoised(picture, how),
-                                       how.description());
-                      });
-}
-
-TEST(test_changes_of_guidedfilter) {
-  const FormatSpec& format = format_named("NV12");
-  const Guided first{3, 5000};
-  FilterHarness filter("cudaguidedfilter", first.properties());
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  using How = Guided;
-  expect_changes<How>(filter, first,
-                      {[](How& how) { how.radius = 9; }, [](How& how) { how.epsilon = 0; },
-                       [](How& how) { how.radius = 0; }, [](How& how) { how.epsilon = 64; },
-                       [](How& how) { how.radius = 65535; }},
-                      [&](const How& how) {
-                        expect_picture(filter.process(picture), guided(picture, how),
-                                       how.description());
-                      });
-}
-
-TEST(test_changes_of_threshold) {
-  const FormatSpec &format = format_named("NV12"), &gray = format_named("GRAY8");
-  FilterHarness filter("cudathreshold");
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  std::vector<Picture> seen;
-  using How = Threshold;
-  expect_changes<How>(
-      filter, {},
-      {[](How& how) { how.radius = 2; }, [](How& how) { how.ratio = 0.05; },
-       [](How& how) { how.sauvola = true; }, [](How& how) { how.k = 0.1; },
-       [](How& how) { how.range = 20; }, [](How& how) { how.sauvola = false; },
-       [](How& how) { how.invert = true; }},
-      [&](const How& how) {
-        seen.push_back(thresholded(picture, how, gray));
-        expect_gray_picture(filter, picture, seen.back(), how.description());
-        fail_unless(seen.size() < 2 || !difference(seen.back(), seen[seen.size() - 2]).empty(),
-                    "the change has no effect: %s", how.description().c_str());
-      });
-}
-
-TEST(test_changes_of_integral) {
-  const FormatSpec &format = format_named("NV12"), &gray = format_named("GRAY8");
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  for (Output output : {Output::mean, Output::stddev}) {
-    const Integral first = with_radius(output, 7);
-    FilterHarness filter("cudaintegral", first.properties());
-    filter.accept_caps(format, 48, 20, colorimetry(format, false));
-    expect_changes<Integral>(
-        filter, first,
-        {[](Integral& how) { how.radius = 1; }, [](Integral& how) { how.radius = 65535; },
-         [](Integral& how) { how.radius = 0; }},
-        [&](const Integral& how) { expect_gray_picture(filter, picture, how, gray); });
-  }
-}
 
 // Every frame must be made with one of the two settings, never with parts of both.
 TEST(test_change_from_another_thread) {
@@ -325,9 +187,7 @@ TEST(test_output_waits_for_a_start) {
     expect();                  // new caps do not count as a start
     gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
     expect();
-    gst_element_set_state(filter.element(), GST_STATE_READY);
-    gst_element_set_state(filter.element(), GST_STATE_PLAYING);
-    gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
+    filter.restart();
     how = next;
     expect();
   }

@@ -4,6 +4,7 @@
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/pictures/cudaframes.h"
+#include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
@@ -59,13 +60,30 @@ TEST(test_two_elements, .for_each_element().times(formats().size())) {
   Chain pair(pair_of_elements(tested().working));
   unsigned seed = 0;
   for (const auto& [width, height] :
-       {std::pair{1, 1}, std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{322, 13}})
+       {std::pair{1, 1}, std::pair{1, 2}, std::pair{2, 1}, std::pair{1, 37}, std::pair{41, 1},
+        std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{322, 13}})
     for (bool limited : {false, true}) {
-      const Picture picture = make_picture(format, width, height, Content::natural, ++seed);
-      const Owned<GstBuffer> out = pair.process(picture, colorimetry(format, limited), odd_layout);
-      expect_picture(from_buffer(out, format, width, height),
-                     result(result(picture, limited), limited), "twice");
+      const char* const mode = ++seed % 4 == 0 ? "interleaved" : "progressive";
+      Picture picture =
+          make_picture(format, width, height, all_contents[seed % std::size(all_contents)], seed);
+      picture.interlaced = seed % 4 == 0;
+      const Owned<GstBuffer> out =
+          pair.process(picture, colorimetry(format, limited) + ", interlace-mode=" + mode,
+                       all_layouts[seed % std::size(all_layouts)]);
+      expect_picture(from_buffer(out, format, width, height, picture.interlaced),
+                     result(result(picture, limited), limited), mode);
     }
+}
+
+// From compressed files to pixels.
+TEST(test_photographs,
+     .for_each_element().times(std::size(photographs)).unless(unless_photographs())) {
+  constexpr const char* names[] = {"GRAY8", "NV12", "BGRx", "I420_10LE"};
+  const FormatSpec& format = format_named(names[index]);
+  const std::string element = tested_launch() + " backend=" + test_backend();
+  const auto [before, after] =
+      photograph_through(photographs[index], format, colorimetry(format, false), element);
+  expect_picture(after, result(before), photographs[index].file + (" " + element));
 }
 
 // An element that changes nothing must still copy the frame if input and output memory differ.
@@ -99,17 +117,6 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
 }
 
 // This includes formats that libgstcuda does not support.
-TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
-  CudaUploader uploader;
-  for (const FormatSpec& format : formats()) {
-    const Owned<GstBuffer> buffer = uploader.upload(make_picture(format, 35, 21, Content::ramp, 1));
-    const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-    fail_unless(meta != nullptr, "%s", format.name);
-    fail_unless_equals_string(gst_video_format_to_string(meta->format), format.name);
-    fail_unless(meta->width == 35 && meta->height == 21);
-  }
-}
-
 TEST(test_idle_hands_on_cuda_memory,
      .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
   const FormatSpec& format = format_number(index);
@@ -119,6 +126,10 @@ TEST(test_idle_hands_on_cuda_memory,
   filter.accept_downstream(cuda_feature);
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
   const Owned<GstBuffer> in = uploader.upload(picture);
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(in);
+  fail_unless(meta != nullptr, "%s", format.name);
+  fail_unless_equals_string(gst_video_format_to_string(meta->format), format.name);
+  fail_unless(meta->width == 35 && meta->height == 21);
   const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
   fail_unless(in == out);
 }

@@ -32,8 +32,8 @@ void expect_skipped(Overlap& overlap, guint64 from, guint64 count, guint64 proce
 }  // namespace
 
 // Frames that QoS skips are announced. The next one has DISCONT, and only that.
-TEST(test_qos, .for_each_element().times(std::size(overlaps))) {
-  Overlap overlap(overlaps[index]);
+TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
+  Overlap overlap(numbers_in_flight[index]);
   for (guint64 before : {5, 3}) {  // a flush starts the counts anew
     overlap.receiver().forget();
     overlap.push(0, before);
@@ -121,8 +121,8 @@ TEST(test_latency, .for_each_element()) {
 }
 
 // The position is the end of the last frame.
-TEST(test_position, .for_each_element().times(std::size(overlaps))) {
-  Overlap overlap(overlaps[index]);
+TEST(test_position, .for_each_element().times(std::size(numbers_in_flight))) {
+  Overlap overlap(numbers_in_flight[index]);
   for (guint64 frames : {1, 20}) {
     overlap.push(0, frames);
     overlap.drain();
@@ -134,9 +134,9 @@ TEST(test_position, .for_each_element().times(std::size(overlaps))) {
 }
 
 // The messages are complete, and come in order, before EOS and before a new segment.
-TEST(test_messages, .times(std::size(overlaps))) {
+TEST(test_messages, .times(std::size(numbers_in_flight))) {
   constexpr guint64 frame_count = 60;
-  Overlap overlap(overlaps[index], {{"post-messages", "true"}});
+  Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
   FilterHarness& filter = overlap.filter();
   overlap.receiver().set_delay(500);
   std::atomic<int> at_segment{0}, at_eos{0};
@@ -189,8 +189,8 @@ TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
 }
 
 // DISCONT stays with its frame.
-TEST(test_discont, .for_each_element().times(std::size(overlaps))) {
-  Overlap overlap(overlaps[index]);
+TEST(test_discont, .for_each_element().times(std::size(numbers_in_flight))) {
+  Overlap overlap(numbers_in_flight[index]);
   for (guint64 i = 0; i < 8; ++i) {
     GstBuffer* const frame = i == 2 ? at(2 * frame_duration, missing_frame()) : overlap.frame(i);
     if (i == 2 || i == 5)

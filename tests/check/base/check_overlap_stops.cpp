@@ -17,9 +17,6 @@ class Rounds : public RoundsInTime {
   Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
 };
 
-/// Numbers of frames in flight, among them one after the other.
-constexpr int numbers_in_flight[] = {1, 2, 8};
-
 GstPad* src_of(Overlap& overlap) {
   return GST_BASE_TRANSFORM_SRC_PAD(overlap.filter().element());
 }
@@ -218,9 +215,11 @@ namespace {
 /// A filter of which the test has the only reference, between two pads.
 class LastReference {
  public:
-  LastReference(const char* factory, Properties properties, int frames_in_flight) {
-    properties.emplace_back("frames-in-flight", std::to_string(frames_in_flight));
-    element_ = make_element(factory, properties).release();
+  LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
+    element_ =
+        make_element(factory,
+                     joined(properties, {{"frames-in-flight", std::to_string(frames_in_flight)}}))
+            .release();
     g_object_weak_ref(
         G_OBJECT(element_),
         +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
@@ -394,9 +393,7 @@ TEST(test_no_thread, .for_each_element()) {
   expect_words(filter.messages().text(GST_MESSAGE_ERROR),
                {"The system starts no more threads", "frames-in-flight=1"});
   filter.messages().on_message(nullptr);
-  gst_element_set_state(filter.element(), GST_STATE_NULL);
-  gst_element_set_state(filter.element(), GST_STATE_PLAYING);
-  gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
+  filter.restart(GST_STATE_NULL);
   fail_unless(filter.send_caps(caps));
 }
 

@@ -1,19 +1,95 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests everything that gst-inspect-1.0 shows: the plug-in, the elements, and all properties with
-// their ranges, defaults and times of change.
+// their ranges, defaults and times of change. Tests the sets of values with which no element
+// starts, and the errors that say what to change.
+#include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
-#include "tests/check/base/propertytables.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
 
 namespace {
+
+constexpr auto ready = Change::ready, playing = Change::playing, never = Change::never;
+
+/// Returns true if an element has one input and one output.
+bool is_filter(const ElementSpec& spec) {
+  const Owned<GstElement> element = new_element(spec.element);
+  return GST_IS_BASE_TRANSFORM(element.get());
+}
+
+/// The properties that every filter has besides those of its regions.
+const std::vector<PropertySpec>& filter_properties() {
+  static const std::vector<PropertySpec> list = {
+      {"frames-in-flight", ready, "0", "16", 0, 16},
+  };
+  return list;
+}
+
+/// The properties for regions of a frame, which every filter of tested_elements() has.
+const std::vector<PropertySpec>& region_properties() {
+  static const std::vector<PropertySpec> list = {
+      {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
+      {"use-roi-meta", playing, "false", "true"},
+      {"region-types", playing, "", "face,plate"},
+      {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
+      {"region-margin", playing, "0", "12", 0, 65535},
+      {"region-feather", playing, "0", "65535", 0, 65535},
+      {"region-invert", playing, "false", "true"},
+      {"regions-missing", playing, "pass", "all", 0, 0, "pass all"},
+      {"region-persistence", playing, "0", "200000000", 0, 18446744073709551615.0},
+  };
+  return list;
+}
+
+/// The properties that every element has.
+const std::vector<PropertySpec>& device_properties() {
+  static const std::vector<PropertySpec> list = {
+      {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
+      {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
+      {"cuda-device-id", ready, "-1", "3", -1, G_MAXINT32},
+  };
+  return list;
+}
+
+/// A value of a property, read from the text that a launch line would contain.
+class Value {
+ public:
+  explicit Value(const GParamSpec* spec) { g_value_init(&value_, spec->value_type); }
+  /// The text must be a value of the property.
+  Value(const GParamSpec* spec, const char* text) : Value(spec) {
+    fail_unless(gst_value_deserialize(&value_, text), "%s is not a value of %s", text, spec->name);
+  }
+  Value(const GParamSpec* spec, double number) : Value(spec) {
+    g_value_set_double(&value_, number);
+  }
+  ~Value() { g_value_unset(&value_); }
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  GValue* get() { return &value_; }
+  bool operator==(Value& other) {
+    return gst_value_compare(&value_, other.get()) == GST_VALUE_EQUAL;
+  }
+
+ private:
+  GValue value_ = G_VALUE_INIT;
+};
+
+/// Expects that a property can be set to the value in the text.
+void expect_read_back(GstElement* element, const char* property, const char* text) {
+  const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), property);
+  Value other(spec, text), read(spec);
+  g_object_set_property(G_OBJECT(element), property, other.get());
+  g_object_get_property(G_OBJECT(element), property, read.get());
+  fail_unless(read == other, "%s=%s reads back as another value", property, text);
+}
 
 bool is_ours(const GParamSpec* spec) {
   const std::string owner = g_type_name(spec->owner_type);
@@ -185,4 +261,103 @@ TEST(test_frame_packing_is_gstreamers) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   fail_unless(g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "frame-packing")
                   ->value_type == GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
+}
+
+/* Impossible values */
+
+namespace {
+
+/// Properties of an element with which it does not start, or refuses caps of these formats.
+struct Refused {
+  const char* element;
+  Impossible set;
+};
+
+/// All of tested_elements() read regions, and refuse these. Its error quotes what follows the
+/// semicolon.
+const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
+                                      "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
+                                      "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
+
+const std::vector<Refused>& impossible_sets() {
+  static const std::vector<Refused> list = [] {
+    std::vector<Refused> sets;
+    for (const ElementSpec& spec : element_specs())
+      for (const Impossible& set : spec.impossible)
+        sets.push_back({spec.element, set});
+    for (const ElementUnderTest& filter : tested_elements())
+      for (const std::string& text : not_rectangles) {
+        const Properties properties = joined(filter.always, {{"regions", text}});
+        const std::string refused =
+            "regions: \"" + text.substr(text.rfind(';') + 1) + "\" is not a rectangle";
+        sets.push_back(
+            {filter.element, {{"I420"}, properties, {refused, "x,y,width,height", "semicolons"}}});
+      }
+    return sets;
+  }();
+  return list;
+}
+
+/// Sets of one property each, just beyond either end of its range.
+std::vector<Refused> sets_out_of_range() {
+  std::vector<Refused> list;
+  for (const ElementSpec& spec : element_specs()) {
+    const bool filter = is_filter(spec);
+    const auto add_ends = [&](const std::vector<PropertySpec>& rows, bool at_start) {
+      for (const PropertySpec& row : rows)
+        for (const double number : row.out_of_range()) {
+          char text[32];
+          std::snprintf(text, sizeof text, "%.10g", number);
+          list.push_back({spec.element,
+                          {at_start ? std::vector<const char*>{} : std::vector<const char*>{"I420"},
+                           {{row.name, text}},
+                           {row.name, text}}});
+        }
+    };
+    add_ends(spec.properties, !filter);
+    if (filter)
+      add_ends(filter_properties(), true);
+    if (find_tested(spec.element) != nullptr)
+      add_ends(region_properties(), false);
+    add_ends(device_properties(), true);
+  }
+  return list;
+}
+
+void expect_refused_caps(const Refused& refused, const FormatSpec& format) {
+  const auto& [element, set] = refused;
+  FilterHarness filter(element, set.properties);
+  filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
+  const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
+  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
+              gst_flow_get_name(flow));
+  // There may be two errors, because the pad offers the refused caps again with the frame.
+  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), set.words);
+  fail_unless(filter.pull() == nullptr);
+}
+
+void expect_refusal(const Refused& refused) {
+  const auto& [element, set] = refused;
+  if (set.formats.empty())
+    expect_words(expect_failed_start(make_element(element, set.properties).get()), set.words);
+  for (const char* format : set.formats)
+    expect_refused_caps(refused, format_named(format));
+}
+
+}  // namespace
+
+TEST(test_impossible_at_start, .times(impossible_sets().size())) {
+  expect_refusal(impossible_sets()[static_cast<std::size_t>(index)]);
+}
+
+TEST(test_out_of_range_at_start) {
+  const std::vector<Refused> sets = sets_out_of_range();
+  fail_unless(sets.size() > 50, "only %d numbers", static_cast<int>(sets.size()));
+  for (const Refused& refused : sets) {
+    const Owned<GstElement> element = new_element(refused.element);
+    const Property& property = refused.set.properties[0];
+    expect_read_back(element, property.first, property.second.c_str());
+    expect_refusal(refused);
+  }
 }

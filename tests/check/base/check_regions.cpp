@@ -268,39 +268,3 @@ TEST(test_metas_survive, .for_each_element()) {
     fail_unless_equals_string(g_quark_to_string(meta->roi_type), "face");
   }
 }
-
-// videoscale scales the metas with the pictures.
-TEST(test_metas_through_videoscale, .for_each_element()) {
-  const Owned<GstHarness> harness =
-      new_shared_harness("videoscale method=nearest-neighbour ! video/x-raw,width=64,height=48 ! " +
-                         tested_launch() + "backend=" + test_backend() + " use-roi-meta=true");
-  const FormatSpec& format = format_named("GRAY8");
-  // Each pixel becomes a square of four, so the expected picture is known without the scaler.
-  const Picture small = make_picture(format, 32, 24, Content::random, 8);
-  const Picture large = picture_with(
-      format, 64, 48, [&](int place, int x, int y) { return small.sample(place, x / 2, y / 2); });
-  fail_unless(send_caps(harness->srcpad, caps_of(format, 32, 24, colorimetry(format, false))));
-  fail_unless(gst_harness_push(harness, with_region(to_buffer(small), "face", {4, 6, 20, 15})) ==
-              GST_FLOW_OK);
-  const Owned<GstBuffer> out(wait_for_buffer(harness));
-  expect_picture(from_buffer(out, format, 64, 48),
-                 in_regions(large, result(large), rectangles({{8, 12, 40, 30}})), "scaled");
-}
-
-// videocrop either moves the metas with the pictures or drops them.
-TEST(test_metas_through_videocrop, .for_each_element()) {
-  const Owned<GstHarness> harness =
-      new_shared_harness("videocrop left=8 top=4 right=2 ! " + tested_launch() +
-                         "backend=" + test_backend() + " use-roi-meta=true");
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture whole = make_picture(format, 64, 48, Content::random, 9);
-  const Picture part = picture_with(
-      format, 54, 44, [&](int place, int x, int y) { return whole.sample(place, x + 8, y + 4); });
-  fail_unless(send_caps(harness->srcpad, caps_of(format, 64, 48, colorimetry(format, false))));
-  fail_unless(gst_harness_push(harness, with_region(to_buffer(whole), "face", {20, 14, 40, 30})) ==
-              GST_FLOW_OK);
-  const Owned<GstBuffer> out(wait_for_buffer(harness));
-  const bool kept = gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr;
-  const Picture fits = in_regions(part, result(part), rectangles({{12, 10, 32, 26}}));
-  expect_picture(from_buffer(out, format, 54, 44), kept ? fits : part, "cropped");
-}

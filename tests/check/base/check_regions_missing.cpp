@@ -203,8 +203,7 @@ TEST(test_what_resets_persistence, .for_each_element()) {
   stream.filter.accept_caps(format_named("I420"), width, height,
                             colorimetry(format_named("I420"), false));
   expect_stays();
-  gst_element_set_state(stream.filter.element(), GST_STATE_READY);
-  gst_element_set_state(stream.filter.element(), GST_STATE_PLAYING);
+  stream.filter.restart();
   stream.filter.accept_caps(format_named("I420"), width, height,
                             colorimetry(format_named("I420"), false));
   stream.miss(2, frame.in, "after a start");

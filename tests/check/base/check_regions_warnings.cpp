@@ -21,8 +21,7 @@ class Stream {
     number_ = 0;
   }
   void restart() {
-    gst_element_set_state(filter.element(), GST_STATE_READY);
-    gst_element_set_state(filter.element(), GST_STATE_PLAYING);
+    filter.restart();
     begin();
   }
 

@@ -13,6 +13,12 @@ namespace check {
 using Property = std::pair<const char*, std::string>;
 using Properties = std::vector<Property>;
 
+/// Returns the properties, followed by more.
+inline Properties joined(Properties properties, const Properties& more) {
+  properties.insert(properties.end(), more.begin(), more.end());
+  return properties;
+}
+
 /// The states in which a property may change.
 enum class Change { ready, playing, never };
 

@@ -285,6 +285,12 @@ void FilterHarness::flush() {
   send_event(gst_event_new_flush_stop(TRUE));
 }
 
+void FilterHarness::restart(GstState low) {
+  gst_element_set_state(element_, low);
+  gst_element_set_state(element_, GST_STATE_PLAYING);
+  gst_pad_push_event(source_pad(), gst_event_new_stream_start("again"));
+}
+
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what) {
   const std::string where = difference(got, expected);
   fail_unless(where.empty(), "%s %dx%d, %s: %s", expected.format->name, expected.width,

@@ -120,6 +120,8 @@ class FilterHarness {
   void send_eos() { send_event(gst_event_new_eos()); }
   /// Sends FLUSH_START and FLUSH_STOP.
   void flush();
+  /// Takes the element to a state and back to PLAYING, where a new stream begins.
+  void restart(GstState low = GST_STATE_READY);
   /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());

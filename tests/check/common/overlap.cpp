@@ -15,15 +15,10 @@ Picture numbered_picture(guint64 number) {
   return make_picture(format(), width, height, Content::natural, static_cast<unsigned>(number));
 }
 
-Properties with_frames_in_flight(int number, Properties properties) {
-  properties.emplace_back("frames-in-flight", std::to_string(number));
-  return properties;
-}
-
 }  // namespace
 
 Overlap::Overlap(int frames_in_flight, const Properties& more)
-    : filter_(with_frames_in_flight(frames_in_flight, more)) {
+    : filter_(joined(more, {{"frames-in-flight", std::to_string(frames_in_flight)}})) {
   begin();
   receiver_.forget();
 }

@@ -8,6 +8,8 @@ namespace check {
 /// Runs a test for each of these numbers of frames in flight: TEST(name,
 /// .times(std::size(overlaps))).
 constexpr int overlaps[] = {2, 3, 8};
+/// The same, and one frame after the other.
+constexpr int numbers_in_flight[] = {1, 2, 3, 8};
 
 /// tested() with several frames in flight, and numbered frames for it, whose pictures differ. It
 /// has accepted the caps of these frames.

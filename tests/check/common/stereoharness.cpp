@@ -10,12 +10,6 @@ namespace {
 
 constexpr int small_width = 32, small_height = 16;
 
-Properties with_defaults(const Properties& properties) {
-  Properties all{{"diagnostics-interval", "0"}};
-  all.insert(all.end(), properties.begin(), properties.end());
-  return all;
-}
-
 }  // namespace
 
 StereoFrames frames_from(GstClockTime first, int count) {
@@ -26,7 +20,7 @@ StereoFrames frames_from(GstClockTime first, int count) {
 }
 
 StereoHarness::StereoHarness(const Properties& properties, bool two)
-    : element_(make_element("cudasgmstereo", with_defaults(properties))),
+    : element_(make_element("cudasgmstereo", joined({{"diagnostics-interval", "0"}}, properties))),
       messages_(element_),
       left_(gst_harness_new_with_element(element_, "sink_left", "src")),
       right_(two ? gst_harness_new_with_element(element_, "sink_right", nullptr) : nullptr),
@@ -78,8 +72,10 @@ Map StereoHarness::process(GstBuffer* left, GstBuffer* right) {
   return pull();
 }
 
-Map StereoHarness::process(const Picture& left, const Picture& right) {
-  return process(to_buffer(left), to_buffer(right));
+Map StereoHarness::process(const Picture& left, const Picture& right, GstClockTime time) {
+  if (!GST_CLOCK_TIME_IS_VALID(time))
+    return process(to_buffer(left), to_buffer(right));
+  return process(at(time, to_buffer(left)), at(time, to_buffer(right)));
 }
 
 Map StereoHarness::pull() {
@@ -128,6 +124,13 @@ guint32 StereoHarness::flush() {
   const GstSegment segment = new_segment();
   send_to_all([&] { return gst_event_new_segment(&segment); });
   return seqnum;
+}
+
+void StereoHarness::restart(GstState low) {
+  gst_element_set_state(element_, low);
+  gst_element_set_state(element_, GST_STATE_PLAYING);
+  for (GstHarness* harness : harnesses_)
+    gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
 }
 
 void StereoHarness::wait_for_error() {
@@ -181,6 +184,31 @@ Picture shifted(const Picture& left, int disparity) {
             static_cast<int>(place), x, y,
             left.sample(static_cast<int>(place), std::clamp(x + disparity, 0, left.width - 1), y));
   return right;
+}
+
+Picture packed(const Picture& first, const Picture& second, bool side_by_side) {
+  Picture frame(*first.format, side_by_side ? 2 * first.width : first.width,
+                side_by_side ? first.height : 2 * first.height);
+  const auto fits = [&](std::size_t p) {
+    return frame.planes[p].bytes.size() == 2 * first.planes[p].bytes.size();
+  };
+  for (std::size_t p = 0; p < frame.planes.size(); ++p) {
+    Picture::Plane& plane = frame.planes[p];
+    const Picture::Plane &a = first.planes[p], &b = second.planes[p];
+    for (int y = 0; fits(p) && y < a.rows; ++y) {
+      std::copy_n(a.row(y), a.row_bytes, plane.row(y));
+      std::copy_n(b.row(y), b.row_bytes,
+                  side_by_side ? plane.row(y) + a.row_bytes : plane.row(y + a.rows));
+    }
+  }
+  for (const Place& place : first.format->places)
+    for (int y = 0; !fits(static_cast<std::size_t>(place.plane)) && y < first.height; ++y)
+      for (int x = 0; x < first.width; ++x) {
+        frame.set_sample_at(place, x, y, first.sample_at(place, x, y));
+        frame.set_sample_at(place, side_by_side ? x + first.width : x,
+                            side_by_side ? y : y + first.height, second.sample_at(place, x, y));
+      }
+  return frame;
 }
 
 }  // namespace check

@@ -73,7 +73,7 @@ class StereoHarness {
 
   /// Pushes both buffers and returns the map that must come out.
   Map process(GstBuffer* left, GstBuffer* right);
-  Map process(const Picture& left, const Picture& right);
+  Map process(const Picture& left, const Picture& right, GstClockTime time = GST_CLOCK_TIME_NONE);
   /// Processes a pair of small frames with the given time.
   Map process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
   void push_pair(GstClockTime time);
@@ -91,6 +91,9 @@ class StereoHarness {
   /// Sends FLUSH_START to all pads, then FLUSH_STOP and a new segment. Returns the seqnum of the
   /// flush.
   guint32 flush();
+  /// Takes the element to a state and back to PLAYING, where a new stream begins on all linked
+  /// pads.
+  void restart(GstState low = GST_STATE_READY);
   void wait_for_error();
   /// Gives the element time to stop, then pushes a frame and returns its flow return.
   GstFlowReturn flow_after_stop();
@@ -115,5 +118,9 @@ std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 /// Make a picture of noise, and the right camera's picture of it at a constant disparity.
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
+
+/// Returns a frame with both pictures, beside or above each other. If their chroma does not fit the
+/// halves of a frame, it is 0.
+Picture packed(const Picture& first, const Picture& second, bool side_by_side);
 
 }  // namespace check

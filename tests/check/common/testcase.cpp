@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <optional>
 
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/waiting.h"
@@ -45,8 +47,32 @@ bool next_is_in_shard() {
   return number++ % shards == shard;
 }
 
+struct Range {
+  int first, end;
+};
+
+/// The indexes of all tests that have several.
+std::map<std::string, Range>& ranges() {
+  static std::map<std::string, Range> list;
+  return list;
+}
+
+/// The index that runs, if there are several. check does not know it.
+std::optional<int> current_index;
+
+void print_index() {
+  if (current_index)
+    std::fprintf(stderr, "failed at index %d\n", *current_index);
+}
+
 void add_to(TCase* tcase, const Test& test, const Options& options, const std::string& element) {
   if (options.skip_reason.empty()) {
+    static const bool is_shard = number_in_environment("CUDAVISION_TEST_SHARDS", 1) > 1;
+    if (options.end - options.first > 1 && !is_shard) {
+      ranges()[test.name] = {options.first, options.end};
+      _tcase_add_test(tcase, test.run, test.name, 0, 0, all_indexes, all_indexes + 1);
+      return;
+    }
     for (int index = options.first; index < options.end; ++index)
       if (next_is_in_shard())
         _tcase_add_test(tcase, test.run, test.name, 0, 0, index, index + 1);
@@ -105,6 +131,17 @@ Registered::Registered(TFun run, const char* name, void (*set_options)(Options&)
   all_tests().push_back({run, name, set_options});
 }
 
+void run_test(void (*test)(int), const char* name, int index) {
+  const Range range = index == all_indexes ? ranges().at(name) : Range{index, index + 1};
+  for (int i = range.first; i < range.end; ++i) {
+    if (index == all_indexes)
+      current_index = i;
+    test(i);
+    gst_task_cleanup_all();
+  }
+  current_index.reset();
+}
+
 bool full_run() {
   return g_strcmp0(g_getenv("CUDAVISION_TEST_FULL"), "1") == 0;
 }
@@ -135,6 +172,7 @@ int main(int argc, char** argv) {
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
   keep_named_elements();
+  std::atexit(print_index);  // a failed test exits
   Suite* suite = suite_create(name);
   TCase* general = new_case(suite, name);
   std::vector<TCase*> by_element;

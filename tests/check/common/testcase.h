@@ -15,7 +15,8 @@ namespace check {
 struct Options {
   /// Runs the test for each ElementUnderTest, which tested() then returns.
   Options& for_each_element();
-  /// Runs the test for each index from first to end - 1.
+  /// Runs the test for each index from first to end - 1, in one process, because check needs longer
+  /// for a process than most of these need.
   Options& times(std::size_t first, std::size_t end);
   Options& times(std::size_t count) { return times(0, count); }
   /// Skips the test if the reason is not empty. If there are several reasons, the first is
@@ -27,6 +28,10 @@ struct Options {
   std::string skip_reason;
 };
 
+/// Calls the test for an index, or for all of its indexes if the number is all_indexes.
+inline constexpr int all_indexes = -1;
+void run_test(void (*test)(int), const char* name, int index);
+
 class Registered {
  public:
   Registered(TFun run, const char* name, void (*set_options)(Options&));
@@ -36,8 +41,7 @@ class Registered {
   static void name(int);                                                         \
   static void name##_run(int index) {                                            \
     tcase_fn_start(#name, __FILE__, __LINE__);                                   \
-    name(index);                                                                 \
-    gst_task_cleanup_all();                                                      \
+    check::run_test(name, #name, index);                                         \
   }                                                                              \
   static const check::Registered name##_registered(                              \
       name##_run, #name,                                                         \

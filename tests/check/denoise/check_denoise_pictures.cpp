@@ -1,22 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pixels of cudadenoise with the definition, for every format and many sizes, memory
-// layouts and settings.
+// Compares the pixels of cudadenoise with the definition, for every format and property, also where
+// the strength follows the noise of the frames and where chroma has a strength of its own, and
+// tests the messages about both. check_cuda compares more sizes, and fuzz_denoise random
+// combinations.
 #include <cmath>
 #include <random>
 
 #include "tests/check/common/definitions/denoisedefinition.h"
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/histogrammessage.h"
 #include "tests/check/common/pictures/noisypicture.h"
-#include "tests/check/common/pictures/random.h"
 
 using namespace check;
 
-TEST(test_formats_and_sizes, .times(formats().size())) {
+namespace {
+
+Denoising automatic(double chroma_strength = -1) {
+  Denoising how = denoising(-1);
+  how.chroma_strength = chroma_strength;
+  return how;
+}
+
+/// A picture with edges, and with noise of about this deviation in all channels, except in the
+/// chroma of formats with a single plane.
+Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, deviation / 255);
+  const auto noisy = [&](double level, int peak) {
+    return std::clamp(static_cast<int>((level + normal(random)) * peak), 0, peak);
+  };
+  Picture picture = picture_with(format, 160, 128, [&](int channel, int x, int y) {
+    return noisy((x / 24 + y / 24 + channel) % 3 * 0.25 + 0.25, static_cast<int>(format.peak()));
+  });
+  const std::size_t step = format.peak() > 255 ? 2 : 1;  // the upper bytes of words
+  for (std::size_t p = 1; format.places.size() == 1 && p < picture.planes.size(); ++p)
+    for (std::size_t i = step - 1; i < picture.planes[p].bytes.size(); i += step)
+      picture.planes[p].bytes[i] = static_cast<std::uint8_t>(noisy(0.5, 255));
+  return picture;
+}
+
+std::vector<double> numbers_in(const GstStructure* structure, const char* field) {
+  const GValue* const array = gst_structure_get_value(structure, field);
+  fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
+  std::vector<double> numbers;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i)
+    numbers.push_back(g_value_get_double(gst_value_array_get_value(array, i)));
+  return numbers;
+}
+
+std::vector<bool> booleans_in(const GstStructure* structure, const char* field) {
+  const GValue* const array = gst_structure_get_value(structure, field);
+  fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
+  std::vector<bool> booleans;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i)
+    booleans.push_back(g_value_get_boolean(gst_value_array_get_value(array, i)));
+  return booleans;
+}
+
+std::vector<Owned<GstMessage>> take_messages(FilterHarness& filter) {
+  return filter.messages().take(GST_MESSAGE_ELEMENT);
+}
+
+}  // namespace
+
+TEST(test_settings, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter("cudadenoise");
   unsigned seed = 1;
-  for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 23}, Size{21, 1}, Size{5, 3},
-                           Size{33, 26}, Size{50, 9}}) {
+  for (const Size& size : {Size{1, 1}, Size{1, 23}, Size{33, 26}, Size{50, 9}}) {
     filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
     for (const Denoising& how : {denoising(10), denoising(30, 7, 1), denoising(3.3, 3, 7),
                                  denoising(80, 9, 5), denoising(255, 1, 3), denoising(0)}) {
@@ -28,67 +79,157 @@ TEST(test_formats_and_sizes, .times(formats().size())) {
                        denoised(picture, how), how.description());
     }
   }
+  fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
+// The default search is so large that only this test uses it.
 TEST(test_as_made) {
-  for (const char* name : {"GRAY8", "NV12", "BGRA", "I420_10LE", "GRAY16_LE"}) {
+  const FormatSpec& format = format_named("NV12");
+  FilterHarness filter("cudadenoise");
+  filter.accept_caps(format, 48, 27, colorimetry(format, false));
+  const Picture picture = noisy_picture(format, 48, 27, 3);
+  const Picture out = filter.process(picture, odd_layout);
+  expect_picture(out, denoised(picture, {}), "as made");
+  fail_unless(!difference(out, picture).empty(), "denoising changed nothing");
+}
+
+TEST(test_strength_follows_noise) {
+  for (const char* name : {"GRAY8", "I420", "NV12", "RGBA", "P010_10LE"}) {
+    const FormatSpec& format = format_named(name);
+    for (const Denoising& how : {automatic(), automatic(0), automatic(12)}) {
+      FilterHarness filter("cudadenoise", how.properties());
+      filter.accept_caps(format, 160, 128, colorimetry(format, false));
+      NoiseSoFar noise;
+      unsigned seed = 1;
+      for (const double deviation : {2.0, 3.0, 20.0, 20.0, 8.0}) {
+        const Picture picture = with_noise(format, deviation, ++seed);
+        expect_picture(filter.process(picture), denoised(picture, how, noise),
+                       how.description() + " of " + name);
+      }
+    }
+  }
+}
+
+TEST(test_flush_and_caps_restart_the_average) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Denoising how = automatic();
+  FilterHarness filter("cudadenoise", how.properties());
+  const Picture loud = with_noise(format, 30, 1), quiet = with_noise(format, 3, 2);
+  NoiseSoFar first, second;
+  const Picture after_loud = (denoised(loud, how, first), denoised(quiet, how, first));
+  const Picture alone = denoised(quiet, how, second);
+  fail_unless(!difference(after_loud, alone).empty(), "the average has no effect");
+
+  filter.accept_caps(format, 160, 128);
+  filter.process(loud);
+  expect_picture(filter.process(quiet), after_loud, "in sequence");
+  filter.process(loud);
+  filter.flush();
+  filter.accept_caps(format, 160, 128);
+  expect_picture(filter.process(quiet), alone, "after a flush");
+  filter.process(loud);
+  filter.accept_caps(format_named("I420"), 160, 128);
+  filter.process(with_noise(format_named("I420"), 3, 3));
+  filter.accept_caps(format, 160, 128);
+  expect_picture(filter.process(quiet), alone, "after other caps");
+}
+
+TEST(test_known_strengths_of_chroma) {
+  for (const char* name : {"I420", "NV12", "YUY2", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter("cudadenoise");
-    filter.accept_caps(format, 48, 27, colorimetry(format, false));
-    const Picture picture = noisy_picture(format, 48, 27, 3);
-    const Denoising how;
-    const Picture out = filter.process(picture, odd_layout);
-    expect_picture(out, denoised(picture, how), "as made");
-    fail_unless(!difference(out, picture).empty(), "%s: denoising changed nothing", name);
+    filter.accept_caps(format, 160, 128, colorimetry(format, false));
+    const Picture picture = with_noise(format, 10, 3);
+    for (const double luma : {0.0, 15.0})
+      for (const double chroma : {-1.0, 0.0, 15.0, 40.0}) {
+        Denoising how = denoising(luma);
+        how.chroma_strength = chroma;
+        filter.set(how.properties());
+        expect_picture(filter.process(picture), denoised(picture, how), how.description());
+      }
   }
 }
 
-// Denoising removes noise and keeps edges.
-TEST(test_removes_noise) {
-  const FormatSpec& format = format_named("GRAY8");
-  std::mt19937 random(1);
-  const Picture picture = picture_with(format, 64, 48, [&](int, int x, int) {
-    return (x < 32 ? 60 : 180) + static_cast<int>(random() % 21) - 10;
-  });
-  FilterHarness filter("cudadenoise");
-  filter.accept_caps(format, 64, 48);
-  const Picture out = filter.process(picture);
-  const auto error = [](const Picture& p) {
-    double sum = 0;
-    for (int y = 0; y < 48; ++y)
-      for (int x = 0; x < 64; ++x)
-        sum += std::abs(p.sample(0, x, y) - (x < 32 ? 60 : 180));
-    return sum / (64 * 48);
+TEST(test_messages) {
+  struct Expectation {
+    const char* format;
+    std::size_t channels;
   };
-  fail_unless(error(out) < error(picture) / 3, "an error of %f levels, %f before", error(out),
-              error(picture));
-}
+  for (const Expectation& expected : {Expectation{"GRAY8", 1}, {"I420", 3}, {"RGBA", 3}}) {
+    const FormatSpec& format = format_named(expected.format);
+    FilterHarness filter("cudadenoise", {{"search-size", "21"}});
+    filter.accept_caps(format, 160, 128, colorimetry(format, false));
+    filter.process(with_noise(format, 10, 1));
+    fail_unless_equals_int(take_messages(filter).size(), 0);
 
-// Interleaved fields are treated as one picture.
-TEST(test_interleaved_fields) {
-  const FormatSpec& format = format_named("I420");
-  Picture picture = make_picture(format, 36, 26, Content::natural, 1);
-  picture.interlaced = true;
-  FilterHarness filter("cudadenoise", denoising(40).properties());
-  filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
-  expect_picture(filter.process(picture), denoised(picture, denoising(40)), "interleaved");
-}
-
-// Tests random combinations. A failure prints its seed.
-TEST(test_random_cases, .times(10)) {
-  for (unsigned i = 0; i < 6; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    Random random(seed);
-    const FormatSpec& format = random.any_format();
-    const double strength = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 255);
-    const Denoising how = denoising(strength, 1 + 2 * random.below(6), 1 + 2 * random.below(4));
-    const int width = static_cast<int>(random.log_uniform(1, 40));
-    const int height = static_cast<int>(random.log_uniform(1, 40));
-    const Layout layout = random.any_layout();
-    FilterHarness filter("cudadenoise", how.properties());
-    filter.accept_caps(format, width, height, colorimetry(format, false));
-    const Picture picture = make_picture(format, width, height, random.one_of(all_contents), seed);
-    expect_picture(filter.process(picture, layout), denoised(picture, how),
-                   "seed " + std::to_string(seed) + ": " + how.description());
+    filter.set({{"post-messages", "true"}, {"strength", "-1"}});
+    filter.process(with_noise(format, 10, 2));
+    filter.set({{"strength", "4"}, {"chroma-strength", "5"}});
+    filter.process(with_noise(format, 10, 3));
+    filter.set({{"strength", "0"}, {"chroma-strength", "0"}});
+    filter.process(with_noise(format, 10, 4));
+    filter.send_eos();
+    const std::vector<Owned<GstMessage>> messages = take_messages(filter);
+    fail_unless_equals_int(messages.size(), 3);
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const GstStructure* const structure = gst_message_get_structure(messages[i]);
+      fail_unless_equals_string(gst_structure_get_name(structure), "cudadenoise");
+      fail_unless(gst_structure_has_field(structure, "running-time"));
+      const std::vector<double> noise = numbers_in(structure, "noise"),
+                                used = numbers_in(structure, "noise-used"),
+                                strength = numbers_in(structure, "strength");
+      fail_unless_equals_int(noise.size(), expected.channels);
+      fail_unless_equals_int(used.size(), expected.channels);
+      fail_unless_equals_int(strength.size(), expected.channels);
+      fail_unless(booleans_in(structure, "uncertain") == std::vector<bool>(expected.channels),
+                  "%s: uncertain", expected.format);
+      for (std::size_t c = 0; c < noise.size(); ++c) {
+        // Few blocks make a rough estimate.
+        fail_unless(noise[c] > 6 && noise[c] < 16 && std::abs(used[c] - noise[c]) < 4,
+                    "%s: a noise of %f, and %f in use", expected.format, noise[c], used[c]);
+        const bool chroma = c > 0 && std::string(expected.format) == "I420";
+        if (i > 0) {
+          fail_unless_equals_float(strength[c], i == 2 ? 0 : chroma ? 5 : 4);
+        } else {
+          fail_unless(strength[c] > 5 && strength[c] < 17, "a strength of %f", strength[c]);
+        }
+      }
+    }
   }
+}
+
+TEST(test_message_says_that_texture_is_uncertain) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter("cudadenoise", {{"search-size", "3"}, {"post-messages", "true"}});
+  filter.accept_caps(format, 160, 128);
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  filter.process(picture_with(format, 160, 128, [&](int, int x, int) {
+    return std::clamp(static_cast<int>(120 + 45 * std::sin(x / 2.0) + 15 * normal(random)), 0, 255);
+  }));
+  filter.process(with_noise(format, 15, 1));
+  filter.send_eos();
+  const std::vector<Owned<GstMessage>> messages = take_messages(filter);
+  fail_unless_equals_int(messages.size(), 2);
+  for (const bool texture : {true, false})
+    fail_unless(booleans_in(gst_message_get_structure(messages[texture ? 0 : 1]), "uncertain") ==
+                std::vector<bool>{texture});
+}
+
+TEST(test_interval) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter(
+      "cudadenoise",
+      {{"search-size", "3"}, {"post-messages", "true"}, {"message-interval", "100000000"}});
+  filter.accept_caps(format, 160, 128);
+  for (guint i = 0; i < 10; ++i)
+    push_frame(filter, with_noise(format, 5, i), i * 40 * GST_MSECOND);
+  filter.send_eos();
+  std::vector<guint64> times;
+  for (const Owned<GstMessage>& message : take_messages(filter)) {
+    guint64 time = 0;
+    gst_structure_get_uint64(gst_message_get_structure(message), "timestamp", &time);
+    times.push_back(time / GST_MSECOND);
+  }
+  fail_unless((times == std::vector<guint64>{0, 120, 200, 320}), "%zu messages", times.size());
 }

@@ -14,13 +14,6 @@ namespace {
 
 const Denoising usual = denoising(60, 5, 3);
 
-Properties usual_properties(int frames, const Properties& more) {
-  Properties all = usual.properties();
-  all.emplace_back("frames", std::to_string(frames));
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 std::vector<Picture> film(const char* name, int frames, int level, unsigned seed,
@@ -78,8 +71,11 @@ Picture expected(const std::vector<Picture>& pictures, int i, int frames, int fi
                   neighbours_of(pictures, i, frames, first, end));
 }
 
-Film::Film(int frames, const Properties& more)
-    : filter("cudadenoise", usual_properties(frames, more)) {}
+Film::Film(int frames, const char* format, const Properties& more, const Size& size)
+    : filter("cudadenoise",
+             joined(joined(usual.properties(), {{"frames", std::to_string(frames)}}), more)) {
+  filter.accept_caps(format_named(format), size.width, size.height);
+}
 
 void Film::push(const std::vector<Picture>& pictures, int first, int end) {
   for (int i = first; i < end; ++i)

@@ -34,7 +34,9 @@ Picture expected(const std::vector<Picture>& pictures, int i, int frames, int fi
 /// cudadenoise while it denoises a film.
 class Film {
  public:
-  explicit Film(int frames, const Properties& more = {});
+  /// Sends the caps of the film.
+  explicit Film(int frames, const char* format = "GRAY8", const Properties& more = {},
+                const Size& size = film_size);
 
   GstFlowReturn push(const Picture& picture) { return push(to_buffer(picture)); }
   /// Gives the buffer the next time.

@@ -137,25 +137,6 @@ TEST(test_colors) {
   }
 }
 
-// Each channel has its own border sample, even if channels share a row.
-TEST(test_colors_around_pictures) {
-  for (const char* name :
-       {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR", "VUYA", "I422_12LE",
-        "Y444_16LE", "GRAY16_BE", "RGBA64_LE", "RGB10A2_LE"})
-    for (bool limited : {false, true}) {
-      const FormatSpec& format = format_named(name);
-      FilterHarness filter("cudagaussblur");
-      filter.accept_caps(format, 21, 15, colorimetry(format, limited));
-      const Picture picture = make_picture(format, 21, 15, Content::random, 7);
-      for (std::uint32_t color : {0x00000000u, 0xff204060u, 0x7fc0ff33u, 0xffffffffu}) {
-        Blur how{6, 0, 0, 0, Edge::constant, color};
-        how.limited = limited && format.family != Family::rgb;
-        filter.set(how.properties());
-        expect_picture(filter.process(picture), blurred(picture, how), how.description());
-      }
-    }
-}
-
 // When the colorimetry in the caps changes, the same colour gets other samples.
 TEST(test_color_follows_caps) {
   const FormatSpec& format = format_named("I420");

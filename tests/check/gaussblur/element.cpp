@@ -33,7 +33,11 @@ const RegisteredElement row(ElementUnderTest{
     {"kernel-size", "4"},
     {"kernel-size", "0"},
     0,
-    +[](const Picture& picture, bool) { return blurred(picture, {}); }});
+    +[](const Picture& picture, bool) {
+      Blur how;
+      how.fields = picture.interlaced;
+      return blurred(picture, how);
+    }});
 
 }  // namespace
 }  // namespace check

@@ -138,47 +138,29 @@ TEST(test_interval_changed_while_playing) {
                                                                3 * GST_SECOND, 8 * GST_SECOND}));
 }
 
-TEST(test_posted_before_eos) {
-  FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(gray(), 320, 200);
-  CountAtEvent at_eos(filter, GST_EVENT_EOS);
-  for (guint i = 0; i < 7; ++i)
-    push_frame(filter, Picture(gray(), 320, 200), i);
-  filter.send_eos();
-  fail_unless((at_eos.counts == std::vector<int>{7}));
-}
-
-TEST(test_posted_before_caps) {
-  FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(gray(), 320, 200);
-  push_frame(filter, Picture(gray(), 320, 200), 0);
-  push_frame(filter, Picture(gray(), 320, 200), 1);
-  CountAtEvent at_caps(filter, GST_EVENT_CAPS);
-  filter.accept_caps(gray(), 16, 8);
-  push_frame(filter, Picture(gray(), 16, 8), 2);
-  fail_unless(at_caps.counts.size() >= 1 && at_caps.counts[0] == 2,
-              "the messages of both frames must be posted before the caps");
-}
-
-TEST(test_posted_before_segment) {
-  FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(gray(), 320, 200);
-  push_frame(filter, Picture(gray(), 320, 200), 0);
-  push_frame(filter, Picture(gray(), 320, 200), 1);
-  CountAtEvent at_segment(filter, GST_EVENT_SEGMENT);
-  GstSegment segment = new_segment();
-  segment.base = 5;
-  filter.send_segment(segment);
-  fail_unless((at_segment.counts == std::vector<int>{2}));
-}
-
-TEST(test_posted_before_stop) {
-  FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(gray(), 320, 200);
+// The messages of both frames are posted before whatever follows them.
+TEST(test_posted_before_other_events) {
+  for (const GstEventType type : {GST_EVENT_EOS, GST_EVENT_CAPS, GST_EVENT_SEGMENT}) {
+    FilterHarness filter{{"post-messages", "true"}};
+    filter.accept_caps(gray(), 320, 200);
+    push_frame(filter, Picture(gray(), 320, 200), 0);
+    push_frame(filter, Picture(gray(), 320, 200), 1);
+    CountAtEvent at_event(filter, type);
+    if (type == GST_EVENT_EOS)
+      filter.send_eos();
+    else
+      filter.accept_caps(gray(), 16, 8);  // sends a segment, too
+    if (type != GST_EVENT_EOS)
+      push_frame(filter, Picture(gray(), 16, 8), 2);
+    fail_unless(!at_event.counts.empty() && at_event.counts[0] == 2, "%s",
+                gst_event_type_get_name(type));
+  }
+  FilterHarness stopped{{"post-messages", "true"}};
+  stopped.accept_caps(gray(), 320, 200);
   for (guint i = 0; i < 5; ++i)
-    push_frame(filter, Picture(gray(), 320, 200), i);
-  gst_element_set_state(filter.element(), GST_STATE_READY);
-  fail_unless((take_timestamps(filter) == std::vector<guint64>{0, 1, 2, 3, 4}));
+    push_frame(stopped, Picture(gray(), 320, 200), i);
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  fail_unless((take_timestamps(stopped) == std::vector<guint64>{0, 1, 2, 3, 4}));
 }
 
 // A message is posted no later than with the next frame.
@@ -206,46 +188,22 @@ TEST(test_discarded_by_flush) {
   fail_unless((take_timestamps(filter) == std::vector<guint64>{2500 * GST_MSECOND}));
 }
 
+// The histogram counts the input's luminance, whatever the element does to the picture.
 TEST(test_statistics, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
-  FilterHarness filter{{"post-messages", "true"}};
+  FilterHarness filter{{"post-messages", "true"}, {"tiles-x", "3"}, {"tiles-y", "2"}};
   unsigned seed = 0;
   for (Content content : all_contents)
     for (const auto& [width, height] : {std::pair{1, 1}, std::pair{37, 23}, std::pair{64, 48}}) {
+      filter.set({{"method", seed % 2 == 0 ? "equalize" : "clahe"},
+                  {"strength", seed % 3 == 0 ? "0" : "0.75"},
+                  {"channels", seed % 4 == 0 && format.has_single_colors() ? "rgb" : "luma"}});
       filter.accept_caps(format, width, height, colorimetry(format, false));
       const Picture picture = make_picture(format, width, height, content, ++seed);
       push_frame(filter, picture, seed * GST_SECOND);
       filter.send_eos();
       expect_one_message(filter.messages(), picture);
       filter.flush();
-    }
-}
-
-// The counts exceed 16 bits, and every thread has work to do.
-TEST(test_statistics_of_a_large_frame) {
-  for (const char* name : {"GRAY8", "RGBx"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter{{"post-messages", "true"}};
-    filter.accept_caps(format, 1920, 1081, colorimetry(format, false));
-    const Picture picture = make_picture(format, 1920, 1081, Content::two_valued, 3);
-    push_frame(filter, picture, 0);
-    filter.send_eos();
-    expect_one_message(filter.messages(), picture);
-  }
-}
-
-// The histogram counts the input's luminance, whatever the element does to the picture.
-TEST(test_histogram_is_of_the_input) {
-  const FormatSpec& format = format_named("BGR");
-  const Picture picture = make_picture(format, 51, 33, Content::natural, 12);
-  for (const char* channels : {"luma", "rgb"})
-    for (const char* strength : {"1", "0.5", "0"}) {
-      FilterHarness filter{
-          {"post-messages", "true"}, {"channels", channels}, {"strength", strength}};
-      filter.accept_caps(format, 51, 33, colorimetry(format, false));
-      push_frame(filter, picture, 0);
-      filter.send_eos();
-      expect_one_message(filter.messages(), picture);
     }
 }
 

@@ -1,162 +1,53 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pixels of cudahistequalize with the definition, for every format and many sizes,
-// memory layouts, ranges and settings.
+// Compares the pixels of cudahistequalize with the definition, for every method, format, range and
+// property, and tests the negotiation of channels=rgb. check_cuda compares more sizes, and
+// fuzz_histequalize random combinations.
 
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/pictures/photographs.h"
-#include "tests/check/common/pictures/random.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
 
-namespace {
-
-constexpr Size sizes[] = {{1, 1}, {1, 2},   {2, 1},  {1, 37},  {41, 1},
-                          {5, 3}, {16, 16}, {17, 9}, {33, 31}, {130, 6}};
-
-/// Sends one picture with every memory layout and every setting that is valid for its format.
-void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
-                       const std::string& what) {
-  for (bool each_channel : {false, true})
-    for (double strength : {1.0, each_channel ? 0.75 : 0.3}) {
-      if (each_channel && !picture.format->has_single_colors())
-        continue;
-      const Equalization how = {each_channel, strength, limited};
-      filter.set(how.properties());
-      const Picture expected = equalized(picture, how);
-      for (std::size_t i = 0; i < std::size(all_layouts); ++i)
-        expect_picture(filter.process(picture, all_layouts[i]), expected,
-                       what + (limited ? ", limited, " : ", full, ") + text_of(how.properties()) +
-                           "layout " + std::to_string(i));
-    }
-  filter.set("channels", "luma");  // the next caps may have a YUV format, which excludes "rgb"
-}
-
-}  // namespace
-
-TEST(test_sizes_and_layouts, .times(formats().size())) {
+TEST(test_settings, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter;
   unsigned seed = 1;
-  for (const Size& size : sizes)
+  for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{5, 3}, Size{33, 31}, Size{130, 6}})
     for (bool limited : {false, true}) {
       if (limited && format.family == Family::rgb)
         continue;
       filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
-      const Content content = seed % 2 == 0 ? Content::random : Content::natural;
-      expect_definition(filter, make_picture(format, size.width, size.height, content, seed),
-                        limited, "sizes");
-      ++seed;
+      for (Content content : all_contents) {
+        const Picture picture = make_picture(format, size.width, size.height, content, ++seed);
+        for (double strength : {1.0, 0.0, 0.3, 2.5 / 256})  // the last one is a tie
+          for (bool each_channel : {false, true}) {
+            if (each_channel && !format.has_single_colors())
+              continue;
+            const Equalization how = {each_channel, strength, limited};
+            filter.set(how.properties());
+            expect_picture(filter.process(picture, all_layouts[++seed % std::size(all_layouts)]),
+                           equalized(picture, how),
+                           text_of(how.properties()) + (limited ? "limited" : "full"));
+          }
+      }
+      filter.set("channels", "luma");  // the next caps may have a YUV format, which excludes "rgb"
     }
+  fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-TEST(test_contents, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
+// Gray caps without colorimetry mean the full range, and YUV caps GStreamer's default, the limited
+// range, whatever the caps before them.
+TEST(test_range_without_colorimetry) {
   FilterHarness filter;
-  unsigned seed = 100;
-  for (bool limited : {false, true}) {
-    if (limited && format.family == Family::rgb)
-      continue;
-    filter.accept_caps(format, 67, 45, colorimetry(format, limited));
-    for (Content content : all_contents)
-      expect_definition(filter, make_picture(format, 67, 45, content, ++seed), limited,
-                        "content " + std::to_string(static_cast<int>(content)));
-  }
-}
-
-// The frames are large enough for several threads, blocks and row tails.
-TEST(test_large_frames, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter;
-  filter.accept_caps(format, 1283, 721, colorimetry(format, false));
-  const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
-  expect_picture(filter.process(picture, odd_layout), equalized(picture, {}), "large");
-}
-
-TEST(test_extreme_shapes) {
-  FilterHarness filter;
-  for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
-    for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
-      const FormatSpec& format = format_named(name);
-      filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
-      const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
-      expect_picture(filter.process(picture), equalized(picture, {}), "extreme shape");
-    }
-}
-
-TEST(test_8k) {
-  const FormatSpec& format = format_named("GRAY8");
-  FilterHarness filter;
-  filter.accept_caps(format, 7680, 4320);
-  for (Content content : {Content::random, Content::two_valued}) {
-    const Picture picture = make_picture(format, 7680, 4320, content, 9);
-    expect_picture(filter.process(picture), equalized(picture, {}), "8K");
-  }
-}
-
-// These weights are not exact in 8 bits; rint() rounds ties to even.
-TEST(test_strengths) {
-  for (const char* name : {"GRAY8", "I420_10LE", "GRAY16_LE", "BGRA"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter;
-    filter.accept_caps(format, 61, 23, colorimetry(format, false));
-    const Picture picture = make_picture(format, 61, 23, Content::natural, 5);
-    for (double strength : {0.0, 0.5 / 256, 1.0 / 256, 1.5 / 256, 2.5 / 256, 0.1, 0.25, 1.0 / 3,
-                            0.5, 0.7, 127.5 / 256, 253.5 / 256, 254.5 / 256, 255.5 / 256, 1.0}) {
-      filter.set("strength", text_of(strength));
-      expect_picture(filter.process(picture, odd_layout), equalized(picture, {false, strength}),
-                     "strength=" + text_of(strength));
-    }
-  }
-}
-
-// Gray caps without colorimetry mean the full range.
-TEST(test_gray_without_colorimetry) {
-  for (const char* name : {"GRAY8", "GRAY16_LE"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter;
-    filter.accept_caps(format, 40, 30);
-    const Picture picture = make_picture(format, 40, 30, Content::natural, 3);
-    expect_picture(filter.process(picture), equalized(picture, {}), "no colorimetry");
-  }
-}
-
-// YUV caps without colorimetry mean GStreamer's default, the limited range.
-TEST(test_yuv_without_colorimetry) {
-  for (const char* name : {"I420", "NV12", "P010_10LE"})
+  for (const char* name : {"GRAY8", "I420", "GRAY16_LE", "NV12", "P010_10LE"})
     for (int height : {30, 720}) {
       const FormatSpec& format = format_named(name);
-      FilterHarness filter;
-      filter.accept_caps(format, 40, height);
       const Picture picture = make_picture(format, 40, height, Content::natural, 3);
-      expect_picture(filter.process(picture), equalized(picture, {false, 1, true}),
-                     "no colorimetry");
+      filter.accept_caps(format, 40, height);
+      expect_picture(filter.process(picture),
+                     equalized(picture, {false, 1, format.family == Family::yuv}), name);
     }
-}
-
-TEST(test_range_change_takes_effect) {
-  const FormatSpec& format = format_named("NV12");
-  FilterHarness filter;
-  const Picture picture = make_picture(format, 40, 30, Content::natural, 8);
-  for (bool limited : {true, false, true}) {
-    filter.accept_caps(format, 40, 30, colorimetry(format, limited));
-    expect_picture(filter.process(picture), equalized(picture, {false, 1, limited}),
-                   limited ? "limited" : "full");
-  }
-}
-
-TEST(test_formats_with_the_same_samples_agree, .times(std::size(formats_of_the_same_samples))) {
-  const FormatSpec& one = format_named(formats_of_the_same_samples[index][0]);
-  const FormatSpec& other = format_named(formats_of_the_same_samples[index][1]);
-  for (bool limited : {false, true}) {
-    const Picture a = make_picture(one, 75, 53, Content::natural, 21);
-    FilterHarness first, second;
-    first.accept_caps(one, 75, 53, colorimetry(one, limited));
-    second.accept_caps(other, 75, 53, colorimetry(other, limited));
-    expect_picture(second.process(converted(a, other)), converted(first.process(a), other),
-                   std::string("as in ") + one.name);
-  }
 }
 
 // The element reads `word >> 6` from P010. The low bits of luma have no effect and do not appear in
@@ -186,75 +77,96 @@ TEST(test_samples_above_the_bit_depth) {
     fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
 }
 
-// The equalisation treats both fields as one picture.
-TEST(test_interleaved_fields) {
-  const FormatSpec& format = format_named("YUY2");
-  FilterHarness filter;
-  filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
-  const Picture picture = make_picture(format, 36, 26, Content::natural, 1);
-  expect_picture(filter.process(picture), equalized(picture, {}), "interleaved");
-}
-
-// Tests random combinations. A failure prints its seed.
-TEST(test_random_cases, .times(10)) {
-  FilterHarness filter;
-  for (unsigned i = 0; i < 40; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    Random random(seed);
-    const FormatSpec& format = random.any_format();
-    const int width = static_cast<int>(random.log_uniform(1, 200));
-    const int height = static_cast<int>(random.log_uniform(1, 200));
-    const bool limited = format.family != Family::rgb && random.below(2) == 1;
-    const Layout layout = random.any_layout();
-    const Content content = random.one_of(all_contents);
-    const bool each_channel = format.has_single_colors() && random.below(2) == 1;
-    const Equalization how = {each_channel, random.below(257) / 256.0, limited};
-    filter.set("channels", "luma");
-    filter.accept_caps(format, width, height, colorimetry(format, limited));
-    filter.set(how.properties());
-    const Picture picture = make_picture(format, width, height, content, seed);
-    expect_picture(filter.process(picture, layout), equalized(picture, how),
-                   "seed " + std::to_string(seed));
-  }
-}
+/* method=clahe */
 
 namespace {
 
-/// Compares the element's output for a photograph with the definition. Caps and properties are
-/// given as in a launch line.
-void expect_equalized(const Photograph& photograph, const FormatSpec& format,
-                      const std::string& more_caps, const std::string& properties,
-                      const Equalization& how) {
-  const auto [before, after] = photograph_through(
-      photograph, format, more_caps, "cudahistequalize backend=" + test_backend() + properties);
-  expect_picture(after, equalized(before, how), photograph.file + more_caps + properties);
+Equalization with_tiles(int x, int y) {
+  Equalization how;
+  how.adaptive = true;
+  how.tiles_x = x;
+  how.tiles_y = y;
+  return how;
 }
+
+Properties all_properties(const Equalization& how) {
+  Properties properties = how.tile_properties();
+  for (const Property& property : how.properties())
+    properties.push_back(property);
+  return properties;
+}
+
+/// The definition is slow where many tiles have 65536 bins.
+Equalization default_tiles(const FormatSpec& format) {
+  return format.bits > 10 ? with_tiles(3, 2) : with_tiles(8, 8);
+}
+
+void expect_equalized(FilterHarness& filter, const Picture& picture, const Equalization& how,
+                      const Layout& layout = {}) {
+  expect_picture(filter.process(picture, layout), equalized(picture, how),
+                 text_of(all_properties(how)) + std::to_string(picture.width) + "x" +
+                     std::to_string(picture.height) + (how.limited ? ", limited" : ", full"));
+}
+
+constexpr Size sizes[] = {{1, 1}, {2, 1}, {1, 37}, {5, 3}, {17, 9}, {64, 48}, {133, 61}};
 
 }  // namespace
 
-TEST(test_gray_photographs, .unless(unless_photographs())) {
-  for (const Photograph& photograph : photographs)
-    expect_equalized(photograph, format_named("GRAY8"), ",colorimetry=1:4:0:0", "", {});
+TEST(test_clahe_settings, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  Equalization how = default_tiles(format);
+  FilterHarness filter(all_properties(how));
+  unsigned seed = 1;
+  for (const Size& size : sizes)
+    for (bool limited : {false, true}) {
+      if (limited && format.family == Family::rgb)
+        continue;
+      ++seed;
+      how.limited = limited;
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
+      const Picture picture = make_picture(format, size.width, size.height,
+                                           seed % 2 ? Content::random : Content::natural, seed);
+      for (bool each_channel : {false, true}) {
+        if (each_channel && !format.has_single_colors())
+          continue;
+        how.each_channel = each_channel;
+        how.clip_limit = seed % 3 * 1.5;
+        how.strength = seed % 2 ? 1 : 0.3;
+        filter.set(how.properties());
+        expect_equalized(filter, picture, how, all_layouts[seed % std::size(all_layouts)]);
+      }
+      filter.set("channels", "luma");  // the next caps may have a YUV format
+    }
+  fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-TEST(test_color_photographs, .unless(unless_photographs())) {
-  const Equalization limited{false, 1, true}, each{true}, half{false, 0.5};
-  for (const Photograph& photograph : photographs) {
-    expect_equalized(photograph, format_named("I420"), ",colorimetry=bt601", "", limited);
-    expect_equalized(photograph, format_named("NV12"), ",colorimetry=1:4:7:1", "", {});
-    expect_equalized(photograph, format_named("RGBx"), "", "", {});
-    expect_equalized(photograph, format_named("BGR"), "", " channels=rgb", each);
-    expect_equalized(photograph, format_named("GBR"), "", " strength=0.5", half);
+TEST(test_grids) {
+  for (const Size& tiles : {Size{1, 1}, Size{2, 1}, Size{3, 7}, Size{8, 8}, Size{64, 64}}) {
+    const Equalization how = with_tiles(tiles.width, tiles.height);
+    FilterHarness filter(all_properties(how));
+    for (const char* name : {"GRAY8", "NV12", "RGBA"}) {
+      const FormatSpec& format = format_named(name);
+      filter.accept_caps(format, 200, 120, colorimetry(format, false));
+      expect_equalized(filter, make_picture(format, 200, 120, Content::natural, 7), how,
+                       odd_layout);
+    }
   }
 }
 
-TEST(test_deep_photographs, .unless(unless_photographs())) {
-  const Equalization limited{false, 1, true};
-  for (const Photograph& photograph : photographs) {
-    expect_equalized(photograph, format_named("GRAY16_LE"), "", "", {});
-    expect_equalized(photograph, format_named("P010_10LE"), ",colorimetry=bt709", "", limited);
-    expect_equalized(photograph, format_named("I420_10LE"), ",colorimetry=bt709", "", limited);
-  }
+// A change of the grid waits for new caps or a start.
+TEST(test_grid_waits_for_a_start) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Picture picture = make_picture(format, 90, 70, Content::natural, 3);
+  const Equalization first = with_tiles(4, 4), second = with_tiles(2, 5);
+  FilterHarness filter(all_properties(first));
+  filter.accept_caps(format, 90, 70, colorimetry(format, false));
+  expect_equalized(filter, picture, first);
+  filter.set(second.tile_properties());
+  expect_equalized(filter, picture, first);
+  filter.restart();
+  filter.accept_caps(format, 90, 70, colorimetry(format, false));
+  expect_equalized(filter, picture, second);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
 /* Negotiation of channels=rgb */

@@ -133,20 +133,8 @@ void expect_definition(const FormatSpec& format, const Equalization& settings) {
 }  // namespace
 
 TEST(test_definition, .times(formats().size())) {
-  expect_definition(format_number(index), with_method(false));
-}
-
-TEST(test_definition_of_tiles, .times(formats().size())) {
-  expect_definition(format_number(index), with_method(true));
-}
-
-TEST(test_off_by_default) {
-  FilterHarness filter;
-  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
-  for (int frame = 0; frame < 5; ++frame) {
-    const Picture picture = brighter(natural(gray(), 64, 48), 10 * frame);
-    expect_picture(filter.process(picture), equalized(picture, {}), "off");
-  }
+  for (bool adaptive : {false, true})
+    expect_definition(format_number(index), with_method(adaptive));
 }
 
 // The weight of a frame follows from the running time since the last one.

@@ -1,158 +1,339 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pictures of cudaintegral with the definition: mean and deviation of every format.
+// Compares the outputs of cudaintegral with the definition: every entry of its tables, as tensors
+// and as pictures, mean and deviation. Tests the buffers, and the reaction to bad and missing
+// frames. fuzz_integral compares random combinations.
+#include <gst/video/gstvideometa.h>
+
 #include <iterator>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/pictures/photographs.h"
-#include "tests/check/common/pictures/random.h"
 #include "tests/check/common/pictures/tensors.h"
+#include "tests/check/common/pipelines.h"
 
 using namespace check;
 
 namespace {
 
-constexpr Output statistics[] = {Output::mean, Output::stddev};
+Integral table(Output output, bool same_size = false, ElementType type = ElementType::automatic) {
+  return {output, same_size, type};
+}
+
+/// Calls `what` with every kind of table in both layouts.
+template <class What>
+void for_each_table(What what) {
+  for (Output output : all_tables)
+    for (bool same_size : {false, true})
+      what(table(output, same_size));
+}
+
+/// Sends caps and returns a picture for them. Every other one is interlaced, but still one picture.
+Picture start(FilterHarness& filter, const FormatSpec& format, const Size& size, unsigned seed) {
+  const bool interlaced = seed % 2 == 0, limited = seed % 3 == 0 && format.family != Family::rgb;
+  filter.accept_caps(
+      format, size.width, size.height,
+      colorimetry(format, limited) + (interlaced ? ", interlace-mode=interleaved" : ""));
+  Picture picture = make_picture(format, size.width, size.height,
+                                 all_contents[seed % std::size(all_contents)], seed);
+  picture.interlaced = interlaced;
+  return picture;
+}
+
+/// Makes a picture whose samples are all as large as the format allows.
+Picture brightest(const FormatSpec& format, int width, int height) {
+  return picture_with(format, width, height, [&](int, int, int) { return format.peak(); });
+}
+
+/// Returns the element type in the output caps.
+std::string type_out(FilterHarness& filter) {
+  const Owned<GstCaps> caps = current_caps(filter.sink_pad());
+  const gchar* type = gst_structure_get_string(gst_caps_get_structure(caps, 0), "types");
+  return type != nullptr ? type : "no tensor";
+}
 
 }  // namespace
 
-TEST(test_formats_and_sizes, .times(formats().size())) {
+TEST(test_tables, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
-  for (Output output : statistics) {
+  unsigned seed = 1;
+  for_each_table([&](const Integral& how) {
+    FilterHarness filter("cudaintegral", how.properties());
+    for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 37}, Size{41, 1},
+                             Size{5, 3}, Size{17, 9}, Size{33, 31}, Size{131, 6}}) {
+      const Picture picture = start(filter, format, size, ++seed);
+      expect_tensor(filter, picture, how, all_layouts[seed % std::size(all_layouts)]);
+    }
+  });
+}
+
+TEST(test_windows, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  unsigned seed = 1;
+  for (Output output : {Output::mean, Output::stddev}) {
     FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
-    unsigned seed = 1;
-    for (const Size& size :
-         {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 37}, Size{41, 1}, Size{5, 3}, Size{16, 16},
-          Size{17, 9}, Size{33, 31}, Size{131, 6}, Size{7, 83}})
-      for (bool limited : {false, true}) {
-        if (limited && format.family == Family::rgb)
-          continue;
-        filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
-        const Picture picture = make_picture(format, size.width, size.height,
-                                             all_contents[seed % std::size(all_contents)], seed);
-        for (int radius : {7, 0, 1, 3, 200, 65535}) {
-          const Integral how = with_radius(output, radius);
-          filter.set(how.properties());
-          expect_gray_picture(filter, picture, how, natural_format(picture, output),
-                              all_layouts[++seed % std::size(all_layouts)]);
-        }
-      }
-  }
-}
-
-// Tests the extremes of all sums: a white picture, one white pixel, and black and white columns.
-TEST(test_extreme_contents) {
-  for (const char* name : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGR"})
-    for (Output output : statistics)
-      for (int pattern = 0; pattern < 3; ++pattern) {
-        const FormatSpec& format = format_named(name);
-        const Picture picture = picture_with(format, 300, 200, [&](int, int x, int y) {
-          const bool white = pattern == 0 || (pattern == 1 && x == 150 && y == 100) ||
-                             (pattern == 2 && x % 2 == 0);
-          return white ? format.peak() : 0;
-        });
-        FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
-        filter.accept_caps(format, 300, 200, colorimetry(format, false));
-        for (int radius : {1, 30, 300}) {
-          const Integral how = with_radius(output, radius);
-          filter.set(how.properties());
-          expect_gray_picture(filter, picture, how, natural_format(picture, output));
-        }
-      }
-}
-
-// The frames are large enough for several threads, blocks and row tails.
-TEST(test_large_frames) {
-  for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"})
-    for (Output output : statistics) {
-      const FormatSpec& format = format_named(name);
-      FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
-      filter.accept_caps(format, 683, 421, colorimetry(format, false));
-      const Picture picture = make_picture(format, 683, 421, Content::natural, 9);
-      for (int radius : {3, 400}) {
+    for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{33, 31}, Size{131, 6}})
+      for (int radius : {7, 0, 1, 200, 65535}) {
         const Integral how = with_radius(output, radius);
         filter.set(how.properties());
-        expect_gray_picture(filter, picture, how, natural_format(picture, output), odd_layout);
+        const Picture picture = start(filter, format, size, ++seed);
+        expect_gray_picture(filter, picture, how, natural_format(picture, output),
+                            all_layouts[seed % std::size(all_layouts)]);
       }
-    }
+    fail_unless_equals_int(filter.messages().complaints(), 0);
+  }
 }
 
-TEST(test_extreme_shapes) {
-  for (const char* name : {"GRAY8", "RGB", "GRAY16_LE", "YUY2"})
-    for (Output output : statistics)
-      for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
+// In CUDA memory, the rows of a table follow each other without a gap as well.
+TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
+  constexpr auto map_cuda = static_cast<GstMapFlags>(GST_MAP_READ | GST_MAP_FLAG_LAST << 1);
+  for (const char* name : {"GRAY8", "NV12", "BGRA", "GRAY16_LE"})
+    for (ElementType type : all_element_types)
+      for_each_table([&](Integral how) {
+        how.type = type;
         const FormatSpec& format = format_named(name);
-        FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
-        filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
-        const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
-        expect_gray_picture(filter, picture, with_radius(output, 7),
-                            natural_format(picture, output));
-      }
+        FilterHarness filter("cudaintegral", how.properties());
+        filter.accept_downstream("other/tensors(memory:CUDAMemory)");
+        for (const Size& size :
+             {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{33, 31}, Size{131, 6}, Size{301, 233}}) {
+          filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+          // The later ones come in buffers that return to the pool.
+          for (unsigned seed : {1u, 2u, 3u}) {
+            const Picture picture =
+                make_picture(format, size.width, size.height, Content::random, seed);
+            expect_tensor(filter, picture, how, odd_layout);
+          }
+          const Owned<GstBuffer> out = filter.process(
+              to_buffer(make_picture(format, size.width, size.height, Content::natural, 4)));
+          GstMapInfo on_device, on_host;
+          fail_unless_equals_int(gst_buffer_n_memory(out), 1);
+          fail_unless(gst_buffer_map(out, &on_device, map_cuda));
+          gst_buffer_unmap(out, &on_device);
+          fail_unless(gst_buffer_map(out, &on_host, GST_MAP_READ));
+          gst_buffer_unmap(out, &on_host);
+          fail_unless_equals_uint64(on_device.size, on_host.size);
+          fail_unless(on_device.data != on_host.data);
+        }
+      });
 }
 
-TEST(test_formats_with_the_same_samples_agree, .times(std::size(formats_of_the_same_samples))) {
-  const FormatSpec& one = format_named(formats_of_the_same_samples[index][0]);
-  const FormatSpec& other = format_named(formats_of_the_same_samples[index][1]);
-  const Picture a = make_picture(one, 75, 53, Content::natural, 21);
-  for (Output output : statistics) {
-    const Integral how = with_radius(output, 5);
-    FilterHarness first("cudaintegral", how.properties()), second("cudaintegral", how.properties());
-    first.accept_caps(one, 75, 53);
-    second.accept_caps(other, 75, 53);
-    const Owned<GstBuffer> c = first.process(to_buffer(a)),
-                           d = second.process(to_buffer(converted(a, other)));
-    fail_unless(bytes_of(c) == bytes_of(d), "%s", nick_of(output));
-  }
+// This includes sums beyond 32 bits and beyond the integers that a float holds exactly.
+TEST(test_element_types) {
+  for (const char* name : {"GRAY8", "NV12", "BGRA", "P010_10LE", "GRAY16_LE"})
+    for (ElementType type : all_element_types)
+      for_each_table([&](Integral how) {
+        how.type = type;
+        const FormatSpec& format = format_named(name);
+        FilterHarness filter("cudaintegral", how.properties());
+        filter.accept_caps(format, 301, 233, colorimetry(format, false));
+        for (Content content : {Content::random, Content::natural})
+          expect_tensor(filter, make_picture(format, 301, 233, content, 7), how, odd_layout);
+        expect_tensor(filter, brightest(format, 301, 233), how);
+      });
 }
 
-// Interleaved fields are treated as one picture.
-TEST(test_interleaved_fields) {
-  const FormatSpec& format = format_named("I420");
-  Picture picture = make_picture(format, 36, 26, Content::natural, 1);
-  picture.interlaced = true;
-  for (Output output : statistics) {
-    FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
-    filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
-    expect_gray_picture(filter, picture, with_radius(output, 7), natural_format(picture, output));
-  }
-}
-
-// Tests random combinations. A failure prints its seed.
-TEST(test_random_cases, .times(10)) {
-  for (unsigned i = 0; i < 30; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    Random random(seed);
-    const FormatSpec& format = random.any_format();
-    Integral how;
-    how.output = random.one_of(all_outputs);
-    how.same_size = random.below(2) == 0;
-    how.type = random.one_of(all_element_types);
-    how.radius = static_cast<int>(random.log_uniform(1, 300)) - 1;
-    const bool limited = format.family != Family::rgb && random.below(2) == 1;
-    const int width = static_cast<int>(random.log_uniform(1, 200));
-    const int height = static_cast<int>(random.log_uniform(1, 200));
-    const Layout layout = random.any_layout();
-
+// 32 bits hold at most 66051 squares of 255.
+TEST(test_automatic_type) {
+  struct Case {
+    const char* format;
+    Output output;
+    Size size;
+    const char* type;
+  };
+  for (const Case& c : {Case{"GRAY8", Output::squared_sum, {22017, 3}, "uint32"},
+                        Case{"GRAY8", Output::squared_sum, {22018, 3}, "uint64"},
+                        Case{"RGBx", Output::squared_sum, {3, 22017}, "uint32"},
+                        Case{"RGBx", Output::squared_sum, {3, 22018}, "uint64"},
+                        Case{"GRAY16_LE", Output::sum, {65535, 1}, "uint32"},
+                        Case{"GRAY16_LE", Output::sum, {32769, 2}, "uint64"},
+                        Case{"GRAY16_LE", Output::squared_sum, {1, 1}, "uint32"},
+                        Case{"GRAY16_LE", Output::squared_sum, {2, 1}, "uint64"},
+                        Case{"I420_10LE", Output::tilted_sum, {2048, 2050}, "uint32"},
+                        Case{"I420_10LE", Output::tilted_sum, {2049, 2050}, "uint64"}}) {
+    const FormatSpec& format = format_named(c.format);
+    const Integral how = table(c.output);
     FilterHarness filter("cudaintegral", how.properties());
-    const bool picture_of_table = is_table(how.output) && random.below(2) == 0;
-    if (picture_of_table)
-      filter.accept_downstream("video/x-raw");
-    filter.accept_caps(format, width, height, colorimetry(format, limited));
-    const Picture picture = make_picture(format, width, height, random.one_of(all_contents), seed);
-    if (is_table(how.output) && !picture_of_table)
-      expect_tensor(filter, picture, how, layout);
+    filter.accept_caps(format, c.size.width, c.size.height, colorimetry(format, false));
+    if (c.output == Output::tilted_sum)  // its definition is slow
+      filter.process(to_buffer(Picture(format, c.size.width, c.size.height)));
     else
-      expect_gray_picture(filter, picture, how, natural_format(picture, how.output), layout);
+      expect_tensor(filter, brightest(format, c.size.width, c.size.height), how);
+    fail_unless(type_out(filter) == c.type, "%s %dx%d, %s: %s", c.format, c.size.width,
+                c.size.height, nick_of(c.output), type_out(filter).c_str());
   }
 }
 
-TEST(test_photographs, .times(std::size(photographs)).unless(unless_photographs())) {
-  const Photograph& photograph = photographs[index];
-  for (const char* format : {"GRAY8", "GRAY16_LE"})
-    for (Output output : statistics) {
-      const Integral how = with_radius(output, 20);
-      const auto [before, after] = photograph_through(
-          photograph, format_named(format), "",
-          "cudaintegral backend=" + test_backend() + " " + text_of(how.properties()));
-      expect_picture(after, gray_picture_of(before, how, format_named(format)), photograph.file);
+TEST(test_renegotiation) {
+  FilterHarness filter("cudaintegral");
+  renegotiate(filter, [&](const Picture& picture, const std::string&) {
+    expect_tensor(filter, picture, table(Output::sum), odd_layout);
+  });
+}
+
+// If downstream accepts only video, the output is the picture of the table.
+TEST(test_pictures, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  for_each_table([&](const Integral& how) {
+    for (const char* out : {"GRAY8", "GRAY16_LE"}) {
+      FilterHarness filter("cudaintegral", how.properties());
+      filter.accept_downstream(std::string("video/x-raw, format=") + out);
+      for (const Size& size : {Size{1, 1}, Size{1, 19}, Size{23, 1}, Size{31, 17}, Size{90, 44}}) {
+        filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+        for (Content content : all_contents)
+          expect_gray_picture(filter, make_picture(format, size.width, size.height, content, 5),
+                              how, format_named(out), shifted_layout);
+      }
+      expect_gray_picture(filter, Picture(format, 90, 44), how, format_named(out));
     }
+  });
+}
+
+// The picture has 8 bits by default. The sums of this test exceed 2^32.
+TEST(test_pictures_of_large_sums) {
+  for (Output output : {Output::sum, Output::squared_sum}) {
+    const FormatSpec& format = format_named("GRAY16_LE");
+    const Integral how = table(output);
+    FilterHarness filter("cudaintegral", how.properties());
+    filter.accept_downstream("video/x-raw");
+    filter.accept_caps(format, 700, 500);
+    expect_gray_picture(filter, brightest(format, 700, 500), how, format_named("GRAY8"));
+    expect_gray_picture(filter, make_picture(format, 700, 500, Content::random, 3), how,
+                        format_named("GRAY8"), odd_layout);
+  }
+}
+
+/* Buffers */
+
+TEST(test_timestamps_flags_metas) {
+  const gchar* no_tags[] = {nullptr};
+  gst_meta_register_custom("CheckIntegralUntagged", no_tags, nullptr, nullptr, nullptr);
+  const FormatSpec& format = format_named("I420");
+  for (Output output : {Output::sum, Output::mean})
+    for (bool pictures : {false, true}) {
+      FilterHarness filter("cudaintegral", Integral{output}.properties());
+      if (pictures)
+        filter.accept_downstream("video/x-raw");
+      filter.accept_caps(format, 32, 18);
+      GstBuffer* in =
+          stamped(to_buffer(make_picture(format, 32, 18, Content::natural, 1), padded_layout));
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT | GST_BUFFER_FLAG_MARKER);
+      gst_buffer_add_custom_meta(in, "CheckIntegralUntagged");
+      gst_buffer_add_video_region_of_interest_meta(in, "face", 5, 6, 7, 8);
+      const Owned<GstBuffer> out = filter.process(in);
+      expect_stamps(out);
+      fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT) &&
+                  GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_MARKER));
+      fail_unless(gst_buffer_get_custom_meta(out, "CheckIntegralUntagged") != nullptr);
+      // A region of interest stays valid for the mean, but not for a table.
+      fail_unless((gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr) ==
+                  (output == Output::mean));
+    }
+}
+
+TEST(test_missing_frame_passes) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter("cudaintegral");
+  filter.accept_caps(format, 24, 16);
+  Owned<GstBuffer> out = filter.process(at(GST_SECOND, missing_frame()));
+  fail_unless_equals_int(gst_buffer_get_size(out), 0);
+  fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
+  GstBuffer* marked = to_buffer(Picture(format, 24, 16));
+  GST_BUFFER_FLAG_SET(marked, GST_BUFFER_FLAG_GAP);
+  out = filter.process(marked);
+  fail_unless_equals_int(gst_buffer_get_size(out), 4 * 25 * 17);
+  fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_GAP));
+}
+
+// A bad frame causes an error, and the next good one is processed as usual.
+TEST(test_short_buffer) {
+  const FormatSpec& format = format_named("NV12");
+  FilterHarness filter("cudaintegral");
+  filter.accept_caps(format, 24, 16, colorimetry(format, false));
+  GstBuffer* bad = to_buffer(Picture(format, 24, 16));
+  gst_buffer_set_size(bad, 100);
+  fail_unless_equals_int(filter.push(bad), GST_FLOW_ERROR);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
+  expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
+}
+
+// Downstream's memory may have a prefix and padding. The tensor has its exact size all the same.
+TEST(test_memory_of_downstream) {
+  const FormatSpec& format = format_named("GRAY8");
+  for (ElementType type : all_element_types)
+    for (gsize prefix : {0, 1, 2, 4, 7}) {
+      const Integral how{Output::sum, false, type};
+      FilterHarness filter("cudaintegral", how.properties());
+      GstAllocationParams params;
+      gst_allocation_params_init(&params);
+      params.prefix = prefix;
+      params.padding = 5;
+      gst_harness_set_propose_allocator(filter.harness(), nullptr, &params);
+      filter.accept_caps(format, 23, 14);
+      for (unsigned seed : {1u, 2u, 3u})
+        expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed), how);
+    }
+}
+
+TEST(test_pool_of_downstream) {
+  const FormatSpec& format = format_named("GRAY8");
+  for (const char* sink_caps : {"ANY", "other/tensors(memory:CUDAMemory); other/tensors"}) {
+    FilterHarness filter("cudaintegral");
+    filter.accept_downstream(sink_caps);
+    answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {
+      const Owned<GstBufferPool> pool(gst_buffer_pool_new());
+      gst_query_add_allocation_pool(query, pool, 100002, 2, 4);
+    });
+    filter.accept_caps(format, 23, 14);
+    for (unsigned seed = 0; seed < 9; ++seed)
+      expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed),
+                    Integral{Output::sum});
+  }
+}
+
+// Frames come alternately from two CUDA contexts, and the tables follow them.
+TEST(test_tables_of_several_contexts, .unless(unless_testing_cuda())) {
+  const FormatSpec& format = format_named("GRAY8");
+  const auto new_uploader = [&] {
+    Owned<GstHarness> uploader(gst_harness_new_parse("cudagaussblur sigma=0 backend=cuda"));
+    gst_harness_set_sink_caps_str(uploader, "video/x-raw(memory:CUDAMemory)");
+    gst_harness_set_src_caps_str(uploader, caps_of(format, 61, 37).c_str());
+    return uploader;
+  };
+  const Owned<GstHarness> first = new_uploader(), second = new_uploader();
+  FilterHarness filter("cudaintegral");
+  filter.accept_downstream("other/tensors(memory:CUDAMemory)");
+  fail_unless(
+      filter.send_caps(caps_of(format, 61, 37).replace(0, 11, "video/x-raw(memory:CUDAMemory)")));
+  for (unsigned i = 0; i < 6; ++i) {
+    const Picture picture = make_picture(format, 61, 37, Content::natural, i);
+    GstHarness* uploader = i % 2 == 0 ? first : second;
+    const Owned<GstBuffer> out =
+        filter.process(gst_harness_push_and_pull(uploader, to_buffer(picture)));
+    expect_tensor(out, current_caps(filter.sink_pad()).get(),
+                  tensor_of(picture, Integral{Output::sum}), "frame " + std::to_string(i));
+  }
+}
+
+// The input comes from another element, and in CUDA memory when CUDA is tested.
+TEST(test_behind_another_element, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
+  const std::string backend = " backend=" + test_backend() + " ";
+  const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+  for (Output output : {Output::sum, Output::squared_sum, Output::mean}) {
+    const Integral how = Integral{output};
+    std::string launch = "cudagaussblur sigma=0" + backend + "! capsfilter caps=" + feature +
+                         " ! cudaintegral output=" + nick_of(output) + backend;
+    if (!is_table(output))
+      launch += "! capsfilter caps=" + feature + " ! cudagaussblur sigma=0" + backend;
+    const Owned<GstHarness> harness = new_shared_harness(launch);
+    gst_harness_set_src_caps_str(harness,
+                                 caps_of(format, 61, 37, colorimetry(format, false)).c_str());
+    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout)));
+    fail_unless(out != nullptr, "nothing came out of: %s", launch.c_str());
+    fail_unless(!is_cuda_memory(out));
+    const FormatSpec& gray = natural_format(picture, output);
+    if (is_table(output))
+      expect_tensor(out, current_caps(harness->sinkpad).get(), tensor_of(picture, how), launch);
+    else
+      expect_picture(from_buffer(out, gray, 61, 37), gray_picture_of(picture, how, gray), launch);
+  }
 }

@@ -20,7 +20,11 @@ const RegisteredElement row(ElementUnderTest{
     {"block-size", "1"},
     {"block-size", "16"},
     0,
-    +[](const Picture& picture, bool) { return pixelated(picture, {}); }});
+    +[](const Picture& picture, bool) {
+      Pixelation how;
+      how.fields = picture.interlaced;
+      return pixelated(picture, how);
+    }});
 
 }  // namespace
 }  // namespace check

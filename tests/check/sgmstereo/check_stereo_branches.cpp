@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests source pads of cudasgmstereo that come, go, end and fail, while others go on.
+// Tests source pads of cudasgmstereo that come, go, end and fail, while others go on, and starts
+// and stops.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -116,15 +117,18 @@ TEST(test_flush_after_early_end) {
   wait_until([] { return arrived == 2; }, "the branch to get a frame after the flush");
 }
 
-// Errors of one branch stop the stream.
-TEST(test_errors_of_a_branch) {
-  for (GstFlowReturn flow : {GST_FLOW_ERROR, GST_FLOW_NOT_NEGOTIATED}) {
+// What downstream returns reaches the cameras if nobody else wants maps, and errors always do.
+TEST(test_flow_returns) {
+  for (const auto& [branch, flow] :
+       {std::pair{"src", GST_FLOW_EOS}, std::pair{"src", GST_FLOW_NOT_LINKED},
+        std::pair{"src", GST_FLOW_ERROR}, std::pair{"confidence", GST_FLOW_ERROR},
+        std::pair{"confidence", GST_FLOW_NOT_NEGOTIATED}}) {
     PadsHarness stereo;
     static std::atomic<GstFlowReturn> answer;
     answer = flow;
+    GstHarness* outlet = branch == std::string("src") ? stereo.left() : stereo.open(branch);
     gst_pad_set_chain_function(
-        stereo.open("confidence")->sinkpad,
-        +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
+        outlet->sinkpad, +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
           gst_buffer_unref(buffer);
           return answer;
         });
@@ -132,6 +136,7 @@ TEST(test_errors_of_a_branch) {
     stereo.push_pair(0);
     const GstFlowReturn got = stereo.flow_in_the_end(40 * ms);
     fail_unless(got == flow, "%s became %s", gst_flow_get_name(flow), gst_flow_get_name(got));
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   }
 }
 
@@ -181,20 +186,56 @@ TEST(test_one_pad_per_template) {
   fail_unless(gst_element_request_pad_simple(stereo.element(), "sink_middle") == nullptr);
 }
 
-// The element starts again after each state.
-TEST(test_pads_start_again) {
+// The element starts again after each state, also if a frame waits.
+TEST(test_starts_again) {
   PadsHarness stereo;
   stereo.open_all();
   for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
-    for (GstHarness* harness : {stereo.left(), stereo.right()})
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
     stereo.accept_gray();
     for (GstClockTime time : {0 * ms, 40 * ms})
       stereo.process_all(time);
-    gst_element_set_state(stereo.element(), low);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    gst_harness_push(stereo.left(), small_frame({80 * ms}));
+    stereo.restart(low);
+    if (low == GST_STATE_PAUSED) {
+      gst_harness_push(stereo.right(), small_frame({80 * ms}));
+      for (GstHarness* harness : stereo.outlets())
+        fail_unless_equals_uint64(pull_from(harness).pts(), 80 * ms);
+    }
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+
+// The element can stop at any time, even while a thread is blocked in a full queue.
+TEST(test_stops_in_the_middle) {
+  for (int i = 0; i < 30; ++i) {
+    StereoHarness stereo;
+    stereo.accept_gray();
+    const auto push_all = [](GstHarness* harness) {
+      for (guint n = 0; n < 1000; ++n)
+        if (gst_harness_push(harness, small_frame({n * 40 * ms})) != GST_FLOW_OK)
+          return;
+    };
+    std::thread left(push_all, stereo.left()), right(push_all, stereo.right());
+    g_usleep(static_cast<gulong>(i) * 700);
+    gst_element_set_state(stereo.element(), i % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
+    left.join();
+    right.join();
+  }
+}
+
+TEST(test_short_frame) {
+  for (bool left_short : {true, false}) {
+    StereoHarness stereo;
+    stereo.accept_gray();
+    stereo.process_at(0);
+    gst_harness_push(left_short ? stereo.left() : stereo.right(),
+                     at(40 * ms, gst_buffer_new_allocate(nullptr, 100, nullptr)));
+    gst_harness_push(left_short ? stereo.right() : stereo.left(), small_frame({40 * ms}));
+    stereo.wait_for_error();
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"too small"});
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+  }
 }
 
 namespace {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests changes of properties while cudasgmstereo runs: some take effect with the next frame, the
-// others at the next start.
+// Tests changes while cudasgmstereo runs: of properties, of which some take effect with the next
+// frame and the others at the next start, and of cameras, which are unlinked and replaced.
+#include <optional>
+#include <string>
+
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -48,12 +51,6 @@ Picture map_with(const Properties& properties, const Scene& scene) {
 
 const Properties few = {{"num-disparities", "32"}};
 
-Properties few_and(const Properties& more) {
-  Properties all = few;
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 // Unknown pixels have the value that the property invalid-value gives.
@@ -63,7 +60,7 @@ TEST(test_invalid_value_is_true) {
        {Properties{}, Properties{{"min-disparity", "-5"}, {"subpixel", "false"}},
         Properties{{"compatibility", "libsgm"}, {"subpixel", "false"}},
         Properties{{"compatibility", "libsgm"}, {"min-disparity", "2"}}}) {
-    StereoHarness stereo(few_and(properties));
+    StereoHarness stereo(joined(few, properties));
     stereo.accept_gray(width, height);
     const Picture map = process(stereo, scene);
     // Pixels at the left edge have no match, so some are unknown.
@@ -105,7 +102,8 @@ TEST(test_change_while_playing) {
 TEST(test_camera_and_colors_while_playing) {
   const Scene scene;
   const Picture map = map_with(few, scene);
-  StereoHarness depth(few_and({{"output", "depth"}, {"focal-length", "100"}, {"baseline", "60"}}));
+  StereoHarness depth(
+      joined(few, {{"output", "depth"}, {"focal-length", "100"}, {"baseline", "60"}}));
   depth.accept_gray(width, height);
   Cameras cameras{100, 60, 1};
   const auto expect_depth = [&] {
@@ -137,7 +135,7 @@ TEST(test_camera_and_colors_while_playing) {
 // Properties that determine caps and the sizes of volumes take effect at the next start.
 TEST(test_others_wait_for_a_start) {
   const Scene scene;
-  Properties now = few_and({{"focal-length", "100"}, {"baseline", "60"}});
+  Properties now = joined(few, {{"focal-length", "100"}, {"baseline", "60"}});
   StereoHarness stereo(now);
   const auto expect = [&](const Properties& properties) {
     stereo.accept_gray(width, height);
@@ -152,11 +150,8 @@ TEST(test_others_wait_for_a_start) {
     for (const Property& property : next)
       stereo.set(property.first, property.second);
     expect(now);  // new caps do not count as a start
-    gst_element_set_state(stereo.element(), GST_STATE_READY);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : {stereo.left(), stereo.right()})
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
-    now.insert(now.end(), next.begin(), next.end());
+    stereo.restart();
+    now = joined(now, next);
     expect(now);
   }
 }
@@ -194,7 +189,7 @@ TEST(test_impossible_while_playing) {
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
     expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {name});
     stereo.set(name, right);
-    expect_picture(process(stereo, scene), map_with(few_and({{"subpixel", "false"}}), scene),
+    expect_picture(process(stereo, scene), map_with(joined(few, {{"subpixel", "false"}}), scene),
                    "valid again");
     stereo.set("subpixel", "true");
     expect_picture(process(stereo, scene), valid, "as before");
@@ -208,7 +203,7 @@ TEST(test_change_from_another_thread) {
   StereoHarness stereo(few);
   stereo.accept_gray(width, height);
   const Picture first = process(stereo, scene);
-  const Picture second = map_with(few_and({{"p1", "40"}}), scene);
+  const Picture second = map_with(joined(few, {{"p1", "40"}}), scene);
   expect_either([&](unsigned i) { stereo.set("p1", i % 2 == 0 ? "40" : "0"); },
                 [&] { return process(stereo, scene); }, first, second);
 }
@@ -226,6 +221,144 @@ TEST(test_controller) {
     const Map out =
         stereo.process(at(time, to_buffer(scene.left)), at(time, to_buffer(scene.right)));
     expect_picture(from_buffer(out, format_named("GRAY16_LE"), width, height),
-                   map_with(few_and({{"p1", std::to_string(10 + 20 * i)}}), scene), "controlled");
+                   map_with(joined(few, {{"p1", std::to_string(10 + 20 * i)}}), scene),
+                   "controlled");
+  }
+}
+
+/* Cameras */
+
+namespace {
+
+/// A camera of the test, which sends GRAY8 frames.
+class Camera {
+ public:
+  Camera(const StereoHarness& stereo, const char* sink, int width)
+      : width_(width),
+        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("camera", GST_PAD_SRC)))),
+        sink_(pad_of(stereo.element(), sink)) {
+    gst_pad_use_fixed_caps(pad_);
+    gst_pad_set_active(pad_, TRUE);
+    gst_pad_push_event(pad_, gst_event_new_stream_start("camera"));
+    const std::string caps = caps_of(format_named("GRAY8"), width, 16);
+    gst_pad_push_event(pad_, gst_event_new_caps(caps_from(caps).get()));
+    const GstSegment segment = new_segment();
+    gst_pad_push_event(pad_, gst_event_new_segment(&segment));
+    fail_unless_equals_int(gst_pad_link(pad_, sink_), GST_PAD_LINK_OK);
+  }
+  ~Camera() {
+    gst_pad_unlink(pad_, sink_);
+    gst_pad_set_active(pad_, FALSE);
+  }
+  Camera(const Camera&) = delete;
+  Camera& operator=(const Camera&) = delete;
+
+  GstFlowReturn push(GstClockTime time) {
+    const Picture picture = noise_picture(format_named("GRAY8"), width_, 16, 1);
+    return gst_pad_push(pad_, at(time, to_buffer(picture)));
+  }
+  void end() { gst_pad_push_event(pad_, gst_event_new_eos()); }
+
+ private:
+  const int width_;
+  const Owned<GstPad> pad_;
+  const Owned<GstPad> sink_;
+};
+
+/// Takes the harness's source pads away; it still gets the maps.
+void unlink_harness(const StereoHarness& stereo) {
+  for (GstHarness* harness : stereo.harnesses())
+    gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());
+}
+
+}  // namespace
+
+TEST(test_cameras_of_another_size) {
+  StereoHarness stereo;
+  stereo.accept_gray();
+  stereo.process_at(0);
+  unlink_harness(stereo);
+  GstClockTime time = 0;
+  for (int width : {48, 40, 64}) {
+    Camera left(stereo, "sink_left", width);
+    Camera right(stereo, "sink_right", width);
+    for (int i = 0; i < 3; ++i) {
+      time += 40 * ms;
+      fail_unless_equals_int(left.push(time), GST_FLOW_OK);
+      fail_unless_equals_int(right.push(time), GST_FLOW_OK);
+      fail_unless_equals_uint64(stereo.pull().pts(), time);
+    }
+  }
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+  fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
+}
+
+// One camera after the other. In between the pairs do not fit.
+TEST(test_one_camera_after_the_other) {
+  StereoHarness stereo;
+  stereo.accept_gray();
+  stereo.process_at(0);
+  unlink_harness(stereo);
+  std::optional<Camera> left, right;
+  left.emplace(stereo, "sink_left", 40);
+  right.emplace(stereo, "sink_right", 40);
+  const auto push = [&](GstClockTime time) {
+    fail_unless_equals_int(left->push(time), GST_FLOW_OK);
+    fail_unless_equals_int(right->push(time), GST_FLOW_OK);
+  };
+  push(40 * ms);
+  stereo.pull();
+  for (bool left_first : {true, false}) {
+    const guint64 before = stereo.number("dropped-right");
+    const int width = left_first ? 48 : 64;
+    const auto replace = [&](bool is_left) {
+      std::optional<Camera>& camera = is_left ? left : right;
+      camera.reset();
+      camera.emplace(stereo, is_left ? "sink_left" : "sink_right", width);
+    };
+    const GstClockTime time = (left_first ? 1 : 2) * GST_SECOND;
+    replace(left_first);
+    push(time);
+    wait_until([&] { return stereo.number("dropped-right") == before + 1; }, "a pair is dropped");
+    replace(!left_first);
+    push(time + 40 * ms);
+    fail_unless_equals_uint64(stereo.pull().pts(), time + 40 * ms);
+  }
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+}
+
+// A new camera takes the place of one that has ended while the other one goes on.
+TEST(test_new_camera_after_the_end) {
+  for (bool left_ends : {true, false}) {
+    StereoHarness stereo;
+    stereo.accept_gray();
+    stereo.process_at(0);
+    unlink_harness(stereo);
+    Camera lasting(stereo, left_ends ? "sink_right" : "sink_left", 48);
+    const char* const replaced = left_ends ? "sink_left" : "sink_right";
+    const char* const counter = left_ends ? "dropped-right" : "dropped-left";
+    GstClockTime time = 0;
+    for (int i = 0; i < 3; ++i) {
+      Camera camera(stereo, replaced, 48);
+      time += 40 * ms;
+      fail_unless_equals_int(camera.push(time), GST_FLOW_OK);
+      fail_unless_equals_int(lasting.push(time), GST_FLOW_OK);
+      const Map map = stereo.pull();
+      fail_unless_equals_uint64(map.pts(), time);
+      fail_unless(map.discont() || i == 0);
+      camera.end();
+      time += 40 * ms;
+      const guint64 before = stereo.number(counter);
+      fail_unless_equals_int(lasting.push(time), GST_FLOW_OK);
+      wait_until([&] { return stereo.number(counter) == before + 1; }, "the frame is dropped");
+    }
+    fail_unless_equals_int(stereo.messages().complaints(), 0);
+    // Each stream downstream has its beginning, caps, segment and end, in this order.
+    std::string events;
+    while (const Owned<GstEvent> event{gst_harness_try_pull_event(stereo.left())})
+      events += std::string(GST_EVENT_TYPE_NAME(event)) + " ";
+    fail_unless(events.find("eos stream-start caps segment eos stream-start caps segment eos ") !=
+                    std::string::npos,
+                "%s", events.c_str());
   }
 }

@@ -157,9 +157,7 @@ TEST(test_without_times) {
 TEST(test_packed_frames) {
   StereoHarness stereo(inspecting({{"frame-packing", "side-by-side"}}), false);
   const Pair pair = wall();
-  const Picture both = picture_with(gray(), 2 * width, height, [&](int place, int x, int y) {
-    return x < width ? pair.right.sample(place, x, y) : pair.left.sample(place, x - width, y);
-  });
+  const Picture both = packed(pair.right, pair.left, true);
   stereo.accept_gray(2 * width, height);
   for (GstClockTime time : {0 * ms, 1000 * ms})
     stereo.process(at(time, to_buffer(both)), nullptr);
@@ -310,8 +308,7 @@ TEST(test_restart) {
     stereo.accept_gray(width, height);
     send(stereo, {good.right, good.left}, 3);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), i);
-    gst_element_set_state(stereo.element(), GST_STATE_READY);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    stereo.restart();
   }
 }
 
@@ -350,7 +347,7 @@ TEST(test_small_max_skew_again) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-/* Real pairs */
+/* Photographs */
 
 namespace {
 
@@ -361,14 +358,6 @@ std::string unless_slow() {
 #else
   return "";
 #endif
-}
-
-std::string unless_pairs() {
-  if (std::string reason = unless_slow(); !reason.empty())
-    return reason;
-  return g_getenv("CUDAVISION_STEREO_PAIRS") != nullptr
-             ? unless_elements({"pngdec", "videoconvert", "filesrc"})
-             : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
 }
 
 /// Runs two photographs through a pipeline, and returns the texts of its warnings.
@@ -391,32 +380,13 @@ std::string warnings_for(const std::string& left, const std::string& right,
   return log.text(GST_MESSAGE_WARNING);
 }
 
-/// Expects no warning for a pair, and one if it is swapped.
-void expect_warning_only_if_swapped(const std::string& left, const std::string& right,
-                                    const std::string& decoder, int disparities) {
-  const std::string text = warnings_for(left, right, decoder, disparities);
-  fail_unless(text.empty(), "%s: %s", left.c_str(), text.c_str());
-  expect_words(warnings_for(right, left, decoder, disparities), {"exchanged"});
-}
-
 }  // namespace
 
-TEST(test_real_pairs, .unless(unless_pairs())) {
-  struct Scene {
-    const char* name;
-    int disparities;
-  };
-  for (const auto& [name, disparities] :
-       {Scene{"cones", 64}, Scene{"teddy", 64}, Scene{"venus", 32}, Scene{"tsukuba", 32},
-        Scene{"aloe", 256}}) {
-    const std::string folder = std::string(g_getenv("CUDAVISION_STEREO_PAIRS")) + "/" + name;
-    expect_warning_only_if_swapped(folder + "/left.png", folder + "/right.png", "pngdec",
-                                   disparities);
-  }
-}
-
+// RealPairs of tests/rig inspects more photographs.
 TEST(test_photographs,
      .unless(unless_slow().empty() ? unless_pictures({"aloeL.jpg", "aloeR.jpg"}) : unless_slow())) {
-  expect_warning_only_if_swapped(picture_file("aloeL.jpg"), picture_file("aloeR.jpg"), "jpegdec",
-                                 256);
+  const std::string left = picture_file("aloeL.jpg"), right = picture_file("aloeR.jpg");
+  const std::string text = warnings_for(left, right, "jpegdec", 256);
+  fail_unless(text.empty(), "%s", text.c_str());
+  expect_words(warnings_for(right, left, "jpegdec", 256), {"exchanged"});
 }

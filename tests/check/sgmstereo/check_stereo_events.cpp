@@ -1,49 +1,81 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests events, flow returns, buffers and restarts of cudasgmstereo.
+// Tests that events and queries are right on all source pads of cudasgmstereo, and that each pair
+// has the same description on them.
 #include <gst/video/gstvideometa.h>
 
-#include <atomic>
-#include <thread>
+#include <set>
 
-#include "tests/check/common/stereoharness.h"
+#include "tests/check/common/padsharness.h"
 
 using namespace check;
 
-// The mandatory events come first, in order, and only once.
-TEST(test_order_of_events) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
-  stereo.process_at(40 * ms);
-  std::vector<GstEventType> types;
-  while (Owned<GstEvent> event{gst_harness_try_pull_event(stereo.left())})
-    types.push_back(GST_EVENT_TYPE(event));
-  fail_unless((types == std::vector<GstEventType>{GST_EVENT_STREAM_START, GST_EVENT_CAPS,
-                                                  GST_EVENT_SEGMENT}),
-              "%d events", static_cast<int>(types.size()));
+namespace {
+
+/// An element of which all pads are open, and that has got caps.
+struct AllPads : PadsHarness {
+  explicit AllPads(bool src_linked = true) {
+    open_all();
+    if (!src_linked)
+      unlink_src();
+    accept_gray();
+  }
+};
+
+void expect_segment(GstEvent* event, const GstSegment& segment) {
+  GstSegment passed;
+  gst_event_copy_segment(event, &passed);
+  fail_unless(gst_segment_is_equal(&segment, &passed), "another segment");
 }
 
-// The output has the left segment, whatever the right one is, and follows each change.
+}  // namespace
+
+// All pads have the mandatory events once, in order, with a stream of their own, and the same
+// segment.
+TEST(test_order_of_events_on_all_pads) {
+  for (bool src_linked : {true, false}) {
+    AllPads stereo(src_linked);
+    GstSegment segment = new_segment();
+    segment.start = segment.time = segment.position = 2 * GST_SECOND;
+    segment.base = 7 * GST_SECOND;
+    const guint32 seqnum = stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+    stereo.process_all(2 * GST_SECOND);
+    stereo.process_all(2 * GST_SECOND + 40 * ms);
+    std::set<std::string> ids;
+    for (GstHarness* harness : stereo.outlets()) {
+      const std::vector<Owned<GstEvent>> events = take_events(harness);
+      fail_unless_equals_int(events.size(), 3);
+      fail_unless_equals_int(GST_EVENT_TYPE(events[0]), GST_EVENT_STREAM_START);
+      fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_CAPS);
+      fail_unless_equals_int(GST_EVENT_TYPE(events[2]), GST_EVENT_SEGMENT);
+      const gchar* id = nullptr;
+      gst_event_parse_stream_start(events[0], &id);
+      fail_unless(ids.insert(id).second, "two pads have the same stream id");
+      expect_segment(events[2], segment);
+      fail_unless_equals_int(gst_event_get_seqnum(events[2]), seqnum);
+    }
+  }
+}
+
+// All pads have the left segment, whatever the right one is, and follow each change.
 TEST(test_segment_of_the_left) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  GstSegment segment = new_segment();
-  for (int i = 1; i <= 3; ++i) {
-    segment.start = static_cast<guint64>(i) * GST_SECOND;
-    segment.base = static_cast<guint64>(i) * 10 * GST_SECOND;
-    segment.position = segment.start;
+  AllPads stereo;
+  for (guint64 i = 1; i <= 3; ++i) {
+    GstSegment segment = new_segment();
+    segment.start = segment.position = i * GST_SECOND;
+    segment.base = i * 10 * GST_SECOND;
     gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
     GstSegment other = segment;
     other.start = other.position = 0;  // gives the same running times to other timestamps
     other.time = 5;
     gst_harness_push_event(stereo.right(), gst_event_new_segment(&other));
-    const Map map = stereo.process(small_frame({segment.start + 40 * ms}), small_frame({40 * ms}));
-    fail_unless_equals_uint64(map.pts(), segment.start + 40 * ms);
-    const std::vector<Owned<GstEvent>> events = stereo.take_events(GST_EVENT_SEGMENT);
-    fail_unless_equals_int(events.size(), 1);
-    GstSegment passed;
-    gst_event_copy_segment(events[0], &passed);
-    fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d differs", i);
+    gst_harness_push(stereo.left(), small_frame({segment.start + 40 * ms}));
+    gst_harness_push(stereo.right(), small_frame({40 * ms}));
+    for (GstHarness* harness : stereo.outlets()) {
+      fail_unless_equals_uint64(pull_from(harness).pts(), segment.start + 40 * ms);
+      const std::vector<Owned<GstEvent>> events = take_events(harness, GST_EVENT_SEGMENT);
+      fail_unless_equals_int(events.size(), 1);
+      expect_segment(events[0], segment);
+    }
   }
 }
 
@@ -72,23 +104,88 @@ TEST(test_other_segment_formats) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-TEST(test_flush) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  for (int i = 0; i < 10; ++i) {
-    stereo.process_at(0);
-    fail_unless(!stereo.process_at(40 * ms).discont());
-    const guint32 seqnum = stereo.send_to_all(gst_event_new_flush_start);
-    for (GstHarness* harness : {stereo.left(), stereo.right()})
-      fail_unless_equals_int(gst_harness_push(harness, small_frame({0})), GST_FLOW_FLUSHING);
-    stereo.send_to_all([] { return gst_event_new_flush_stop(TRUE); }, seqnum);
-    const GstSegment segment = new_segment();
-    stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
-    fail_unless(stereo.process_at(0).discont(), "no DISCONT after a flush");
-    const std::vector<Owned<GstEvent>> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
-    fail_unless_equals_int(stops.size(), 1);
-    fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
+// The buffers of one pair have the times, flags and metas of the left frame on all pads.
+TEST(test_description) {
+  AllPads stereo;
+  GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
+  GstBuffer* right = small_frame({GST_SECOND + 2 * ms});
+  GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_MARKER);
+  GST_BUFFER_FLAG_SET(left, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
+  GST_BUFFER_FLAG_SET(right, GST_BUFFER_FLAG_CORRUPTED);
+  GST_BUFFER_OFFSET(left) = 77;
+  gst_buffer_add_video_region_of_interest_meta(left, "face", 1, 2, 3, 4);
+  gst_buffer_add_video_region_of_interest_meta(right, "hand", 1, 2, 3, 4);
+  const Owned<GstCaps> reference(gst_caps_new_empty_simple("timestamp/x-test"));
+  gst_buffer_add_reference_timestamp_meta(left, reference, 5, 6);
+  gst_harness_push(stereo.left(), left);
+  gst_harness_push(stereo.right(), right);
+  for (GstHarness* harness : stereo.outlets()) {
+    const Map map = pull_from(harness);
+    fail_unless_equals_uint64(map.pts(), GST_SECOND);
+    fail_unless_equals_uint64(GST_BUFFER_DURATION(map), 17 * ms);
+    fail_unless_equals_uint64(GST_BUFFER_OFFSET(map), 77);
+    fail_unless(map.discont());
+    fail_unless(GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_MARKER));
+    fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_CORRUPTED));
+    fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW));
+    fail_unless(gst_buffer_get_reference_timestamp_meta(map, nullptr) != nullptr);
+    fail_unless_equals_int(
+        gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
   }
+  for (const Map& map : stereo.process_all(2 * GST_SECOND))
+    fail_unless(!map.discont());
+}
+
+TEST(test_flush_on_all_pads) {
+  for (bool src_linked : {true, false}) {
+    AllPads stereo(src_linked);
+    for (int i = 0; i < 10; ++i) {
+      stereo.process_all(0);
+      for (const Map& map : stereo.process_all(40 * ms))
+        fail_unless(!map.discont());
+      for (GstHarness* harness : stereo.outlets())
+        take_events(harness);
+      const guint32 seqnum = stereo.send_to_all(gst_event_new_flush_start);
+      for (GstHarness* harness : stereo.harnesses())
+        fail_unless_equals_int(gst_harness_push(harness, small_frame({0})), GST_FLOW_FLUSHING);
+      stereo.send_to_all([] { return gst_event_new_flush_stop(TRUE); }, seqnum);
+      const GstSegment segment = new_segment();
+      stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+      for (const Map& map : stereo.process_all(0))
+        fail_unless(map.discont(), "no DISCONT after a flush");
+      for (GstHarness* harness : stereo.outlets()) {
+        const std::vector<Owned<GstEvent>> events = take_events(harness);
+        fail_unless_equals_int(events.size(), 3);
+        fail_unless_equals_int(GST_EVENT_TYPE(events[0]), GST_EVENT_FLUSH_START);
+        fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_FLUSH_STOP);
+        fail_unless_equals_int(GST_EVENT_TYPE(events[2]), GST_EVENT_SEGMENT);
+        for (int n : {0, 1})
+          fail_unless_equals_int(gst_event_get_seqnum(events[static_cast<std::size_t>(n)]), seqnum);
+      }
+    }
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+}
+
+// A flush frees a branch that blocks.
+TEST(test_flush_of_a_blocked_branch) {
+  AllPads stereo;
+  stereo.process_all(0);
+  const Owned<GstPad> depth = pad_of(stereo.element(), "depth");
+  const gulong probe = gst_pad_add_probe(
+      depth, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM,
+      +[](GstPad*, GstPadProbeInfo* info, gpointer) {
+        return (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) != 0
+                   ? GST_PAD_PROBE_OK
+                   : GST_PAD_PROBE_PASS;
+      },
+      nullptr, nullptr);
+  stereo.push_pair(40 * ms);
+  wait_until([&] { return gst_pad_is_blocking(depth); }, "the pad to block");
+  stereo.pull();
+  stereo.flush();
+  gst_pad_remove_probe(depth, probe);
+  stereo.process_all(80 * ms);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
@@ -103,9 +200,11 @@ TEST(test_flush_of_waiting_frames) {
   fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
 }
 
-TEST(test_frames_after_eos_and_flush) {
+TEST(test_frames_after_the_end_and_a_flush) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 2), frames_from(0, 2));
+  for (GstHarness* harness : stereo.harnesses())
+    fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
   stereo.flush();
   stereo.process_at(0);
 }
@@ -123,88 +222,150 @@ TEST(test_caps_after_an_early_end) {
   fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "the map has no caps");
 }
 
-TEST(test_frames_after_the_end) {
-  StereoHarness stereo;
-  stereo.run(frames_from(0, 2), frames_from(0, 2));
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
-}
-
-// A seek event reaches both cameras.
-TEST(test_seek_goes_upstream) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
-  gst_harness_push_upstream_event(
-      stereo.left(), gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE, GST_SEEK_TYPE_SET,
-                                        GST_SECOND, GST_SEEK_TYPE_NONE, 0));
-  for (GstHarness* harness : stereo.harnesses())
-    expect_upstream_event(harness, GST_EVENT_SEEK);
-}
-
-// A map has the times, flags and metas of the left frame.
-TEST(test_description) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
-  GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
-  GstBuffer* right = small_frame({GST_SECOND + 2 * ms});
-  GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_MARKER);
-  GST_BUFFER_FLAG_SET(left, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
-  GST_BUFFER_FLAG_SET(right, GST_BUFFER_FLAG_CORRUPTED);
-  GST_BUFFER_OFFSET(left) = 77;
-  gst_buffer_add_video_region_of_interest_meta(left, "face", 1, 2, 3, 4);
-  gst_buffer_add_video_region_of_interest_meta(right, "hand", 1, 2, 3, 4);
-  const Owned<GstCaps> reference(gst_caps_new_empty_simple("timestamp/x-test"));
-  gst_buffer_add_reference_timestamp_meta(left, reference, 5, 6);
-  const Map map = stereo.process(left, right);
-  fail_unless_equals_uint64(map.pts(), GST_SECOND);
-  fail_unless_equals_uint64(GST_BUFFER_DURATION(map), 17 * ms);
-  fail_unless_equals_uint64(GST_BUFFER_OFFSET(map), 77);
-  fail_unless(GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_MARKER));
-  fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_CORRUPTED));
-  fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW));
-  fail_unless(gst_buffer_get_reference_timestamp_meta(map, nullptr) != nullptr);
-  fail_unless_equals_int(
-      gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
-}
-
-// Flow returns of downstream reach upstream.
-TEST(test_flow_returns) {
-  for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
-    StereoHarness stereo;
-    stereo.accept_gray();
-    static std::atomic<GstFlowReturn> answer;
-    answer = flow;
-    gst_pad_set_chain_function(
-        stereo.left()->sinkpad, +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
-          gst_buffer_unref(buffer);
-          return answer;
-        });
-    stereo.push_pair(0);
-    GstFlowReturn got = GST_FLOW_OK;
-    for (guint i = 1; i < 100 && got == GST_FLOW_OK; ++i) {
-      got = gst_harness_push(stereo.left(), small_frame({i * 40 * ms}));
-      if (got == GST_FLOW_OK)
-        gst_harness_push(stereo.right(), small_frame({i * 40 * ms}));
+// A seek from any pad reaches both cameras, once for each seqnum.
+TEST(test_seek_from_any_pad) {
+  AllPads stereo;
+  stereo.process_all(0);
+  for (GstHarness* from : stereo.outlets()) {
+    GstEvent* seek = gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE, GST_SEEK_TYPE_SET,
+                                        GST_SECOND, GST_SEEK_TYPE_NONE, 0);
+    const guint32 seqnum = gst_event_get_seqnum(seek);
+    // A pipeline sends its seek to every sink.
+    gst_harness_push_upstream_event(from, gst_event_ref(seek));
+    for (GstHarness* other : stereo.outlets())
+      gst_harness_push_upstream_event(other, gst_event_ref(seek));
+    gst_event_unref(seek);
+    for (GstHarness* harness : stereo.harnesses()) {
+      int seeks = 0;
+      while (Owned<GstEvent> event{gst_harness_try_pull_upstream_event(harness)})
+        if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK) {
+          ++seeks;
+          fail_unless_equals_int(gst_event_get_seqnum(event), seqnum);
+        }
+      fail_unless_equals_int(seeks, 1);
     }
-    fail_unless(got == flow, "%s became %s", gst_flow_get_name(flow), gst_flow_get_name(got));
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   }
 }
 
-TEST(test_short_frame) {
-  for (bool left_short : {true, false}) {
-    StereoHarness stereo;
-    stereo.accept_gray();
-    stereo.process_at(0);
-    gst_harness_push(left_short ? stereo.left() : stereo.right(),
-                     at(40 * ms, gst_buffer_new_allocate(nullptr, 100, nullptr)));
-    gst_harness_push(left_short ? stereo.right() : stereo.left(), small_frame({40 * ms}));
-    stereo.wait_for_error();
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"too small"});
-    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+TEST(test_end_on_all_pads) {
+  for (bool src_linked : {true, false}) {
+    for (int frames : {2, 0}) {
+      AllPads stereo(src_linked);
+      for (int i = 0; i < frames; ++i)
+        stereo.process_all(static_cast<GstClockTime>(i) * 40 * ms);
+      const guint32 seqnum = stereo.send_to_all(gst_event_new_eos);
+      for (GstHarness* harness : stereo.outlets()) {
+        const std::vector<Owned<GstEvent>> events = events_until_end(harness);
+        fail_unless(gst_harness_try_pull(harness) == nullptr);
+        fail_unless_equals_int(GST_EVENT_TYPE(events.front()), GST_EVENT_STREAM_START);
+        fail_unless_equals_int(gst_event_get_seqnum(events.back()), seqnum);
+      }
+      fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    }
+  }
+}
+
+// EOS that an application sends to the element itself reaches all pads.
+TEST(test_end_by_the_application) {
+  AllPads stereo;
+  stereo.process_all(0);
+  gst_element_send_event(stereo.element(), gst_event_new_eos());
+  for (GstHarness* harness : stereo.outlets())
+    events_until_end(harness);
+}
+
+// When one camera ends and another takes its place, a new stream begins on all pads.
+TEST(test_new_stream_on_all_pads) {
+  AllPads stereo;
+  stereo.process_all(0);
+  gst_harness_push_event(stereo.left(), gst_event_new_eos());
+  for (GstHarness* harness : stereo.outlets())
+    events_until_end(harness);
+  gst_harness_push_event(stereo.left(), gst_event_new_stream_start("another"));
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(format_named("GRAY8"), 32, 16)));
+  for (const Map& map : stereo.process_all(0))
+    fail_unless(map.discont());
+  for (GstHarness* harness : stereo.outlets()) {
+    const std::vector<Owned<GstEvent>> events = take_events(harness);
+    fail_unless(events.size() >= 3);
+    fail_unless_equals_int(GST_EVENT_TYPE(events[0]), GST_EVENT_STREAM_START);
+    fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_CAPS);
+    fail_unless_equals_int(GST_EVENT_TYPE(events.back()), GST_EVENT_SEGMENT);
+  }
+}
+
+// A missing frame becomes a gap on all pads.
+TEST(test_gap_on_all_pads) {
+  AllPads stereo;
+  stereo.process_all(0);
+  gst_harness_push(stereo.left(), small_frame({40 * ms, true}));
+  gst_harness_push(stereo.right(), small_frame({40 * ms}));
+  stereo.process_all(80 * ms);
+  for (GstHarness* harness : stereo.outlets()) {
+    const std::vector<Owned<GstEvent>> gaps = take_events(harness, GST_EVENT_GAP);
+    fail_unless_equals_int(gaps.size(), 1);
+    GstClockTime time = 0, duration = 0;
+    gst_event_parse_gap(gaps[0], &time, &duration);
+    fail_unless_equals_uint64(time, 40 * ms);
+    fail_unless_equals_uint64(duration, 40 * ms);
+  }
+}
+
+// Tags and other sticky events that reach src reach all pads, and an event that no element knows
+// passes each pad once for each camera that sends it.
+TEST(test_tags_and_custom_events_on_all_pads) {
+  AllPads stereo;
+  stereo.process_all(0);
+  const Owned<GstPad> src = pad_of(stereo.element(), "src");
+  gst_pad_push_event(src, gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "depth", nullptr)));
+  gst_harness_push_event(stereo.left(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
+                                                             gst_structure_new_empty("test")));
+  stereo.process_all(40 * ms);
+  stereo.process_all(80 * ms);
+  for (GstHarness* harness : stereo.outlets()) {
+    int custom = 0;
+    Owned<GstEvent> tags;
+    for (Owned<GstEvent>& event : take_events(harness)) {
+      custom += GST_EVENT_TYPE(event) == GST_EVENT_CUSTOM_DOWNSTREAM;
+      if (GST_EVENT_TYPE(event) == GST_EVENT_TAG)
+        fail_if(std::exchange(tags, std::move(event)), "the tags come twice");
+    }
+    fail_unless_equals_int(custom, 1);
+    fail_unless(tags != nullptr);
+    GstTagList* list = nullptr;
+    gst_event_parse_tag(tags, &list);
+    gchar* title = nullptr;
+    fail_unless(gst_tag_list_get_string(list, GST_TAG_TITLE, &title));
+    fail_unless_equals_string(title, "depth");
+    g_free(title);
+  }
+}
+
+// Every pad answers queries as src does, but CAPS with caps of its own.
+TEST(test_queries_on_all_pads) {
+  PadsHarness stereo;
+  stereo.open_all();
+  for (GstHarness* harness : stereo.harnesses())
+    gst_harness_set_upstream_latency(harness, 30 * ms);
+  stereo.accept_gray();
+  stereo.process_all(0);
+  for (const auto& [pad, format] :
+       {std::pair{"depth", "GRAY16_LE"}, {"confidence", "GRAY8"}, {"rectified", "GRAY8"}}) {
+    GstHarness* harness = stereo.at_pad(pad);
+    fail_unless_equals_uint64(gst_harness_query_latency(harness),
+                              gst_harness_query_latency(stereo.left()));
+    fail_unless(gst_harness_query_latency(harness) >= 50 * ms);
+    const Owned<GstCaps> caps(gst_pad_peer_query_caps(harness->sinkpad, nullptr));
+    const GstStructure* structure = gst_caps_get_structure(caps, 0);
+    fail_unless_equals_string(gst_structure_get_string(structure, "format"), format);
+    int w = 0;
+    fail_unless(gst_structure_get_int(structure, "width", &w) && w == 32);
+    const Owned<GstCaps> first(gst_caps_copy_nth(caps, 0));
+    fail_unless(gst_pad_peer_query_accept_caps(harness->sinkpad, first));
+    const Owned<GstCaps> other = caps_from("video/x-raw, format=I420, width=32, height=16");
+    fail_unless(!gst_pad_peer_query_accept_caps(harness->sinkpad, other));
+    const Owned<GstQuery> seeking(gst_query_new_seeking(GST_FORMAT_TIME));
+    fail_unless(gst_pad_peer_query(harness->sinkpad, seeking));
   }
 }
 
@@ -220,37 +381,18 @@ TEST(test_allocation_queries) {
   }
 }
 
-TEST(test_starts_again) {
-  StereoHarness stereo;
-  for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
-    for (GstHarness* harness : {stereo.left(), stereo.right()})
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
-    stereo.accept_gray();
-    for (GstClockTime time : {0 * ms, 40 * ms, 80 * ms})
-      stereo.process_at(time);
-    gst_harness_push(stereo.left(), small_frame({120 * ms}));  // still waits when the element stops
-    gst_element_set_state(stereo.element(), low);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
-    if (low == GST_STATE_PAUSED)
-      gst_harness_push(stereo.right(), small_frame({120 * ms})), stereo.pull();
-  }
-  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
-}
-
-// The element can stop at any time, even while a thread is blocked in a full queue.
-TEST(test_stops_in_the_middle) {
-  for (int i = 0; i < 30; ++i) {
-    StereoHarness stereo;
-    stereo.accept_gray();
-    const auto push_all = [](GstHarness* harness) {
-      for (guint n = 0; n < 1000; ++n)
-        if (gst_harness_push(harness, small_frame({n * 40 * ms})) != GST_FLOW_OK)
-          return;
-    };
-    std::thread left(push_all, stereo.left()), right(push_all, stereo.right());
-    g_usleep(static_cast<gulong>(i) * 700);
-    gst_element_set_state(stereo.element(), i % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
-    left.join();
-    right.join();
-  }
+// Frames are skipped if they are late on src, whatever other pads report.
+TEST(test_qos) {
+  AllPads stereo;
+  stereo.process_all(0);
+  const auto late = [] {
+    return gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 0.5, 500 * ms, 40 * ms);
+  };
+  for (const auto& [pad, harness] : stereo.opened())
+    gst_harness_push_upstream_event(harness, late());
+  stereo.process_all(40 * ms);
+  gst_harness_push_upstream_event(stereo.left(), late());
+  stereo.push_pair(80 * ms);
+  for (const Map& map : stereo.process_all(GST_SECOND))
+    fail_unless(map.discont(), "the pair at 80 ms was not skipped");
 }

@@ -58,7 +58,10 @@ class StereoOverlap {
  public:
   /// At most `buffers` of the pool can be in use; 0 if it has no limit.
   explicit StereoOverlap(int frames_in_flight, guint buffers = 0, const Properties& more = {})
-      : buffers_(buffers), stereo_(properties(frames_in_flight, more)) {
+      : buffers_(buffers),
+        stereo_(
+            joined(joined(stereo_cameras, {{"frames-in-flight", std::to_string(frames_in_flight)}}),
+                   more)) {
     answer_queries(stereo_.element(), GST_QUERY_ALLOCATION,
                    [this](GstQuery* query) { offer_pool(query); });
     g_object_set(stereo_.element(), "emit-signals", TRUE, nullptr);
@@ -83,8 +86,9 @@ class StereoOverlap {
     right.join();
     cameras_.done = true;
   }
-  /// Pushes frames, then EOS, and waits until that has come out.
+  /// Pushes caps, frames, then EOS, and waits until that has come out.
   void feed_to_end(int count, const MakeEvent& make = {}) {
+    stereo_.accept_gray();
     feed(0, count, make);
     stereo_.send_to_all(gst_event_new_eos);
     wait_until([&] { return ends_with("eos"); }, "EOS");
@@ -94,6 +98,10 @@ class StereoOverlap {
   std::string sinks() {
     const std::lock_guard lock(mutex_);
     return arrivals_;
+  }
+  void expect(const std::string& expected) {
+    const std::string got = sinks();
+    fail_unless(got == expected, "%s", got.c_str());
   }
   void forget() {
     const std::lock_guard lock(mutex_);
@@ -111,13 +119,6 @@ class StereoOverlap {
   GstFlowReturn last_flow() const { return last_flow_; }
 
  private:
-  static Properties properties(int frames_in_flight, const Properties& more) {
-    Properties all = stereo_cameras;
-    all.emplace_back("frames-in-flight", std::to_string(frames_in_flight));
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
   void offer_pool(GstQuery* query) {
     GstCaps* caps = nullptr;
     gst_query_parse_allocation(query, &caps, nullptr);
@@ -200,10 +201,8 @@ constexpr int limits[] = {1, 2, 3, 8};
 
 TEST(test_pairs_overlap, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
-  overlap.stereo().accept_gray();
   overlap.feed_to_end(pair_count);
-  const std::string sinks = overlap.sinks();
-  fail_unless(sinks == numbers(0, pair_count) + " eos", "%s", sinks.c_str());
+  overlap.expect(numbers(0, pair_count) + " eos");
   fail_unless_equals_int(overlap.max_in_flight(), limits[index] - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
@@ -236,21 +235,17 @@ TEST(test_maps_are_the_same) {
 
 TEST(test_events_keep_their_place, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
-  overlap.stereo().accept_gray();
   overlap.feed_to_end(12, [](int pair) {
     return pair == 5
                ? gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("test"))
                : nullptr;
   });
-  const std::string sinks = overlap.sinks();
-  fail_unless(sinks == "0 1 2 3 4 custom-downstream custom-downstream 5 6 7 8 9 10 11 eos", "%s",
-              sinks.c_str());
+  overlap.expect("0 1 2 3 4 custom-downstream custom-downstream 5 6 7 8 9 10 11 eos");
 }
 
 // New caps and segments come after the pairs in flight, and those that follow overlap again.
 TEST(test_new_caps_and_segments, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
-  overlap.stereo().accept_gray();
   overlap.feed_to_end(20, [](int pair) -> GstEvent* {
     if (pair == 7) {
       GstSegment segment;
@@ -263,8 +258,7 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
           caps_from(caps_of(format_named("GRAY8"), 32, 16, ", pixel-aspect-ratio=2/1")).get());
     return nullptr;
   });
-  const std::string sinks = overlap.sinks();
-  fail_unless(sinks == numbers(0, 20) + " eos", "%s", sinks.c_str());
+  overlap.expect(numbers(0, 20) + " eos");
   // At most seven pairs follow each other without an event.
   fail_unless_equals_int(overlap.max_in_flight(), std::min(limits[index], 7) - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
@@ -273,7 +267,6 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
 // Pairs in flight may have all buffers of downstream's pool.
 TEST(test_small_pool_of_downstream, .times(3)) {
   StereoOverlap overlap(8, static_cast<guint>(index) + 1);
-  overlap.stereo().accept_gray();
   // The harness keeps what comes out.
   std::thread consumer([&] {
     while (GstBuffer* buffer = wait_for_buffer_or_eos(overlap.stereo().left()))
@@ -281,8 +274,7 @@ TEST(test_small_pool_of_downstream, .times(3)) {
   });
   overlap.feed_to_end(pair_count);
   consumer.join();
-  const std::string sinks = overlap.sinks();
-  fail_unless(sinks == numbers(0, pair_count) + " eos", "%s", sinks.c_str());
+  overlap.expect(numbers(0, pair_count) + " eos");
 }
 
 TEST(test_requested_pads, .times(std::size(limits))) {
@@ -352,10 +344,8 @@ TEST(test_flush, .times(std::size(limits))) {
 // of the pairs before it.
 TEST(test_inspected_pairs, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index], 0, {{"diagnostics-interval", "120000000"}});
-  overlap.stereo().accept_gray();
   overlap.feed_to_end(13);
-  const std::string sinks = overlap.sinks();
-  fail_unless(sinks == numbers(0, 13) + " eos", "%s", sinks.c_str());
+  overlap.expect(numbers(0, 13) + " eos");
   fail_unless_equals_int(overlap.stereo().messages().count(GST_MESSAGE_ELEMENT), 5);
 }
 
@@ -380,7 +370,6 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   GstHarness* src = overlap.stereo().left();
   overlap.stereo().accept_downstream("video/x-raw, format=GRAY16_LE");
-  overlap.stereo().accept_gray();
   overlap.on_pair([&](int pair, GstBuffer* buffer) {
     const Owned<GstCaps> caps(gst_pad_get_current_caps(src->sinkpad));
     GstVideoInfo info;
@@ -393,8 +382,7 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
     }
   });
   overlap.feed_to_end(pair_count);
-  const std::string sinks = overlap.sinks();
-  fail_unless(sinks == numbers(0, pair_count) + " eos", "%s", sinks.c_str());
+  overlap.expect(numbers(0, pair_count) + " eos");
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
@@ -408,7 +396,6 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
     if (pair == 5)
       gst_pad_push_event(src->sinkpad, gst_event_new_reconfigure());
   });
-  overlap.stereo().accept_gray();
   overlap.feed_to_end(pair_count);
   const std::string sinks = overlap.sinks();
   fail_unless(sinks.find(numbers(16, 8) + " eos") != std::string::npos, "%s", sinks.c_str());
@@ -444,12 +431,10 @@ TEST(test_new_peer, .times(2 * std::size(limits))) {
         return GST_PAD_PROBE_OK;
       },
       next.get(), nullptr);
-  overlap.stereo().accept_gray();
   overlap.feed_to_end(count);
-  const std::string sinks = overlap.sinks();
   const int first = 5 + limit;
   const std::string later = first < count ? " " + numbers(first, count - first) : "";
-  fail_unless(sinks == numbers(0, 6) + later + " eos", "%s", sinks.c_str());
+  overlap.expect(numbers(0, 6) + later + " eos");
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }

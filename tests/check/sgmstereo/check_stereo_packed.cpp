@@ -19,20 +19,6 @@ struct Arrangement {
 };
 constexpr Arrangement arrangements[] = {{"side-by-side", true}, {"top-bottom", false}};
 
-Picture packed(const Picture& first, const Picture& second, bool side_by_side) {
-  Picture frame(*first.format, side_by_side ? 2 * first.width : first.width,
-                side_by_side ? first.height : 2 * first.height);
-  const int places = static_cast<int>(first.format->places.size());
-  for (int place = 0; place < places; ++place)
-    for (int y = 0; y < first.height; ++y)
-      for (int x = 0; x < first.width; ++x) {
-        frame.set_sample(place, x, y, first.sample(place, x, y));
-        frame.set_sample(place, side_by_side ? x + first.width : x,
-                         side_by_side ? y : y + first.height, second.sample(place, x, y));
-      }
-  return frame;
-}
-
 std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                         const std::string& more = "") {
   return caps_of(format, how.side_by_side ? 2 * width : width,
@@ -68,10 +54,6 @@ Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
   stereo.accept_caps(caps_of(*left.format, left.width, left.height));
   return map_of(stereo.process(left, right));
-}
-
-void push_stream_start(const StereoHarness& stereo) {
-  gst_pad_push_event(stereo.left()->srcpad, gst_event_new_stream_start("again"));
 }
 
 void expect_end(StereoHarness& stereo) {
@@ -303,15 +285,13 @@ TEST(test_starts_again) {
   const Picture expected = map_by_two_pads(left, right);
   StereoHarness stereo({}, false);
   for (GstState low : {GST_STATE_READY, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
-    push_stream_start(stereo);
     stereo.accept_caps(packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0])));
     for (int i = 0; i < 3; ++i)
       expect_picture(map_of(stereo.process(to_buffer(packed(left, right, true)), nullptr)),
                      expected, "after a start");
     if (low == GST_STATE_NULL)
       expect_end(stereo);
-    gst_element_set_state(stereo.element(), low);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    stereo.restart(low);
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }

@@ -41,9 +41,8 @@ Pair scene(const FormatSpec& format, int w = width, int h = height) {
 
 /// Returns what src puts out if a property alone chooses it.
 Picture by_property(const char* output, const char* format, const Pair& pair,
-                    Properties properties) {
-  properties.emplace_back("output", output);
-  StereoHarness stereo(properties);
+                    const Properties& properties) {
+  StereoHarness stereo(joined(properties, {{"output", output}}));
   stereo.accept_downstream(std::string("video/x-raw, format=") + format);
   stereo.accept_caps(caps_of(*pair.left.format, pair.left.width, pair.left.height));
   const Map out = stereo.process(to_buffer(pair.left), to_buffer(pair.right));
@@ -74,9 +73,7 @@ TEST(test_pads_give_what_output_gives) {
                                  Always{"confidence", "GRAY8"}}) {
       const Picture on_src = by_property(always.output, always.format, pair, stereo_cameras);
       for (unsigned set = 1; set < 8; ++set) {
-        Properties properties = stereo_cameras;
-        properties.emplace_back("output", always.output);
-        PadsHarness stereo(properties);
+        PadsHarness stereo(joined(stereo_cameras, {{"output", always.output}}));
         stereo.accept_downstream(std::string("video/x-raw, format=") + always.format);
         if ((set & 1) == 0)
           stereo.unlink_src();
@@ -184,20 +181,12 @@ TEST(test_distance_of_points) {
 TEST(test_packed_frames_and_new_settings) {
   const FormatSpec& gray = format_named("GRAY8");
   const Pair pair = scene(gray);
-  Picture both(gray, 2 * width, height);
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      both.set_sample(0, x, y, pair.left.sample(0, x, y));
-      both.set_sample(0, x + width, y, pair.right.sample(0, x, y));
-    }
-  Properties properties = stereo_cameras;
-  properties.emplace_back("frame-packing", "side-by-side");
-  PadsHarness stereo(properties, false);
+  const Picture both = packed(pair.left, pair.right, true);
+  PadsHarness stereo(joined(stereo_cameras, {{"frame-packing", "side-by-side"}}), false);
   stereo.open_all();
   stereo.accept_caps(caps_of(gray, 2 * width, height));
   for (const char* fill : {"false", "true", "false"}) {
-    Properties settings = stereo_cameras;
-    settings.emplace_back("fill-holes", fill);
+    const Properties settings = joined(stereo_cameras, {{"fill-holes", fill}});
     stereo.set("fill-holes", fill);
     gst_harness_push(stereo.left(), at(0, to_buffer(both)));
     for (const char* pad : request_pads())

@@ -105,9 +105,8 @@ struct Pair {
   }
 };
 
-Picture map_of(Properties properties, const Pair& pair, const char* format = "GRAY16_LE") {
-  properties.emplace_back("num-disparities", "32");
-  StereoHarness stereo(properties);
+Picture map_of(const Properties& properties, const Pair& pair, const char* format = "GRAY16_LE") {
+  StereoHarness stereo(joined(properties, {{"num-disparities", "32"}}));
   stereo.accept_gray(width, height);
   const Map map = stereo.process(pair.left, pair.right);
   return from_buffer(map, format_named(format), width, height);
@@ -201,17 +200,14 @@ TEST(test_preset_while_playing) {
 TEST(test_confidence_threshold) {
   const Pair pair;
   const Properties raw = {{"refine", "false"}};
-  const auto with = [&](Properties more) {
-    more.insert(more.end(), raw.begin(), raw.end());
-    return more;
-  };
   const Picture map = map_of(raw, pair);
-  const Picture confidence = map_of(with({{"output", "confidence"}}), pair, "GRAY8");
+  const Picture confidence = map_of(joined(raw, {{"output", "confidence"}}), pair, "GRAY8");
   for (const char* threshold : {"1", "30", "120", "255"}) {
     const int minimum = std::atoi(threshold);
-    const Picture kept = map_of(with({{"confidence-threshold", threshold}}), pair);
-    const Picture kept_confidence = map_of(
-        with({{"confidence-threshold", threshold}, {"output", "confidence"}}), pair, "GRAY8");
+    const Picture kept = map_of(joined(raw, {{"confidence-threshold", threshold}}), pair);
+    const Picture kept_confidence =
+        map_of(joined(raw, {{"confidence-threshold", threshold}, {"output", "confidence"}}), pair,
+               "GRAY8");
     int dropped = 0;
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {

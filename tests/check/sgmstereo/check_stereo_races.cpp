@@ -231,9 +231,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
 // While the element stops, a pad that has got no segment gets no buffer: GStreamer complains.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
-    Properties properties = stereo_cameras;
-    properties.emplace_back("diagnostics-interval", "40000000");
-    PadsHarness stereo(properties);
+    PadsHarness stereo(joined(stereo_cameras, {{"diagnostics-interval", "40000000"}}));
     stereo.open("depth");
     stereo.unlink_src();
     const Owned<GstPad> src = pad_of(stereo.element(), "src");
@@ -262,10 +260,9 @@ TEST(test_stop_at_the_first_frame) {
 TEST(test_new_peers, .times(8)) {
   const bool is_src = index % 2 == 0;
   constexpr int limits[] = {1, 2, 4, 8};
-  Properties properties = stereo_cameras;
-  properties.emplace_back("frames-in-flight", std::to_string(limits[index / 2]));
   const PickySink next("video/x-raw, format=RGB");
-  PadsHarness stereo(properties);
+  PadsHarness stereo(
+      joined(stereo_cameras, {{"frames-in-flight", std::to_string(limits[index / 2])}}));
   stereo.open("depth");
   for (GstHarness* harness : stereo.outlets())
     gst_harness_set_drop_buffers(harness, TRUE);

@@ -27,21 +27,13 @@ struct Scene {
 };
 
 Properties with(const Properties& more) {
-  Properties all = stereo_cameras;
-  all.emplace_back("num-disparities", "32");
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return joined(joined(stereo_cameras, {{"num-disparities", "32"}}), more);
 }
 
 /// Runs one output in one format.
 struct OutputHarness : StereoHarness {
   OutputHarness(const char* output, const char* format, const Properties& more)
-      : StereoHarness(with(more)), spec(format_named(format)) {
-    gst_element_set_state(element(), GST_STATE_READY);
-    set("output", output);
-    gst_element_set_state(element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : harnesses())
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("test"));
+      : StereoHarness(joined(with(more), {{"output", output}})), spec(format_named(format)) {
     accept_downstream(std::string("video/x-raw, format=") + format);
     accept_gray(width, height);
   }

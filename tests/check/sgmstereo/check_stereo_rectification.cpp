@@ -16,9 +16,7 @@ constexpr double focal_length = rectified_focal_length, baseline = rectified_bas
 /* Maps */
 
 Properties few_and(const Properties& more) {
-  Properties properties = {{"num-disparities", "64"}};
-  properties.insert(properties.end(), more.begin(), more.end());
-  return properties;
+  return joined({{"num-disparities", "64"}}, more);
 }
 
 Picture map_from(StereoHarness& stereo, const Picture& left, const Picture& right) {
@@ -129,18 +127,12 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
     const Photographs photographs(fisheye, planes[2]);
     const Picture expected = map_of({file.property()}, photographs.left, photographs.right);
     for (const bool side_by_side : {true, false}) {
-      const Picture& left = photographs.left;
-      const Picture frame = picture_with(
-          *left.format, side_by_side ? 2 * width : width, side_by_side ? height : 2 * height,
-          [&](int place, int x, int y) {
-            const bool second = side_by_side ? x >= width : y >= height;
-            return (second ? photographs.right : left).sample(place, x % width, y % height);
-          });
+      const Picture frame = packed(photographs.left, photographs.right, side_by_side);
       StereoHarness stereo(
           few_and(
               {file.property(), {"frame-packing", side_by_side ? "side-by-side" : "top-bottom"}}),
           false);
-      stereo.accept_caps(caps_of(*left.format, frame.width, frame.height));
+      stereo.accept_gray(frame.width, frame.height);
       const Map out = stereo.process(to_buffer(frame), nullptr);
       expect_picture(from_buffer(out, format_named("GRAY16_LE"), width, height), expected,
                      side_by_side ? "side by side" : "one above the other");
@@ -172,9 +164,8 @@ TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
   // With alpha=0, the left camera sees everything. For fisheyes, OpenCV only estimates this.
   if (fisheye)
     return;
-  Properties all_seen = properties;
-  all_seen.emplace_back("alpha", "0");
-  const Picture whole = map_of(all_seen, photographs.left, photographs.right);
+  const Picture whole =
+      map_of(joined(properties, {{"alpha", "0"}}), photographs.left, photographs.right);
   for (int v = 0; v < height; ++v)
     for (int u = 0; u < width; ++u)
       fail_unless(disparity_at(whole, u, v) != -16, "(%d, %d)", u, v);
@@ -366,9 +357,7 @@ TEST(test_starts_again, .unless(unless_built_with_opencv())) {
   for (const std::string& name : {std::string(), file.name(), std::string()}) {
     gst_element_set_state(stereo.element(), GST_STATE_READY);
     stereo.set("calibration", name);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : stereo.harnesses())
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+    stereo.restart();
     stereo.accept_gray(width, height);
     expect_picture(map_from(stereo, photographs.left, photographs.right),
                    name.empty() ? raw : rectified, name);

@@ -16,12 +16,6 @@ namespace {
 
 const Properties few = {{"num-disparities", "32"}};
 
-Properties few_and(const Properties& more) {
-  Properties properties = few;
-  properties.insert(properties.end(), more.begin(), more.end());
-  return properties;
-}
-
 std::string text_field(const GstHarness* harness, const char* field) {
   const Owned<GstCaps> caps = current_caps(harness->sinkpad);
   const gchar* text = gst_structure_get_string(gst_caps_get_structure(caps, 0), field);
@@ -43,7 +37,7 @@ std::vector<std::string> offered_formats(GstHarness* harness) {
 /// Has the pad rectified in a format, or in the one that the element prefers if that is nullptr.
 struct RectifiedHarness : PadsHarness {
   RectifiedHarness(const Properties& properties, const char* format, bool two = true)
-      : PadsHarness(few_and(properties), two), pad(open("rectified")) {
+      : PadsHarness(joined(few, properties), two), pad(open("rectified")) {
     if (format)
       gst_harness_set_sink_caps_str(pad, (std::string("video/x-raw, format=") + format).c_str());
   }
@@ -122,22 +116,6 @@ TEST(test_caps) {
 
 namespace {
 
-Picture in_one_frame(const Picture& first, const Picture& second, bool side_by_side) {
-  Picture frame(*first.format, side_by_side ? 2 * first.width : first.width,
-                side_by_side ? first.height : 2 * first.height);
-  for (std::size_t p = 0; p < frame.planes.size(); ++p) {
-    Picture::Plane& plane = frame.planes[p];
-    const Picture::Plane &a = first.planes[p], &b = second.planes[p];
-    for (int y = 0; y < plane.rows; ++y) {
-      const bool lower = y >= a.rows;
-      std::copy_n((lower ? b : a).row(lower ? y - a.rows : y), a.row_bytes, plane.row(y));
-      if (side_by_side)
-        std::copy_n(b.row(y), b.row_bytes, plane.row(y) + a.row_bytes);
-    }
-  }
-  return frame;
-}
-
 constexpr char right_first[] =
     ", multiview-mode=MODE, multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
 
@@ -155,8 +133,8 @@ TEST(test_packed_frames, .times(formats().size())) {
         std::string more = swapped ? right_first : ", multiview-mode=MODE";
         more.replace(more.find("MODE"), 4, side_by_side ? "side-by-side" : "top-bottom");
         RectifiedHarness stereo({}, asked, false);
-        const Picture frame = swapped ? in_one_frame(right, left, side_by_side)
-                                      : in_one_frame(left, right, side_by_side);
+        const Picture frame =
+            swapped ? packed(right, left, side_by_side) : packed(left, right, side_by_side);
         stereo.accept_caps(caps_of(format, frame.width, frame.height, more));
         const Picture out = stereo.next(to_buffer(frame, odd_layout), nullptr, 24, 12);
         expect_picture(out, std::string(asked) == "GRAY8" ? gray_of(left) : left,
@@ -339,7 +317,7 @@ TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
     two.accept_caps(caps_of(format_named(name), width, height));
     const Picture expected = two.next(to_buffer(left), to_buffer(photographs.right), width, height);
     for (const bool side_by_side : {true, false}) {
-      const Picture frame = in_one_frame(left, photographs.right, side_by_side);
+      const Picture frame = packed(left, photographs.right, side_by_side);
       RectifiedHarness stereo(
           {file.property(), {"frame-packing", side_by_side ? "side-by-side" : "top-bottom"}}, name,
           false);
@@ -361,7 +339,7 @@ TEST(test_rectified_later, .unless(unless_built_with_opencv())) {
   const auto [left, right] = frames();
   const Picture expected = first.next(left, right, width, height);
 
-  PadsHarness stereo(few_and({file.property()}));
+  PadsHarness stereo(joined(few, {file.property()}));
   stereo.accept_caps(caps_of(format_named("NV12"), width, height));
   for (const char* asked : {"NV12", "GRAY8", "NV12"}) {
     const auto [one, other] = frames();

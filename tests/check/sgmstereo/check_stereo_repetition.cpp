@@ -88,8 +88,7 @@ TEST(test_confirmation) {
     fail_unless_equals_int(stereo.messages().complaints(), start - 1);
     send(stereo, repeating, 3, 4 * GST_SECOND);
     fail_unless_equals_int(stereo.messages().complaints(), start);
-    gst_element_set_state(stereo.element(), GST_STATE_READY);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    stereo.restart();
   }
   StereoHarness photographs(inspecting());
   photographs.accept_gray(width, height);

@@ -102,40 +102,24 @@ void send_segment(GstHarness* to) {
 
 }  // namespace
 
-TEST(test_flush_begins_anew) {
+TEST(test_begins_anew) {
   expect_new_sequence_after("flush", [](Keeper& keeper) {
     keeper.stereo().flush();
     keeper.rewind();
   });
-}
-
-TEST(test_segments_begin_anew) {
   expect_new_sequence_after("left segment",
                             [](Keeper& keeper) { send_segment(keeper.stereo().left()); });
   expect_new_sequence_after("right segment",
                             [](Keeper& keeper) { send_segment(keeper.stereo().right()); });
-}
-
-TEST(test_caps_begin_anew) {
   expect_new_sequence_after("caps", [](Keeper& keeper) {
     keeper.stereo().accept_caps(
         caps_of(format_named("GRAY8"), width, height, ", pixel-aspect-ratio=(fraction)2/1"));
   });
-}
-
-TEST(test_restart_begins_anew) {
   expect_new_sequence_after("a new start", [](Keeper& keeper) {
-    StereoHarness& stereo = keeper.stereo();
-    gst_element_set_state(stereo.element(), GST_STATE_READY);
-    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : {stereo.left(), stereo.right()})
-      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
-    stereo.accept_gray(width, height);
+    keeper.stereo().restart();
+    keeper.stereo().accept_gray(width, height);
     keeper.rewind();
   });
-}
-
-TEST(test_switching_begins_anew) {
   expect_new_sequence_after("switching off and on", [](Keeper& keeper) {
     keeper.stereo().set("temporal-persistence", "0");
     keeper.match(Wall(false));
@@ -176,16 +160,11 @@ TEST(test_goes_on_after_drops_and_changes) {
 
 // Side-by-side frames take the same way.
 TEST(test_packed_frames) {
-  Properties properties = keeping;
-  properties.emplace_back("frame-packing", "side-by-side");
-  Keeper keeper(properties, false);
+  Keeper keeper(joined(keeping, {{"frame-packing", "side-by-side"}}), false);
   StereoHarness& stereo = keeper.stereo();
   stereo.accept_gray(2 * width, height);
   const auto match = [&](const Wall& wall, bool discont) {
-    const Picture both = picture_with(*wall.left.format, 2 * width, height, [&](int, int x, int y) {
-      return x < width ? wall.left.sample(0, x, y) : wall.right.sample(0, x - width, y);
-    });
-    GstBuffer* buffer = keeper.next(both);
+    GstBuffer* buffer = keeper.next(packed(wall.left, wall.right, true));
     if (discont)
       GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
     gst_harness_push(stereo.left(), buffer);
@@ -204,8 +183,7 @@ TEST(test_packed_frames) {
 
 // A disparity that was kept is not one of this pair, and confidence says so.
 TEST(test_confidence_of_kept_disparities) {
-  Properties properties = keeping;
-  properties.emplace_back("output", "confidence");
+  const Properties properties = joined(keeping, {{"output", "confidence"}});
   const auto confidence_of = [&](bool wall_before) {
     StereoHarness stereo(properties);
     stereo.accept_gray(width, height);

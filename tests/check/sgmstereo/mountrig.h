@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tests/check/common/messagelog.h"
@@ -15,12 +17,11 @@ constexpr GstClockTime frame_time = 40 * ms;
 
 /// Properties of an element that inspects every pair.
 inline Properties watching(const char* drift, const Properties& more = {}) {
-  Properties all{{"diagnostics-interval", "1"},
+  return joined({{"diagnostics-interval", "1"},
                  {"num-disparities", "32"},
                  {"fill-holes", "true"},
-                 {"calibration-drift", drift}};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+                 {"calibration-drift", drift}},
+                more);
 }
 
 inline Properties correcting(const Properties& more = {}) {
@@ -33,22 +34,25 @@ struct Said {
   const GstStructure* figures() const { return structure_of(message, "cudasgmstereo"); }
   bool has(const char* field) const { return gst_structure_has_field(figures(), field); }
   double number(const char* field) const { return number_in(figures(), field); }
-  guint corrections() const {
+  guint count(const char* field) const {
     guint count = 0;
-    fail_unless(gst_structure_get_uint(figures(), "corrections", &count));
+    fail_unless(gst_structure_get_uint(figures(), field, &count));
     return count;
   }
+  guint corrections() const { return count("corrections"); }
+  guint calibrations() const { return count("calibrations"); }
 };
 
-/// A stream of pairs of one scene.
+/// A stream of pairs of one scene, or of others.
 class Rig {
  public:
-  explicit Rig(const Properties& properties, const MovingScene& scene = MovingScene())
+  explicit Rig(const Properties& properties, const MovingScene& scene = MovingScene(),
+               const Size& size = {MovingScene::width, MovingScene::height})
       : stereo_(properties), scene_(scene) {
-    stereo_.accept_gray(MovingScene::width, MovingScene::height);
+    stereo_.accept_gray(size.width, size.height);
   }
 
-  /// Sends the next pair, and returns its map.
+  /// Sends the next pair of the scene, and returns its map.
   Picture next(const Turn& turn) {
     return process(scene_.left(frame_), scene_.right(frame_, turn));
   }
@@ -59,25 +63,37 @@ class Rig {
       next(turn);
   }
   Picture process(const Picture& left, const Picture& right) {
-    const GstClockTime time = static_cast<GstClockTime>(frame_++) * frame_time;
-    const Map map = stereo_.process(at(time, to_buffer(left)), at(time, to_buffer(right)));
-    return from_buffer(map, format_named("GRAY16_LE"), left.width, left.height);
+    const Map map = stereo_.process(left, right, static_cast<GstClockTime>(frame_++) * frame_time);
+    map_ = from_buffer(map, format_named("GRAY16_LE"), left.width, left.height);
+    return *map_;
   }
   /// Returns the share of the last map that is wrong or missing.
-  double wrong(const Picture& map, const Turn& turn) const {
-    return wrong_share(map, scene_.camera(turn), scene_.disparities(frame_ - 1));
+  double wrong(const Turn& turn) const {
+    return wrong_share(*map_, scene_.camera(turn), scene_.disparities(frame_ - 1));
   }
 
-  Said last_said() {
-    std::vector<Owned<GstMessage>> all = stereo_.messages().take(GST_MESSAGE_ELEMENT);
-    fail_if(all.empty());
-    return {std::move(all.back())};
+  /// Returns all that has been said, oldest first.
+  const std::vector<Said>& said() {
+    for (Owned<GstMessage>& message : stereo_.messages().take(GST_MESSAGE_ELEMENT))
+      said_.push_back({std::move(message)});
+    fail_if(said_.empty());
+    return said_;
+  }
+  const Said& last_said() { return said().back(); }
+  /// Returns the mean share of the last maps that is known.
+  double mean_known(std::size_t pairs) {
+    double sum = 0;
+    for (std::size_t i = said().size() - pairs; i < said_.size(); ++i)
+      sum += said_[i].number("known");
+    return sum / static_cast<double>(pairs);
   }
   StereoHarness& stereo() { return stereo_; }
 
  private:
   StereoHarness stereo_;
   MovingScene scene_;
+  std::optional<Picture> map_;
+  std::vector<Said> said_;
   int frame_ = 0;
 };
 

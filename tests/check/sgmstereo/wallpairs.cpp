@@ -24,16 +24,12 @@ Picture moved_down(const Picture& picture, int rows) {
 }
 
 Properties inspecting(const Properties& more) {
-  Properties all{{"diagnostics-interval", "1000000000"}, {"num-disparities", "32"}};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return joined({{"diagnostics-interval", "1000000000"}, {"num-disparities", "32"}}, more);
 }
 
 void send(StereoHarness& stereo, const Pair& pair, int count, GstClockTime first) {
-  for (int i = 0; i < count; ++i) {
-    const GstClockTime time = first + static_cast<GstClockTime>(i) * GST_SECOND;
-    stereo.process(at(time, to_buffer(pair.left)), at(time, to_buffer(pair.right)));
-  }
+  for (int i = 0; i < count; ++i)
+    stereo.process(pair.left, pair.right, first + static_cast<GstClockTime>(i) * GST_SECOND);
 }
 
 void send_eos(StereoHarness& stereo) {

@@ -1,12 +1,97 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the caps and the buffers of cudathreshold.
+// Compares the pictures of cudathreshold with the definition, for every format and property, and
+// tests their caps and buffers. fuzz_threshold compares random combinations.
 #include <gst/video/gstvideometa.h>
+
+#include <iterator>
 
 #include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/check/common/outputcaps.h"
+#include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
+
+namespace {
+
+/// Thresholds of both methods, with usual and extreme parameters.
+const std::vector<Threshold> various_thresholds = {
+    {},
+    {0},
+    {65535},
+    {1, false, 0},
+    {4, false, 1},
+    {25, false, 0.37},
+    {4, true},
+    {2, true, 0, 0.5, 40},
+    {4, true, 0, 0},
+    {60, true, 0, 1, 65535},
+    {7, false, 0.15, 0, 0, true},
+    {7, true, 0, 0.2, 0, true},
+};
+
+}  // namespace
+
+TEST(test_settings, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  unsigned seed = 1;
+  for (const char* out : {"GRAY8", "GRAY16_LE"}) {
+    FilterHarness filter("cudathreshold");
+    filter.accept_downstream(std::string("video/x-raw, format=") + out);
+    for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{7, 83}, Size{61, 47}})
+      for (bool limited : {false, true}) {
+        if (limited && format.family == Family::rgb)
+          continue;
+        const char* const mode = seed % 2 == 0 ? "progressive" : "interleaved";
+        filter.accept_caps(format, size.width, size.height,
+                           colorimetry(format, limited) + ", interlace-mode=" + mode);
+        for (Threshold how : various_thresholds) {
+          how.limited = limited;
+          filter.set(how.properties());
+          Picture picture = make_picture(format, size.width, size.height,
+                                         all_contents[seed % std::size(all_contents)], seed);
+          picture.interlaced = mode == std::string("interleaved");
+          expect_gray_picture(filter, picture, thresholded(picture, how, format_named(out)),
+                              how.description(), all_layouts[++seed % std::size(all_layouts)]);
+        }
+        ++seed;
+      }
+    fail_unless_equals_int(filter.messages().complaints(), 0);
+  }
+}
+
+// Thresholds count from the black level. Caps without colorimetry mean GStreamer's defaults, which
+// are limited range for YUV and full range for gray. RGB always has full range.
+TEST(test_range_follows_the_caps) {
+  for (const char* name : {"GRAY8", "GRAY16_LE", "I420", "P010_10LE", "YUY2", "RGB"}) {
+    const FormatSpec& format = format_named(name);
+    const bool rgb = format.family == Family::rgb;
+    const bool by_default = format.family == Family::yuv;
+    // A dark page, on which a fifth of the pixels is somewhat darker.
+    const Picture page = picture_with(format, 61, 47, [&](int, int x, int y) {
+      return ((x + 2 * y) % 5 == 0 ? 34 : 40) << (format.bits - 8);
+    });
+    for (bool sauvola : {false, true}) {
+      Threshold how{9, sauvola}, other = how;
+      other.limited = true;
+      const FormatSpec& gray = format_named("GRAY8");
+      const Picture full = thresholded(page, how, gray);
+      fail_unless(rgb || !difference(full, thresholded(page, other, gray)).empty(),
+                  "%s: the picture does not show its range", name);
+      FilterHarness filter("cudathreshold", how.properties());
+      for (const auto& [caps, limited] :
+           {std::pair{colorimetry(format, true), true},
+            {colorimetry(format, false), false},
+            {std::string(), by_default},
+            {std::string(rgb ? ", colorimetry=2:1:7:1" : ", colorimetry=bt709"), true},
+            {std::string(rgb ? ", colorimetry=1:1:7:1" : ", colorimetry=1:3:5:1"), false}}) {
+        filter.accept_caps(format, 61, 47, caps);
+        how.limited = limited;
+        expect_gray_picture(filter, page, thresholded(page, how, gray), how.description());
+      }
+    }
+  }
+}
 
 // The output keeps the caps fields that still apply to a gray picture and drops the others.
 TEST(test_output_caps) {
