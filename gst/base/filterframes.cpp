@@ -27,10 +27,10 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
     : self_(self),
       device_(session.device()),
       same_caps_(same_caps),
-      lanes_(session.queues(max_in_flight), session.context(), session.page_locks(),
+      slots_(session.queues(max_in_flight), session.context(), session.page_locks(),
              max_in_flight) {
-  lanes_.set_input(0, in);
-  lanes_.set_output(0, out);
+  slots_.set_input(0, in);
+  slots_.set_output(0, out);
 }
 
 bool FilterFrames::may_reuse(GstBuffer* buffer) const {
@@ -45,22 +45,23 @@ bool FilterFrames::may_reuse(GstBuffer* buffer) const {
   return true;
 }
 
-DeviceWork FilterFrames::start(GstBuffer* in, const ConstFrame* stored, GstBuffer* out,
-                               FrameWork work, const FrameInfo& info) {
+PendingGpuWork FilterFrames::start(GstBuffer* in, const ConstFrame* stored, GstBuffer* out,
+                                   FrameWork work, const FrameInfo& info) {
   const bool in_place = in == out;
   // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
   if (!in_place && !this->out().is_video() && gst_buffer_get_size(out) > this->out().size)
     gst_buffer_set_size(out, static_cast<gssize>(this->out().size));
-  MappedFrames frames = lanes_.map({stored ? nullptr : in}, {in_place ? nullptr : out});
-  const ConstFrame& input = stored ? *stored : frames.input(0);
-  const Frame* const output = frames.output(0);
+  PendingGpuWork pending = slots_.map({stored ? nullptr : in}, {in_place ? nullptr : out});
+  const ConstFrame input = stored ? *stored : pending.input(0);
+  const Frame* const output = pending.output(0);
   const GstCudaVisionFilterClass* klass = class_of(self_);
   if (output && work != FrameWork::transform)
     for (int p = 0; p < this->in().layout.plane_count; ++p)
       device_.copy(input.planes[p], output->planes[p]);
   if (work != FrameWork::nothing)
     klass->process(self_, input, work == FrameWork::transform ? output : nullptr, info);
-  return std::move(frames).end(klass->needs_frame_done && klass->needs_frame_done(self_));
+  pending.end(klass->needs_frame_done && klass->needs_frame_done(self_));
+  return pending;
 }
 
 }  // namespace cudavision

@@ -3,7 +3,7 @@
 
 #include "gst/base/devicesession.h"
 #include "gst/base/gstcudavisionfilter.h"
-#include "gst/flight/framelanes.h"
+#include "gst/flight/frameslotpool.h"
 
 namespace cudavision {
 
@@ -15,8 +15,8 @@ class FilterFrames {
   FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session, const FrameFormat& in,
                const FrameFormat& out, bool same_caps, std::size_t max_in_flight);
 
-  const FrameFormat& in() const noexcept { return lanes_.input_format(0); }
-  const FrameFormat& out() const noexcept { return lanes_.output_format(0); }
+  const FrameFormat& in() const noexcept { return slots_.input_format(0); }
+  const FrameFormat& out() const noexcept { return slots_.output_format(0); }
   bool same_caps() const noexcept { return same_caps_; }
 
   /// Call this with true if downstream understands GstVideoMeta. Planes then need not lie where the
@@ -29,18 +29,18 @@ class FilterFrames {
 
   /// Enqueues the work on a frame: process() makes the output frame, or the input is copied and
   /// process() inspects it, or it is only inspected if out is the same buffer. See
-  /// FrameLanes::map(). stored: the input on the device, or nullptr if it is in its buffer.
-  DeviceWork start(GstBuffer* in, const ConstFrame* stored, GstBuffer* out, FrameWork work,
-                   const FrameInfo& info);
-  /// See FrameLanes::finish().
-  void finish() { lanes_.finish(); }
+  /// FrameSlotPool::map(). stored: the input on the device, or nullptr if it is in its buffer.
+  PendingGpuWork start(GstBuffer* in, const ConstFrame* stored, GstBuffer* out, FrameWork work,
+                       const FrameInfo& info);
+  /// See FrameSlotPool::finish().
+  void finish() { slots_.finish(); }
 
  private:
   GstCudaVisionFilter* const self_;
   Device& device_;
   const bool same_caps_;
   bool padding_allowed_ = false;
-  FrameLanes lanes_;
+  FrameSlotPool slots_;
 };
 
 }  // namespace cudavision

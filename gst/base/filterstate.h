@@ -52,7 +52,7 @@ struct FilterState {
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FilterFrames> frames;   ///< set while the caps are known
   bool overlaps = false;                ///< the current frame will be in flight beside others
-  DeviceWork started;                   ///< what transform() has enqueued then, for push_frame()
+  PendingGpuWork started;               ///< what transform() has enqueued then, for push_frame()
   /// Why the last caps were refused, if they were; upstream may send them again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device

@@ -62,9 +62,9 @@ void report_frame_done(gpointer self) {
 OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
   return post_exceptions(self, OwnedBuffer(), [&] {
     try {
-      OwnedBuffer buffer = std::move(frame).complete();
+      frame.work.complete();
       report_frame_done(self);
-      return buffer;
+      return std::move(frame.buffer);
     } catch (...) {
       state_of(self).frame_failed = true;
       throw;
@@ -199,7 +199,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state, in == out));
-    DeviceWork started;
+    PendingGpuWork started;
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
       started = state.frames->start(in, state.stored, out, state.work, state.info);
@@ -209,7 +209,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     if (state.overlaps) {
       state.started = std::move(started);  // for push_frame()
     } else {
-      std::move(started).complete();
+      started.complete();
       report_frame_done(trans);
     }
     return GST_FLOW_OK;
@@ -238,8 +238,8 @@ GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
   if (!state.overlaps)  // transform() has completed the work
     return gst_pad_push(src, out.release());
-  FramePusher::Frame frame(std::move(out), std::move(state.started));
-  if (!frame.work().is_in_stream_order() || !state.pusher->idle()) {
+  FramePusher::Frame frame{std::move(out), std::move(state.started)};
+  if (!frame.work.is_in_stream_order() || !state.pusher->idle()) {
     state.pusher->add(std::move(frame));
     return GST_FLOW_OK;
   }
@@ -259,7 +259,7 @@ GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
   const GstFlowReturn flow = filter_parent_class()->generate_output(trans, out);
   if (flow == GST_FLOW_OK && *out && !is_pulled(trans))
     return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
-  state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
+  state.started = PendingGpuWork();  // of a frame that GstBaseTransform has dropped
   return flow;
 }
 

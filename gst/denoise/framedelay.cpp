@@ -22,9 +22,10 @@ void FrameDelay::store(GstBuffer* in) {
   } else {
     frame = {OwnedBuffer(gst_buffer_new()), &stored_};
     copy_metadata(in, frame.buffer.get(), true);
-    MappedFrames mapped = uploads_.map({in}, {});
-    window_.store(arrived_, mapped.input(0));
-    upload_ = std::move(mapped).end(true);
+    PendingGpuWork upload = uploads_.map({in}, {});
+    window_.store(arrived_, upload.input(0));
+    upload.end(true);
+    upload_ = std::move(upload);
   }
   waiting_.push_back(std::move(frame));
   ++arrived_;
@@ -33,7 +34,7 @@ void FrameDelay::store(GstBuffer* in) {
 bool FrameDelay::finish_upload() {
   if (!upload_)
     return false;
-  std::move(upload_).complete();
+  upload_.complete();
   return window_.begins_scene();
 }
 

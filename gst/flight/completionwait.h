@@ -21,7 +21,7 @@ class CompletionWait {
 
   /// Waits until ready() holds, or until the device has finished the work, or has failed. Returns
   /// what ready() does then. Only one thread may call this. Work has the functions done() and
-  /// when_done(call), see DeviceWork.
+  /// when_done(call), see PendingGpuWork.
   template <class Work, class Ready>
   bool wait(Work& work, const Ready& ready) {
     {

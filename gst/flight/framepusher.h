@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gst/core/scoped.h"
-#include "gst/flight/frameinflight.h"
+#include "gst/flight/frameslotpool.h"
 #include "gst/flight/streamingtask.h"
 
 namespace cudavision {
@@ -23,7 +23,11 @@ namespace cudavision {
 /// that pushes a frame, and even release it. So the thread shares the pusher with the element.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  using Frame = FrameInFlight<OwnedBuffer>;
+  /// A frame in flight: what is pushed when the work is complete.
+  struct Frame {
+    OwnedBuffer buffer;
+    PendingGpuWork work;
+  };
   /// complete() completes a frame and returns its buffer, or posts an error and returns none. It
   /// runs in the pusher's thread.
   using Complete = std::function<OwnedBuffer(Frame frame)>;

@@ -64,7 +64,7 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
     : device_(session.device()),
       packing_(packing),
       settings_(settings),
-      lanes_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
+      slots_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
       right_layout_(picture_layout(packing, packing.packed() ? left : right)),
       left_rectifier_(make_rectifier(device_, picture_layout(packing, left), rectification,
                                      &Rectification::left)),
@@ -79,9 +79,9 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
     right_camera_ = rectification->right_camera;
     mask_unseen();
   }
-  lanes_.set_input(0, left);
+  slots_.set_input(0, left);
   if (!packing.packed())
-    lanes_.set_input(1, right);
+    slots_.set_input(1, right);
 }
 
 void StereoProcessor::mask_unseen() {
@@ -140,7 +140,7 @@ void StereoProcessor::apply(const StereoSettings& settings) {
 }
 
 void StereoProcessor::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
-  lanes_.set_output(index_of(pad), format);
+  slots_.set_output(index_of(pad), format);
   Output& output = outputs_[index_of(pad)].emplace(kind, format);
   if (kind == StereoOutput::points) {
     const FrameLayout layout = picture();
@@ -159,7 +159,7 @@ void StereoProcessor::prepare(SourcePad pad, StereoOutput kind, const FrameForma
 
 void StereoProcessor::forget(SourcePad pad) {
   outputs_[index_of(pad)].reset();
-  lanes_.clear_output(index_of(pad));
+  slots_.clear_output(index_of(pad));
 }
 
 bool StereoProcessor::measures_depth() const noexcept {
@@ -214,26 +214,27 @@ void StereoProcessor::compute(const Inputs& in, const Frames& out, double second
   }
 }
 
-DeviceWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
-                                  double seconds, bool inspect) {
+PendingGpuWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
+                                      double seconds, bool inspect) {
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
   }
-  MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out);
+  PendingGpuWork pending = slots_.map({left, packing_.packed() ? nullptr : right}, out);
   Frames frames;
   for (std::size_t i = 0; i < frames.size(); ++i)
-    frames[i] = mapped.output(i);
+    frames[i] = pending.output(i);
 
   const FrameLayout& whole = left_format().layout;
-  const ConstFrame& left_frame = mapped.input(0);
+  const ConstFrame left_frame = pending.input(0);
   if (packing_.packed())
     compute({half_of(packing_, whole, left_frame, false),
-             half_of(packing_, whole, left_frame, true), mapped.stored_input(0)},
+             half_of(packing_, whole, left_frame, true), pending.stored_input(0)},
             frames, seconds, inspect);
   else
-    compute({left_frame, mapped.input(1), mapped.stored_input(0)}, frames, seconds, inspect);
-  return std::move(mapped).end(inspect);
+    compute({left_frame, pending.input(1), pending.stored_input(0)}, frames, seconds, inspect);
+  pending.end(inspect);
+  return pending;
 }
 
 }  // namespace cudavision
