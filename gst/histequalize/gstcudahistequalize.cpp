@@ -152,7 +152,7 @@ repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
 
 // If the channels change, upstream looks for caps that suit them. Its frames with the old caps are
 // no reason to warn if others are going to follow.
-FrameWork begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
+FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
   EqualizeProcessor& processor = *Equalize::processor(self);
   const EqualizeSettings settings = Equalize::settings(self);
   if (processor.change_channels(settings.channels)) {
