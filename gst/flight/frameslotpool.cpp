@@ -113,15 +113,6 @@ void FrameSlotPool::finish() {
   queues_.compute.finish();
 }
 
-Device& FrameSlotPool::notices() {
-  if (!notices_) {
-    SharedStream stream(context_);
-    std::unique_ptr<Device> device = make_cuda_device(stream.handle());
-    notices_.emplace(Notices{std::move(stream), std::move(device)});
-  }
-  return *notices_->device;
-}
-
 ConstFrame PendingGpuWork::input(std::size_t i) const {
   return slot_->input(i)->frame();
 }
@@ -163,10 +154,15 @@ bool PendingGpuWork::done() noexcept {
 }
 
 void PendingGpuWork::when_done(std::function<void()> call) {
-  const CudaScope scope(slot_->pool.context_);
-  Device& notices = slot_->pool.notices();
-  slot_->for_each_completion([&](FrameMapper& mapper) { notices.wait_event(mapper.completion()); });
-  notify_when_passed(notices, std::move(call));
+  FrameSlotPool& pool = slot_->pool;
+  const CudaScope scope(pool.context_);
+  if (!pool.notices_) {
+    pool.notice_stream_ = SharedStream(pool.context_);
+    pool.notices_ = make_cuda_device(pool.notice_stream_.handle());
+  }
+  slot_->for_each_completion(
+      [&](FrameMapper& mapper) { pool.notices_->wait_event(mapper.completion()); });
+  notify_when_passed(*pool.notices_, std::move(call));
 }
 
 void PendingGpuWork::complete() {

@@ -102,20 +102,14 @@ class FrameSlotPool {
   friend struct FreeSlot;
   friend class PendingGpuWork;
 
-  /// A stream that only waits for others, so that no work waits for notices.
-  struct Notices {
-    SharedStream stream;
-    std::unique_ptr<Device> device;
-  };
-
-  Device& notices();
-
   const FrameQueues queues_;
   const CudaContext context_;
   PageLocks* const page_locks_;
   std::vector<std::unique_ptr<FrameSlot>> slots_;
-  std::optional<Notices> notices_;  ///< made for the first one
-  bool unfinished_ = false;         ///< the device may still be at work that is complete
+  /// A stream that only waits for others, so that no work waits for notices; made for the first.
+  SharedStream notice_stream_;
+  std::unique_ptr<Device> notices_;
+  bool unfinished_ = false;  ///< the device may still be at work that is complete
 
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable freed_;
