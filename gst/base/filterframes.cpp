@@ -163,9 +163,6 @@ PendingGpuWork start_work(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out
   FilterState& state = state_of(trans);
   const DeviceScope scope(state.session);
   const bool in_place = in == out;
-  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
-  if (!in_place && !state.out().is_video() && gst_buffer_get_size(out) > state.out().size)
-    gst_buffer_set_size(out, static_cast<gssize>(state.out().size));
   PendingGpuWork work = state.slots->map({state.stored ? nullptr : in}, {in_place ? nullptr : out});
   const ConstFrame input = state.stored ? *state.stored : work.input(0);
   const Frame* const output = work.output(0);

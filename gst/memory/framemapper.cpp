@@ -53,6 +53,9 @@ void FrameMapper::bring_to_device() {
 }
 
 void FrameMapper::map(GstBuffer* buffer) {
+  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
+  if (writes() && !format_.is_video() && gst_buffer_get_size(buffer) > format_.size)
+    gst_buffer_set_size(buffer, static_cast<gssize>(format_.size));
   buffer_.emplace(buffer, format_, access_, context_, page_locks_);
   busy_ = true;
   if (buffer_->on_device())

@@ -7,7 +7,7 @@
 
 #include "cuda/core/device.h"
 #include "gst/memory/libgstcuda.h"
-#include "gst/memory/rowrange.h"
+#include "gst/memory/staging.h"
 
 namespace cudavision {
 

@@ -140,9 +140,6 @@ GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameForm
   if (flow == GST_FLOW_ERROR)
     refuse_output(format);
   out.reset(buffer);
-  // A tensor has an exact size, but a pool of downstream may have larger buffers.
-  if (buffer && !format.is_video() && gst_buffer_get_size(buffer) > format.size)
-    gst_buffer_set_size(buffer, static_cast<gssize>(format.size));
   return flow;
 }
 
