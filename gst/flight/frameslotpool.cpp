@@ -6,7 +6,6 @@
 
 #include "cuda/core/notify.h"
 #include "gst/core/scoped.h"
-#include "gst/memory/releasescope.h"
 
 namespace cudavision {
 

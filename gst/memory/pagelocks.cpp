@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "gst/memory/memorydebug.h"
-#include "gst/memory/releasescope.h"
 
 namespace cudavision {
 namespace {

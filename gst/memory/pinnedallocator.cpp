@@ -5,8 +5,6 @@
 #include <exception>
 #include <new>
 
-#include "gst/memory/releasescope.h"
-
 using cudavision::CudaContext;
 using cudavision::CudaScope;
 

@@ -86,9 +86,8 @@ class TestElement {
 
   /// Reads a frame, whose samples must arrive on the device.
   void read(GstBuffer* buffer) {
-    const guint8 value = ++value_;
-    gst_buffer_memset(buffer, 0, value, frame_bytes);
-    read_what_is_there(buffer, value);
+    gst_buffer_memset(buffer, 0, ++value_, frame_bytes);
+    read_what_is_there(buffer, value_);
   }
   void read_what_is_there(GstBuffer* buffer, guint8 value) {
     const CudaScope scope(context_);
@@ -101,18 +100,17 @@ class TestElement {
 
   /// Writes a frame on the device, which must arrive in the buffer.
   void write(GstBuffer* buffer) {
-    const guint8 value = ++value_;
     {
       const CudaScope scope(context_);
       output_->map(buffer);
-      device_.fill(output_->frame().planes[0], value);
+      device_.fill(output_->frame().planes[0], ++value_);
       output_->end();
       output_->complete();
       output_->unmap();
     }
     GstMapInfo map;
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
-    expect({map.data, width, height, width}, value);
+    expect({map.data, width, height, width}, value_);
     gst_buffer_unmap(buffer, &map);
   }
 
