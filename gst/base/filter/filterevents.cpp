@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The events and queries of GstCudaVisionFilter, and what waits for its frames.
-#include "gst/base/filterstate.h"
+#include "gst/base/filter/filterstate.h"
 #include "gst/core/scoped.h"
 
 namespace cudavision {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "gst/base/devicesession.h"
-#include "gst/base/gstcudavisionfilter.h"
-#include "gst/base/regionfinder.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
+#include "gst/base/regions/regionfinder.h"
 #include "gst/flight/framepusher.h"
 
 namespace cudavision {

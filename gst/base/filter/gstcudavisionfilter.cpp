@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "gst/base/allocationquery.h"
-#include "gst/base/filterstate.h"
+#include "gst/base/filter/filterstate.h"
 #include "gst/base/properties.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/core/caps.h"

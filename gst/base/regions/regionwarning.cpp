@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/regionwarning.h"
+#include "gst/base/regions/regionwarning.h"
 
 #include <algorithm>
 #include <utility>

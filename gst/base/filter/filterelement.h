@@ -9,9 +9,9 @@
 
 #include "gst/base/devicemessages.h"
 #include "gst/base/elementdescription.h"
-#include "gst/base/frameregions.h"
-#include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
+#include "gst/base/regions/frameregions.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gst/base/allocationquery.h"
-#include "gst/base/filterstate.h"
+#include "gst/base/filter/filterstate.h"
 #include "gst/base/framemetas.h"
 #include "gst/core/scoped.h"
 
