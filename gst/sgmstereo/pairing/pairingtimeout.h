@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "gst/base/patience.h"
+#include "gst/base/warningtimeout.h"
 
 /// What is wrong if no pairs form.
 namespace cudavision {
@@ -26,7 +26,7 @@ class InputTimeout {
   std::string sends(const char* pad);
 
  private:
-  QuietTime quiet_;
+  ConditionTimer quiet_;
 };
 
 /// The frames without a partner since the last pair. If both cameras send frames for seconds, but
@@ -48,7 +48,7 @@ class PairingTimeout {
   std::array<std::optional<std::int64_t>, 2> last_;  ///< running times
   std::array<int, 2> counts_{};
   GstClockTime nearest_ = GST_CLOCK_TIME_NONE;  ///< distance of two frames
-  QuietTime unpaired_;
+  ConditionTimer unpaired_;
 };
 
 /// The pairs in a row whose pictures differ in size or depth. While both cameras change their caps,
@@ -65,7 +65,8 @@ class SizeMismatch {
   bool add(const std::string& error, std::optional<std::int64_t> time) {
     error_ = error;
     unequal_.add(time);
-    return unequal_.exceeds(any_equal_ ? patience::unequal_later : patience::unequal_at_start);
+    return unequal_.exceeds(any_equal_ ? warning_timeouts::unequal_later
+                                       : warning_timeouts::unequal_at_start);
   }
 
   /// Empty, or the error of the last pair.
@@ -76,7 +77,7 @@ class SizeMismatch {
  private:
   bool any_equal_ = false;
   std::string error_;
-  QuietTime unequal_;
+  ConditionTimer unequal_;
 };
 
 }  // namespace cudavision
