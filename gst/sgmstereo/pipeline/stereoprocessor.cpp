@@ -170,45 +170,53 @@ bool StereoProcessor::measures_depth() const noexcept {
 
 // Returns where the matching can write this kind of output itself: the frame of the first pad that
 // takes it as it is. Returns an empty view if there is none.
-View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const Frames& out) const {
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i] && outputs_[i]->kind == kind && outputs_[i]->is_direct())
-      return out[i]->planes[0];
+View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const PendingGpuWork& pair) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (const Frame* frame = pair.output(i);
+        frame && outputs_[i]->kind == kind && outputs_[i]->is_direct())
+      return frame->planes[0];
   return {};
 }
 
-void StereoProcessor::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {
+void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool inspect) {
   const FrameLayout layout = picture();
-  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
+  View<std::uint8_t> map = plane_for(StereoOutput::disparity, pair);
   if (!map)
     map = own_plane(device_, map_memory_, 2 * layout.width, layout.height);
-  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, pair);
   bool shows_confidence = false;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    shows_confidence |= out[i] && outputs_[i]->kind == StereoOutput::confidence;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    shows_confidence |= pair.output(i) && outputs_[i]->kind == StereoOutput::confidence;
   if (!confidence && shows_confidence)
     confidence = own_plane(device_, confidence_memory_, layout.width, layout.height);
-  // Without these, the map itself tells which disparities are known.
+  // The luma or RGB of the two pictures.
+  ConstFrame left = pair.input(0), right;
+  if (packing_.packed()) {
+    right = half_of(packing_, left_format().layout, left, true);
+    left = half_of(packing_, left_format().layout, left, false);
+  } else {
+    right = pair.input(1);
+  }
+  // If neither is on, the map itself already marks invalid disparities.
   const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
   const View<std::uint8_t> unfilled =
       inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
-  stereo_.run(left_rectifier_ ? left_rectifier_->run(in.left) : in.left,
-              right_rectifier_ ? right_rectifier_->run(in.right) : in.right, map, confidence,
-              unfilled);
+  stereo_.run(left_rectifier_ ? left_rectifier_->run(left) : left,
+              right_rectifier_ ? right_rectifier_->run(right) : right, map, confidence, unfilled);
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!out[i])
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!pair.output(i))
       continue;
     Output& output = *outputs_[i];
-    const Frame& frame = *out[i];
+    const Frame& frame = *pair.output(i);
     const bool of_confidence = output.kind == StereoOutput::confidence;
     if (output.picture)
       output.picture->run(of_confidence ? confidence : map, frame, seconds);
     else if (output.points)
       output.points->run(map, frame.planes[0]);
     else if (output.rectified)
-      output.rectified->run(in.left_stored, stereo_.pictures().left, frame);
+      output.rectified->run(pair.stored_input(0), stereo_.pictures().left, frame);
     else if (of_confidence && frame.planes[0].data != confidence.data)
       device_.copy(confidence, frame.planes[0]);
   }
@@ -220,21 +228,10 @@ PendingGpuWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const B
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
   }
-  PendingGpuWork pending = slots_.map({left, packing_.packed() ? nullptr : right}, out);
-  Frames frames;
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    frames[i] = pending.output(i);
-
-  const FrameLayout& whole = left_format().layout;
-  const ConstFrame left_frame = pending.input(0);
-  if (packing_.packed())
-    compute({half_of(packing_, whole, left_frame, false),
-             half_of(packing_, whole, left_frame, true), pending.stored_input(0)},
-            frames, seconds, inspect);
-  else
-    compute({left_frame, pending.input(1), pending.stored_input(0)}, frames, seconds, inspect);
-  pending.end(inspect);
-  return pending;
+  PendingGpuWork pair = slots_.map({left, packing_.packed() ? nullptr : right}, out);
+  compute(pair, seconds, inspect);
+  pair.end(inspect);
+  return pair;
 }
 
 }  // namespace cudavision

@@ -86,17 +86,9 @@ class StereoProcessor {
     std::unique_ptr<sgm::Points> points;
     std::unique_ptr<RectifiedPicture> rectified;
   };
-  /// On the device; nullptr where there is no output.
-  using Frames = PerSourcePad<const Frame*>;
 
-  /// The frames of a pair on the device. left and right are the pictures' luma or RGB.
-  struct Inputs {
-    ConstFrame left, right;
-    ConstFrame left_stored;  ///< the left frame as it lies in buffers, with all channels
-  };
-
-  void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
-  View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
+  void compute(const PendingGpuWork& pair, double seconds, bool inspect);
+  View<std::uint8_t> plane_for(StereoOutput kind, const PendingGpuWork& pair) const;
   void mask_unseen();
   const FrameFormat& left_format() const { return slots_.input_format(0); }
   FrameLayout picture() const;
