@@ -14,7 +14,6 @@
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
-#include "gst/memory/releasescope.h"
 
 namespace cudavision {
 

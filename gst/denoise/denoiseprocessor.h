@@ -6,7 +6,7 @@
 
 #include "cuda/nlmeans/nlmeans.h"
 #include "cuda/noise/noise.h"
-#include "gst/base/filterelement.h"
+#include "gst/base/filter/filterelement.h"
 #include "gst/denoise/framedelay.h"
 #include "gst/denoise/noisemessages.h"
 

@@ -16,24 +16,24 @@ FrameDelay::FrameDelay(const DeviceSession& session, const FrameFormat& in, int 
 
 void FrameDelay::store(GstBuffer* in) {
   finish_upload();  // not finished after an error
-  Frame frame = {nullptr, nullptr};
   if (is_missing_frame(in)) {
-    frame.buffer.reset(gst_buffer_ref(in));
+    waiting_.push_back({OwnedBuffer(gst_buffer_ref(in)), nullptr});
   } else {
-    frame = {OwnedBuffer(gst_buffer_new()), &stored_};
+    Frame frame{OwnedBuffer(gst_buffer_new()), &stored_};
     copy_metadata(in, frame.buffer.get(), true);
-    MappedFrames mapped = uploads_.map({in}, {});
-    window_.store(arrived_, mapped.input(0));
-    upload_ = std::move(mapped).end(true);
+    PendingGpuWork upload = uploads_.map({in}, {});
+    window_.store(arrived_, upload.input(0));
+    upload.end(true);
+    upload_ = std::move(upload);
+    waiting_.push_back(std::move(frame));
   }
-  waiting_.push_back(std::move(frame));
   ++arrived_;
 }
 
 bool FrameDelay::finish_upload() {
   if (!upload_)
     return false;
-  std::move(upload_).complete();
+  upload_.complete();
   return window_.begins_scene();
 }
 

@@ -7,7 +7,7 @@
 #include "gst/base/devicesession.h"
 #include "gst/core/scoped.h"
 #include "gst/denoise/framewindow.h"
-#include "gst/flight/framelanes.h"
+#include "gst/flight/frameslotpool.h"
 
 namespace cudavision {
 
@@ -44,8 +44,8 @@ class FrameDelay {
 
  private:
   FrameWindow window_;
-  FrameLanes uploads_;         ///< with one lane
-  DeviceWork upload_;          ///< of the last frame; may still run
+  FrameSlotPool uploads_;      ///< with one slot
+  PendingGpuWork upload_;      ///< of the last frame; may still run
   std::deque<Frame> waiting_;  ///< oldest first
   guint64 arrived_ = 0;        ///< numbers the frames
   guint64 number_ = 0;         ///< of the last taken frame

@@ -1,13 +1,84 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/flight/framepusher.h"
 
+#include <atomic>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 
+/// The thread of a pusher from set_limit() to stop(), which the task itself keeps until it ends.
+struct FramePusher::Thread {
+  explicit Thread(std::shared_ptr<FramePusher> owner)
+      : pusher(std::move(owner)),
+        pad(GST_PAD_CAST(gst_object_ref(pusher->pad_))),
+        task(gst_task_new(run, this, nullptr)) {
+    g_rec_mutex_init(&lock);
+    gst_task_set_lock(task.get(), &lock);
+    gst_task_set_enter_callback(task.get(), enter, this, nullptr);
+    gst_task_set_leave_callback(task.get(), leave, this, nullptr);
+    // The thread has the name of the task, of which Linux keeps the first 15 letters.
+    const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad.get()));
+    const std::string name = std::string(element ? text_of(GST_OBJECT_NAME(element.get())) : "") +
+                             ":" + text_of(GST_OBJECT_NAME(pad.get()));
+    gst_object_set_name(GST_OBJECT_CAST(task.get()), name.c_str());
+  }
+  ~Thread() { g_rec_mutex_clear(&lock); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  void post_status(GstStreamStatusType type) const {
+    // There is no element if the thread stopped it, and the application has released it.
+    const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad.get()));
+    if (!element)
+      return;
+    GstMessage* message =
+        gst_message_new_stream_status(GST_OBJECT_CAST(pad.get()), type, element.get());
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, GST_TYPE_TASK);
+    g_value_set_object(&value, task.get());
+    gst_message_set_stream_status_object(message, &value);
+    g_value_unset(&value);
+    gst_element_post_message(element.get(), message);
+  }
+
+  static void run(gpointer data) {
+    auto* const thread = static_cast<Thread*>(data);
+    if (!thread->pusher->push_next(*thread))
+      gst_task_stop(thread->task.get());
+  }
+  static void enter(GstTask*, GThread* id, gpointer data) {
+    auto* const thread = static_cast<Thread*>(data);
+    // ThreadSanitizer does not see how GLib hands data to a thread, but it sees this load.
+    [[maybe_unused]] GThread* const none = thread->id.load();
+    thread->id = id;
+    thread->post_status(GST_STREAM_STATUS_TYPE_ENTER);
+  }
+  static void leave(GstTask*, GThread*, gpointer data) {
+    // A task that was stopped before its thread began leaves without having entered.
+    const bool entered = static_cast<Thread*>(data)->id.load() != nullptr;
+    const std::shared_ptr<Thread> thread = std::move(static_cast<Thread*>(data)->share);
+    if (entered)
+      thread->post_status(GST_STREAM_STATUS_TYPE_LEAVE);
+    thread->id = nullptr;
+  }
+
+  const std::shared_ptr<FramePusher> pusher;
+  const ObjectPtr<GstPad> pad;
+  GRecMutex lock;  ///< a GstTask needs one
+  const ObjectPtr<GstTask> task;
+  std::shared_ptr<Thread> share;      ///< its own
+  std::atomic<GThread*> id{nullptr};  ///< while it runs
+  std::mutex joining;                 ///< a GstTask wakes only one of those who wait for it
+  bool stopped = false;               ///< the pusher's mutex guards it
+};
+
 FramePusher::FramePusher(GstPad* pad, Complete complete)
-    : pad_(pad), complete_(std::move(complete)), task_(pad) {}
+    : pad_(pad), complete_(std::move(complete)) {}
 
 void FramePusher::open() {
   const Lock lock(mutex_);
@@ -15,61 +86,82 @@ void FramePusher::open() {
 }
 
 std::size_t FramePusher::set_limit(std::size_t limit) {
-  unsigned run = 0;
+  std::shared_ptr<Thread> thread, last;  // the last one is freed without the lock
   {
     const Lock lock(mutex_);
     if (!open_)
       return 0;
     // Later, memory that runs out would have to be reported for a frame whose work has begun.
     waiting_.reserve(limit);
+    if (limit > 0 && (!thread_ || thread_->stopped)) {
+      thread = std::make_shared<Thread>(shared_from_this());
+      last = std::exchange(thread_, thread);
+    }
     if (limit_ == 0)
       flow_ = GST_FLOW_OK;
     limit_ = limit;
-    if (limit == 0 || has_thread_)
-      return limit;
-    has_thread_ = true;
-    run = run_;
   }
-  try {
-    task_.start([pusher = shared_from_this(), run] { return pusher->push_next(run); });
-  } catch (...) {
-    const Lock lock(mutex_);
-    if (run == run_) {
-      limit_ = 0;
-      has_thread_ = false;
-    }
-    throw;
+  if (!thread)
+    return limit;
+  thread->post_status(GST_STREAM_STATUS_TYPE_CREATE);
+  const Lock lock(mutex_);
+  if (thread->stopped)
+    return limit_;
+  thread->share = thread;
+  thread->id = nullptr;
+  if (!gst_task_start(thread->task.get())) {
+    // The pool keeps the task, with its share, for a thread that it may have later.
+    gst_task_stop(thread->task.get());
+    thread->stopped = true;
+    last = std::move(thread_);
+    limit_ = 0;
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
+                       "The system starts no more threads: end other programs, raise the limit, or "
+                       "set frames-in-flight=1.");
   }
   return limit;
 }
 
-void FramePusher::stop() noexcept {
-  const StreamingTask::Thread thread = task_.request_stop();
-  close();
-  task_.join(thread);
+// The lock is held.
+bool FramePusher::in_own_thread() const {
+  return thread_ && thread_->id == g_thread_self();
 }
 
-// Lets nobody wait any longer, and drops the frames that wait.
-void FramePusher::close() {
-  const bool in_own_thread = task_.is_current();
+void FramePusher::stop() noexcept {
+  std::shared_ptr<Thread> thread;  // is freed without the lock
   Lock lock(mutex_);
+  thread = thread_;
+  const bool is_own = in_own_thread();
   open_ = false;
-  has_thread_ = false;
   limit_ = 0;
-  ++run_;
+  if (thread) {
+    thread->stopped = true;
+    gst_task_stop(thread->task.get());
+  }
   changed_.notify_all();
   drop_waiting(lock);
-  if (in_own_thread)
-    begin_era();
+  if (is_own)
+    begin_generation();
+  lock.unlock();
+  if (!thread)
+    return;
+  // GstTask refuses to wait for itself.
+  if (!is_own) {
+    const std::lock_guard joining(thread->joining);
+    gst_task_join(thread->task.get());
+  }
+  lock.lock();
+  if (thread_ == thread)
+    thread_.reset();
 }
 
 void FramePusher::flush() {
-  if (!task_.is_current())
-    return;
   Lock lock(mutex_);
+  if (!in_own_thread())
+    return;
   flow_ = GST_FLOW_FLUSHING;  // so that the streaming thread adds no more
   drop_waiting(lock);
-  begin_era();
+  begin_generation();
 }
 
 std::size_t FramePusher::limit() const {
@@ -144,14 +236,14 @@ FramePusher::Frame FramePusher::take_next() {
   return frame;
 }
 
-void FramePusher::count_off(unsigned era) {
-  if (era == era_)
+void FramePusher::count_off(unsigned generation) {
+  if (generation == generation_)
     --in_flight_;
   changed_.notify_all();
 }
 
-void FramePusher::begin_era() {
-  ++era_;
+void FramePusher::begin_generation() {
+  ++generation_;
   in_flight_ = 0;
   changed_.notify_all();
 }
@@ -159,50 +251,49 @@ void FramePusher::begin_era() {
 void FramePusher::drop_waiting(Lock& lock) {
   while (!waiting_.empty()) {
     std::optional<Frame> dropped = take_next();
-    const unsigned era = era_;
+    const unsigned generation = generation_;
     lock.unlock();
     dropped.reset();
     lock.lock();
-    count_off(era);
+    count_off(generation);
   }
 }
 
-bool FramePusher::is_over(unsigned era) const {
-  const Lock lock(mutex_);
-  return era != era_;
-}
-
-GstFlowReturn FramePusher::push(Frame frame, unsigned era) {
+GstFlowReturn FramePusher::push(Frame frame, unsigned generation) {
   OwnedBuffer buffer = complete_(std::move(frame));
   if (!buffer)
     return GST_FLOW_ERROR;
   // A handler of the frame's messages may have flushed or stopped the element.
-  return is_over(era) ? GST_FLOW_FLUSHING : gst_pad_push(pad_, buffer.release());
+  Lock lock(mutex_);
+  const bool is_over = generation != generation_;
+  lock.unlock();
+  return is_over ? GST_FLOW_FLUSHING : gst_pad_push(pad_, buffer.release());
 }
 
-// Pushes the oldest frame when there is one. Returns false if the run is over.
-bool FramePusher::push_next(unsigned run) {
+// Pushes the oldest frame when there is one. Returns false if the thread is to end.
+bool FramePusher::push_next(const Thread& thread) {
   // A probe or a handler of messages may stop the element in this thread and release it.
   ObjectPtr<GstElement> element;
   Lock lock(mutex_);
-  changed_.wait(lock, [&] { return run != run_ || (!waiting_.empty() && !waits_for_link()); });
-  if (run != run_)
+  changed_.wait(lock, [&] { return thread.stopped || (!waiting_.empty() && !waits_for_link()); });
+  if (thread.stopped)
     return false;
   element.reset(gst_pad_get_parent_element(pad_));
   std::optional<Frame> frame = take_next();
   const bool wanted = flow_ == GST_FLOW_OK;
-  const unsigned era = era_, links = links_;
+  const unsigned generation = generation_, links = links_;
   lock.unlock();
-  const GstFlowReturn flow = wanted ? push(std::move(*frame), era) : GST_FLOW_OK;
+  const GstFlowReturn flow = wanted ? push(std::move(*frame), generation) : GST_FLOW_OK;
   frame.reset();
   lock.lock();
   // By now, downstream may be linked again.
-  const bool out_of_date = era != era_ || (flow == GST_FLOW_NOT_LINKED && links != links_);
+  const bool out_of_date =
+      generation != generation_ || (flow == GST_FLOW_NOT_LINKED && links != links_);
   // Other successes than GST_FLOW_OK must not end the stream.
   if (!out_of_date && flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
     flow_ = flow;
-  count_off(era);
-  return run == run_;
+  count_off(generation);
+  return !thread.stopped;
 }
 
 }  // namespace cudavision

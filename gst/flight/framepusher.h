@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "gst/core/scoped.h"
-#include "gst/flight/frameinflight.h"
-#include "gst/flight/streamingtask.h"
+#include "gst/flight/frameslotpool.h"
 
 namespace cudavision {
 
@@ -19,11 +18,17 @@ namespace cudavision {
 /// streaming thread enqueues the work on the next frames. As after a queue element, a flow return
 /// of downstream reaches upstream with a later frame.
 ///
-/// A probe on the pad, or a handler of messages, may stop the element in the pusher's thread, while
-/// that pushes a frame, and even release it. So the thread shares the pusher with the element.
+/// The thread is a GstTask, as gst_pad_start_task() makes one: its STREAM_STATUS messages let
+/// applications choose its thread pool and its priority. A probe on the pad, or a handler of
+/// messages, may stop the element in that thread, while it pushes a frame, and even release the
+/// element. So the thread shares the pusher with the element.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  using Frame = FrameInFlight<OwnedBuffer>;
+  /// A frame in flight: what is pushed when the work is complete.
+  struct Frame {
+    OwnedBuffer buffer;
+    PendingGpuWork work;
+  };
   /// complete() completes a frame and returns its buffer, or posts an error and returns none. It
   /// runs in the pusher's thread.
   using Complete = std::function<OwnedBuffer(Frame frame)>;
@@ -72,33 +77,31 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  struct Thread;
 
-  void close();
-  bool push_next(unsigned run);
-  GstFlowReturn push(Frame frame, unsigned era);
+  bool push_next(const Thread& thread);
+  GstFlowReturn push(Frame frame, unsigned generation);
   GstFlowReturn take_flow(Lock& lock);
   void forget_flow(GstFlowReturn flow);
   // Like a queue element, keeps what downstream may get after it has been linked again.
   bool waits_for_link() const { return flow_ == GST_FLOW_NOT_LINKED && !waiting_.empty(); }
-  bool is_over(unsigned era) const;
+  bool in_own_thread() const;
   Frame take_next();
   void drop_waiting(Lock& lock);
-  void count_off(unsigned era);
-  void begin_era();
+  void count_off(unsigned generation);
+  void begin_generation();
 
   GstPad* const pad_;
   const Complete complete_;
-  StreamingTask task_;
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   bool open_ = false;
-  bool has_thread_ = false;  ///< of this run
+  std::shared_ptr<Thread> thread_;  ///< may be ending
   std::size_t limit_ = 0;
   std::vector<Frame> waiting_;  ///< oldest first
   std::size_t in_flight_ = 0;   ///< those waiting, and those that are being pushed or dropped
-  unsigned run_ = 0;            ///< changes when the pusher stops
-  unsigned era_ = 0;            ///< frames of an earlier one no longer count in in_flight_
+  unsigned generation_ = 0;     ///< frames of an earlier one no longer count in in_flight_
   unsigned links_ = 0;          ///< how often downstream may have been linked again
   GstFlowReturn flow_ = GST_FLOW_OK;
 };

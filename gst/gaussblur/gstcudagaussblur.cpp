@@ -45,7 +45,7 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 #include "gst/base/colorsamples.h"
-#include "gst/base/filterelement.h"
+#include "gst/base/filter/filterelement.h"
 
 namespace cudavision {
 namespace {

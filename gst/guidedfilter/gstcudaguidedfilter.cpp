@@ -22,7 +22,7 @@
  * Since: 0.1.0
  */
 #include "cuda/guided/guided.h"
-#include "gst/base/filterelement.h"
+#include "gst/base/filter/filterelement.h"
 
 namespace cudavision {
 namespace {

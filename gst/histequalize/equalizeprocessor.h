@@ -9,7 +9,7 @@
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histequalize/regionhistogram.h"
 #include "cuda/noise/noise.h"
-#include "gst/base/filterelement.h"
+#include "gst/base/filter/filterelement.h"
 #include "gst/base/frameclock.h"
 #include "gst/histequalize/equalizesettings.h"
 #include "gst/histequalize/histogrammessages.h"

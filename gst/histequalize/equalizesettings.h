@@ -6,7 +6,7 @@
 #include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histogramaverage/histogramaverage.h"
-#include "gst/base/filterelement.h"
+#include "gst/base/filter/filterelement.h"
 #include "gst/core/videoformat.h"
 
 /// The properties of cudahistequalize, and the resulting parameters.

@@ -151,7 +151,7 @@ repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
 }
 
 // After a change of channels, upstream may send other caps. Until then there is no warning.
-FrameWork begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
+FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
   EqualizeProcessor& processor = *Equalize::processor(self);
   const EqualizeSettings settings = Equalize::settings(self);
   if (processor.change_channels(settings.channels)) {

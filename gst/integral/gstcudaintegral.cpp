@@ -35,8 +35,8 @@
 
 #include "cuda/integral/integral.h"
 #include "cuda/localstatistics/localstatistics.h"
-#include "gst/base/filterelement.h"
-#include "gst/base/outputcaps.h"
+#include "gst/base/filter/filterelement.h"
+#include "gst/base/filter/outputcaps.h"
 #include "gst/integral/integralcaps.h"
 #include "gst/integral/integralsettings.h"
 #include "gst/integral/tensorcaps.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gst/base/outputcaps.h"
+#include "gst/base/filter/outputcaps.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"

@@ -4,6 +4,7 @@
 #include <gst/video/video.h>
 
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "cuda/core/device.h"
@@ -48,6 +49,16 @@ class CudaScope {
 
  private:
   bool pushed_ = false;
+};
+
+/// A CudaScope to free in. If the context cannot be entered any more, the driver has already freed
+/// what was made in it, and only the host's objects are left to delete: logs that and goes on.
+class ReleaseScope {
+ public:
+  explicit ReleaseScope(const CudaContext& context) noexcept;  // releasescope.cpp
+
+ private:
+  std::optional<CudaScope> scope_;
 };
 
 /// Holds the context that an element agrees on with its neighbours and the application, by the

@@ -10,7 +10,7 @@
 #include "gst/core/videoformat.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
-#include "gst/memory/rowrange.h"
+#include "gst/memory/staging.h"
 
 namespace cudavision {
 

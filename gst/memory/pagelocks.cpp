@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "gst/memory/memorydebug.h"
 
@@ -19,7 +22,7 @@ constexpr int appearances_before_lock = 3;
 constexpr gsize min_bytes = 128 * 1024;
 
 // Memory is seldom locked and unlocked, and nothing else under this mutex takes long, so all
-// objects share it. It guards every Records, Record and Used, and locked_bytes.
+// objects share it. It guards every Records, and locked_bytes.
 std::mutex mutex;
 std::size_t locked_bytes = 0;
 
@@ -60,12 +63,8 @@ class PageLocks::Lock {
   // Whoever frees the memory has no context current, or any other.
   ~Lock() {
     locked_bytes -= memory_.size();
-    try {
-      const CudaScope scope(context_);
-      memory_ = Buffer();
-    } catch (const std::exception& e) {
-      GST_WARNING("the CUDA context of page-locked memory is lost: %s", e.what());
-    }
+    const ReleaseScope scope(context_);
+    memory_ = Buffer();
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -85,10 +84,10 @@ class PageLocks::Lock {
 
 /// The history of a GstMemory in one object.
 struct PageLocks::Record {
-  std::weak_ptr<Used> user;
+  const PageLocks* user;
   int appearances = 0;
   bool failed = false;
-  std::shared_ptr<Lock> lock;  ///< shared with other objects in the same context
+  std::shared_ptr<Lock> lock = nullptr;  ///< shared with other objects in the same context
 };
 
 /// The histories of a GstMemory in all objects. This belongs to the GstMemory, which destroys it
@@ -105,19 +104,22 @@ struct PageLocks::Records {
     }
     return *records;
   }
-  Records() = default;
+  /// All that there are. Never destroyed, as memory may be freed when the program ends.
+  static std::set<Records*>& all() {
+    static auto* const records = new std::set<Records*>;
+    return *records;
+  }
+
+  Records() { all().insert(this); }
   Records(const Records&) = delete;
   Records& operator=(const Records&) = delete;
   ~Records() {
     const std::lock_guard guard(mutex);
-    for (const std::shared_ptr<Record>& record : all) {
-      record->lock.reset();
-      if (const std::shared_ptr<Used> used = record->user.lock())
-        used->erase(std::remove(used->begin(), used->end(), record), used->end());
-    }
+    all().erase(this);
+    histories.clear();
   }
 
-  std::vector<std::shared_ptr<Record>> all;
+  std::vector<Record> histories;
 };
 
 std::size_t PageLocks::quarter_of_physical_memory() {
@@ -125,12 +127,12 @@ std::size_t PageLocks::quarter_of_physical_memory() {
 }
 
 PageLocks::PageLocks(Device& device, const CudaContext& context, std::size_t max_bytes)
-    : device_(device), context_(context), max_bytes_(max_bytes), used_(std::make_shared<Used>()) {}
+    : device_(device), context_(context), max_bytes_(max_bytes) {}
 
 PageLocks::~PageLocks() {
   const std::lock_guard guard(mutex);
-  for (const std::shared_ptr<Record>& record : *used_)
-    record->lock.reset();
+  for (Records* records : Records::all())
+    std::erase_if(records->histories, [this](const Record& record) { return record.user == this; });
 }
 
 ByteRange PageLocks::note(const GstMapInfo& map) {
@@ -138,45 +140,30 @@ ByteRange PageLocks::note(const GstMapInfo& map) {
     return {};
   const std::lock_guard guard(mutex);
   Records& records = Records::of(map.memory);
-  const std::shared_ptr<Record>& record = record_of(records);
-  if (!record->lock && !record->failed && ++record->appearances >= appearances_before_lock)
+  auto& histories = records.histories;
+  const auto found = std::find_if(histories.begin(), histories.end(),
+                                  [this](const Record& record) { return record.user == this; });
+  Record& record = found != histories.end() ? *found : histories.emplace_back(Record{this});
+  if (!record.lock && !record.failed && ++record.appearances >= appearances_before_lock)
     lock(record, records, whole_pages_of(map));
-  return record->lock ? record->lock->part_of(map) : ByteRange{};
+  return record.lock ? record.lock->part_of(map) : ByteRange{};
 }
 
-const std::shared_ptr<PageLocks::Record>& PageLocks::record_of(Records& records) const {
-  auto& all = records.all;
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [](const auto& record) { return record->user.expired(); }),
-            all.end());
-  for (const std::shared_ptr<Record>& record : all)
-    if (record->user.lock() == used_)
-      return record;
-  auto record = std::make_shared<Record>();
-  record->user = used_;
-  return all.emplace_back(std::move(record));
-}
-
-void PageLocks::lock(const std::shared_ptr<Record>& record, const Records& records,
-                     const ByteRange& pages) {
-  std::shared_ptr<Lock> lock;
-  for (const std::shared_ptr<Record>& other : records.all)
-    if (other->lock && other->lock->is_of(context_))
-      lock = other->lock;
-  if (!lock) {
-    const auto size = static_cast<std::size_t>(pages.end - pages.begin);
-    if (size > max_bytes_ || locked_bytes > max_bytes_ - size)
-      return;
-    Buffer memory = device_.page_lock(const_cast<std::uint8_t*>(pages.begin), size);
-    if (!memory.data()) {
-      GST_DEBUG("%" G_GSIZE_FORMAT " bytes at %p cannot be page-locked", size, pages.begin);
-      record->failed = true;
+void PageLocks::lock(Record& record, const Records& records, const ByteRange& pages) {
+  for (const Record& other : records.histories)
+    if (other.lock && other.lock->is_of(context_)) {
+      record.lock = other.lock;
       return;
     }
-    lock = std::make_shared<Lock>(std::move(memory), context_);
-  }
-  used_->push_back(record);
-  record->lock = std::move(lock);
+  const auto size = static_cast<std::size_t>(pages.end - pages.begin);
+  if (size > max_bytes_ || locked_bytes > max_bytes_ - size)
+    return;
+  Buffer memory = device_.page_lock(const_cast<std::uint8_t*>(pages.begin), size);
+  record.failed = !memory.data();
+  if (record.failed)
+    GST_DEBUG("%" G_GSIZE_FORMAT " bytes at %p cannot be page-locked", size, pages.begin);
+  else
+    record.lock = std::make_shared<Lock>(std::move(memory), context_);
 }
 
 }  // namespace cudavision

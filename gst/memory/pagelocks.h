@@ -4,12 +4,10 @@
 #include <gst/gst.h>
 
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 #include "cuda/core/device.h"
 #include "gst/memory/libgstcuda.h"
-#include "gst/memory/rowrange.h"
+#include "gst/memory/staging.h"
 
 namespace cudavision {
 
@@ -50,17 +48,12 @@ class PageLocks {
   struct Records;
   struct Record;
   class Lock;
-  /// The memory that an object uses locked. The pointer also tells whose a Record is, and whether
-  /// that object still lives.
-  using Used = std::vector<std::shared_ptr<Record>>;
 
-  const std::shared_ptr<Record>& record_of(Records& records) const;
-  void lock(const std::shared_ptr<Record>& record, const Records& records, const ByteRange& pages);
+  void lock(Record& record, const Records& records, const ByteRange& pages);
 
   Device& device_;
   const CudaContext context_;
   const std::size_t max_bytes_;
-  const std::shared_ptr<Used> used_;
 };
 
 }  // namespace cudavision

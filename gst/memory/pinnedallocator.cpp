@@ -5,8 +5,6 @@
 #include <exception>
 #include <new>
 
-#include "gst/memory/memorydebug.h"
-
 using cudavision::CudaContext;
 using cudavision::CudaScope;
 
@@ -53,15 +51,6 @@ void* allocate_locked(GstCudaVisionPinnedAllocator* self, gsize size) {
   }
 }
 
-void free_locked(GstCudaVisionPinnedAllocator* self, void* data) {
-  try {
-    const CudaScope scope(self->context);
-    cudavision::free_page_locked(data);
-  } catch (const std::exception& e) {
-    GST_WARNING_OBJECT(self, "page-locked memory is lost: %s", e.what());
-  }
-}
-
 GstMemory* pinned_allocator_alloc(GstAllocator* allocator, gsize size,
                                   GstAllocationParams* params) {
   auto* self = reinterpret_cast<GstCudaVisionPinnedAllocator*>(allocator);
@@ -88,10 +77,12 @@ GstMemory* pinned_allocator_alloc(GstAllocator* allocator, gsize size,
 void pinned_allocator_free(GstAllocator* allocator, GstMemory* memory) {
   auto* self = reinterpret_cast<GstCudaVisionPinnedAllocator*>(allocator);
   if (guint8* data = pinned(memory)->data) {
-    if (pinned(memory)->locked)
-      free_locked(self, data);
-    else
+    if (pinned(memory)->locked) {
+      const cudavision::ReleaseScope scope(self->context);
+      cudavision::free_page_locked(data);
+    } else {
       g_free(data);
+    }
   }
   g_free(memory);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/memory/releasescope.h"
-
+#include "gst/memory/libgstcuda.h"
 #include "gst/memory/memorydebug.h"
 
 namespace cudavision {

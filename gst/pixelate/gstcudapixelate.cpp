@@ -32,7 +32,7 @@
  */
 #include "cuda/mosaic/mosaic.h"
 #include "gst/base/colorsamples.h"
-#include "gst/base/filterelement.h"
+#include "gst/base/filter/filterelement.h"
 
 namespace cudavision {
 namespace {

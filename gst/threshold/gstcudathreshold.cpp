@@ -24,8 +24,8 @@
  * Since: 0.1.0
  */
 #include "cuda/localstatistics/localstatistics.h"
-#include "gst/base/filterelement.h"
-#include "gst/base/outputcaps.h"
+#include "gst/base/filter/filterelement.h"
+#include "gst/base/filter/outputcaps.h"
 
 namespace cudavision {
 namespace {

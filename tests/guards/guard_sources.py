@@ -54,14 +54,14 @@ def directions(tree):
     return ", ".join(strangers) if edges else "no includes were found"
 
 
-@guard("includes between the folders of an operation point one way", alone=True)
+@guard("includes between the folders of an operation, and of gst/base, point one way", alone=True)
 def inner_directions(tree):
     """Headers outside of these folders are below them, so they include none of them."""
     faults, graph = [], graphlib.TopologicalSorter()
     for name, other in includes(tree):
         folder, included = posixpath.dirname(name), posixpath.dirname(other)
         operation = "/".join(name.split("/")[:2])
-        if included == folder or not included.startswith(operation + "/") or not name.startswith("cuda/"):
+        if included == folder or not included.startswith(operation + "/") or not name.startswith(("cuda/", "gst/base/")):
             continue
         if folder != operation:
             graph.add(folder, included)

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "gst/base/patience.h"
+#include "gst/base/warningtimeout.h"
 
 namespace cudavision {
 
@@ -22,8 +22,8 @@ class CapsArrival {
     if (waiting_ || stopped_)
       return;
     if (!deadline_)
-      deadline_ =
-          std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience::other_caps.time);
+      deadline_ = std::chrono::steady_clock::now() +
+                  std::chrono::nanoseconds(warning_timeouts::other_caps.time);
     waiting_ = true;
     changed_.wait_until(lock, *deadline_, [&] { return stopped_ || arrived(); });
     waiting_ = false;

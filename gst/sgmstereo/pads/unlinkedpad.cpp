@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/pads/unlinkedpad.h"
 
-#include "gst/base/patience.h"
+#include "gst/base/warningtimeout.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/scoped.h"
 
@@ -55,8 +55,8 @@ void UnlinkedPadAlarm::set(GstPad* pad) {
     return;
   forget();
   const ObjectPtr<GstClock> clock(gst_system_clock_obtain());
-  id_ = gst_clock_new_single_shot_id(clock.get(),
-                                     gst_clock_get_time(clock.get()) + patience::unlinked_pad.time);
+  id_ = gst_clock_new_single_shot_id(
+      clock.get(), gst_clock_get_time(clock.get()) + warning_timeouts::unlinked_pad.time);
   gst_clock_id_wait_async(id_, report_, gst_object_ref(pad), gst_object_unref);
 }
 

@@ -18,7 +18,7 @@ std::string milliseconds(GstClockTime time) {
 
 std::string InputTimeout::missed(const char* pad, std::int64_t time) {
   quiet_.add(time);
-  if (!quiet_.must_warn(patience::silent_camera))
+  if (!quiet_.must_warn(warning_timeouts::silent_camera))
     return {};
   return std::string("Nothing has arrived on ") + pad +
          " for 2 s, while the other camera sends frames, which are dropped for lack of partners: "
@@ -27,7 +27,7 @@ std::string InputTimeout::missed(const char* pad, std::int64_t time) {
 }
 
 std::string InputTimeout::sends(const char* pad) {
-  const QuietTime last = std::exchange(quiet_, {});
+  const ConditionTimer last = std::exchange(quiet_, {});
   if (!last.has_warned())
     return {};
   return std::string("Frames arrive on ") + pad + " again, after " +
@@ -50,8 +50,8 @@ std::string PairingTimeout::add(Side side, std::int64_t time, std::optional<std:
   for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
     if (partner)
       nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));
-  if (std::min(counts_[left], counts_[right]) < patience::min_unpaired_frames ||
-      nearest_ <= max_skew || !unpaired_.must_warn(patience::unpaired_frames))
+  if (std::min(counts_[left], counts_[right]) < warning_timeouts::min_unpaired_frames ||
+      nearest_ <= max_skew || !unpaired_.must_warn(warning_timeouts::unpaired_frames))
     return {};
   const GstClockTime enough = (nearest_ / GST_MSECOND + 1) * GST_MSECOND;
   return "No pair has formed for 2 s, because the frames of the two cameras are at least " +

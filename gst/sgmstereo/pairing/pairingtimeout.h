@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "gst/base/patience.h"
+#include "gst/base/warningtimeout.h"
 
 /// Warnings if no pairs form.
 namespace cudavision {
@@ -23,7 +23,7 @@ class InputTimeout {
   std::string sends(const char* pad);
 
  private:
-  QuietTime quiet_;
+  ConditionTimer quiet_;
 };
 
 /// Detects that both cameras send frames whose running times differ by more than max-skew.
@@ -43,7 +43,7 @@ class PairingTimeout {
   std::array<std::optional<std::int64_t>, 2> last_;  ///< running times
   std::array<int, 2> counts_{};
   GstClockTime nearest_ = GST_CLOCK_TIME_NONE;  ///< smallest difference of running times
-  QuietTime unpaired_;
+  ConditionTimer unpaired_;
 };
 
 /// Successive pairs whose pictures differ in size or depth. They are normal while both cameras
@@ -59,7 +59,8 @@ class SizeMismatch {
   bool add(const std::string& error, std::optional<std::int64_t> time) {
     error_ = error;
     unequal_.add(time);
-    return unequal_.exceeds(any_equal_ ? patience::unequal_later : patience::unequal_at_start);
+    return unequal_.exceeds(any_equal_ ? warning_timeouts::unequal_later
+                                       : warning_timeouts::unequal_at_start);
   }
 
   const std::string& error() const noexcept { return error_; }
@@ -68,7 +69,7 @@ class SizeMismatch {
  private:
   bool any_equal_ = false;
   std::string error_;
-  QuietTime unequal_;
+  ConditionTimer unequal_;
 };
 
 }  // namespace cudavision

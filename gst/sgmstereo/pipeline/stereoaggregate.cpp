@@ -273,7 +273,7 @@ bool may_stay_in_flight(StereoStream& stream) {
   };
   return stream.in_flight.empty()
              ? are_here()
-             : stream.state.frames_arrival.wait(stream.in_flight.front().work(), are_here);
+             : stream.state.frames_arrival.wait(stream.in_flight.front().work, are_here);
 }
 
 // If that fails, the pairs in flight go downstream before the error is posted.

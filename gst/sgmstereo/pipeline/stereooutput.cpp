@@ -140,9 +140,6 @@ GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameForm
   if (flow == GST_FLOW_ERROR)
     refuse_output(format);
   out.reset(buffer);
-  // A tensor has an exact size, but a pool of downstream may have larger buffers.
-  if (buffer && !format.is_video() && gst_buffer_get_size(buffer) > format.size)
-    gst_buffer_set_size(buffer, static_cast<gssize>(format.size));
   return flow;
 }
 
@@ -168,8 +165,8 @@ GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads, OutputBuffer
   return GST_FLOW_OK;
 }
 
-DeviceWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right,
-                 const OutputBuffers& out, bool inspect) {
+PendingGpuWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right,
+                     const OutputBuffers& out, bool inspect) {
   StereoProcessor::Buffers buffers;
   std::transform(out.begin(), out.end(), buffers.begin(),
                  [](const OwnedBuffer& buffer) { return buffer.get(); });
@@ -258,17 +255,17 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   const bool inspect =
       stream.inspections.selects(times, stream.processor->settings().diagnostics_interval);
   describe_outputs(stream, left.buffer(), pads, out);  // work makes them read-only until its end
-  DeviceWork work = start(stream, left, right, out, inspect);
+  PendingGpuWork work = start(stream, left, right, out, inspect);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
-  stream.in_flight.push_back({{std::move(pads), std::move(out)}, std::move(work)});
+  stream.in_flight.push_back({std::move(pads), std::move(out), std::move(work)});
   if (inspect) {
     flow = stereo_push_pairs(stream, 1);
     if (flow != GST_FLOW_OK)
       return flow;
-    stream.in_flight.back().finish();
+    stream.in_flight.back().work.complete();
     stereo_inspect_pair(stream, times);
   }
   return stereo_push_pairs(stream, max_in_flight - 1);

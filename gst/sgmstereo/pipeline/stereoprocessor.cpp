@@ -64,7 +64,7 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
     : device_(session.device()),
       packing_(packing),
       settings_(settings),
-      lanes_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
+      slots_(session.queues(max_in_flight), session.context(), session.page_locks(), max_in_flight),
       right_layout_(picture_layout(packing, packing.packed() ? left : right)),
       left_rectifier_(make_rectifier(device_, picture_layout(packing, left), rectification,
                                      &Rectification::left)),
@@ -79,9 +79,9 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
     right_camera_ = rectification->right_camera;
     mask_unseen();
   }
-  lanes_.set_input(0, left);
+  slots_.set_input(0, left);
   if (!packing.packed())
-    lanes_.set_input(1, right);
+    slots_.set_input(1, right);
 }
 
 void StereoProcessor::mask_unseen() {
@@ -140,7 +140,7 @@ void StereoProcessor::apply(const StereoSettings& settings) {
 }
 
 void StereoProcessor::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
-  lanes_.set_output(index_of(pad), format);
+  slots_.set_output(index_of(pad), format);
   Output& output = outputs_[index_of(pad)].emplace(kind, format);
   if (kind == StereoOutput::points) {
     const FrameLayout layout = picture();
@@ -159,7 +159,7 @@ void StereoProcessor::prepare(SourcePad pad, StereoOutput kind, const FrameForma
 
 void StereoProcessor::forget(SourcePad pad) {
   outputs_[index_of(pad)].reset();
-  lanes_.clear_output(index_of(pad));
+  slots_.clear_output(index_of(pad));
 }
 
 bool StereoProcessor::measures_depth() const noexcept {
@@ -170,70 +170,68 @@ bool StereoProcessor::measures_depth() const noexcept {
 
 // Returns where the matching can write this kind of output itself: the frame of the first pad that
 // takes it as it is. Returns an empty view if there is none.
-View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const Frames& out) const {
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i] && outputs_[i]->kind == kind && outputs_[i]->is_direct())
-      return out[i]->planes[0];
+View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const PendingGpuWork& pair) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (const Frame* frame = pair.output(i);
+        frame && outputs_[i]->kind == kind && outputs_[i]->is_direct())
+      return frame->planes[0];
   return {};
 }
 
-void StereoProcessor::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {
+void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool inspect) {
   const FrameLayout layout = picture();
-  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
+  View<std::uint8_t> map = plane_for(StereoOutput::disparity, pair);
   if (!map)
     map = own_plane(device_, map_memory_, 2 * layout.width, layout.height);
-  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, pair);
   bool shows_confidence = false;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    shows_confidence |= out[i] && outputs_[i]->kind == StereoOutput::confidence;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    shows_confidence |= pair.output(i) && outputs_[i]->kind == StereoOutput::confidence;
   if (!confidence && shows_confidence)
     confidence = own_plane(device_, confidence_memory_, layout.width, layout.height);
-  // Without these, the map itself tells which disparities are known.
+  // The luma or RGB of the two pictures.
+  ConstFrame left = pair.input(0), right;
+  if (packing_.packed()) {
+    right = half_of(packing_, left_format().layout, left, true);
+    left = half_of(packing_, left_format().layout, left, false);
+  } else {
+    right = pair.input(1);
+  }
+  // If neither is on, the map itself already marks invalid disparities.
   const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
   const View<std::uint8_t> unfilled =
       inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
-  stereo_.run(left_rectifier_ ? left_rectifier_->run(in.left) : in.left,
-              right_rectifier_ ? right_rectifier_->run(in.right) : in.right, map, confidence,
-              unfilled);
+  stereo_.run(left_rectifier_ ? left_rectifier_->run(left) : left,
+              right_rectifier_ ? right_rectifier_->run(right) : right, map, confidence, unfilled);
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!out[i])
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!pair.output(i))
       continue;
     Output& output = *outputs_[i];
-    const Frame& frame = *out[i];
+    const Frame& frame = *pair.output(i);
     const bool of_confidence = output.kind == StereoOutput::confidence;
     if (output.picture)
       output.picture->run(of_confidence ? confidence : map, frame, seconds);
     else if (output.points)
       output.points->run(map, frame.planes[0]);
     else if (output.rectified)
-      output.rectified->run(in.left_stored, stereo_.pictures().left, frame);
+      output.rectified->run(pair.stored_input(0), stereo_.pictures().left, frame);
     else if (of_confidence && frame.planes[0].data != confidence.data)
       device_.copy(confidence, frame.planes[0]);
   }
 }
 
-DeviceWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
-                                  double seconds, bool inspect) {
+PendingGpuWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
+                                      double seconds, bool inspect) {
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
   }
-  MappedFrames mapped = lanes_.map({left, packing_.packed() ? nullptr : right}, out);
-  Frames frames;
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    frames[i] = mapped.output(i);
-
-  const FrameLayout& whole = left_format().layout;
-  const ConstFrame& left_frame = mapped.input(0);
-  if (packing_.packed())
-    compute({half_of(packing_, whole, left_frame, false),
-             half_of(packing_, whole, left_frame, true), mapped.stored_input(0)},
-            frames, seconds, inspect);
-  else
-    compute({left_frame, mapped.input(1), mapped.stored_input(0)}, frames, seconds, inspect);
-  return std::move(mapped).end(inspect);
+  PendingGpuWork pair = slots_.map({left, packing_.packed() ? nullptr : right}, out);
+  compute(pair, seconds, inspect);
+  pair.end(inspect);
+  return pair;
 }
 
 }  // namespace cudavision

@@ -9,7 +9,7 @@
 #include "cuda/sgm/points/points.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
-#include "gst/flight/framelanes.h"
+#include "gst/flight/frameslotpool.h"
 #include "gst/sgmstereo/outputs/rectifiedpicture.h"
 #include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/pipeline/pairsnapshot.h"
@@ -47,13 +47,13 @@ class StereoProcessor {
   using Buffers = OutputFrames;
   static_assert(source_pad_count == max_outputs);
 
-  /// Enqueues the work on a pair, see FrameLanes::map(). right is nullptr if frames are packed. The
-  /// pads of all buffers must be prepared. seconds is the time since the pair before. If the pair
-  /// is to be inspected, snapshot() is complete when the pair is.
-  DeviceWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
-                   bool inspect);
-  /// See FrameLanes::finish().
-  void finish() { lanes_.finish(); }
+  /// Enqueues the work on a pair, see FrameSlotPool::map(). right is nullptr if frames are packed.
+  /// The pads of all buffers must be prepared. seconds is the time since the pair before. If the
+  /// pair is to be inspected, snapshot() is complete when the pair is.
+  PendingGpuWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
+                       bool inspect);
+  /// See FrameSlotPool::finish().
+  void finish() { slots_.finish(); }
 
   /// The right camera, as the rectification at the construction had it before any correction.
   const RectifiedCamera& right_camera() const noexcept { return right_camera_; }
@@ -67,7 +67,7 @@ class StereoProcessor {
   /// Returns true if depth in 16 bits is prepared for a source pad.
   bool measures_depth() const noexcept;
   /// Returns how many pairs may be in flight.
-  std::size_t max_in_flight() const noexcept { return lanes_.count(); }
+  std::size_t max_in_flight() const noexcept { return slots_.count(); }
   /// Returns the settings in force.
   const StereoSettings& settings() const { return settings_; }
 
@@ -86,19 +86,11 @@ class StereoProcessor {
     std::unique_ptr<sgm::Points> points;
     std::unique_ptr<RectifiedPicture> rectified;
   };
-  /// On the device; nullptr where there is no output.
-  using Frames = PerSourcePad<const Frame*>;
 
-  /// The frames of a pair on the device. left and right are the pictures' luma or RGB.
-  struct Inputs {
-    ConstFrame left, right;
-    ConstFrame left_stored;  ///< the left frame as it lies in buffers, with all channels
-  };
-
-  void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
-  View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
+  void compute(const PendingGpuWork& pair, double seconds, bool inspect);
+  View<std::uint8_t> plane_for(StereoOutput kind, const PendingGpuWork& pair) const;
   void mask_unseen();
-  const FrameFormat& left_format() const { return lanes_.input_format(0); }
+  const FrameFormat& left_format() const { return slots_.input_format(0); }
   FrameLayout picture() const;
   sgm::Reprojection reprojection(const StereoSettings& settings) const;
 
@@ -106,7 +98,7 @@ class StereoProcessor {
   const FramePacking packing_;
   StereoSettings settings_;
 
-  FrameLanes lanes_;
+  FrameSlotPool slots_;
   const FrameLayout right_layout_;              ///< of the right camera's pictures
   std::unique_ptr<Rectifier> left_rectifier_;   ///< none if left pictures are matched as they are
   std::unique_ptr<Rectifier> right_rectifier_;  ///< none without a rectification

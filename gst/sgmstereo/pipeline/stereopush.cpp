@@ -89,10 +89,10 @@ GstFlowReturn push_oldest(StereoStream& stream) {
   std::deque<PairInFlight>& in_flight = stream.in_flight;
   PairInFlight oldest = std::move(in_flight.front());
   in_flight.pop_front();
-  PairOutputs outputs = std::move(oldest).complete();
-  if (outputs.drops_src)
-    outputs.buffers[index_of(SourcePad::always)].reset();
-  return push_outputs(stream, outputs.pads, outputs.buffers);
+  oldest.work.complete();
+  if (oldest.drops_src)
+    oldest.buffers[index_of(SourcePad::always)].reset();
+  return push_outputs(stream, oldest.pads, oldest.buffers);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "gst/base/frameclock.h"
 #include "gst/base/properties.h"
 #include "gst/core/text.h"
-#include "gst/flight/frameinflight.h"
 #include "gst/sgmstereo/pads/stereostate.h"
 #include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/pairing/pairingtimeout.h"
@@ -43,13 +42,13 @@ struct OpenPads {
 
 using OutputBuffers = PerSourcePad<OwnedBuffer>;
 
-/// The buffers of a pair, and the pads on which they are pushed.
-struct PairOutputs {
+/// A pair in flight: the buffers and the pads on which they are pushed when the work is complete.
+struct PairInFlight {
   OpenPads pads;
   OutputBuffers buffers;
+  PendingGpuWork work;
   bool drops_src = false;  ///< src has got a peer that does not take its buffer
 };
-using PairInFlight = FrameInFlight<PairOutputs>;
 
 /// Selects the pairs that are inspected: the first one, then the first one of each further
 /// interval; of pairs without running times, every 30th.

@@ -129,7 +129,7 @@ GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, 
     // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
     if (stereo_peer_refuses_current_caps(stream.self->srcpad))
       for (PairInFlight& pair : stream.in_flight)
-        pair.outputs().drops_src = true;
+        pair.drops_src = true;
     stereo_finish_pairs(stream);
     stream.renegotiate = stream.eos_sent;
     if (stream.eos_sent || !stream.left.format)

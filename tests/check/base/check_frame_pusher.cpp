@@ -38,7 +38,7 @@ class Stream {
     fail_unless_equals_int(buffers_.alive(), 0);
   }
 
-  void add() { pusher->add({OwnedBuffer(buffers_.track(gst_buffer_new())), DeviceWork()}); }
+  void add() { pusher->add({OwnedBuffer(buffers_.track(gst_buffer_new())), PendingGpuWork()}); }
   int arrived() const { return arrived_; }
   std::thread::id thread() const { return thread_; }
 
@@ -61,7 +61,7 @@ class Stream {
 
  public:
   const std::shared_ptr<FramePusher> pusher = std::make_shared<FramePusher>(
-      source_.get(), [](FramePusher::Frame frame) { return std::move(frame).complete(); });
+      source_.get(), [](FramePusher::Frame frame) { return std::move(frame.buffer); });
 };
 
 }  // namespace

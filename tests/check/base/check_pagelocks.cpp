@@ -72,8 +72,8 @@ class TestElement {
       : context_(context) {
     const CudaScope scope(context_);
     locks_.emplace(device_, context_, max_bytes);
-    for (std::optional<FrameMapper>* mapper : {&input_, &output_})
-      mapper->emplace(FrameQueues(device_), context_, &*locks_, gray_format());
+    input_.emplace(FrameQueues(device_), context_, &*locks_, gray_format(), GST_MAP_READ);
+    output_.emplace(FrameQueues(device_), context_, &*locks_, gray_format(), GST_MAP_WRITE);
   }
   ~TestElement() { stop(); }
 
@@ -86,31 +86,31 @@ class TestElement {
 
   /// Reads a frame, whose samples must arrive on the device.
   void read(GstBuffer* buffer) {
-    const guint8 value = ++value_;
-    gst_buffer_memset(buffer, 0, value, frame_bytes);
-    read_what_is_there(buffer, value);
+    gst_buffer_memset(buffer, 0, ++value_, frame_bytes);
+    read_what_is_there(buffer, value_);
   }
   void read_what_is_there(GstBuffer* buffer, guint8 value) {
     const CudaScope scope(context_);
-    FrameMapper::Input input(*input_, buffer);
-    expect(input.frame().planes[0], value);
-    input.end();
-    input.complete();
+    input_->map(buffer);
+    expect(input_->frame().planes[0], value);
+    input_->end();
+    input_->complete();
+    input_->unmap();
   }
 
   /// Writes a frame on the device, which must arrive in the buffer.
   void write(GstBuffer* buffer) {
-    const guint8 value = ++value_;
     {
       const CudaScope scope(context_);
-      FrameMapper::Output output(*output_, buffer);
-      device_.fill(output.frame().planes[0], value);
-      output.end();
-      output.complete();
+      output_->map(buffer);
+      device_.fill(output_->frame().planes[0], ++value_);
+      output_->end();
+      output_->complete();
+      output_->unmap();
     }
     GstMapInfo map;
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
-    expect({map.data, width, height, width}, value);
+    expect({map.data, width, height, width}, value_);
     gst_buffer_unmap(buffer, &map);
   }
 

@@ -59,26 +59,23 @@ void expect_read(const CudaContext& context, GstBuffer* buffer, guint8 luma, gui
   host_maps_of_fake_cuda_memory();
   const CudaScope scope(context);
   FakeDevice device;
-  FrameMapper mapper(FrameQueues(device), context, nullptr, nv12());
-  bool in_place = false;
-  {
-    FrameMapper::Input input(mapper, buffer);
-    fail_unless(all_are(input.frame().planes[0], luma), "%s: other luma", what);
-    fail_unless(all_are(input.frame().planes[1], chroma), "%s: other chroma", what);
-    input.end();
-    input.complete();
-    const FakeTransfers done = fake_transfers();
-    fail_unless(done.copies == expected.copies, "%s: %d copies", what, done.copies);
-    fail_unless((done.staged > 0) == (expected.host_maps > 0), "%s: %d staged", what, done.staged);
-    fail_unless_equals_int(done.direct + done.pageable, 0);
-    const int host_maps = host_maps_of_fake_cuda_memory();
-    fail_unless(host_maps == expected.host_maps, "%s: %d maps on the host", what, host_maps);
-    GstMapInfo map;
-    fail_unless(gst_memory_map(gst_buffer_peek_memory(buffer, 0), &map,
-                               static_cast<GstMapFlags>(GST_MAP_READ | cuda_map_flag())));
-    in_place = input.frame().planes[0].data == map.data;
-    gst_memory_unmap(gst_buffer_peek_memory(buffer, 0), &map);
-  }
+  FrameMapper input(FrameQueues(device), context, nullptr, nv12(), GST_MAP_READ);
+  input.map(buffer);
+  fail_unless(all_are(input.frame().planes[0], luma), "%s: other luma", what);
+  fail_unless(all_are(input.frame().planes[1], chroma), "%s: other chroma", what);
+  input.end();
+  input.complete();
+  const FakeTransfers done = fake_transfers();
+  fail_unless(done.copies == expected.copies, "%s: %d copies", what, done.copies);
+  fail_unless((done.staged > 0) == (expected.host_maps > 0), "%s: %d staged", what, done.staged);
+  fail_unless_equals_int(done.direct + done.pageable, 0);
+  const int host_maps = host_maps_of_fake_cuda_memory();
+  fail_unless(host_maps == expected.host_maps, "%s: %d maps on the host", what, host_maps);
+  GstMapInfo map;
+  fail_unless(gst_memory_map(gst_buffer_peek_memory(buffer, 0), &map,
+                             static_cast<GstMapFlags>(GST_MAP_READ | cuda_map_flag())));
+  const bool in_place = input.frame().planes[0].data == map.data;
+  gst_memory_unmap(gst_buffer_peek_memory(buffer, 0), &map);
   fail_unless(in_place == expected.in_place, "%s: in place: %d", what, in_place);
 }
 
@@ -127,8 +124,8 @@ TEST(test_outputs_of_another_context) {
   {
     const CudaScope scope(ours);
     FakeDevice device;
-    FrameMapper mapper(FrameQueues(device), ours, nullptr, nv12());
-    FrameMapper::Output output(mapper, buffer);
+    FrameMapper output(FrameQueues(device), ours, nullptr, nv12(), GST_MAP_WRITE);
+    output.map(buffer);
     for (int p = 0; p < 2; ++p)
       device.fill(output.frame().planes[p], static_cast<guint8>(20 + p));
     output.end();

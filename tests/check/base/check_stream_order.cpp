@@ -100,8 +100,8 @@ struct Element {
   const CudaScope scope{context};
   const Streams streams;
   const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper in_mapper{FrameQueues(*device), context, nullptr, nv12()};
-  FrameMapper out_mapper{FrameQueues(*device), context, nullptr, nv12()};
+  FrameMapper input{FrameQueues(*device), context, nullptr, nv12(), GST_MAP_READ};
+  FrameMapper output{FrameQueues(*device), context, nullptr, nv12(), GST_MAP_WRITE};
 };
 
 /// The streams that the planes of the input and of the output carry, by their numbers.
@@ -146,20 +146,21 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
   constexpr int frames = 6;
   std::array<std::array<guint8, frame_bytes>, frames> received{};
   Neighbour neighbour;
+  FrameMapper &input = element.input, &output = element.output;
   for (int n = 0; n < frames; ++n) {
     GstBuffer* in = in_pool[n % 2];
     GstBuffer* out = out_pool[n % 2];
     neighbour.write(in, static_cast<guint8>(n + 1));
     hurry();
-    {
-      FrameMapper::Input input(element.in_mapper, in);
-      FrameMapper::Output output(element.out_mapper, out);
-      hurry();
-      copy_frame(*element.device, input.frame(), output.frame());
-      fail_unless(input.is_stream_ordered() && output.is_stream_ordered());
-      input.end_in_stream_order();
-      output.end_in_stream_order();
-    }
+    input.map(in);
+    output.map(out);
+    hurry();
+    copy_frame(*element.device, input.frame(), output.frame());
+    fail_unless(input.is_stream_ordered() && output.is_stream_ordered());
+    input.end_in_stream_order();
+    output.end_in_stream_order();
+    output.unmap();
+    input.unmap();
     hurry();
     fail_unless(marked(in) && marked(out));
     neighbour.read(out, received[n]);
@@ -186,11 +187,10 @@ TEST(test_only_read, .times(fast_count)) {
   mark_finished(frame);
   for (const CudaStream stream : streams.all())
     finish_fake_stream(stream);
-  {
-    FrameMapper::Input input(element.in_mapper, frame);
-    element.device->copy(input.frame().planes[0], {seen.data(), width, height, width});
-    input.end_in_stream_order();
-  }
+  element.input.map(frame);
+  element.device->copy(element.input.frame().planes[0], {seen.data(), width, height, width});
+  element.input.end_in_stream_order();
+  element.input.unmap();
   fail_unless(marked(frame), "nobody will wait for the reading");
   neighbour.write(frame, 2);
   if (index < 3)
@@ -210,12 +210,11 @@ TEST(test_writing_waits_for_readers) {
   read.fill(1);
   Neighbour().read(frame, read);
   fail_unless(!marked(frame));
-  {
-    FrameMapper::Output output(element.out_mapper, frame);
-    for (int p = 0; p < 2; ++p)
-      element.device->fill(output.frame().planes[p], 3);
-    output.end_in_stream_order();
-  }
+  element.output.map(frame);
+  for (int p = 0; p < 2; ++p)
+    element.device->fill(element.output.frame().planes[p], 3);
+  element.output.end_in_stream_order();
+  element.output.unmap();
   for (const CudaStream stream : streams.all())
     finish_fake_stream(stream);
   fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
@@ -229,16 +228,16 @@ TEST(test_completed_frames_are_not_marked) {
   const Owned<GstBuffer> in = new_system_frame();
   const Owned<GstBuffer> out = new_frame(context, streams.own, streams.first);
   gst_buffer_memset(in, 0, 7, frame_bytes);
-  {
-    FrameMapper::Input input(element.in_mapper, in);
-    FrameMapper::Output output(element.out_mapper, out);
-    copy_frame(*element.device, input.frame(), output.frame());
-    input.end();
-    output.end();
-    fail_unless(!input.is_stream_ordered(), "system memory can be freed at any time");
-    output.complete();
-    input.completed();
-  }
+  element.input.map(in);
+  element.output.map(out);
+  copy_frame(*element.device, element.input.frame(), element.output.frame());
+  element.input.end();
+  element.output.end();
+  fail_unless(!element.input.is_stream_ordered(), "system memory can be freed at any time");
+  element.output.complete();
+  element.input.completed();
+  element.output.unmap();
+  element.input.unmap();
   fail_unless(!is_marked_unfinished(gst_buffer_peek_memory(out, 0)));
   fail_unless(!is_marked_unfinished(gst_buffer_peek_memory(out, 1)));
   fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(out, 0), GST_MAP_READ).data[0], 7);
@@ -253,7 +252,8 @@ TEST(test_memory_without_a_stream_is_waited_for) {
   const CudaStream of_planes[][2] = {{nullptr, nullptr}, {streams.first, nullptr}};
   for (const auto& [luma, chroma] : of_planes) {
     const Owned<GstBuffer> frame = new_frame(context, luma, chroma);
-    FrameMapper::Output output(element.out_mapper, frame);
+    FrameMapper& output = element.output;
+    output.map(frame);
     for (int p = 0; p < 2; ++p)
       element.device->fill(output.frame().planes[p], 5);
     output.end();
@@ -261,6 +261,7 @@ TEST(test_memory_without_a_stream_is_waited_for) {
     output.complete();
     for (int p = 0; p < 2; ++p)
       fail_unless_equals_int(output.frame().planes[p].data[0], 5);
+    output.unmap();
   }
 }
 
@@ -271,18 +272,17 @@ TEST(test_marked_memory_of_another_context) {
   const CudaScope scope(ours);
   const Streams streams;
   const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper mapper(FrameQueues(*device), ours, nullptr, nv12());
+  FrameMapper input(FrameQueues(*device), ours, nullptr, nv12(), GST_MAP_READ);
   const Owned<GstBuffer> frame = new_frame(theirs, streams.first, streams.first);
   Neighbour().write(frame, 9);
   waits_for_fake_cuda_memory();
-  {
-    FrameMapper::Input input(mapper, frame);
-    input.end();
-    fail_unless(!input.is_stream_ordered());
-    input.complete();
-    for (int p = 0; p < 2; ++p)
-      fail_unless_equals_int(input.frame().planes[p].data[0], 9);
-  }
+  input.map(frame);
+  input.end();
+  fail_unless(!input.is_stream_ordered());
+  input.complete();
+  for (int p = 0; p < 2; ++p)
+    fail_unless_equals_int(input.frame().planes[p].data[0], 9);
+  input.unmap();
   fail_unless(waits_for_fake_cuda_memory() > 0);
 }
 
@@ -292,11 +292,10 @@ TEST(test_abandoned_frames) {
   const CudaContext& context = element.context;
   const Streams& streams = element.streams;
   const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.first);
-  {
-    FrameMapper::Output output(element.out_mapper, frame);
-    for (int p = 0; p < 2; ++p)
-      element.device->fill(output.frame().planes[p], 3);
-  }
+  element.output.map(frame);
+  for (int p = 0; p < 2; ++p)
+    element.device->fill(element.output.frame().planes[p], 3);
+  element.output.unmap();
   for (guint p = 0; p < 2; ++p)
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <sstream>
 
-#include "gst/base/patience.h"
+#include "gst/base/warningtimeout.h"
 #include "gst/sgmstereo/pairing/pairingtimeout.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
@@ -128,8 +128,8 @@ TEST(test_blow) {
 
 // By time where frames have one, else by their number.
 TEST(test_quiet_times) {
-  constexpr cudavision::Patience patience{GST_SECOND, 3};
-  cudavision::QuietTime quiet;
+  constexpr cudavision::WarningTimeout patience{GST_SECOND, 3};
+  cudavision::ConditionTimer quiet;
   quiet.add(-100);
   quiet.add(GST_SECOND - 101);
   fail_unless(!quiet.must_warn(patience));

@@ -24,7 +24,7 @@ struct FilterState;
 class RegionFinder;
 
 /// The ways in which an element handles a frame.
-enum class FrameWork {
+enum class FrameAction {
   nothing,    ///< the frame goes downstream unchanged; process() is not called
   inspect,    ///< the frame goes downstream unchanged; process() only reads it
   transform,  ///< process() writes a new frame
@@ -66,8 +66,8 @@ struct GstCudaVisionFilterClass {
   void (*configure)(GstCudaVisionFilter* self, cudavision::Device& device,
                     const cudavision::FrameFormat& in, const cudavision::FrameFormat& out);
   /// Starts a frame: applies the current properties and decides what to do with the frame.
-  cudavision::FrameWork (*begin_frame)(GstCudaVisionFilter* self,
-                                       const cudavision::FrameInfo& info);
+  cudavision::FrameAction (*begin_frame)(GstCudaVisionFilter* self,
+                                         const cudavision::FrameInfo& info);
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);

@@ -8,41 +8,40 @@
 
 namespace cudavision {
 
-/// How long something unusual may go on before an element says so.
-struct Patience {
+/// How long an unusual condition may last before an element posts a warning.
+struct WarningTimeout {
   GstClockTime time;
   int max_frames = 0;  ///< for frames without running times: more of them are too many
 };
 
 /// The limits of everything that waits before it warns or gives up. Those of frames count in
 /// running time, so that they hold for files as well.
-namespace patience {
+namespace warning_timeouts {
 
-/// A camera sends nothing while the other one does (SilentCamera).
-inline constexpr Patience silent_camera{2 * GST_SECOND};
-/// Both cameras send frames, of which none finds a partner (UnpairedFrames). With fewer frames of
+/// A camera sends nothing while the other one does (InputTimeout).
+inline constexpr WarningTimeout silent_camera{2 * GST_SECOND};
+/// Both cameras send frames, of which none finds a partner (PairingTimeout). With fewer frames of
 /// each, a camera may just have started late.
-inline constexpr Patience unpaired_frames{2 * GST_SECOND};
+inline constexpr WarningTimeout unpaired_frames{2 * GST_SECOND};
 inline constexpr int min_unpaired_frames = 3;
-/// The pictures of pairs differ in size or depth (UnequalPairs). Before the first equal pair only
+/// The pictures of pairs differ in size or depth (SizeMismatch). Before the first equal pair only
 /// elements upstream can bring about a change, which takes them a few frames. Later a camera may be
 /// exchanged, which takes seconds.
-inline constexpr Patience unequal_at_start{GST_SECOND, 30};
-inline constexpr Patience unequal_later{5 * GST_SECOND, 150};
+inline constexpr WarningTimeout unequal_at_start{GST_SECOND, 30};
+inline constexpr WarningTimeout unequal_later{5 * GST_SECOND, 150};
 /// No frame has a region (RegionWarning).
-inline constexpr Patience no_region{5 * GST_SECOND};
+inline constexpr WarningTimeout no_region{5 * GST_SECOND};
 /// Nothing is linked to a sink pad (UnlinkedPadAlarm). By the clock of the system.
-inline constexpr Patience unlinked_pad{5 * GST_SECOND};
+inline constexpr WarningTimeout unlinked_pad{5 * GST_SECOND};
 /// A sink pad waits for the caps of the other one (CapsArrival). By the clock of the system.
-inline constexpr Patience other_caps{GST_SECOND};
+inline constexpr WarningTimeout other_caps{GST_SECOND};
 
-}  // namespace patience
+}  // namespace warning_timeouts
 
-/// Something unusual that goes on from frame to frame: a quiet time, which ends with a warning if
-/// it is too long, and may end with another message when it is over.
-class QuietTime {
+/// Measures how long an unusual condition lasts, from frame to frame, and decides when to warn.
+class ConditionTimer {
  public:
-  /// It goes on at the running time of this frame, if that has one.
+  /// The condition holds at the running time of this frame, if that has one.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();
@@ -54,27 +53,27 @@ class QuietTime {
     until_ = *time;
   }
 
-  /// How long it has been going on.
+  /// How long the condition has lasted.
   GstClockTime length() const noexcept {
     return since_ ? static_cast<GstClockTime>(until_) - static_cast<GstClockTime>(*since_) : 0;
   }
-  bool exceeds(const Patience& patience) const noexcept {
-    return timed_ ? length() >= patience.time : frames_ > patience.max_frames;
+  bool exceeds(const WarningTimeout& timeout) const noexcept {
+    return timed_ ? length() >= timeout.time : frames_ > timeout.max_frames;
   }
 
-  /// Returns whether to warn now: it exceeds the patience, and there has been no warning since
+  /// Returns whether to warn now: the timeout is exceeded, and there has been no warning since
   /// end().
-  bool must_warn(const Patience& patience) noexcept {
-    if (warned_ || !exceeds(patience))
+  bool must_warn(const WarningTimeout& timeout) noexcept {
+    if (warned_ || !exceeds(timeout))
       return false;
     warned_ = true;
     return true;
   }
   bool has_warned() const noexcept { return warned_; }
 
-  /// It is over.
-  void end() noexcept { *this = QuietTime(); }
-  /// It begins anew, but there is no second warning.
+  /// The condition is over.
+  void end() noexcept { *this = ConditionTimer(); }
+  /// Restarts the measurement, but there is no second warning.
   void restart() noexcept {
     const bool warned = warned_;
     end();

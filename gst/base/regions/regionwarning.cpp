@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/regionwarning.h"
+#include "gst/base/regions/regionwarning.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "gst/base/patience.h"
+#include "gst/base/warningtimeout.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"
 
@@ -79,7 +79,7 @@ void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& se
   if (box != end)
     return explain(outside_text(video, settings, *box));
   waited_ += elapsed;
-  if (!settings.use_roi_meta || waited_ < patience::no_region.time)
+  if (!settings.use_roi_meta || waited_ < warning_timeouts::no_region.time)
     return;
   explain(other_labels_.empty() ? metas_text(settings) : labels_text(settings, other_labels_));
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 // The state that the parts of GstCudaVisionFilter share: gstcudavisionfilter.cpp, which has its
-// properties, states, caps and queries, and filterstreaming.cpp, which has its frames and events.
+// properties, states, caps and pools, filterframes.cpp, which has the path of a frame, and
+// filterevents.cpp, which has its events and queries.
 
 #include <atomic>
 #include <memory>
@@ -10,9 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/filterframes.h"
-#include "gst/base/gstcudavisionfilter.h"
-#include "gst/base/regionfinder.h"
+#include "gst/base/devicesession.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
+#include "gst/base/regions/regionfinder.h"
 #include "gst/flight/framepusher.h"
 
 namespace cudavision {
@@ -30,6 +31,9 @@ struct FilterState {
     refusal.reset();
     device_failed = false;
   }
+  // The formats of the frames, while the caps are known.
+  const FrameFormat& in() const { return slots->input_format(0); }
+  const FrameFormat& out() const { return slots->output_format(0); }
 
   DeviceSession session;
 
@@ -50,9 +54,12 @@ struct FilterState {
   std::size_t requested_in_flight = 0;  ///< the property at the start
   bool skipped = false;                 ///< QoS has dropped the last frame
   bool reports = false;                 ///< frame_done() posts messages
-  std::optional<FilterFrames> frames;   ///< set while the caps are known
-  bool overlaps = false;                ///< the current frame will be in flight beside others
-  DeviceWork started;                   ///< what transform() has enqueued then, for push_frame()
+  std::optional<FrameSlotPool> slots;   ///< set while the caps are known
+  bool same_caps = false;               ///< on both sides
+  /// Downstream understands GstVideoMeta, so that planes need not lie where the caps imply.
+  bool padding_allowed = false;
+  bool overlaps = false;   ///< the current frame will be in flight beside others
+  PendingGpuWork started;  ///< what transform() has enqueued then, for push_frame()
   /// Why the last caps were refused, if they were; upstream may send them again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< that was because of the device
@@ -63,7 +70,7 @@ struct FilterState {
   FrameInfo info;                      ///< of the current frame
   bool missing = false;                ///< the current frame is not there
   const ConstFrame* stored = nullptr;  ///< the current frame's pixels, if its buffer has none
-  FrameWork work = FrameWork::nothing;
+  FrameAction action = FrameAction::nothing;
   RegionFinder regions;  ///< for elements that process regions only
 };
 
@@ -92,14 +99,13 @@ void drain_filter(gpointer self);
 template <class Change>
 void rebuild_filter(gpointer self, Change&& change) {
   drain_filter(self);
-  if (!state_of(self).frames)
+  const FilterState& state = state_of(self);
+  if (!state.slots)
     return;
-  const FilterFrames& frames = *state_of(self).frames;
-  const FrameFormat in = frames.in(), out = frames.out();
-  const bool same_caps = frames.same_caps();
+  const FrameFormat in = state.in(), out = state.out();
   release_filter(self);
   change();
-  configure_filter(self, in, out, same_caps);
+  configure_filter(self, in, out, state.same_caps);
 }
 
 /// Waits until all frames have gone downstream. If the work on one has failed, gives up what is
@@ -112,7 +118,9 @@ void push_pending(gpointer self);
 /// Completes a frame that was in flight, see FramePusher::Complete.
 OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame);
 
-/// Sets the virtual functions for frames and events.
-void install_streaming(GstBaseTransformClass* transform_class);
+/// Sets the virtual functions of filterframes.cpp.
+void install_frames(GstBaseTransformClass* transform_class);
+/// Sets the virtual functions of filterevents.cpp.
+void install_events(GstBaseTransformClass* transform_class);
 
 }  // namespace cudavision

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "gst/base/allocationquery.h"
-#include "gst/base/filterstate.h"
+#include "gst/base/filter/filterstate.h"
 #include "gst/base/properties.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/core/caps.h"
@@ -30,7 +30,7 @@ void release_filter(gpointer self) {
   const ReleaseScope scope(state.session.context());
   if (class_of(self)->release)
     class_of(self)->release(filter(self));
-  state.frames.reset();
+  state.slots.reset();
 }
 
 bool is_pulled(gpointer self) {
@@ -65,7 +65,12 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
     state.latency_frames = 0;
     class_of(self)->configure(filter(self), state.session.device(), in, out);
     const std::size_t maximum = limit_frames_in_flight(self, in, out);
-    state.frames.emplace(filter(self), state.session, in, out, same_caps, maximum);
+    state.slots.emplace(state.session.queues(maximum), state.session.context(),
+                        state.session.page_locks(), maximum);
+    state.slots->set_input(0, in);
+    state.slots->set_output(0, out);
+    state.same_caps = same_caps;
+    state.padding_allowed = false;
     const ObjectLock lock(self);
     const bool known = maximum == 1 || in.info.fps_n > 0;
     state.buffered = known ? duration_of(maximum - 1, in.info) : GST_CLOCK_TIME_NONE;
@@ -296,56 +301,11 @@ void follow_stream(GstBaseTransform* trans, GstQuery* query) {
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     FilterState& state = state_of(trans);
-    if (!state.frames)
+    if (!state.slots)
       return FALSE;
-    decide_pool(query, state.session, state.frames->out());
+    decide_pool(query, state.session, state.out());
     follow_stream(trans, query);
-    state.frames->allow_padding(
-        gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
-    return TRUE;
-  });
-}
-
-// A frame goes downstream as soon as it is ready, so frames in flight add nothing to the least
-// latency. But like a queue, the element can hold back frames of a live source, and like a queue
-// without a limit in time, it has no greatest latency while the framerate is unknown.
-void add_latency(gpointer self, GstQuery* query) {
-  gboolean live = FALSE;
-  GstClockTime minimum = 0, maximum = 0;
-  gst_query_parse_latency(query, &live, &minimum, &maximum);
-  const ObjectLock lock(self);
-  const auto sum = [](GstClockTime a, GstClockTime b) {
-    return a < GST_CLOCK_TIME_NONE - b ? a + b : GST_CLOCK_TIME_NONE;
-  };
-  const GstClockTime own = state_of(self).latency;
-  gst_query_set_latency(query, live, minimum + own,
-                        sum(sum(maximum, own), state_of(self).buffered));
-}
-
-// True if the pad may process what arrives in order. The stream lock is held.
-bool is_streaming(GstPad* sink) {
-  const ObjectLock lock(sink);
-  return GST_PAD_MODE(sink) == GST_PAD_MODE_PUSH && !GST_PAD_IS_FLUSHING(sink);
-}
-
-gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
-  return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if ((gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) &&
-        direction == GST_PAD_SINK) {
-      // GstPad refuses buffers and events once the element stops, but lets these queries through,
-      // which may negotiate.
-      if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
-        return FALSE;
-      if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
-        push_pending(trans);
-      wait_for_frames(trans);
-    }
-    if (state_of(trans).session.handle_context_query(query))
-      return TRUE;
-    if (!GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query))
-      return FALSE;
-    if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
-      add_latency(trans, query);
+    state.padding_allowed = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
     return TRUE;
   });
 }
@@ -384,8 +344,8 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   transform_class->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform_class->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
   transform_class->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
-  transform_class->query = GST_DEBUG_FUNCPTR(query);
-  install_streaming(transform_class);
+  install_frames(transform_class);
+  install_events(transform_class);
 
   klass->unpacked_form = GST_DEBUG_FUNCPTR(form_of_channels);
   klass->output_format = GST_DEBUG_FUNCPTR(video_output_format);
@@ -420,7 +380,7 @@ void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t f
 
 void gst_cuda_vision_filter_reconfigure(GstCudaVisionFilter* self) {
   post_first_exception(self, false, [&] {
-    if (self->state->frames)
+    if (self->state->slots)
       rebuild_filter(self, [] {});
     return true;
   });

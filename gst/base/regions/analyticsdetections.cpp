@@ -6,7 +6,7 @@
 #endif
 #include <gst/analytics/analytics.h>
 
-#include "gst/base/framedetections.h"
+#include "gst/base/regions/framedetections.h"
 
 namespace cudavision {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/regionsettings.h"
+#include "gst/base/regions/regionsettings.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/framedetections.h"
+#include "gst/base/regions/framedetections.h"
 
 #include <gst/video/gstvideometa.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/regionfinder.h"
+#include "gst/base/regions/regionfinder.h"
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 
-#include "gst/base/framedetections.h"
+#include "gst/base/regions/framedetections.h"
 #include "gst/core/elementerror.h"
 
 namespace cudavision {

@@ -9,9 +9,9 @@
 
 #include "gst/base/devicemessages.h"
 #include "gst/base/elementdescription.h"
-#include "gst/base/frameregions.h"
-#include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
+#include "gst/base/regions/frameregions.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 
@@ -109,8 +109,8 @@ class FilterElement {
 
   /// Starts a frame. error is that of the settings; the last valid ones stay in force if there is
   /// one. warns: whether a warning says so.
-  static FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info,
-                               const Settings& settings, const std::string& error, bool warns) {
+  static FrameAction begin_frame(GstCudaVisionFilter* self, const FrameInfo& info,
+                                 const Settings& settings, const std::string& error, bool warns) {
     State& state = FilterElement::state(self);
     Processor& processor = *state.processor;
     const bool valid = warns ? state.guard.allows(GST_ELEMENT_CAST(self), error) : error.empty();
@@ -132,11 +132,11 @@ class FilterElement {
       changes = state.regions->select(info) && changes;
     }
     if (changes)
-      return FrameWork::transform;
+      return FrameAction::transform;
     if constexpr (has_messages)
       if (state.posts)
-        return FrameWork::inspect;
-    return FrameWork::nothing;
+        return FrameAction::inspect;
+    return FrameAction::nothing;
   }
 
   static GstBaseTransformClass* parent_class() {
@@ -208,7 +208,7 @@ class FilterElement {
       state.regions.emplace(device, in.layout, settings, gst_cuda_vision_filter_regions(self));
   }
 
-  static FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
+  static FrameAction begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     const Settings settings = FilterElement::settings(self);
     return begin_frame(self, info, settings, settings_error(self, settings), true);
   }

@@ -6,8 +6,8 @@
 
 #include "cuda/regions/regions.h"
 #include "gst/base/frameclock.h"
-#include "gst/base/regionsettings.h"
-#include "gst/base/regionwarning.h"
+#include "gst/base/regions/regionsettings.h"
+#include "gst/base/regions/regionwarning.h"
 #include "gst/core/frameinfo.h"
 
 namespace cudavision {

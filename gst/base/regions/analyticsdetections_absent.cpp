@@ -2,7 +2,7 @@
 
 // Stands in for analyticsdetections.cpp with a GStreamer that has no GstAnalytics.
 
-#include "gst/base/framedetections.h"
+#include "gst/base/regions/framedetections.h"
 
 namespace cudavision {
 

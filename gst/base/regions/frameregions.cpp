@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/frameregions.h"
+#include "gst/base/regions/frameregions.h"
 
 namespace cudavision {
 

@@ -6,7 +6,7 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/regions/regionblend.h"
-#include "gst/base/regionfinder.h"
+#include "gst/base/regions/regionfinder.h"
 #include "gst/core/frameinfo.h"
 #include "gst/memory/deviceframe.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/regions/regions.h"
-#include "gst/base/regionsettings.h"
+#include "gst/base/regions/regionsettings.h"
 
 namespace cudavision {
 

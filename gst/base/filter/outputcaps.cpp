@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/outputcaps.h"
+#include "gst/base/filter/outputcaps.h"
 
 #include <algorithm>
 
-#include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/filter/gstcudavisionfilter.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"
 

@@ -1,77 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The frames and events of GstCudaVisionFilter.
+// The path of a frame through GstCudaVisionFilter.
+#include <gst/video/gstvideometa.h>
+
+#include <utility>
+
 #include "gst/base/allocationquery.h"
-#include "gst/base/filterstate.h"
+#include "gst/base/filter/filterstate.h"
 #include "gst/base/framemetas.h"
 #include "gst/core/scoped.h"
 
 namespace cudavision {
-
-namespace {
-
-void discard(gpointer self) {
-  if (class_of(self)->discard)
-    class_of(self)->discard(filter(self));
-}
-
-}  // namespace
-
-bool wait_for_frames(gpointer self) {
-  FilterState& state = state_of(self);
-  state.pusher->drain();
-  if (!state.frame_failed.exchange(false))
-    return true;
-  discard(self);
-  return false;
-}
-
-bool give_up_frames(gpointer self) {
-  const bool all_worked = wait_for_frames(self);
-  discard(self);
-  return all_worked;
-}
-
-void push_pending(gpointer self) {
-  const auto push = class_of(self)->push_pending;
-  const GstFlowReturn flow = push ? push(filter(self)) : GST_FLOW_OK;
-  if (flow != GST_FLOW_OK)
-    state_of(self).pending_flow = flow;
-}
-
-void drain_filter(gpointer self) {
-  FilterState& state = state_of(self);
-  push_pending(self);
-  wait_for_frames(self);
-  if (state.frames)
-    state.frames->finish();
-  if (class_of(self)->drain)
-    class_of(self)->drain(filter(self));
-}
-
-namespace {
-
-// No context is current when frame_done() runs.
-void report_frame_done(gpointer self) {
-  if (class_of(self)->frame_done)
-    class_of(self)->frame_done(filter(self));
-}
-
-}  // namespace
-
-OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
-  return post_exceptions(self, OwnedBuffer(), [&] {
-    try {
-      OwnedBuffer buffer = std::move(frame).complete();
-      report_frame_done(self);
-      return buffer;
-    } catch (...) {
-      state_of(self).frame_failed = true;
-      throw;
-    }
-  });
-}
-
 namespace {
 
 bool is_flushing(GstBaseTransform* trans) {
@@ -124,7 +63,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = cuda_memory_of(buffer);
-  if (!state.frames || !state.session.should_move_to(memory))
+  if (!state.slots || !state.session.should_move_to(memory))
     return;
   rebuild_filter(trans, [&] { state.session.move_to(memory); });
   gst_base_transform_reconfigure_src(trans);
@@ -147,6 +86,30 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   });
 }
 
+// True if the planes lie where the caps imply.
+bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  for (int p = 0; meta && p < format.storage.frame.plane_count; ++p)
+    if (meta->offset[p] != format.offset[p] || meta->stride[p] != format.stride[p])
+      return false;
+  return gst_buffer_get_size(buffer) == format.size;
+}
+
+// True if an unchanged frame may go downstream in its own buffer: downstream must have agreed to
+// that buffer's kind of memory and to its strides. Throws ElementError if downstream would then get
+// less than a whole frame.
+bool may_reuse(const FilterState& state, GstBuffer* buffer) {
+  if (!state.same_caps || gst_buffer_n_memory(buffer) == 0)
+    return false;
+  const bool cuda = cuda_memory_of(buffer) != nullptr;
+  if (cuda != state.out().cuda_memory)
+    return false;
+  if (!cuda && !state.padding_allowed)
+    return has_default_layout(state.out(), buffer);
+  MappedBuffer::require_whole_frame(buffer, state.in());
+  return true;
+}
+
 // Takes a buffer from the pool. GstBaseTransform itself posts nothing if the pool has none left,
 // and an error that does not say why if the pool cannot even allocate its first ones.
 GstFlowReturn acquire_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
@@ -155,23 +118,23 @@ GstFlowReturn acquire_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer**
   if (!pool || gst_buffer_pool_set_active(pool.get(), TRUE))
     flow = filter_parent_class()->prepare_output_buffer(trans, in, out);
   if (flow == GST_FLOW_ERROR && pool)
-    refuse_output(state_of(trans).frames->out());
+    refuse_output(state_of(trans).out());
   return flow;
 }
 
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   return post_first_exception(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
-    if (!state.frames)
+    if (!state.slots)
       return GST_FLOW_ERROR;
     if (state.missing) {
-      state.work = FrameWork::nothing;
+      state.action = FrameAction::nothing;
       *out = in;
       return GST_FLOW_OK;
     }
-    state.work = class_of(trans)->begin_frame(filter(trans), state.info);
+    state.action = class_of(trans)->begin_frame(filter(trans), state.info);
     state.regions.post_warning(GST_ELEMENT_CAST(trans));
-    if (state.work != FrameWork::transform && state.frames->may_reuse(in)) {
+    if (state.action != FrameAction::transform && may_reuse(state, in)) {
       *out = in;
       return GST_FLOW_OK;
     }
@@ -181,17 +144,45 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
 
 // Describes, for the debug log, how a frame is processed.
 const char* description(const FilterState& state, bool in_place) {
-  switch (state.work) {
-    case FrameWork::nothing:
+  switch (state.action) {
+    case FrameAction::nothing:
       if (state.missing)
         return "a gap, pushed unchanged";
       return in_place ? "pushed unchanged" : "copied unchanged";
-    case FrameWork::inspect:
+    case FrameAction::inspect:
       return in_place ? "inspected and pushed unchanged" : "inspected and copied";
-    case FrameWork::transform:
+    case FrameAction::transform:
       break;
   }
   return "a new frame is made";
+}
+
+// Enqueues the work on a frame: process() makes the output frame, or the input is copied and
+// process() inspects it, or it is only inspected if out is the same buffer.
+PendingGpuWork start_work(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
+  FilterState& state = state_of(trans);
+  const DeviceScope scope(state.session);
+  const bool in_place = in == out;
+  PendingGpuWork work = state.slots->map({state.stored ? nullptr : in}, {in_place ? nullptr : out});
+  const ConstFrame input = state.stored ? *state.stored : work.input(0);
+  const Frame* const output = work.output(0);
+  const GstCudaVisionFilterClass* klass = class_of(trans);
+  if (output && state.action != FrameAction::transform)
+    for (int p = 0; p < state.in().layout.plane_count; ++p)
+      state.session.device().copy(input.planes[p], output->planes[p]);
+  if (state.action != FrameAction::nothing)
+    klass->process(filter(trans), input, state.action == FrameAction::transform ? output : nullptr,
+                   state.info);
+  const bool reports = klass->needs_frame_done && klass->needs_frame_done(filter(trans));
+  state.reports |= reports;
+  work.end(reports);
+  return work;
+}
+
+// No context is current when frame_done() runs.
+void report_frame_done(gpointer self) {
+  if (class_of(self)->frame_done)
+    class_of(self)->frame_done(filter(self));
 }
 
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
@@ -199,17 +190,13 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state, in == out));
-    DeviceWork started;
-    if (in != out || state.work == FrameWork::inspect) {
-      const DeviceScope scope(state.session);
-      started = state.frames->start(in, state.stored, out, state.work, state.info);
-      const auto needs_frame_done = class_of(trans)->needs_frame_done;
-      state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
-    }
+    PendingGpuWork work;
+    if (in != out || state.action == FrameAction::inspect)
+      work = start_work(trans, in, out);
     if (state.overlaps) {
-      state.started = std::move(started);  // for push_frame()
+      state.started = std::move(work);  // for push_frame()
     } else {
-      std::move(started).complete();
+      work.complete();
       report_frame_done(trans);
     }
     return GST_FLOW_OK;
@@ -221,8 +208,25 @@ void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
   state.missing = !state.stored && is_missing_frame(frame);
   state.info.buffer = frame;
   state.info.times = frame_times(trans->segment, frame);
-  state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, frame);
+  state.info.interlaced = state.slots && is_interlaced(state.in().info, frame);
 }
+
+}  // namespace
+
+OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
+  return post_exceptions(self, OwnedBuffer(), [&] {
+    try {
+      frame.work.complete();
+      report_frame_done(self);
+      return std::move(frame.buffer);
+    } catch (...) {
+      state_of(self).frame_failed = true;
+      throw;
+    }
+  });
+}
+
+namespace {
 
 // Hands a processed frame downstream, or to the pusher with the work on it that transform() has
 // started, or pushes it itself if nothing is in its way, as the pusher's thread would only take
@@ -238,8 +242,8 @@ GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(trans);
   if (!state.overlaps)  // transform() has completed the work
     return gst_pad_push(src, out.release());
-  FramePusher::Frame frame(std::move(out), std::move(state.started));
-  if (!frame.work().is_in_stream_order() || !state.pusher->idle()) {
+  FramePusher::Frame frame{std::move(out), std::move(state.started)};
+  if (!frame.work.is_in_stream_order() || !state.pusher->idle()) {
     state.pusher->add(std::move(frame));
     return GST_FLOW_OK;
   }
@@ -259,7 +263,7 @@ GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
   const GstFlowReturn flow = filter_parent_class()->generate_output(trans, out);
   if (flow == GST_FLOW_OK && *out && !is_pulled(trans))
     return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
-  state.started = DeviceWork();  // of a frame that GstBaseTransform has dropped
+  state.started = PendingGpuWork();  // of a frame that GstBaseTransform has dropped
   return flow;
 }
 
@@ -268,76 +272,10 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
 }
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
-  const auto& frames = state_of(trans).frames;
-  const bool same_size = frames && frames->in().layout.width == frames->out().layout.width &&
-                         frames->in().layout.height == frames->out().layout.height;
+  const FilterState& state = state_of(trans);
+  const bool same_size = state.slots && state.in().layout.width == state.out().layout.width &&
+                         state.in().layout.height == state.out().layout.height;
   return applies_to_output(meta, same_size);
-}
-
-// Forgets the state that a flush has made void.
-void forget_frames(gpointer self) {
-  FilterState& state = state_of(self);
-  state.forget_refusal();
-  state.pusher->take_flow();
-  state.skipped = false;
-  state.pushed = 0;
-  state.pending_flow = GST_FLOW_OK;
-  discard(self);
-}
-
-void forget_eos(gpointer self) {
-  FilterState& state = state_of(self);
-  state.pusher->forget_eos();
-  if (state.pending_flow == GST_FLOW_EOS)
-    state.pending_flow = GST_FLOW_OK;
-}
-
-gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
-  post_first_exception(trans, false, [&] {
-    if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
-      if (GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP)
-        push_pending(trans);
-      wait_for_frames(trans);
-    }
-    switch (GST_EVENT_TYPE(event)) {
-      case GST_EVENT_STREAM_START:
-        forget_eos(trans);
-        break;
-      case GST_EVENT_SEGMENT:
-        forget_eos(trans);
-        drain_filter(trans);
-        // This is also what follows a flush.
-        state_of(trans).regions.forget();
-        break;
-      case GST_EVENT_EOS:
-        drain_filter(trans);
-        state_of(trans).regions.end();
-        state_of(trans).regions.post_warning(GST_ELEMENT_CAST(trans));
-        break;
-      case GST_EVENT_CAPS:
-        drain_filter(trans);
-        break;
-      case GST_EVENT_FLUSH_STOP:
-        forget_frames(trans);
-        break;
-      default:
-        break;
-    }
-    return true;
-  });
-  const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
-  const gboolean handled = filter_parent_class()->sink_event(trans, event);
-  // Only now does the pad refuse an event that the streaming thread may have kept back until the
-  // frames in flight had gone.
-  if (flush_starts)
-    state_of(trans).pusher->flush();
-  return handled;
-}
-
-gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
-    state_of(trans).pusher->forget_not_linked();
-  return filter_parent_class()->src_event(trans, event);
 }
 
 }  // namespace
@@ -346,15 +284,13 @@ GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow) {
   return flow == GST_FLOW_ERROR && is_flushing(trans) ? GST_FLOW_FLUSHING : flow;
 }
 
-void install_streaming(GstBaseTransformClass* transform_class) {
+void install_frames(GstBaseTransformClass* transform_class) {
   transform_class->before_transform = GST_DEBUG_FUNCPTR(before_transform);
   transform_class->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
   transform_class->transform = GST_DEBUG_FUNCPTR(transform);
   transform_class->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
   transform_class->generate_output = GST_DEBUG_FUNCPTR(generate_output);
   transform_class->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
-  transform_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
-  transform_class->src_event = GST_DEBUG_FUNCPTR(src_event);
 }
 
 }  // namespace cudavision

@@ -11,7 +11,7 @@
 
 #include "cuda/core/notify.h"
 #include "gst/flight/flightlimit.h"
-#include "gst/flight/frameinflight.h"
+#include "gst/flight/framepusher.h"
 #include "tests/check/common/fakes/fakelibgstcuda.h"
 #include "tests/check/common/fakes/fakestreams.h"
 #include "tests/check/common/faults/memoryuse.h"
@@ -64,18 +64,19 @@ int first_byte(GstBuffer* buffer) {
 struct Element {
   Element() {
     for (std::size_t i = 0; i < 2; ++i) {
-      lanes.set_input(i, gray());
-      lanes.set_output(i, gray());
+      slots.set_input(i, gray());
+      slots.set_output(i, gray());
     }
   }
 
   /// Enqueues the work on a pair: each output becomes a copy of one input.
-  DeviceWork start(const InputFrames& in, const OutputFrames& out, bool on_host = false) {
-    MappedFrames frames = lanes.map(in, out);
+  PendingGpuWork start(const InputFrames& in, const OutputFrames& out, bool on_host = false) {
+    PendingGpuWork work = slots.map(in, out);
     for (std::size_t i = 0; i < 2; ++i)
-      if (frames.output(i))
-        compute->copy(frames.input(i).planes[0], frames.output(i)->planes[0]);
-    return std::move(frames).end(on_host);
+      if (work.output(i))
+        compute->copy(work.input(i).planes[0], work.output(i)->planes[0]);
+    work.end(on_host);
+    return work;
   }
 
   const CudaContext context = new_fake_context();
@@ -84,46 +85,45 @@ struct Element {
   const std::unique_ptr<Device> upload = new_stream_device(new_fake_stream()),
                                 compute = new_stream_device(compute_stream),
                                 download = new_stream_device(download_stream);
-  FrameLanes lanes{FrameQueues(*upload, *compute, *download), context, nullptr, 2};
+  FrameSlotPool slots{FrameQueues(*upload, *compute, *download), context, nullptr, 2};
 };
 
 }  // namespace
 
-static_assert(!std::is_copy_constructible_v<MappedFrames> &&
-              !std::is_copy_constructible_v<DeviceWork> &&
-              !std::is_copy_constructible_v<FrameInFlight<OwnedBuffer>>);
+static_assert(!std::is_copy_constructible_v<PendingGpuWork>);
 
 TEST(test_a_pair_through_system_memory) {
   Element element;
   const OwnedBuffer left = new_system_frame(1), right = new_system_frame(2);
   OwnedBuffer first = new_system_frame(0);
   const OwnedBuffer second = new_system_frame(0);
-  DeviceWork work = element.start({left.get(), right.get()}, {first.get(), second.get()});
+  PendingGpuWork work = element.start({left.get(), right.get()}, {first.get(), second.get()});
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 2);
   fail_unless(!work.is_in_stream_order() && !work.done());
 
-  FrameInFlight<OwnedBuffer> frame(std::move(first), std::move(work));
+  FramePusher::Frame frame{std::move(first), std::move(work)};
   fail_unless(!work && !first, "the frame owns them now");
-  const OwnedBuffer pushed = std::move(frame).complete();
-  fail_unless_equals_int(first_byte(pushed.get()), 1);
+  frame.work.complete();
+  fail_unless(!frame.work);
+  fail_unless_equals_int(first_byte(frame.buffer.get()), 1);
   fail_unless_equals_int(first_byte(second.get()), 2);
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 1);
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(right.get()), 1);
 }
 
-TEST(test_more_frames_than_lanes) {
+TEST(test_more_frames_than_slots) {
   Element element;
-  std::vector<FrameInFlight<OwnedBuffer>> in_flight;
+  std::vector<FramePusher::Frame> in_flight;
   for (guint8 n = 1; n <= 6; ++n) {
     const OwnedBuffer in = new_system_frame(n);
     OwnedBuffer out = new_system_frame(0);
-    DeviceWork work = element.start({in.get()}, {out.get()});
-    in_flight.emplace_back(std::move(out), std::move(work));
+    PendingGpuWork work = element.start({in.get()}, {out.get()});
+    in_flight.push_back({std::move(out), std::move(work)});
     if (in_flight.size() < 2)
       continue;
-    const OwnedBuffer oldest = std::move(in_flight.front()).complete();
+    in_flight.front().work.complete();
+    fail_unless_equals_int(first_byte(in_flight.front().buffer.get()), n - 1);
     in_flight.erase(in_flight.begin());
-    fail_unless_equals_int(first_byte(oldest.get()), n - 1);
   }
 }
 
@@ -132,7 +132,7 @@ TEST(test_dropped_frames_wait_for_the_device) {
   Element element;
   const OwnedBuffer in = new_system_frame(3);
   const OwnedBuffer out = new_cuda_frame(element.context, nullptr);
-  { const DeviceWork dropped = element.start({in.get()}, {out.get()}); }
+  { const PendingGpuWork dropped = element.start({in.get()}, {out.get()}); }
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
   fail_unless_equals_int(first_byte(out.get()), 3);
 }
@@ -141,7 +141,7 @@ TEST(test_dropped_frames_wait_for_the_device) {
 TEST(test_work_that_never_ends) {
   Element element;
   const OwnedBuffer in = new_system_frame(4);
-  { const MappedFrames frames = element.lanes.map({in.get()}, {}); }
+  { const PendingGpuWork work = element.slots.map({in.get()}, {}); }
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
 }
 
@@ -153,13 +153,13 @@ TEST(test_order_of_streams, .times(2)) {
   const OwnedBuffer in = new_cuda_frame(element.context, theirs),
                     out = new_cuda_frame(element.context, theirs);
   gst_buffer_memset(out.get(), 0, 9, frame_bytes);
-  DeviceWork work = element.start({in.get()}, {out.get()}, on_host);
+  PendingGpuWork work = element.start({in.get()}, {out.get()}, on_host);
   fail_unless(work.is_in_stream_order() == !on_host);
   fail_unless(work.done() == !on_host);
   waits_for_fake_cuda_memory();
-  std::move(work).complete();
+  work.complete();
   fail_unless_equals_int(first_byte(out.get()), on_host ? 0 : 9);
-  element.lanes.finish();
+  element.slots.finish();
   fail_unless_equals_int(first_byte(out.get()), 0);
 }
 
@@ -168,12 +168,12 @@ TEST(test_frames_without_an_output) {
   Element element;
   const OwnedBuffer left = new_system_frame(5), right = new_system_frame(6);
   std::vector<guint8> seen(2 * frame_bytes);
-  MappedFrames frames = element.lanes.map({left.get(), right.get()}, {});
+  PendingGpuWork work = element.slots.map({left.get(), right.get()}, {});
   for (std::size_t i = 0; i < 2; ++i)
-    element.compute->copy(frames.input(i).planes[0], {seen.data() + i * frame_bytes, 16, 8, 16});
-  DeviceWork work = std::move(frames).end(false);
+    element.compute->copy(work.input(i).planes[0], {seen.data() + i * frame_bytes, 16, 8, 16});
+  work.end(false);
   fail_unless(!work.done());
-  std::move(work).complete();
+  work.complete();
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(left.get()), 1);
   fail_unless_equals_int(seen.front(), 5);
   fail_unless_equals_int(seen.back(), 6);
@@ -186,28 +186,28 @@ TEST(test_buffers_outlive_their_work, .times(2)) {
   OwnedBuffer in(buffers.track(new_system_frame(1).release()));
   OwnedBuffer out(buffers.track(new_system_frame(0).release()));
   OwnedBuffer in_place(buffers.track(new_cuda_frame(element.context, nullptr).release()));
-  DeviceWork work = element.start({in.get(), in.get()}, {out.get(), in_place.get()});
+  PendingGpuWork work = element.start({in.get(), in.get()}, {out.get(), in_place.get()});
   in.reset();
   out.reset();
   in_place.reset();
   fail_unless_equals_int(buffers.alive(), 3);
   if (index == 0)
-    std::move(work).complete();
+    work.complete();
   else
-    work = DeviceWork();
+    work = PendingGpuWork();
   fail_unless_equals_int(buffers.alive(), 0);
 }
 
-// Whoever gets a buffer back may use the element, for which the lane must be free, and it may be
-// the last lane.
-TEST(test_buffers_go_after_the_lane_is_free) {
+// Whoever gets a buffer back may use the element, for which the slot must be free, and it may be
+// the last slot.
+TEST(test_buffers_go_after_the_slot_is_free) {
   Element element;
   struct Owner {
     Element& element;
     int calls = 0;
   } owner{element};
   const OwnedBuffer other = new_system_frame(2);
-  const DeviceWork occupies_the_other_lane = element.start({other.get()}, {});
+  const PendingGpuWork occupies_the_other_slot = element.start({other.get()}, {});
   OwnedBuffer in = new_system_frame(1);
   gst_mini_object_weak_ref(
       GST_MINI_OBJECT_CAST(in.get()),
@@ -220,26 +220,26 @@ TEST(test_buffers_go_after_the_lane_is_free) {
         ++self->calls;
       },
       &owner);
-  DeviceWork work = element.start({in.get()}, {});
+  PendingGpuWork work = element.start({in.get()}, {});
   in.reset();
-  std::thread([&] { std::move(work).complete(); }).join();
+  std::thread([&] { work.complete(); }).join();
   fail_unless_equals_int(owner.calls, 1);
 }
 
-// Another thread may still be giving a lane back when the next frame comes, or when the lanes go.
-TEST(test_lanes_wait_for_other_threads) {
+// Another thread may still be giving a slot back when the next frame comes, or when the slots go.
+TEST(test_slots_wait_for_other_threads) {
   std::vector<std::thread> threads;
   std::atomic<int> given_back{0};
   {
     Element element;
     // The streams of the stand-in are for one thread at a time, so nothing is enqueued here.
     for (int number = 0; number < 6; ++number)
-      threads.emplace_back([&, frames = std::optional(element.lanes.map({}, {}))]() mutable {
+      threads.emplace_back([&, frames = std::optional(element.slots.map({}, {}))]() mutable {
         let_time_pass(3);
         ++given_back;
         frames.reset();
       });
-    fail_unless(given_back >= 4, "with two lanes");
+    fail_unless(given_back >= 4, "with two slots");
   }
   fail_unless_equals_int(given_back, 6);
   for (std::thread& thread : threads)
@@ -253,7 +253,8 @@ TEST(test_notices, .times(2)) {
   const OwnedBuffer in_place = new_cuda_frame(element.context, nullptr);
   const OwnedBuffer downloaded = new_system_frame(0);
   int calls = 0;
-  DeviceWork work = element.start({left.get(), right.get()}, {in_place.get(), downloaded.get()});
+  PendingGpuWork work =
+      element.start({left.get(), right.get()}, {in_place.get(), downloaded.get()});
   work.when_done([&] { ++calls; });
   const CudaStream notices = newest_fake_stream();
   advance_fake_stream(notices);
@@ -266,26 +267,26 @@ TEST(test_notices, .times(2)) {
     finish_fake_stream(element.download_stream);
     fail_unless(work.done());
   } else {
-    std::move(work).complete();  // as when frames arrive first
+    work.complete();  // as when frames arrive first
   }
   advance_fake_stream(notices);
   fail_unless_equals_int(calls, 1);
 }
 
-// Any thread may complete or drop a frame, without the context of the lanes.
+// Any thread may complete or drop a frame, without the context of the slots.
 TEST(test_the_context_comes_along, .times(2)) {
   Element element;
   const OwnedBuffer in = new_system_frame(1), out = new_system_frame(0);
-  MappedFrames frames = element.lanes.map({in.get()}, {out.get()});
+  PendingGpuWork work = element.slots.map({in.get()}, {out.get()});
   GstObject* used = nullptr;
   notify_when_passed(*element.compute, [&] { used = current_fake_context(); });
-  DeviceWork work = std::move(frames).end(false);
+  work.end(false);
   const CudaScope other{new_fake_context()};
   GstObject* const current = current_fake_context();
   if (index == 0)
-    std::move(work).complete();
+    work.complete();
   else
-    work = DeviceWork();
+    work = PendingGpuWork();
   fail_unless(used == element.context.object(), "waited in another context");
   fail_unless(current_fake_context() == current);
 }
