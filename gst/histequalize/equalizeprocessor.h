@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/chroma/chroma.h"
 #include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histequalize/regionhistogram.h"
@@ -88,6 +89,8 @@ class EqualizeProcessor {
   // when the first settings need its averages.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;
   std::unique_ptr<clahe::Clahe> clahe_;
+  /// Created when the first settings with chroma=scale come, if the frames have chroma.
+  std::unique_ptr<chroma::ChromaScale> chroma_;
 
   /// Counts the frames that no operation counts while it equalises them.
   histequalize::Histogram histogram_;
