@@ -13,6 +13,7 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/equalize.png   a foggy landscape, and the same after cudahistequalize
   docs/clahe.png      a street under a cloudy sky, equalised by cudahistequalize as a whole and by CLAHE, from a
                       photograph in Debian's package opencv-doc
+  docs/chroma.png     the same photograph as a dark frame, equalised with chroma=keep and chroma=scale
   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
   docs/privacy.png    a street, and the same with blurred heads by cudagaussblur, from the video in Debian's
                       package opencv-doc
@@ -119,6 +120,16 @@ gst-launch-1.0 -q filesrc location="$examples/leuvenB.jpg" ! jpegdec ! videoconv
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=clahe.png
 echo "$PWD/clahe.png"
+
+# The same photograph as a dark frame, equalised with its chroma kept and with its chroma scaled.
+gst-launch-1.0 -q filesrc location="$examples/leuvenB.jpg" ! jpegdec ! videoconvert ! video/x-raw,format=I420 \
+  ! videobalance contrast=0.2 saturation=0.2 ! tee name=all \
+  all. ! queue ! videoscale method=bilinear2 ! "$size" ! mixer.sink_0 \
+  all. ! queue ! cudahistequalize method=clahe clip-limit=8 ! videoscale method=bilinear2 ! "$size" ! mixer.sink_1 \
+  all. ! queue ! cudahistequalize method=clahe clip-limit=8 chroma=scale ! videoscale method=bilinear2 ! "$size" ! mixer.sink_2 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=chroma.png
+echo "$PWD/chroma.png"
 
 # People stand in rows, one in front of the other. A blur first takes away their eyes and mouths.
 width=208 height=144

@@ -33,6 +33,10 @@ void EqualizeProcessor::apply(const EqualizeSettings& settings) {
           settings.smoothing_time > 0 ? clahe::Averages::kept : clahe::Averages::none);
   else
     apply(equalize_parameters(settings, format_));
+  if (settings.chroma == ChromaMode::scale && !chroma_ &&
+      chroma::ChromaScale::is_needed(format_.layout))
+    chroma_ = std::make_unique<chroma::ChromaScale>(device_, format_.layout,
+                                                    chroma::Parameters{format_.low > 0});
   regions_.set_settings(settings);
   settings_ = settings;
 }
@@ -118,6 +122,8 @@ void EqualizeProcessor::equalize(const ConstFrame& in, const Frame& out, View<st
     clahe_->run(in, out, average_);
   else
     equalize_->run(in, out, bins, average_, counted_regions());
+  if (chroma_ && settings_.chroma == ChromaMode::scale)
+    chroma_->run(in, out);
 }
 
 histequalize::RegionHistogram* EqualizeProcessor::counted_regions() {

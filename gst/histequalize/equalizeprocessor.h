@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/chroma/chroma.h"
 #include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histequalize/regionhistogram.h"
@@ -82,6 +83,8 @@ class EqualizeProcessor {
   // Created when first needed, because of large tables; CLAHE again when it first needs averages.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;
   std::unique_ptr<clahe::Clahe> clahe_;
+  /// Created when the first settings with chroma=scale come, if the frames have chroma.
+  std::unique_ptr<chroma::ChromaScale> chroma_;
 
   /// For frames that are not counted while they are equalised.
   histequalize::Histogram histogram_;

@@ -15,6 +15,7 @@ namespace cudavision {
 enum class EqualizeMethod { equalize, clahe };
 enum class EqualizeChannels { luma, rgb };
 enum class StatisticsRegion { frame, regions };
+enum class ChromaMode { keep, scale };
 
 struct EqualizeSettings : RegionSettings, MessageSettings {
   EqualizeMethod method = EqualizeMethod::equalize;
@@ -23,6 +24,7 @@ struct EqualizeSettings : RegionSettings, MessageSettings {
   int tiles_y = clahe::Tiles().rows;
   EqualizeChannels channels = EqualizeChannels::luma;
   double strength = 1.0;
+  ChromaMode chroma = ChromaMode::keep;
   guint64 smoothing_time = 0;
   double scene_cut_threshold = 0.25;
   StatisticsRegion statistics_region = StatisticsRegion::frame;

@@ -82,6 +82,16 @@ GType channels_type() {
   return type;
 }
 
+GType chroma_type() {
+  static const GEnumValue values[] = {
+      enum_value(ChromaMode::keep, "Copy the chroma of the input", "keep"),
+      enum_value(ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaHistEqualizeChroma", values);
+  return type;
+}
+
 GType statistics_region_type() {
   static const GEnumValue values[] = {
       enum_value(StatisticsRegion::frame, "All pixels of the frame", "frame"),
@@ -187,6 +197,10 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, {0, 1});
+  all.add({"chroma", "Chroma",
+           "Chroma of YUV frames: keep copies it, scale keeps the saturation of colours when the "
+           "luma becomes brighter or darker (no effect on RGB and gray frames)"},
+          &Settings::chroma, chroma_type());
   all.add({"smoothing-time", "Smoothing time",
            "Time constant of the average of the histograms in ns of running time, against flicker "
            "in videos (0 = each frame by itself)"},

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/kernels/chroma/chroma_case.h"
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
@@ -77,6 +78,7 @@ struct Suite {
 };
 
 constexpr Suite suites[] = {
+    {"chroma", "", 150, case_hash<make_chroma_case>},
     {"clahe", "", 200, case_hash<make_clahe_case>},
     {"clahe", "smoothed-", 150, sequence_hash<make_smoothed_clahe_sequence>},
     {"gaussblur", "", 400, case_hash<make_gaussblur_case>},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/subject.h"
+#include "tests/kernels/chroma/chroma_case.h"
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 
@@ -78,6 +79,23 @@ struct Count {
   histequalize::Histogram histogram;
 };
 
+constexpr Entry<const char*> chromas[] = {
+    {"NV12", hd, "scale chroma", both},
+    {"NV12", uhd, "scale chroma", cuda, 4.6},
+    {"P010", uhd, "scale chroma", cuda},
+    {"I420", uhd, "scale chroma", cuda},
+};
+
+/// Unlike the case, it makes no mosaic.
+struct ScaleChroma {
+  ScaleChroma(Device& device, const test::ChromaCase& test)
+      : frames(device, test), scale(device, test.layout, test.parameters) {}
+  void run() { scale.run(frames.in, frames.out); }
+
+  const test::ChromaCase::Frames frames;
+  chroma::ChromaScale scale;
+};
+
 constexpr Entry<clahe::Tiles> clahes[] = {
     {"GRAY8", vga, {8, 8}, all, 5, cuda},  {"GRAY8", hd, {8, 8}, all, 7, cuda},
     {"GRAY8", uhd, {8, 8}, all, 13, cuda}, {"GRAY8", uhd8, {8, 8}, all, 42, cuda},
@@ -95,6 +113,11 @@ void add_equalization(Subjects& subjects) {
       subjects, histograms, [](const char* name) { return name; },
       [](const FrameLayout& layout, const char*, Content content, std::uint64_t seed) {
         return test::plain_histequalize_case(layout, content, seed);
+      });
+  add_table<ScaleChroma>(
+      subjects, chromas, [](const char* name) { return name; },
+      [](const FrameLayout& layout, const char*, Content content, std::uint64_t seed) {
+        return test::plain_chroma_case(layout, {true}, content, seed);
       });
   for (Subject& subject : subjects) {
     subject.names_content = true;

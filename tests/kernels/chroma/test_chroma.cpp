@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares every byte of ChromaScale's output: on the CPU device with the definition, and on the
+// CUDA device with the CPU device.
+
+#include "cuda/chroma/arithmetic.h"
+#include "tests/kernels/chroma/chroma_case.h"
+#include "tests/kernels/common/case_suites.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace chroma;
+
+template <class Check>
+void for_each_chroma_case(const Check& check) {
+  for (int number = 0; number < std::max(settings().cases, 30) && !testing::Test::HasFailure();
+       ++number) {
+    SCOPED_TRACE(repeat_with(number));
+    check(make_chroma_case(settings().seed, number, settings().max_pixels));
+  }
+}
+
+TEST(ChromaCases, CpuEqualsDefinition) {
+  for_each_chroma_case([](const ChromaCase& test) { expect_definition(test); });
+}
+
+TEST(ChromaCases, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_chroma_case([&](const ChromaCase& test) { expect_equal_devices(*device, test); });
+}
+
+const Extreme<Parameters> extremes[] = {
+    {"OnePixelI420", "I420", 1, 1, Content::random, {}},
+    {"OnePixelYuy2", "YUY2", 1, 1, Content::random, {true}},
+    {"OddNv12", "NV12", 1031, 37, Content::natural, {true}},
+    {"White", "NV12", 64, 64, Content::maximum, {true}},
+    {"Black", "P010", 64, 64, Content::zeros, {}},
+    {"WidestRow", "NV12", 65535, 1, Content::random, {}},
+    {"HighestColumn", "I420", 1, 65535, Content::random, {true}},
+    {"FullHd", "NV12", 1920, 1080, Content::natural, {true}},
+};
+
+CUDAVISION_TABLE_CASES(ChromaExtremes, extremes, dense_and_ragged<ChromaCase>);
+
+TEST(ChromaArithmetic, GrowsAndShrinksWithTheLuma) {
+  const chroma::Range full(8, false), limited(10, true);
+  EXPECT_EQ(growth(50, 100, full), 512);
+  EXPECT_EQ(growth(100, 50, full), 128);
+  EXPECT_EQ(growth(10, 250, full), 1024);     // at most four times
+  EXPECT_EQ(growth(0, 250, full), 256);       // black has no ratio
+  EXPECT_EQ(growth(64, 900, limited), 256);   // nor has anything below it
+  EXPECT_EQ(growth(164, 264, limited), 512);  // above black
+  EXPECT_EQ(growth(164, 20, limited), 0);
+  EXPECT_EQ(scaled(138, 512, full), 148);
+  EXPECT_EQ(scaled(118, 512, full), 108);
+  EXPECT_EQ(scaled(250, 512, full), 255);
+  EXPECT_EQ(scaled(600, 1024, limited), 864);
+  EXPECT_EQ(scaled(950, 1024, limited), 960);    // 240 * 4
+  EXPECT_EQ(scaled(1000, 1024, limited), 1000);  // stays where it was outside the range
+  for (int c = 0; c < 1024; ++c)
+    EXPECT_EQ(scaled(c, 256, limited), c);
+}
+
+TEST(ChromaScale, IsNeededForChromaOnly) {
+  for (const char* name : {"NV12", "I420", "YUY2", "P010"})
+    EXPECT_TRUE(ChromaScale::is_needed(layout_named(name, 9, 7))) << name;
+  for (const char* name : {"GRAY8", "GRAY16", "RGB", "RGBA", "GBR"})
+    EXPECT_FALSE(ChromaScale::is_needed(layout_named(name, 9, 7))) << name;
+}
+
+}  // namespace
+}  // namespace cudavision::test
