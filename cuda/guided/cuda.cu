@@ -54,7 +54,7 @@ class GuidedCuda final : public Guided::Backend {
     for (std::size_t pass = 0; pass < 2; ++pass) {
       Arguments& a = plans_[pass].arguments;
       a = {};
-      a.settings = {scale, layout_.shift};
+      a.settings = scale;
       a.halo = pass == 0 ? 1 : 0;
       a.picture_count = frame_.channel_count;
       for (int c = 0; c < frame_.channel_count; ++c) {
@@ -120,18 +120,12 @@ class GuidedCuda final : public Guided::Backend {
   /// The second pass reads words and samples, and writes levels.
   void place_levels(int number, const Picture& lines, const Frame& out, Picture& picture) const {
     const Channel& channel = frame_.channels[number];
-    const View<std::uint8_t> to = out.planes[channel.plane];
-    const int bytes = layout_.sample_bytes();
     picture.elements = lines.out;
     picture.pitch = lines.out_pitch;
     picture.values = lines.values;
     picture.values_pitch = lines.values_pitch;
-    picture.out = to.data + channel.offset * bytes;
-    picture.out_pitch = kernel_pitch("guided filter", to.pitch);
-    picture.out_step = channel.step * bytes;
-    picture.packed = channel.step == 1 &&
-                     reinterpret_cast<std::uintptr_t>(picture.out) % (4 * bytes) == 0 &&
-                     (channel.height == 1 || picture.out_pitch % (4 * bytes) == 0);
+    windows::set_output(picture, out.planes[channel.plane], channel.offset, channel.step,
+                        layout_.sample_bytes(), layout_.shift, "guided filter");
   }
 
   /// Up to this reach, the largest blocks need no gap between their columns.

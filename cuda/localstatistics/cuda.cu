@@ -94,12 +94,9 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     values_.copy(in.shift);
     picture.elements = picture.values;
     picture.pitch = picture.values_pitch;
-    picture.out = out.data;
-    picture.out_pitch = kernel_pitch(operation, out.pitch);
-    picture.out_step = output_bytes_;
-    const int vector = runs ? packed_columns : 4 * output_bytes_;
-    picture.packed = reinterpret_cast<std::uintptr_t>(out.data) % vector == 0 &&
-                     (size_.height == 1 || picture.out_pitch % vector == 0);
+    const bool level = parameters_.output == Output::mean || parameters_.output == Output::stddev;
+    windows::set_output(picture, out, 0, 1, output_bytes_,
+                        level ? 8 * output_bytes_ - size_.bits : 0, operation);
     if (runs) {
       launch_running(picture);
     } else {
@@ -112,10 +109,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
   using Picture = windows::Picture;
 
   Settings settings() const {
-    const bool level = parameters_.output == Output::mean || parameters_.output == Output::stddev;
     Settings settings{};
-    settings.output_bytes = output_bytes_;
-    settings.shift = level ? 8 * output_bytes_ - size_.bits : 0;
     settings.low = black_level(parameters_.limited_range, size_.bits);
     settings.low_offset = 0x1p23f + static_cast<float>(settings.low);
     settings.bradley = Bradley(parameters_.ratio, settings.low);

@@ -7,6 +7,7 @@
 
 #include "cuda/localstatistics/arithmetic.h"
 #include "cuda/localstatistics/backend.h"
+#include "cuda/windows/reciprocal.h"
 #include "cuda/windows/samples.cuh"
 #include "cuda/windows/sums.cuh"
 
@@ -15,8 +16,6 @@ namespace cudavision::localstatistics {
 using Output = Parameters::Output;
 
 struct Settings {
-  int output_bytes;  // of a sample
-  int shift;         // of mean and stddev
   Bradley bradley;
   SauvolaEstimate sauvola;
   double k, range;
@@ -27,13 +26,6 @@ struct Settings {
 
 using Arguments = windows::Arguments<Settings, 1>;
 
-/// Returns 1 / number within a few units in the last place.
-__device__ inline float fast_inverse(std::uint32_t number) {
-  float inverse;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(static_cast<float>(number)));
-  return inverse;
-}
-
 /// Returns a root within a few units in the last place.
 __device__ inline float fast_root(float square) {
   float root;
@@ -41,8 +33,6 @@ __device__ inline float fast_root(float square) {
   return root;
 }
 
-/// Results are words first: levels, or numbers whose sign bit tells whether a pixel is black. Only
-/// sums of 32 bits have two kinds of windows: the sum itself is one, and the squares are the other.
 template <Output kOutput, class Value, class AnySum, class AnyWindow>
 struct StatisticsPass {
   using Arguments = localstatistics::Arguments;
@@ -51,13 +41,15 @@ struct StatisticsPass {
   static constexpr bool kSquared = needs_squares(kOutput);
   using AnySums = windows::Sums<Sum, kSquared ? 2 : 1>;
   static constexpr int kColumns = !kSquared && sizeof(Value) == 1 ? 16 : 8;
-  static constexpr int kBlocks = kOutput == Output::mean && sizeof(Sum) == 4 ? 3 : 2;
+  static constexpr int kBlocks = 2;
   static constexpr int kWarpBlocks = sizeof(Sum) == 8 ? 2 : kOutput == Output::mean ? 6 : 4;
   static constexpr bool kGap = true, kWindowTable = false;
 
   static constexpr bool kBytes = sizeof(Value) == 1;
   static constexpr bool kNarrow = std::is_same_v<AnyWindow, NarrowWindow>;
   static constexpr bool kThreshold = kOutput == Output::bradley || kOutput == Output::sauvola;
+  using Place = windows::Place<Value, kThreshold>;
+  using Single = windows::Single<Value, kThreshold>;
   static constexpr bool kEstimates =
       kNarrow && (kOutput == Output::sauvola || (kBytes && kOutput == Output::stddev));
 
@@ -67,14 +59,17 @@ struct StatisticsPass {
     typename AnyWindow::Real inverse = 0;
     std::uint32_t black_sum = 0;       // of windows at the black level
     std::uint64_t bradley_offset = 0;  // of Bradley::narrow_threshold()
+    windows::Reciprocal division;      // of means
   };
   static __device__ Window window_of(std::uint32_t area, const Settings& settings) {
     Window window;
     window.area = area;
     if constexpr (kNarrow && kOutput == Output::bradley)
       window.bradley_offset = settings.bradley.narrow_offset(area);
+    else if constexpr (kNarrow && kOutput == Output::mean)
+      window.division = windows::Reciprocal(area, 0);
     else if constexpr (kNarrow)
-      window.inverse = fast_inverse(area);
+      window.inverse = windows::estimated_inverse(static_cast<float>(area));
     else if constexpr (kOutput != Output::bradley)
       window.inverse = 1.0 / area;
     if constexpr (kNarrow && kOutput == Output::sauvola)
@@ -88,13 +83,16 @@ struct StatisticsPass {
     const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
     if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
       // Neither number exceeds 255·N, which is less than 2^31.
-      return pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset);
+      return black_or_white(
+          pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset),
+          settings);
     } else if constexpr (kNarrow && kOutput == Output::sauvola) {
       // A pixel in the low bits of 2^23 is a float without a conversion, which is slow.
       const float level = __uint_as_float(0x4b000000u | pixel) - settings.low_offset;
       const float stddev = root_of_variance(sums, window.area) * window.inverse;
-      return __float_as_uint(settings.sauvola.difference(level, sum, window.black_sum,
-                                                         window.inverse, stddev, decided));
+      return black_or_white(__float_as_uint(settings.sauvola.difference(
+                                level, sum, window.black_sum, window.inverse, stddev, decided)),
+                            settings);
     } else if constexpr (kEstimates) {
       const std::uint32_t bits = __float_as_uint(
           __fmaf_rn(root_of_variance(sums, window.area), window.inverse, stddev_offset));
@@ -109,7 +107,9 @@ struct StatisticsPass {
                                                const Window& window, const Settings& settings) {
     const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
     const std::uint32_t area = window.area;
-    if constexpr (kOutput == Output::mean) {
+    if constexpr (kNarrow && kOutput == Output::mean) {
+      return window.division.divide(sum + area / 2);
+    } else if constexpr (kOutput == Output::mean) {
       return rounded_mean<AnyWindow>(sum, area, window.inverse);
     } else if constexpr (kOutput == Output::bradley) {
       bool black;
@@ -117,7 +117,7 @@ struct StatisticsPass {
         black = pixel * area < settings.bradley.narrow_threshold(sum, window.bradley_offset);
       else
         black = settings.bradley.is_black<WideWindow>(pixel, sum, area);
-      return black ? 0x80000000u : 0;
+      return black ? ~settings.white : settings.white;
     } else {
       const auto variance = scaled_variance<AnyWindow>(sums.of[1], sum, area);
       if constexpr (kOutput == Output::stddev)
@@ -125,92 +125,15 @@ struct StatisticsPass {
       else
         return is_black_by_sauvola(pixel, sum, variance, area, settings.k, settings.range,
                                    settings.low)
-                   ? 0x80000000u
-                   : 0;
+                   ? ~settings.white
+                   : settings.white;
     }
   }
-
-  using Samples = std::conditional_t<kThreshold, windows::FourSamples<Value>, windows::NoSamples>;
-
-  /// Four samples of one byte in the first word, or four of two bytes.
-  using Quad = windows::FourSamples<std::uint16_t>;
-  static __device__ Quad quad_of(const std::uint32_t (&results)[4], const Settings& settings) {
-    std::uint32_t halves[2];
-    if constexpr (kThreshold) {
-      // Bytes, or halves of words, of all sign bits.
-      halves[0] = sign_bytes(results[0], results[1]);
-      halves[1] = sign_bytes(results[2], results[3]);
-      if (settings.output_bytes == 1)
-        return {{__byte_perm(halves[0], halves[1], 0x5410) ^ settings.white, 0}};
-      return {{__byte_perm(halves[0], 0, 0x1100) ^ settings.white,
-               __byte_perm(halves[1], 0, 0x1100) ^ settings.white}};
-    } else {
-      halves[0] = __byte_perm(results[0], results[1], 0x5410);
-      halves[1] = __byte_perm(results[2], results[3], 0x5410);
-      if (settings.output_bytes == 1)
-        return {{__byte_perm(halves[0], halves[1], 0x6420), 0}};
-      return {{halves[0] << settings.shift, halves[1] << settings.shift}};
-    }
-  }
-
-  class Place {
-   public:
-    __device__ Place(const Settings& settings, const windows::Picture& picture, int x, int y)
-        : settings_(settings), values_(picture, x, y), results_(picture, x, y) {}
-    __device__ void next_row() {
-      if constexpr (kThreshold)
-        values_.next_row();
-      results_.next_row();
-    }
-    __device__ Samples samples(int rows_below, int distance) const {
-      if constexpr (kThreshold)
-        return values_.load(rows_below, distance);
-      else
-        return {};
-    }
-    __device__ void store(int distance, const Quad& results) const {
-      if (settings_.output_bytes == 1)
-        results_.store<std::uint8_t>(distance, {{results.words[0]}});
-      else
-        results_.store<std::uint16_t>(distance, results);
-    }
-
-   private:
-    const Settings& settings_;
-    windows::SamplePlace<Value> values_;
-    windows::ResultPlace results_;
-  };
-
-  class Single {
-   public:
-    __device__ Single(const Settings&, const windows::Picture& picture, int x, int y)
-        : result_(picture, x, y) {
-      if constexpr (kThreshold)
-        sample_ = windows::SamplePlace<Value>(picture, x, y).one();
-    }
-    __device__ std::uint32_t sample() const { return sample_; }
-    __device__ void store(std::uint32_t result, const Settings& settings) const {
-      const std::uint32_t sample =
-          kThreshold
-              ? static_cast<std::uint32_t>(static_cast<std::int32_t>(result) >> 31) ^ settings.white
-              : result << settings.shift;
-      if (settings.output_bytes == 1)
-        result_.store_one<std::uint8_t>(sample);
-      else
-        result_.store_one<std::uint16_t>(sample);
-    }
-
-   private:
-    std::uint32_t sample_ = 0;
-    windows::ResultPlace result_;
-  };
 
  private:
-  /// Returns bytes 0xff for numbers whose sign bit is set, else 0, in the low half.
-  static __device__ std::uint32_t sign_bytes(std::uint32_t first, std::uint32_t second) {
-    std::uint32_t bytes;
-    asm("prmt.b32 %0, %1, %2, 0x00fb;" : "=r"(bytes) : "r"(first), "r"(second));
-    return bytes;
+  /// Returns the result for a number whose sign bit tells whether the pixel is black.
+  static __device__ std::uint32_t black_or_white(std::uint32_t number, const Settings& settings) {
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31) ^ settings.white;
   }
 
   /// Returns √V within a few units in the last place.

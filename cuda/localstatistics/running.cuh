@@ -20,7 +20,7 @@ constexpr int running_blocks = 5;  // of a multiprocessor
 constexpr int running_strip = 30 * packed_columns;
 
 struct RunningArguments {
-  windows::Picture picture;  // packed: 16 results form an aligned vector.
+  windows::Picture picture;
   int radius;
   // Bytes that are 1 for each column of a lane, and of the lane before, that its first window has.
   std::uint32_t own_weights[4]{}, before_weights[4]{};
@@ -114,7 +114,10 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     gained_at[i] = place_of((lane * packed_columns + a.radius + kOdd) / 2 + i);
 
   const bool writes = lane > 0 && lane < 31 && inside;
-  const bool whole = picture.packed && x + packed_columns <= picture.width;
+  // 16 results form an aligned vector.
+  const bool whole = x + packed_columns <= picture.width &&
+                     reinterpret_cast<std::uintptr_t>(picture.out) % packed_columns == 0 &&
+                     (picture.height == 1 || picture.out_pitch % packed_columns == 0);
   const bool is_cut =
       __any_sync(~0u, writes && (x < a.radius || x + packed_columns + a.radius > picture.width));
   std::uint8_t* to = picture.out + static_cast<std::int64_t>(picture.out_pitch) * first + x;

@@ -2,7 +2,7 @@
 #pragma once
 
 // For .cu files: tables of the sums of columns over groups of rows, which spare windows of large
-// radii the rows of the first window of each band. A warp of column_sums_kernel sums two groups of
+// radii the rows of the first window of each band. A warp of column_sums_kernel sums a group of
 // rows in 128 neighbouring columns; the block then adds up the groups of its warps from top to
 // bottom. Blocks do not wait for the blocks above them: readers of the table add their last rows.
 
@@ -12,9 +12,7 @@
 
 namespace cudavision::windows {
 
-constexpr int table_warps = 16;          // of a block
-constexpr int table_groups_of_warp = 2;  // one below the other
-constexpr int table_groups_of_block = table_warps * table_groups_of_warp;
+constexpr int table_warps = 16;  // of a block, each of which sums a group
 constexpr int table_columns_of_lane = 4;
 constexpr int table_columns_of_block = 32 * table_columns_of_lane;
 
@@ -39,18 +37,17 @@ __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture
                            int groups, int column) {
   const int top = picture.groups.before(band), bottom = picture.groups.before(band + groups);
   const auto above = table_columns<AnySums, kColumns>(picture, top, column);
+  const auto below = table_columns<AnySums, kColumns>(picture, bottom, column);
 #pragma unroll
   for (int i = 0; i < kColumns; ++i)
-    columns.sums[i] -= above.sums[i];
-    // The last rows of the blocks in between, and the row itself.
-#pragma unroll 1
-  for (int row = round_up(max(top, 1), table_groups_of_block);; row += table_groups_of_block) {
-    const auto sums = table_columns<AnySums, kColumns>(picture, min(row, bottom), column);
+    columns.sums[i] += below.sums[i] - above.sums[i];
+    // The last rows of the blocks in between.
+#pragma unroll 2
+  for (int row = round_up(max(top, 1), table_warps); row < bottom; row += table_warps) {
+    const auto sums = table_columns<AnySums, kColumns>(picture, row, column);
 #pragma unroll
     for (int i = 0; i < kColumns; ++i)
       columns.sums[i] += sums.sums[i];
-    if (row >= bottom)
-      return;
   }
 }
 
@@ -68,7 +65,7 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
   for (;; ++number) {
     const Picture& one = a.pictures[number];
     across = divide_up(one.width, table_columns_of_block);
-    const int blocks = across * divide_up(one.groups.count, table_groups_of_block);
+    const int blocks = across * divide_up(one.groups.count, table_warps);
     if (block < blocks)
       break;
     block -= blocks;
@@ -77,48 +74,34 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
   const RowGroups& groups = picture.groups;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int column = (block % across * 32 + lane) * table_columns_of_lane;
-  const int first = block / across * table_groups_of_block + warp * table_groups_of_warp;
+  const int group = block / across * table_warps + warp;
   const bool inside = column < round_up(picture.width, kColumns);
   const Element* const elements =
       reinterpret_cast<const Element*>(picture.elements) + place_of<Element>(picture, column);
 
-  // As many rows in flight as there are registers for.
-  constexpr int kBatch = sizeof(Element) == 4 || sizeof(AnySums::of[0]) == 8 ? 4 : 8;
-  Columns of_groups[table_groups_of_warp]{};
-#pragma unroll
-  for (int g = 0; g < table_groups_of_warp; ++g) {
-    const int top = groups.top + (groups.first + first + g) * groups.band_rows;
-    add_rows<kBatch>(of_groups[g], picture, elements, inside, max(top, 0),
-                     min(top + groups.band_rows, picture.height));
-  }
-#pragma unroll
-  for (int g = 1; g < table_groups_of_warp; ++g)
-    of_groups[g] += of_groups[g - 1];
-  sums_of_warps[warp][lane] = of_groups[table_groups_of_warp - 1];
+  Columns sums{};
+  const int top = groups.top + (groups.first + group) * groups.band_rows;
+  constexpr int kBatch = sizeof(Element) == 1 ? 20 : 8;  // rows in flight
+  add_rows<kBatch>(sums, picture, elements, inside, max(top, 0),
+                   min(top + groups.band_rows, picture.height));
+  sums_of_warps[warp][lane] = sums;
   __syncthreads();
-  Columns before{};
 #pragma unroll 4
   for (int w = 0; w < warp; ++w)
-    before += sums_of_warps[w][lane];
-  if (!inside)
-    return;
-  const auto store = [&](int row, const Columns& columns) {
+    sums += sums_of_warps[w][lane];
+  const auto store = [&](int row, const Columns& from) {
     TableColumns<AnySums, table_columns_of_lane> to;
 #pragma unroll
     for (int i = 0; i < table_columns_of_lane; ++i)
-      to.sums[i] = columns.sums[i];
+      to.sums[i] = from.sums[i];
     *reinterpret_cast<TableColumns<AnySums, table_columns_of_lane>*>(
         static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column) =
         to;
   };
-  if (first == 0)
+  if (inside && group == 0)
     store(0, Columns{});
-#pragma unroll
-  for (int g = 0; g < table_groups_of_warp; ++g) {
-    of_groups[g] += before;
-    if (first + g < groups.count)
-      store(first + g + 1, of_groups[g]);
-  }
+  if (inside && group < groups.count)
+    store(group + 1, sums);
 }
 
 }  // namespace cudavision::windows

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/core/frame.h"
+#include "cuda/core/layoutcheck.h"
 #include "cuda/regions/activecells.h"
 
 namespace cudavision::windows {
@@ -56,8 +57,9 @@ struct Picture {
   int values_pitch;
   std::uint8_t* out;
   int out_pitch;
-  int out_step;  ///< from one result to the next
-  bool packed;   ///< Four results form an aligned vector.
+  int out_step;              ///< from one result to the next
+  int out_bytes, out_shift;  ///< of a result
+  bool packed;               ///< Four results form an aligned vector.
 
   /// Blocks share the rows from begin to end − 1 in bands of band_rows. The first band may begin
   /// above `begin`.
@@ -91,6 +93,18 @@ struct Arguments {
 };
 
 #ifdef __CUDACC__
+
+/// Sets where the results of a picture go: to one channel of a plane. step is in samples.
+inline void set_output(Picture& picture, const View<std::uint8_t>& plane, int offset, int step,
+                       int bytes, int shift, const char* operation) {
+  picture.out = plane.data + offset * bytes;
+  picture.out_pitch = kernel_pitch(operation, plane.pitch);
+  picture.out_step = step * bytes;
+  picture.out_bytes = bytes;
+  picture.out_shift = shift;
+  picture.packed = step == 1 && reinterpret_cast<std::uintptr_t>(picture.out) % (4 * bytes) == 0 &&
+                   (picture.height == 1 || picture.out_pitch % (4 * bytes) == 0);
+}
 
 /// Returns true if some results that depend on a part of a picture are needed.
 template <class Arguments>

@@ -223,7 +223,7 @@ class Plan {
     for (int c = 0; c < arguments.picture_count; ++c) {
       const Picture& picture = arguments.pictures[c];
       blocks += static_cast<unsigned>(divide_up(picture.width, table_columns_of_block) *
-                                      divide_up(picture.groups.count, table_groups_of_block));
+                                      divide_up(picture.groups.count, table_warps));
     }
     return blocks;
   }

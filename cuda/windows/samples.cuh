@@ -3,18 +3,18 @@
 
 // For .cu files: the samples that results depend on, and the places of results.
 
+#include <type_traits>
+
 #include "cuda/windows/picture.h"
 
 namespace cudavision::windows {
 
-/// Four neighbouring samples, or results as they are stored.
+/// Four neighbouring samples.
 template <class Sample>
-struct FourSamples {
-  static constexpr int per_word = 4 / sizeof(Sample);
+struct Samples {
   std::uint32_t words[sizeof(Sample)];
 
-  template <class Settings>
-  __device__ std::uint32_t at(int i, const Settings&) const {
+  __device__ std::uint32_t at(int i) const {
     if constexpr (sizeof(Sample) == 1)
       return __byte_perm(words[0], 0, 0x4440 | i);
     else
@@ -29,83 +29,93 @@ struct FourSamples {
 
 /// For results that do not depend on the samples themselves.
 struct NoSamples {
-  template <class Settings>
-  __device__ std::uint32_t at(int, const Settings&) const {
-    return 0;
-  }
+  __device__ std::uint32_t at(int) const { return 0; }
   __device__ void settle(int) {}
 };
 
-/// Four neighbouring samples, which move down row by row.
-template <class Sample>
-class SamplePlace {
+/// The place of a result of one or two bytes, and of its sample.
+template <class Sample, bool kReadsSamples>
+class Single {
  public:
-  __device__ SamplePlace(const Picture& picture, int x, int y)
-      : row_(picture.values + static_cast<std::int64_t>(picture.values_pitch) * y +
+  __device__ Single(const Picture& picture, int x, int y)
+      : picture_(picture),
+        row_(picture.values + static_cast<std::int64_t>(picture.values_pitch) * y +
              x * static_cast<int>(sizeof(Sample))),
-        pitch_(picture.values_pitch) {}
-  __device__ void next_row() { row_ += pitch_; }
+        out_(picture.out + static_cast<std::int64_t>(picture.out_pitch) * y +
+             static_cast<std::int64_t>(picture.out_step) * x) {}
 
-  __device__ std::uint32_t one() const { return *reinterpret_cast<const Sample*>(row_); }
-  __device__ FourSamples<Sample> load(int rows_below, int distance) const {
-    const std::uint8_t* const from =
-        row_ + pitch_ * rows_below + distance * static_cast<int>(sizeof(Sample));
-    if constexpr (sizeof(Sample) == 1) {
-      return {{*reinterpret_cast<const std::uint32_t*>(from)}};
-    } else {
-      const uint2 words = *reinterpret_cast<const uint2*>(from);
-      return {{words.x, words.y}};
-    }
+  __device__ std::uint32_t sample() const {
+    return kReadsSamples ? *reinterpret_cast<const Sample*>(row_) : 0;
+  }
+  /// Results need not be aligned.
+  __device__ void store(std::uint32_t result) const {
+    store_at(out_, result << picture_.out_shift);
   }
 
- private:
-  const std::uint8_t* row_;
-  int pitch_;
-};
-
-/// Four neighbouring results, which move down row by row.
-class ResultPlace {
- public:
-  __device__ ResultPlace(const Picture& picture, int x, int y)
-      : row_(picture.out + static_cast<std::int64_t>(picture.out_pitch) * y +
-             static_cast<std::int64_t>(picture.out_step) * x),
-        pitch_(picture.out_pitch),
-        step_(picture.packed ? packed : picture.out_step) {}
-  __device__ void next_row() { row_ += pitch_; }
-
-  /// Stores one result, which need not be aligned.
-  template <class Result>
-  static __device__ void store_one(std::uint8_t* to, std::uint32_t word) {
+ protected:
+  __device__ void store_at(std::uint8_t* to, std::uint32_t word) const {
     to[0] = static_cast<std::uint8_t>(word);
-    if constexpr (sizeof(Result) == 2)
+    if (picture_.out_bytes == 2)
       to[1] = static_cast<std::uint8_t>(word >> 8);
   }
-  template <class Result>
-  __device__ void store_one(std::uint32_t word) const {
-    store_one<Result>(row_, word);
+
+  const Picture& picture_;
+  const std::uint8_t* row_;
+  std::uint8_t* out_;
+};
+
+/// The place of four neighbouring results, which moves down row by row.
+template <class Sample, bool kReadsSamples>
+class Place : public Single<Sample, kReadsSamples> {
+ public:
+  using Samples = std::conditional_t<kReadsSamples, windows::Samples<Sample>, NoSamples>;
+  struct Quad {
+    std::uint32_t words[2];
+  };
+
+  using Single<Sample, kReadsSamples>::Single;
+  __device__ void next_row() {
+    this->row_ += this->picture_.values_pitch;
+    this->out_ += this->picture_.out_pitch;
   }
 
-  template <class Result>
-  __device__ void store(int distance, const FourSamples<Result>& results) const {
-    constexpr int kPerWord = FourSamples<Result>::per_word;
-    if (step_ != packed) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        store_one<Result>(row_ + static_cast<std::int64_t>(step_) * (distance + i),
-                          results.words[i / kPerWord] >> i % kPerWord * 8 * sizeof(Result));
-    } else if constexpr (sizeof(Result) == 1) {
-      __stcs(reinterpret_cast<std::uint32_t*>(row_ + distance), results.words[0]);
+  __device__ Samples samples(int rows_below, int distance) const {
+    if constexpr (!kReadsSamples) {
+      return {};
     } else {
-      __stcs(reinterpret_cast<uint2*>(row_ + 2 * distance),
-             make_uint2(results.words[0], results.words[1]));
+      const std::uint8_t* const from = this->row_ + this->picture_.values_pitch * rows_below +
+                                       distance * static_cast<int>(sizeof(Sample));
+      if constexpr (sizeof(Sample) == 1) {
+        return {{*reinterpret_cast<const std::uint32_t*>(from)}};
+      } else {
+        const uint2 words = *reinterpret_cast<const uint2*>(from);
+        return {{words.x, words.y}};
+      }
     }
   }
 
- private:
-  static constexpr int packed = 0;  // in place of a step
-
-  std::uint8_t* row_;
-  int pitch_, step_;
+  /// Returns four results as they are stored: as bytes of the first word, or as halves of both.
+  __device__ Quad quad_of(const std::uint32_t (&results)[4]) const {
+    const std::uint32_t halves[2] = {__byte_perm(results[0], results[1], 0x5410),
+                                     __byte_perm(results[2], results[3], 0x5410)};
+    if (this->picture_.out_bytes == 1)
+      return {{__byte_perm(halves[0], halves[1], 0x6420), 0}};
+    return {{halves[0] << this->picture_.out_shift, halves[1] << this->picture_.out_shift}};
+  }
+  __device__ void store(int distance, const Quad& quad) const {
+    const int step = this->picture_.out_step, bytes = this->picture_.out_bytes;
+    if (!this->picture_.packed) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        this->store_at(this->out_ + static_cast<std::int64_t>(step) * (distance + i),
+                       bytes == 1 ? quad.words[0] >> (8 * i) : quad.words[i / 2] >> (16 * (i % 2)));
+    } else if (bytes == 1) {
+      __stcs(reinterpret_cast<std::uint32_t*>(this->out_ + distance), quad.words[0]);
+    } else {
+      __stcs(reinterpret_cast<uint2*>(this->out_ + 2 * distance),
+             make_uint2(quad.words[0], quad.words[1]));
+    }
+  }
 };
 
 }  // namespace cudavision::windows

@@ -16,10 +16,7 @@
 //   kWindowTable            whether the constants of windows at the edges are kept in shared memory
 //   kEstimates              whether result() may make `decided` false; then exact_result() decides
 //   Window, window_of()     the constants of windows of one area
-//   Samples                 four samples that results depend on
-//   Quad, quad_of()         four results as they are stored
-//   Place                   of four neighbouring results, which moves down row by row
-//   Single                  the place of one result
+//   Place, Single           the places of four neighbouring results and of one, as in samples.cuh
 
 #include <cuda_runtime.h>
 
@@ -118,7 +115,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   Columns sums{};
   {
     // As many rows in flight as there are registers for.
-    constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20 : 4)
+    constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20 : 8)
                            : kBlock               ? 4
                            : sizeof(Element) == 2 ? 8
                                                   : 9;
@@ -202,6 +199,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
 #pragma unroll
   for (int k = 0; k < kSets; ++k)
     writes[k] = x + 128 * k >= whole_begin && x + 128 * k < whole_end;
+  const bool all_write = __all_sync(~0u, x >= whole_begin && x + 128 * (kSets - 1) < whole_end);
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
@@ -224,12 +222,14 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     return Pass::window_of(static_cast<std::uint32_t>(rows * columns), a.settings);
   };
 
-  typename Pass::Place place(a.settings, picture, x, first);
-  typename Pass::Samples samples[kSets], next_samples[kSets];
-  const auto load_samples = [&](bool needed, int rows_below, typename Pass::Samples(&to)[kSets]) {
+  typename Pass::Place place(picture, x, first);
+  typename Pass::Place::Samples samples[kSets], next_samples[kSets];
+  const auto load_samples = [&](bool needed, int rows_below,
+                                typename Pass::Place::Samples(&to)[kSets]) {
 #pragma unroll
     for (int k = 0; k < kSets; ++k)
-      to[k] = needed && writes[k] ? place.samples(rows_below, 128 * k) : typename Pass::Samples{};
+      to[k] = needed && writes[k] ? place.samples(rows_below, 128 * k)
+                                  : typename Pass::Place::Samples{};
   };
   load_samples(true, 0, samples);
   // This waits for the samples. Without it, the compiler would wait for all loads in each row,
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     if (Pass::kWindowTable && has_cut_windows && other_windows)
       whole_window = windows[max_columns];
 
-    typename Pass::Quad quads[kSets];
+    typename Pass::Place::Quad quads[kSets];
     unsigned in_doubt = 0;  // a bit for each result
     const auto make_quad = [&](auto number) {
       constexpr int k = decltype(number)::value;
@@ -289,37 +289,33 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         decided[j] = true;
-        results[j] = Pass::result(samples[k].at(j, a.settings),
+        results[j] = Pass::result(samples[k].at(j),
                                   Running::template load<32 * k>(right_place + right_offsets[j]) -
                                       Running::template load<32 * k>(left_place + left_offsets[j]),
                                   whole_window, a.settings, decided[j]);
       }
-      quads[k] = Pass::quad_of(results, a.settings);
+      quads[k] = place.quad_of(results);
       if (!(decided[0] && decided[1] && decided[2] && decided[3]))
 #pragma unroll
         for (int j = 0; j < 4; ++j)
           in_doubt |= static_cast<unsigned>(!decided[j] && writes[k]) << (4 * k + j);
     };
-    // All lanes of a warp take part, so that the compiler interleaves the sets. Blocks have not
-    // enough registers for that.
-    const auto make_set = [&](auto number) {
-      constexpr int k = decltype(number)::value;
-      if (!kBlock || writes[k])
-        make_quad(number);
-      if (kBlock && writes[k])
-        place.store(128 * k, quads[k]);
+    // If all lanes of a warp take part, the compiler interleaves the sets.
+    const auto make_quads = [&]<int... k>(auto all, std::integer_sequence<int, k...>) {
+      ((decltype(all)::value || writes[k] ? make_quad(std::integral_constant<int, k>()) : void()),
+       ...);
     };
-    const auto make_sets = [&]<int... k>(std::integer_sequence<int, k...>) {
-      (make_set(std::integral_constant<int, k>()), ...);
-    };
-    make_sets(std::make_integer_sequence<int, kSets>());
+    if (!kBlock || all_write)
+      make_quads(std::true_type(), std::make_integer_sequence<int, kSets>());
+    else
+      make_quads(std::false_type(), std::make_integer_sequence<int, kSets>());
     if (!kBlock && moves) {
       change();
       add_left(y & 1);
     }
 #pragma unroll
     for (int k = 0; k < kSets; ++k) {
-      if (!kBlock && writes[k])
+      if (writes[k])
         place.store(128 * k, quads[k]);
       samples[k] = next_samples[k];
     }
@@ -333,14 +329,14 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
         window = windows[columns];
       else
         window = window_of(rows, columns);
-      const typename Pass::Single single(a.settings, picture, one_x, y);
+      const typename Pass::Single single(picture, one_x, y);
       bool decided = true;
       std::uint32_t result =
           Pass::result(single.sample(), window_sums, window, a.settings, decided);
       if constexpr (Pass::kEstimates)
         if (exact || !decided)
           result = Pass::exact_result(single.sample(), window_sums, window, a.settings);
-      single.store(result, a.settings);
+      single.store(result);
     };
 #pragma unroll 1
     for (int i = thread; i < singles; i += group_threads)
