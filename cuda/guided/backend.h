@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cuda/guided/guided.h"
+#include "cuda/windows/picture.h"
 
 namespace cudavision::guided {
 
@@ -31,9 +32,8 @@ struct Reach {
   bool is_narrow(const Channel& channel) const noexcept;
 };
 
-struct RowRange {
-  int begin, end;  ///< the row after the last one
-};
+using windows::RowRange;
+
 /// Returns the rows of a channel in which results are needed, at least one. active is nullptr if
 /// all are.
 RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept;

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The guided filter on the CPU, channel by channel, in two passes: one makes a word of each window,
-// and the other adds up the words of windows. In both, each band of rows keeps two sums of every
-// column over the rows of a window; a window's sums are differences of their running sums.
+// and the other sums the words of windows.
 
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/core/parallel.h"
-#include "cuda/core/runningsums.h"
 #include "cuda/guided/backend.h"
 #include "cuda/guided/cpu_rows.h"
 #include "cuda/pixels/samples.h"
@@ -16,110 +13,64 @@
 namespace cudavision::guided {
 namespace {
 
-/// The scratch memory of a band.
-template <class Sum, class Element, class AnyWindow>
-struct WindowMemory {
-  WindowMemory(Scratch& scratch, int width)
-      : zeros(scratch.take<Element>(width)),
-        added(scratch.take<Element>(width)),
-        removed(scratch.take<Element>(width)),
-        windows(scratch.take<AnyWindow>(width + 1)) {
-    for (int i = 0; i < 2; ++i) {
-      columns[i] = scratch.take<Sum>(width);
-      running[i] = scratch.take<Sum>(width + 1);
-    }
+/// The windows of a band, and their constants.
+template <class Element, class Sum, class AnyWindow>
+class GuidedRows {
+  using Rows = windows::WindowRows<Element, Sum, Sum>;
+
+ public:
+  GuidedRows(Scratch& scratch, int width)
+      : rows_(scratch, width, true), windows_(scratch.take<AnyWindow>(width + 1)) {}
+
+  const Rows& rows() const { return rows_; }
+
+  /// row(y, buffer) returns the elements of a row, and write(y, begin, end, ends, window) takes the
+  /// windows of equal area of samples begin to end − 1 of a row.
+  template <class Row, class Write>
+  void run(const RowRange& range, const Channel& channel, const Reach& reach, const Scale& scale,
+           const Row& row, const Write& write) const {
+    const int width = channel.width;
+    int measured = 0;  // the rows of the windows whose constants are known
+    rows_.run(
+        range.begin, range.end, channel.height, reach.x, reach.y, row,
+        [&](int y, int rows, const typename Rows::Ends& ends) {
+          if (measured != rows)
+            for (int w = std::min(reach.x + 1, width); w <= std::min(2 * reach.x + 1, width); ++w)
+              windows_[w] = AnyWindow(static_cast<std::uint32_t>(w) * rows, scale);
+          measured = rows;
+          const auto write_from = [&](int begin, int end) {
+            const int columns = std::min(begin + reach.x + 1, width) - std::max(begin - reach.x, 0);
+            write(y, begin, end, ends.from(begin), windows_[columns]);
+          };
+          const int whole_begin = std::min(reach.x, width);
+          const int whole_end = std::max(width - reach.x, whole_begin);
+          for (int x = 0; x < whole_begin; ++x)
+            write_from(x, x + 1);
+          if (whole_begin < whole_end)
+            write_from(whole_begin, whole_end);
+          for (int x = whole_end; x < width; ++x)
+            write_from(x, x + 1);
+        });
   }
 
-  Element *zeros, *added, *removed;  ///< elements that windows gain and lose
-  AnyWindow* windows;                ///< the constants of windows, by their widths
-  Sum *columns[2], *running[2];
+ private:
+  Rows rows_;
+  AnyWindow* windows_;  // by their widths
 };
 
 struct LargestWindow {
   std::uint8_t bytes[64];
 };
-
-/// Moves windows down through the rows of a band.
-template <class Sum, class Element, class AnyWindow>
-class WindowRows {
-  static_assert(sizeof(AnyWindow) <= sizeof(LargestWindow));
-  using Memory = WindowMemory<Sum, Element, AnyWindow>;
-
- public:
-  WindowRows(const Memory& memory, const Channel& channel, const Reach& reach, const Scale& scale)
-      : memory_(memory),
-        width_(channel.width),
-        height_(channel.height),
-        reach_(reach),
-        scale_(scale) {}
-
-  /// row(y, buffer) returns the elements of a row, and write(y, begin, end, ends, window) takes the
-  /// sums of the windows of equal area of samples begin to end − 1 of a row.
-  template <class Row, class Write>
-  void run(int begin, int end, const Row& row, const Write& write) const {
-    Sum *const first = memory_.columns[0], *const second = memory_.columns[1];
-    std::fill_n(memory_.zeros, width_, Element{0});
-    std::fill_n(first, width_, Sum{0});
-    std::fill_n(second, width_, Sum{0});
-    // The columns hold the sums of rows top to bottom − 1.
-    int top = std::max(begin - reach_.y, 0), bottom = top;
-    int measured = 0;  // the rows of the windows whose constants are known
-    for (int y = begin; y < end; ++y) {
-      const int from = std::max(y - reach_.y, 0), to = std::min(y + reach_.y + 1, height_);
-      while (top < from || bottom < to) {
-        const Element* const added = bottom < to ? row(bottom++, memory_.added) : memory_.zeros;
-        const Element* const removed = top < from ? row(top++, memory_.removed) : memory_.zeros;
-        slide(added, removed, width_, first, second);
-      }
-      if (measured != to - from) {
-        measured = to - from;
-        for (int w = min_window_width(); w <= max_window_width(); ++w)
-          memory_.windows[w] = AnyWindow(static_cast<std::uint32_t>(w) * (to - from), scale_);
-      }
-      add_up(first, width_, memory_.running[0]);
-      add_up(second, width_, memory_.running[1]);
-      write_row(y, write);
-    }
-  }
-
- private:
-  int min_window_width() const { return std::min(reach_.x + 1, width_); }
-  int max_window_width() const { return std::min(2 * reach_.x + 1, width_); }
-
-  template <class Write>
-  void write_row(int y, const Write& write) const {
-    const auto write_from = [&](int begin, int end) {
-      const int left = std::max(begin - reach_.x, 0);
-      const int right = std::min(begin + reach_.x + 1, width_);
-      const Sum *const first = memory_.running[0], *const second = memory_.running[1];
-      write(y, begin, end,
-            WindowEnds<Sum>{first + left, first + right, second + left, second + right},
-            memory_.windows[right - left]);
-    };
-    const int whole_begin = std::min(reach_.x, width_);
-    const int whole_end = std::max(width_ - reach_.x, whole_begin);
-    for (int x = 0; x < whole_begin; ++x)
-      write_from(x, x + 1);
-    if (whole_begin < whole_end)
-      write_from(whole_begin, whole_end);
-    for (int x = whole_end; x < width_; ++x)
-      write_from(x, x + 1);
-  }
-
-  const Memory& memory_;
-  int width_, height_;
-  Reach reach_;
-  Scale scale_;
-};
+static_assert(sizeof(LineWindow<true, std::uint64_t>) <= sizeof(LargestWindow));
 
 class GuidedCpu final : public Guided::Backend {
  public:
   GuidedCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
         frame_(layout),
-        bands_(device, layout.height,
-               scratch_bytes<WindowMemory<std::uint64_t, std::uint32_t, LargestWindow>>(
-                   layout.width)) {
+        bands_(
+            device, layout.height,
+            scratch_bytes<GuidedRows<std::uint32_t, std::uint64_t, LargestWindow>>(layout.width)) {
     std::size_t max_samples = 1;
     for (int c = 0; c < frame_.channel_count; ++c) {
       const Channel& channel = frame_.channels[c];
@@ -173,35 +124,35 @@ class GuidedCpu final : public Guided::Backend {
     const Samples samples(layout_, channel);
     const auto samples_of = [&](int y, Sample* buffer) { return samples.row(in, y, buffer); };
     const RowRange windows = rows_with_windows(channel, reach.y, rows);
+    const auto share_of = [](const Band& band, const RowRange& all) -> RowRange {
+      const Band share = band.of(all.end - all.begin);
+      return {all.begin + share.begin, all.begin + share.end};
+    };
     bands_.for_each([&](Band& band) {
       using Window = LineWindow<kNarrow, Sum>;
-      const WindowMemory<Sum, Sample, Window> memory(band.scratch, channel.width);
-      const Band share = band.of(windows.end - windows.begin);
-      WindowRows<Sum, Sample, Window>(memory, channel, reach, scale_)
-          .run(windows.begin + share.begin, windows.begin + share.end, samples_of,
-               [&](int y, int from, int to, const WindowEnds<Sum>& sums, const Window& window) {
-                 write_words(to - from, sums, window, words_of(y) + from);
+      GuidedRows<Sample, Sum, Window>(band.scratch, channel.width)
+          .run(share_of(band, windows), channel, reach, scale_, samples_of,
+               [&](int y, int from, int to, const auto& ends, const Window& window) {
+                 write_words(to - from, ends, window, words_of(y) + from);
                });
     });
     bands_.for_each([&](Band& band) {
       using Window = LevelWindow<kNarrow>;
-      const WindowMemory<WordSum, std::uint32_t, Window> memory(band.scratch, channel.width);
-      const Band share = band.of(rows.end - rows.begin);
+      const GuidedRows<std::uint32_t, WordSum, Window> lines(band.scratch, channel.width);
       // Words are read in place, which leaves the buffers to the samples.
-      auto* const values = reinterpret_cast<Sample*>(memory.added);
-      auto* const levels = reinterpret_cast<Sample*>(memory.removed);
+      auto* const values = reinterpret_cast<Sample*>(lines.rows().added());
+      auto* const levels = reinterpret_cast<Sample*>(lines.rows().removed());
       const Sample* row = nullptr;
-      WindowRows<WordSum, std::uint32_t, Window>(memory, channel, reach, scale_)
-          .run(
-              rows.begin + share.begin, rows.begin + share.end,
-              [&](int y, std::uint32_t*) { return words_of(y); },
-              [&](int y, int from, int to, const WindowEnds<WordSum>& sums, const Window& window) {
-                if (from == 0)
-                  row = samples_of(y, values);
-                write_levels(to - from, sums, window, bits, row + from, levels + from);
-                if (to == channel.width)
-                  store(channel, levels, out.planes[channel.plane].row(y));
-              });
+      lines.run(
+          share_of(band, rows), channel, reach, scale_,
+          [&](int y, std::uint32_t*) { return words_of(y); },
+          [&](int y, int from, int to, const auto& ends, const Window& window) {
+            if (from == 0)
+              row = samples_of(y, values);
+            write_levels(to - from, ends, window, bits, row + from, levels + from);
+            if (to == channel.width)
+              store(channel, levels, out.planes[channel.plane].row(y));
+          });
     });
   }
 

@@ -31,15 +31,6 @@ inline bool is_narrow(std::uint64_t pixels, int bits) {
   return pixels * ((1u << bits) + 3u) < std::uint64_t{1} << 32;
 }
 
-/// Returns n for 2^(n − 1) ≤ number < 2^n.
-CUDAVISION_HOST_DEVICE inline int bits_of(std::uint32_t number) {
-#ifdef __CUDA_ARCH__
-  return 32 - __clz(static_cast<int>(number));
-#else
-  return number == 0 ? 0 : 32 - __builtin_clz(number);
-#endif
-}
-
 /// Returns (2S + N) div 2N. inverse is 1/N, within a few units in the last place.
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum sum,
@@ -223,67 +214,6 @@ struct SauvolaEstimate {
     // mean is the black level, all are 0. A threshold that is not a number decides nothing.
     decided &= std::fabs(result) >= std::fabs(std::fma(mean, factor, mean)) * 0x1p-17f;
     return result;
-  }
-};
-
-/// How MeanDivision represents sums and quotients.
-struct MeanScale {
-  int scale = 0;       ///< Sums and areas are multiplied by 2^scale.
-  int position = 0;    ///< of the quotient's lowest bit in a word
-  bool exact = false;  ///< whether MeanDivision is exact for all areas
-
-  MeanScale() = default;
-  /// Means of 8 bits have position 16, so that they are bytes of their own.
-  MeanScale(int bits, std::uint64_t min_area, std::uint64_t max_area, int max_scale) {
-    const std::uint64_t largest = (1u << bits) - 1;
-    if (max_area >> 22 != 0)
-      return;
-    if (bits == 8) {
-      position = 16;
-      while (scale < max_scale && min_area << scale <= std::uint64_t{1} << position)
-        ++scale;
-    } else {
-      while (position < 16 && min_area >> (position + 1) > 1)
-        ++position;
-    }
-    const std::uint64_t limit = std::uint64_t{1} << (32 + position);
-    exact = min_area << scale > std::uint64_t{1} << position &&
-            (largest * max_area << scale) >> 32 == 0 &&
-            (largest * max_area * max_area << scale) < limit - limit / 256;
-    if (!exact)
-      scale = 0;
-  }
-};
-
-/// Divides by the area of a window: (2S + N) div 2N = (S·factor + offset) div 2^(32 + position),
-/// where S and N are multiplied by 2^scale. Let F = 2^(32 + position), and factor = (F − rest) / N
-/// with |rest| ≤ N/2, or very little more. As S/N ≤ `largest`, the sum errs by no more than
-/// largest·|rest|, and never downwards, because the offset makes up for a positive rest. The true
-/// quotient is a multiple of 2^scale / 2N before it is rounded down, so the error does not count if
-/// it is less than that part of F, which is so for largest·N² < 2^scale·F.
-struct MeanDivision {
-  std::uint32_t factor = 0;
-  std::uint64_t offset = 0;
-
-  MeanDivision() = default;
-  /// inverse is 1/area, within a few units in the last place. The area is multiplied by 2^scale.
-  CUDAVISION_HOST_DEVICE MeanDivision(std::uint32_t area, float inverse, int position,
-                                      std::uint32_t largest) {
-    const std::uint64_t power = std::uint64_t{1} << (32 + position);
-    factor = static_cast<std::uint32_t>(static_cast<float>(power) * inverse);
-    // The rest of power has less than 31 bits.
-    auto rest = static_cast<std::int32_t>(0 - factor * area);
-    const auto step =
-        static_cast<std::int32_t>(std::floor(static_cast<float>(rest) * inverse + 0.5f));
-    factor += static_cast<std::uint32_t>(step);
-    rest -= step * static_cast<std::int32_t>(area);
-    offset = power / 2 + (rest > 0 ? std::uint64_t{largest} * static_cast<std::uint32_t>(rest) : 0);
-  }
-
-  /// Returns a word with the mean at its position. Bits below that are without meaning.
-  CUDAVISION_HOST_DEVICE std::uint32_t mean(std::uint32_t sum) const {
-    const std::uint64_t product = std::uint64_t{sum} * factor + offset;
-    return static_cast<std::uint32_t>(product >> 32);
   }
 };
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend. Each band keeps the sum of every column over the window's rows and updates it
-// from row to row; a window's sum is then the difference of two of their running sums. The CUDA
-// kernels must give the same bytes.
+// The CPU backend. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "cuda/core/runningsums.h"
 #include "cuda/localstatistics/backend.h"
 #include "cuda/localstatistics/cpu_rows.h"
 #include "cuda/pixels/samples.h"
@@ -18,36 +15,19 @@ namespace {
 
 using Output = Parameters::Output;
 
-/// Sums up a row's columns. The running sums go on for `reach` columns beyond both ends of the row,
-/// as if these columns were 0, so that windows at the edges are like all others. Returns the first,
-/// which is the sum of all columns to the left of the window of pixel 0. reach is less than width.
-template <class Column, class Sum>
-const Sum* sum_windows(const Column* columns, int width, int reach, Sum* running) {
-  std::fill_n(running, reach, Sum{0});
-  add_up(columns, width, running + reach);
-  std::fill_n(running + reach + width + 1, reach, running[reach + width]);
-  return running;
-}
-
-/// The scratch memory of a band.
+/// The windows of a band, and their constants.
 template <class Value, class Window>
-struct WindowMemory {
-  WindowMemory(Scratch& scratch, int width, bool squares)
-      : added(scratch.take<Value>(width)),
-        removed(scratch.take<Value>(width)),
-        zeros(scratch.take<Value>(width)),
-        columns(scratch.take<std::uint32_t>(width)),
+struct StatisticsRows {
+  StatisticsRows(Scratch& scratch, int width, bool squares)
+      : windows(scratch, width, squares),
+        values(scratch.take<Value>(width)),
         areas(scratch.take<std::uint32_t>(width)),
-        inverses(scratch.take<typename Window::Real>(width)),
-        sums(scratch.take<typename Window::Sum>(3 * width)),
-        square_columns(scratch.take<std::uint64_t>(squares ? width : 0)),
-        square_sums(scratch.take<std::uint64_t>(squares ? 3 * width : 0)) {}
+        inverses(scratch.take<typename Window::Real>(width)) {}
 
-  Value *added, *removed, *zeros;
-  std::uint32_t *columns, *areas;
+  windows::WindowRows<Value, typename Window::Sum, std::uint64_t> windows;
+  Value* values;
+  std::uint32_t* areas;
   typename Window::Real* inverses;
-  typename Window::Sum* sums;
-  std::uint64_t *square_columns, *square_sums;
 };
 
 constexpr bool reads_values(Output output) {
@@ -102,17 +82,17 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
         output_bits_(output_bits),
         bands_(device, size.height,
                narrow(size.height, size.width)
-                   ? scratch_bytes<WindowMemory<Value, NarrowWindow>>(size.width, squares)
-                   : scratch_bytes<WindowMemory<Value, WideWindow>>(size.width, squares)) {}
+                   ? scratch_bytes<StatisticsRows<Value, NarrowWindow>>(size.width, squares)
+                   : scratch_bytes<StatisticsRows<Value, WideWindow>>(size.width, squares)) {}
 
   void set(const Parameters& parameters) override {
     parameters_ = parameters;
-    reach_ = std::min(parameters.radius, size_.width - 1);
+    radius_x_ = std::min(parameters.radius, size_.width - 1);
   }
 
   void run(const SamplePlane& in, View<std::uint8_t> out) override {
     if (narrow(std::min(size_.height, 2 * parameters_.radius + 1),
-               std::min(size_.width, 2 * reach_ + 1)))
+               std::min(size_.width, 2 * radius_x_ + 1)))
       run_with<NarrowWindow>(in, out);
     else
       run_with<WideWindow>(in, out);
@@ -131,59 +111,30 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
     const bool squares = needs_squares(parameters_.output);
     const int width = size_.width;
     bands_.for_each([&](Band& band) {
-      const WindowMemory<Value, Window> memory(band.scratch, width, squares);
-      std::fill_n(memory.zeros, width, Value{0});
-      std::fill_n(memory.columns, width, 0u);
-      if (squares)
-        std::fill_n(memory.square_columns, width, std::uint64_t{0});
-      // The columns hold the sums of rows begin to end − 1.
-      int begin = std::max(band.begin - parameters_.radius, 0);
-      int end = begin;
+      const StatisticsRows<Value, Window> memory(band.scratch, width, squares);
       int measured = 0;  // the rows of the windows that were measured last
-      for (int y = band.begin; y < band.end; ++y) {
-        const int first = std::max(y - parameters_.radius, 0);
-        const int last = std::min(y + parameters_.radius, size_.height - 1);
-        while (begin < first || end <= last) {
-          const Value* const added = end <= last ? rows.row(end++, memory.added) : memory.zeros;
-          const Value* const removed =
-              begin < first ? rows.row(begin++, memory.removed) : memory.zeros;
-          slide_sums(added, removed, width, memory.columns);
-          if (squares)
-            slide_squares(added, removed, width, memory.square_columns);
-        }
-        if (std::exchange(measured, end - begin) != end - begin)
-          measure_windows(width, reach_, static_cast<std::uint32_t>(end - begin), memory.areas,
-                          memory.inverses);
-        write(memory, reads_values(parameters_.output) ? rows.row(y, memory.added) : nullptr,
-              out.row(y));
-      }
+      memory.windows.run(
+          band.begin, band.end, size_.height, radius_x_, parameters_.radius,
+          [&](int y, Value* buffer) { return rows.row(y, buffer); },
+          [&](int y, int window_rows, const auto& ends) {
+            if (std::exchange(measured, window_rows) != window_rows)
+              measure_windows(width, radius_x_, static_cast<std::uint32_t>(window_rows),
+                              memory.areas, memory.inverses);
+            const Value* const values =
+                reads_values(parameters_.output) ? rows.row(y, memory.values) : nullptr;
+            const RowWindows<Window> windows{ends, memory.areas, memory.inverses};
+            if (output_bits_ == 8)
+              write_row<std::uint8_t>(size_, parameters_, values, windows, out.row(y));
+            else
+              write_row<std::uint16_t>(size_, parameters_, values, windows, out.row(y));
+          });
     });
-  }
-
-  template <class Window>
-  void write(const WindowMemory<Value, Window>& memory, const Value* values,
-             std::uint8_t* out) const {
-    const std::ptrdiff_t after = 2 * std::ptrdiff_t{reach_} + 1;
-    RowWindows<Window> windows{};
-    windows.sums_before = sum_windows(memory.columns, size_.width, reach_, memory.sums);
-    windows.sums_after = windows.sums_before + after;
-    windows.areas = memory.areas;
-    windows.inverses = memory.inverses;
-    if (needs_squares(parameters_.output)) {
-      windows.squares_before =
-          sum_windows(memory.square_columns, size_.width, reach_, memory.square_sums);
-      windows.squares_after = windows.squares_before + after;
-    }
-    if (output_bits_ == 8)
-      write_row<std::uint8_t>(size_, parameters_, values, windows, out);
-    else
-      write_row<std::uint16_t>(size_, parameters_, values, windows, out);
   }
 
   PlaneSize size_;
   int output_bits_;
   Parameters parameters_;
-  int reach_ = 0;  // how far windows reach to each side, within the picture
+  int radius_x_ = 0;  // within the picture
   Bands bands_;
 };
 

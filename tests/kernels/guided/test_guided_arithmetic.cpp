@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "cuda/guided/arithmetic.h"
-#include "cuda/guided/bands.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/guided/guided_definition.h"
 
@@ -137,31 +136,6 @@ TEST(GuidedArithmetic, WideWindowsFollowTheDefinition) {
     if (HasFatalFailure())
       return;
   }
-}
-
-TEST(GuidedBands, ShareAllRows) {
-  for (int rows = 1; rows < 150; ++rows)
-    for (int count = 1; count <= rows; ++count)
-      for (const int reach : {0, 1, 8, 1000}) {
-        const Bands bands(rows, count, reach);
-        SCOPED_TRACE(testing::Message() << rows << " rows in " << count << ", reach " << reach);
-        ASSERT_EQ(bands.first(0), 0);
-        ASSERT_EQ(bands.first(count), rows);
-        int fewest = rows, most = 0;  // of the bands between the first and the last one
-        for (int band = 0; band < count; ++band) {
-          const int taken = bands.first(band + 1) - bands.first(band);
-          ASSERT_GT(taken, 0) << band;
-          if (band > 0 && band + 1 < count) {
-            fewest = std::min(fewest, taken);
-            most = std::max(most, taken);
-          }
-        }
-        if (count > 2) {
-          ASSERT_LE(most, fewest + 1);
-          ASSERT_LE(bands.first(1), most);
-          ASSERT_LE(rows - bands.first(count - 1), most);
-        }
-      }
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "cuda/localstatistics/arithmetic.h"
-#include "cuda/localstatistics/windowcolumns.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/common/rounding.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
@@ -63,58 +62,6 @@ float disturbed(float number, Random& random) {
   for (int steps = random.between(0, 4); steps > 0; --steps)
     number = std::nextafter(number, random.one_in(2) ? 0.0f : 2 * number);
   return number;
-}
-
-/// Divides the sums next to those where the quotient changes.
-void expect_means(const MeanScale& mean, std::uint32_t area, std::uint64_t largest,
-                  Random& random) {
-  const std::uint32_t scaled = area << mean.scale;
-  const MeanDivision division(scaled, disturbed(1.0f / static_cast<float>(scaled), random),
-                              mean.position, static_cast<std::uint32_t>(largest));
-  for (int i = 0; i < 12; ++i) {
-    const std::uint64_t level = i < 2 ? i : i < 4 ? largest - i + 2 : random.next() % largest;
-    // The quotient changes at the smallest sum that gives it.
-    const std::uint64_t sum =
-        std::min(level * area - (level == 0 ? 0 : area / 2) + (i >= 4 && i % 2 ? area - 1 : 0),
-                 largest * area);
-    for (const std::uint64_t near :
-         {sum, sum == 0 ? 0 : sum - 1, std::min(sum + 1, largest * area)}) {
-      const std::uint32_t word = division.mean(static_cast<std::uint32_t>(near << mean.scale));
-      ASSERT_EQ(word >> mean.position, (2 * near + area) / (2 * area)) << near << " / " << area;
-    }
-  }
-}
-
-TEST(LocalStatisticsArithmetic, DividesByMultiplication) {
-  Random random(43);
-  for (const int bits : {8, 9, 10, 12, 16}) {
-    const std::uint64_t largest = (1u << bits) - 1;
-    const int max_scale = bits == 8 ? 7 : 0;
-    int exact = 0;
-    for (std::uint64_t radius = 0; radius <= 600; radius += radius < 60 ? 1 : 13) {
-      const std::uint64_t side = 2 * radius + 1;
-      for (const std::uint64_t height : {std::uint64_t{1}, radius + 1, side}) {
-        const std::uint64_t rows = std::min(height, radius + 1);
-        const MeanScale mean(bits, rows * side, height * side, max_scale);
-        if (!mean.exact) {
-          ASSERT_EQ(mean.scale, 0);
-          continue;
-        }
-        ++exact;
-        for (std::uint64_t area = rows * side; area <= height * side; area += side)
-          expect_means(mean, static_cast<std::uint32_t>(area), largest, random);
-        if (testing::Test::HasFatalFailure())
-          FAIL() << bits << " bits, radius " << radius;
-      }
-    }
-    EXPECT_GT(exact, bits == 8 ? 100 : 50) << bits << " bits";
-  }
-  // Windows of bytes that the kernels divide so, if the picture is high enough.
-  for (const std::uint64_t radius : {16, 50, 128, 500, 511})
-    EXPECT_TRUE(MeanScale(8, (radius + 1) * (2 * radius + 1), (2 * radius + 1) * (2 * radius + 1),
-                          QuadWeights::max_scale)
-                    .exact)
-        << radius;
 }
 
 TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {

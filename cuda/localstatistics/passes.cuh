@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: what windows_kernel makes of the sums of windows for each output.
+
+#include <type_traits>
+
+#include "cuda/localstatistics/arithmetic.h"
+#include "cuda/localstatistics/backend.h"
+#include "cuda/windows/reciprocal.h"
+#include "cuda/windows/samples.cuh"
+#include "cuda/windows/sums.cuh"
+
+namespace cudavision::localstatistics {
+
+using Output = Parameters::Output;
+
+struct Settings {
+  Bradley bradley;
+  SauvolaEstimate sauvola;
+  double k, range;
+  std::uint32_t low;    // the black level of thresholds
+  float low_offset;     // 2^23 more
+  std::uint32_t white;  // of thresholds: all bits, or none, and black is the opposite
+};
+
+using Arguments = windows::Arguments<Settings, 1>;
+
+/// Returns a root within a few units in the last place.
+__device__ inline float fast_root(float square) {
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square));
+  return root;
+}
+
+template <Output kOutput, class Value, class AnySum, class AnyWindow>
+struct StatisticsPass {
+  using Arguments = localstatistics::Arguments;
+  using Element = Value;
+  using Sum = AnySum;
+  static constexpr bool kSquared = needs_squares(kOutput);
+  using AnySums = windows::Sums<Sum, kSquared ? 2 : 1>;
+  static constexpr int kColumns = !kSquared && sizeof(Value) == 1 ? 16 : 8;
+  static constexpr int kBlocks = 2;
+  static constexpr int kWarpBlocks = sizeof(Sum) == 8 ? 2 : kOutput == Output::mean ? 6 : 4;
+  static constexpr bool kGap = true, kWindowTable = false;
+
+  static constexpr bool kBytes = sizeof(Value) == 1;
+  static constexpr bool kNarrow = std::is_same_v<AnyWindow, NarrowWindow>;
+  static constexpr bool kThreshold = kOutput == Output::bradley || kOutput == Output::sauvola;
+  using Place = windows::Place<Value, kThreshold>;
+  using Single = windows::Single<Value, kThreshold>;
+  static constexpr bool kEstimates =
+      kNarrow && (kOutput == Output::sauvola || (kBytes && kOutput == Output::stddev));
+
+  /// The area of windows, and what follows from it for each of them.
+  struct Window {
+    std::uint32_t area = 0;
+    typename AnyWindow::Real inverse = 0;
+    std::uint32_t black_sum = 0;       // of windows at the black level
+    std::uint64_t bradley_offset = 0;  // of Bradley::narrow_threshold()
+    windows::Reciprocal division;      // of means
+  };
+  static __device__ Window window_of(std::uint32_t area, const Settings& settings) {
+    Window window;
+    window.area = area;
+    if constexpr (kNarrow && kOutput == Output::bradley)
+      window.bradley_offset = settings.bradley.narrow_offset(area);
+    else if constexpr (kNarrow && kOutput == Output::mean)
+      window.division = windows::Reciprocal(area, 0);
+    else if constexpr (kNarrow)
+      window.inverse = windows::estimated_inverse(static_cast<float>(area));
+    else if constexpr (kOutput != Output::bradley)
+      window.inverse = 1.0 / area;
+    if constexpr (kNarrow && kOutput == Output::sauvola)
+      window.black_sum = area * settings.low;
+    return window;
+  }
+
+  static __device__ std::uint32_t result(std::uint32_t pixel, const AnySums& sums,
+                                         const Window& window, const Settings& settings,
+                                         bool& decided) {
+    const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
+    if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
+      // Neither number exceeds 255·N, which is less than 2^31.
+      return black_or_white(
+          pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset),
+          settings);
+    } else if constexpr (kNarrow && kOutput == Output::sauvola) {
+      // A pixel in the low bits of 2^23 is a float without a conversion, which is slow.
+      const float level = __uint_as_float(0x4b000000u | pixel) - settings.low_offset;
+      const float stddev = root_of_variance(sums, window.area) * window.inverse;
+      return black_or_white(__float_as_uint(settings.sauvola.difference(
+                                level, sum, window.black_sum, window.inverse, stddev, decided)),
+                            settings);
+    } else if constexpr (kEstimates) {
+      const std::uint32_t bits = __float_as_uint(
+          __fmaf_rn(root_of_variance(sums, window.area), window.inverse, stddev_offset));
+      decided &= stddev_is_decided(bits);
+      return bits >> 16 & 0xff;
+    } else {
+      return exact_result(pixel, sums, window, settings);
+    }
+  }
+
+  static __device__ std::uint32_t exact_result(std::uint32_t pixel, const AnySums& sums,
+                                               const Window& window, const Settings& settings) {
+    const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
+    const std::uint32_t area = window.area;
+    if constexpr (kNarrow && kOutput == Output::mean) {
+      return window.division.divide(sum + area / 2);
+    } else if constexpr (kOutput == Output::mean) {
+      return rounded_mean<AnyWindow>(sum, area, window.inverse);
+    } else if constexpr (kOutput == Output::bradley) {
+      bool black;
+      if constexpr (kNarrow)
+        black = pixel * area < settings.bradley.narrow_threshold(sum, window.bradley_offset);
+      else
+        black = settings.bradley.is_black<WideWindow>(pixel, sum, area);
+      return black ? ~settings.white : settings.white;
+    } else {
+      const auto variance = scaled_variance<AnyWindow>(sums.of[1], sum, area);
+      if constexpr (kOutput == Output::stddev)
+        return rounded_stddev<AnyWindow>(variance, area, window.inverse);
+      else
+        return is_black_by_sauvola(pixel, sum, variance, area, settings.k, settings.range,
+                                   settings.low)
+                   ? ~settings.white
+                   : settings.white;
+    }
+  }
+
+ private:
+  /// Returns the result for a number whose sign bit tells whether the pixel is black.
+  static __device__ std::uint32_t black_or_white(std::uint32_t number, const Settings& settings) {
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31) ^ settings.white;
+  }
+
+  /// Returns √V within a few units in the last place.
+  static __device__ float root_of_variance(const AnySums& sums, std::uint32_t area) {
+    std::uint64_t variance;
+    if constexpr (sizeof(Sum) == 4)
+      variance = small_scaled_variance(sums.of[1], sums.of[0], area);
+    else
+      variance =
+          scaled_variance<NarrowWindow>(sums.of[1], static_cast<std::uint32_t>(sums.of[0]), area);
+    return fast_root(__fmaf_rn(static_cast<float>(static_cast<std::uint32_t>(variance >> 32)),
+                               4294967296.0f,
+                               static_cast<float>(static_cast<std::uint32_t>(variance))));
+  }
+};
+
+}  // namespace cudavision::localstatistics

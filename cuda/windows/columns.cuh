@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: tables of the sums of columns over groups of rows, which spare windows of large
+// radii the rows of the first window of each band. A warp of column_sums_kernel sums a group of
+// rows in 128 neighbouring columns; the block then adds up the groups of its warps from top to
+// bottom. Blocks do not wait for the blocks above them: readers of the table add their last rows.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
+#include "cuda/windows/sums.cuh"
+
+namespace cudavision::windows {
+
+constexpr int table_warps = 16;  // of a block, each of which sums a group
+constexpr int table_columns_of_lane = 4;
+constexpr int table_columns_of_block = 32 * table_columns_of_lane;
+
+/// The sums of neighbouring columns as they lie in the table.
+template <class AnySums, int kColumns>
+struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) TableColumns {
+  AnySums sums[kColumns];
+};
+
+/// Row g of the table has the sums of one block's groups down to group g − 1; row 0 has zeros.
+template <class AnySums, int kColumns>
+__device__ const TableColumns<AnySums, kColumns>& table_columns(const Picture& picture, int row,
+                                                                int column) {
+  return *reinterpret_cast<const TableColumns<AnySums, kColumns>*>(
+      static_cast<const AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row +
+      column);
+}
+
+/// Adds the sums of the first `groups` groups of a band's first window.
+template <class AnySums, int kColumns>
+__device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture& picture, int band,
+                           int groups, int column) {
+  const int top = picture.groups.before(band), bottom = picture.groups.before(band + groups);
+  const auto above = table_columns<AnySums, kColumns>(picture, top, column);
+  const auto below = table_columns<AnySums, kColumns>(picture, bottom, column);
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i)
+    columns.sums[i] += below.sums[i] - above.sums[i];
+    // The last rows of the blocks in between.
+#pragma unroll 2
+  for (int row = round_up(max(top, 1), table_warps); row < bottom; row += table_warps) {
+    const auto sums = table_columns<AnySums, kColumns>(picture, row, column);
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i)
+      columns.sums[i] += sums.sums[i];
+  }
+}
+
+/// Threads of windows_kernel have kColumns columns.
+template <class Arguments, class Element, class AnySums, int kColumns>
+__global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 2)
+    column_sums_kernel(const __grid_constant__ Arguments a) {
+  using Columns = ColumnSums<AnySums, table_columns_of_lane>;
+  __shared__ Columns sums_of_warps[table_warps][32];
+  launch_dependents();
+  grid_dependency_wait();
+
+  // Blocks are numbered through all pictures.
+  int block = static_cast<int>(blockIdx.x), number = 0, across = 0;
+  for (;; ++number) {
+    const Picture& one = a.pictures[number];
+    across = divide_up(one.width, table_columns_of_block);
+    const int blocks = across * divide_up(one.groups.count, table_warps);
+    if (block < blocks)
+      break;
+    block -= blocks;
+  }
+  const Picture& picture = a.pictures[number];
+  const RowGroups& groups = picture.groups;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int column = (block % across * 32 + lane) * table_columns_of_lane;
+  const int group = block / across * table_warps + warp;
+  const bool inside = column < round_up(picture.width, kColumns);
+  const Element* const elements =
+      reinterpret_cast<const Element*>(picture.elements) + place_of<Element>(picture, column);
+
+  Columns sums{};
+  const int top = groups.top + (groups.first + group) * groups.band_rows;
+  constexpr int kBatch = sizeof(Element) == 1 ? 20 : 8;  // rows in flight
+  add_rows<kBatch>(sums, picture, elements, inside, max(top, 0),
+                   min(top + groups.band_rows, picture.height));
+  sums_of_warps[warp][lane] = sums;
+  __syncthreads();
+#pragma unroll 4
+  for (int w = 0; w < warp; ++w)
+    sums += sums_of_warps[w][lane];
+  const auto store = [&](int row, const Columns& from) {
+    TableColumns<AnySums, table_columns_of_lane> to;
+#pragma unroll
+    for (int i = 0; i < table_columns_of_lane; ++i)
+      to.sums[i] = from.sums[i];
+    *reinterpret_cast<TableColumns<AnySums, table_columns_of_lane>*>(
+        static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column) =
+        to;
+  };
+  if (inside && group == 0)
+    store(0, Columns{});
+  if (inside && group < groups.count)
+    store(group + 1, sums);
+}
+
+}  // namespace cudavision::windows

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: the samples that results depend on, and the places of results.
+
+#include <type_traits>
+
+#include "cuda/windows/picture.h"
+
+namespace cudavision::windows {
+
+/// Four neighbouring samples.
+template <class Sample>
+struct Samples {
+  std::uint32_t words[sizeof(Sample)];
+
+  __device__ std::uint32_t at(int i) const {
+    if constexpr (sizeof(Sample) == 1)
+      return __byte_perm(words[0], 0, 0x4440 | i);
+    else
+      return __byte_perm(words[i / 2], 0, i % 2 == 0 ? 0x4410 : 0x4432);
+  }
+  /// Makes words that no longer depend on the loads that they come from.
+  __device__ void settle(int lane) {
+    for (std::uint32_t& word : words)
+      word = __shfl_sync(~0u, word, lane);
+  }
+};
+
+/// For results that do not depend on the samples themselves.
+struct NoSamples {
+  __device__ std::uint32_t at(int) const { return 0; }
+  __device__ void settle(int) {}
+};
+
+/// The place of a result of one or two bytes, and of its sample.
+template <class Sample, bool kReadsSamples>
+class Single {
+ public:
+  __device__ Single(const Picture& picture, int x, int y)
+      : picture_(picture),
+        row_(picture.values + static_cast<std::int64_t>(picture.values_pitch) * y +
+             x * static_cast<int>(sizeof(Sample))),
+        out_(picture.out + static_cast<std::int64_t>(picture.out_pitch) * y +
+             static_cast<std::int64_t>(picture.out_step) * x) {}
+
+  __device__ std::uint32_t sample() const {
+    return kReadsSamples ? *reinterpret_cast<const Sample*>(row_) : 0;
+  }
+  /// Results need not be aligned.
+  __device__ void store(std::uint32_t result) const {
+    store_at(out_, result << picture_.out_shift);
+  }
+
+ protected:
+  __device__ void store_at(std::uint8_t* to, std::uint32_t word) const {
+    to[0] = static_cast<std::uint8_t>(word);
+    if (picture_.out_bytes == 2)
+      to[1] = static_cast<std::uint8_t>(word >> 8);
+  }
+
+  const Picture& picture_;
+  const std::uint8_t* row_;
+  std::uint8_t* out_;
+};
+
+/// The place of four neighbouring results, which moves down row by row.
+template <class Sample, bool kReadsSamples>
+class Place : public Single<Sample, kReadsSamples> {
+ public:
+  using Samples = std::conditional_t<kReadsSamples, windows::Samples<Sample>, NoSamples>;
+  struct Quad {
+    std::uint32_t words[2];
+  };
+
+  using Single<Sample, kReadsSamples>::Single;
+  __device__ void next_row() {
+    this->row_ += this->picture_.values_pitch;
+    this->out_ += this->picture_.out_pitch;
+  }
+
+  __device__ Samples samples(int rows_below, int distance) const {
+    if constexpr (!kReadsSamples) {
+      return {};
+    } else {
+      const std::uint8_t* const from = this->row_ + this->picture_.values_pitch * rows_below +
+                                       distance * static_cast<int>(sizeof(Sample));
+      if constexpr (sizeof(Sample) == 1) {
+        return {{*reinterpret_cast<const std::uint32_t*>(from)}};
+      } else {
+        const uint2 words = *reinterpret_cast<const uint2*>(from);
+        return {{words.x, words.y}};
+      }
+    }
+  }
+
+  /// Returns four results as they are stored: as bytes of the first word, or as halves of both.
+  __device__ Quad quad_of(const std::uint32_t (&results)[4]) const {
+    const std::uint32_t halves[2] = {__byte_perm(results[0], results[1], 0x5410),
+                                     __byte_perm(results[2], results[3], 0x5410)};
+    if (this->picture_.out_bytes == 1)
+      return {{__byte_perm(halves[0], halves[1], 0x6420), 0}};
+    return {{halves[0] << this->picture_.out_shift, halves[1] << this->picture_.out_shift}};
+  }
+  __device__ void store(int distance, const Quad& quad) const {
+    const int step = this->picture_.out_step, bytes = this->picture_.out_bytes;
+    if (!this->picture_.packed) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        this->store_at(this->out_ + static_cast<std::int64_t>(step) * (distance + i),
+                       bytes == 1 ? quad.words[0] >> (8 * i) : quad.words[i / 2] >> (16 * (i % 2)));
+    } else if (bytes == 1) {
+      __stcs(reinterpret_cast<std::uint32_t*>(this->out_ + distance), quad.words[0]);
+    } else {
+      __stcs(reinterpret_cast<uint2*>(this->out_ + 2 * distance),
+             make_uint2(quad.words[0], quad.words[1]));
+    }
+  }
+};
+
+}  // namespace cudavision::windows
