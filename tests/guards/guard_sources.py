@@ -12,6 +12,7 @@ ELEMENT = ("gst/base/", "gst/flight/", "gst/memory/", "gst/core/", "cuda/")
 # operation or an element.
 ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/core/",),
            "cuda/regions": ("cuda/core/", "cuda/pixels/"),
+           "cuda/guided": (*OPERATION, "cuda/windows/"), "cuda/localstatistics": (*OPERATION, "cuda/windows/"),
            "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/", "cuda/scenecut/"),
            "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/", "cuda/scenecut/"),
            "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/", "cuda/scenecut/"),
