@@ -14,6 +14,7 @@ namespace cudavision::test {
 namespace {
 
 using namespace guided;
+using windows::Reciprocal;
 
 TEST(GuidedArithmetic, SharesAreRoundedUp) {
   Random random(1);
