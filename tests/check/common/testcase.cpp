@@ -45,6 +45,13 @@ bool next_is_in_shard() {
   return number++ % shards == shard;
 }
 
+/// True for tests whose names contain a match of CUDAVISION_TEST_FILTER, or if it is not set.
+bool is_wanted(const char* name) {
+  const char* filter = g_getenv("CUDAVISION_TEST_FILTER");
+  return filter == nullptr ||
+         g_regex_match_simple(filter, name, GRegexCompileFlags{}, GRegexMatchFlags{});
+}
+
 void add_to(TCase* tcase, const Test& test, const Options& options, const std::string& element) {
   if (options.skip_reason.empty()) {
     for (int index = options.first; index < options.end; ++index)
@@ -143,6 +150,8 @@ int main(int argc, char** argv) {
     tcase_add_checked_fixture(by_element.back(), fixture_for_element(i), nullptr);
   }
   for (const Test& test : all_tests()) {
+    if (!is_wanted(test.name))
+      continue;
     // The options are made only now, because reasons to skip a test need an initialised GStreamer.
     Options options;
     test.set_options(options);
