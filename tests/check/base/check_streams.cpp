@@ -5,7 +5,6 @@
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudautils.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "gst/memory/cudabufferpool.h"
@@ -47,13 +46,11 @@ using NegotiatorClass = GstElementClass;
 GType negotiator_get_type();
 G_DEFINE_TYPE(Negotiator, negotiator, GST_TYPE_ELEMENT)
 
-void negotiator_finalize(GObject* object) {
-  delete reinterpret_cast<Negotiator*>(object)->slot;
-  G_OBJECT_CLASS(negotiator_parent_class)->finalize(object);
-}
-
 void negotiator_class_init(NegotiatorClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = negotiator_finalize;
+  G_OBJECT_CLASS(klass)->finalize = [](GObject* object) {
+    delete reinterpret_cast<Negotiator*>(object)->slot;
+    G_OBJECT_CLASS(negotiator_parent_class)->finalize(object);
+  };
   klass->parent_class.set_context = [](GstElement* element, GstContext* context) {
     const auto* self = reinterpret_cast<Negotiator*>(element);
     self->slot->offer(element, context, self->device_id);
@@ -87,8 +84,8 @@ class Negotiators {
   CudaContext negotiate(int i, int device_id = -1, int choice = 0) {
     auto* const negotiator = reinterpret_cast<Negotiator*>(elements_[i]);
     negotiator->device_id = device_id;
-    const CudaContext context = negotiator->slot->negotiate(
-        elements_[i], device_id, [=](int devices) { return std::min(choice, devices - 1); });
+    const CudaContext context =
+        negotiator->slot->negotiate(elements_[i], device_id, [=](int) { return choice; });
     fail_unless(static_cast<bool>(context), "there is no CUDA context");
     return context;
   }
@@ -181,13 +178,12 @@ TEST(test_pipelines_share_the_primary_context, .unless(unless_driver())) {
 }
 
 TEST(test_each_device_has_a_primary_context, .unless(unless_fake_driver())) {
-  Negotiators one, other;
+  Negotiators one, other, third;
   const CudaContext context = one.negotiate(0, 1);
   fail_unless_equals_int(context.device_id(), 1);
   fail_unless(!(other.negotiate(0, 0) == context));
   fail_unless(other.negotiate(1, 1) == context);
-  // Any device may be chosen only where the pipeline has no context yet.
-  Negotiators third;
+  // A device is chosen only where the pipeline has no context yet.
   fail_unless_equals_int(third.negotiate(0, -2, 1).device_id(), 1);
   fail_unless(third.negotiate(1, -2, 0) == context, "another context in the same pipeline");
   // A context that was offered for another device does not count.
