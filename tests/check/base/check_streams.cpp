@@ -51,7 +51,7 @@ void negotiator_class_init(NegotiatorClass* klass) {
     delete reinterpret_cast<Negotiator*>(object)->slot;
     G_OBJECT_CLASS(negotiator_parent_class)->finalize(object);
   };
-  klass->parent_class.set_context = [](GstElement* element, GstContext* context) {
+  klass->set_context = [](GstElement* element, GstContext* context) {
     const auto* self = reinterpret_cast<Negotiator*>(element);
     self->slot->offer(element, context, self->device_id);
     GST_ELEMENT_CLASS(negotiator_parent_class)->set_context(element, context);
