@@ -116,7 +116,7 @@ def main():
         print(f"{arguments.films} films, {arguments.per_gpu} at a time on each GPU of {gpus}: {rates[gpus]:.1f} films per minute, "
               f"by GPU {run.on_gpus()}", flush=True)
     print(f"two GPUs make {rates['0,1'] / max(rates['0'], 1e-9):.2f} times as many films per minute as one", flush=True)
-    run = Run(arguments, "killed", "0,1", arguments.films // 2)
+    run = Run(arguments, "killed", "0,1", arguments.films)
     before = kill_a_worker(run, "1", arguments.per_gpu)
     run.end("all films though a worker was killed")
     verdict("the GPU of a killed worker makes further films", "" if run.on_gpus(before).get("1") else f"{run.on_gpus(before)}")
