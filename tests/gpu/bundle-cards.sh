@@ -102,6 +102,6 @@ python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the host and run there: bash run-gpu.sh cards"
 if [[ $archive == yes ]]; then
   # The programs contain the same kernels as the plug-in, hundreds of megabytes apart.
-  tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --x86 --lzma2=preset=6,dict=384MiB >"$folder.tar.xz"
+  tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --x86 --lzma2=preset=2,dict=384MiB >"$folder.tar.xz"
   say "Done: $folder.tar.xz, $(du -sm "$folder.tar.xz" | cut -f1) MB"
 fi
