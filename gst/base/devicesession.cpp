@@ -21,8 +21,9 @@ using Fallbacks = std::set<std::string>;
 enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
 
-constexpr int any_device = -1;
-constexpr Range<int> device_ids{any_device, G_MAXINT};
+// Both take the context that the pipeline already has.
+constexpr int any_device = -1, least_used_device = -2;
+constexpr Range<int> device_ids{least_used_device, G_MAXINT};
 
 GType backend_type() {
   static const GEnumValue values[] = {
@@ -74,8 +75,12 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 
 class DeviceSession::Presence {
  public:
-  Presence(int device_id, GstElement* element) : key_(device_id, pipeline_of(element).get()) {
+  /// On this GPU, or for least_used_device on the one of so many GPUs that has the fewest elements,
+  /// the first if there are several.
+  Presence(GstElement* element, int device_id, int devices = 0) {
+    const void* const pipeline = pipeline_of(element).get();
     const std::lock_guard lock(mutex_);
+    key_ = {device_id == least_used_device ? least_used_of(devices) : device_id, pipeline};
     ++elements_[key_];
   }
   ~Presence() {
@@ -86,6 +91,7 @@ class DeviceSession::Presence {
   Presence(const Presence&) = delete;
   Presence& operator=(const Presence&) = delete;
 
+  int device_id() const { return key_.first; }
   /// Returns the number of pipelines on the same GPU.
   std::size_t pipelines() const {
     const std::lock_guard lock(mutex_);
@@ -95,12 +101,23 @@ class DeviceSession::Presence {
   }
 
  private:
+  static int least_used_of(int devices) {
+    std::map<int, int> counts;
+    for (const auto& [key, count] : elements_)
+      counts[key.first] += count;
+    int least = 0;
+    for (int device = 1; device < devices; ++device)
+      if (counts[device] < counts[least])
+        least = device;
+    return least;
+  }
+
   /// A GPU and a pipeline, which is only compared.
   using Key = std::pair<int, const void*>;
   static inline std::mutex mutex_;  ///< guards what follows
   static inline std::map<Key, int> elements_;
 
-  const Key key_;
+  Key key_;
 };
 
 void DeviceSession::EndPresence::operator()(Presence* presence) const noexcept {
@@ -122,7 +139,9 @@ void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
       klass, first_id + property_cuda_device_id,
       number_spec(
           {"cuda-device-id", "CUDA device ID",
-           "Number of the GPU (-1 = the one that the pipeline already uses, else the first)"},
+           "Number of the GPU (-1 = the one that the pipeline already uses, else the first; -2 = "
+           "the one that the pipeline already uses, else the one with the fewest running elements "
+           "of this process)"},
           device_ids, any_device, flags));
   g_object_class_install_property(
       klass, first_id + property_active_backend,
@@ -275,12 +294,19 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 }
 
 void DeviceSession::start_cuda() {
-  const CudaContext context = slot_.negotiate(element_, chosen_by_.device_id);
-  if (!context)
+  const int wanted = chosen_by_.device_id;
+  const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
+    // Counts from now on, because other elements may choose at the same time.
+    presence_.reset(new Presence(element_, wanted == any_device ? 0 : wanted, devices));
+    return presence_->device_id();
+  });
+  if (!context) {
+    presence_.reset();
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                        "no CUDA context can be created on the GPU: its memory may be full, or "
                        "another process may hold it exclusively (see nvidia-smi); free it, choose "
                        "another GPU with cuda-device-id, or set backend=cpu.");
+  }
   enter_context(context);
   GST_INFO_OBJECT(element_, "using GPU %d", context.device_id());
 }
@@ -297,7 +323,8 @@ void DeviceSession::enter_context(const CudaContext& context) {
       queue->device = make_cuda_device(queue->stream.handle());
     }
     page_locks_ = std::make_unique<PageLocks>(*upload_.device, context);
-    presence_.reset(new Presence(context.device_id(), element_));
+    if (!presence_ || presence_->device_id() != context.device_id())
+      presence_.reset(new Presence(element_, context.device_id()));
     const std::lock_guard lock(mutex_);
     stream_ = compute_.stream;
   } catch (...) {

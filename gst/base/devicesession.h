@@ -112,7 +112,7 @@ class DeviceSession {
   Queue compute_;
   Queue upload_, download_;  ///< only on CUDA
   std::unique_ptr<PageLocks> page_locks_;
-  /// Counts this element on its GPU while it is started there.
+  /// Counts this element on its GPU from the choice of the GPU to stop().
   class Presence;
   struct EndPresence {
     void operator()(Presence* presence) const noexcept;

@@ -155,7 +155,8 @@ CudaContext CudaContextSlot::get() const {
   return context_;
 }
 
-CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
+CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id,
+                                       const std::function<int(int devices)>& choose) {
   // Drop a context that was offered while cuda-device-id named another device.
   if (const CudaContext offered = get();
       offered && device_id >= 0 && offered.device_id() != device_id)
@@ -169,7 +170,9 @@ CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
     gst_element_post_message(
         element, gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
   if (!get()) {
-    const CudaContext primary = primary_context(std::max(device_id, 0));
+    int devices = 0;
+    CuDeviceGetCount(&devices);
+    const CudaContext primary = primary_context(device_id < 0 ? choose(devices) : device_id);
     if (primary && keep(primary))
       gst_element_post_message(
           element, gst_message_new_have_context(GST_OBJECT(element),
@@ -184,7 +187,7 @@ void CudaContextSlot::offer(GstElement* element, GstContext* context, int device
       !load_driver())
     return;
   GstCudaContext* fitting = nullptr;
-  gst_cuda_handle_set_context(element, context, device_id, &fitting);
+  gst_cuda_handle_set_context(element, context, std::max(device_id, -1), &fitting);
   keep(owned(fitting));
 }
 

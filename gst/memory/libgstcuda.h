@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -67,9 +68,12 @@ class CudaContextSlot {
  public:
   /// Returns the context offered so far, else a neighbour's, else the application's, else the
   /// primary context of the device, which it offers to the pipeline; none if the device cannot
-  /// provide one. device_id −1: any device.
-  CudaContext negotiate(GstElement* element, int device_id);
-  /// For an element's set_context(): keeps the context if it fits and there is none yet.
+  /// provide one. A negative device_id allows contexts of any device; choose() then names the
+  /// device of the primary context, of as many as the machine has.
+  CudaContext negotiate(GstElement* element, int device_id,
+                        const std::function<int(int devices)>& choose);
+  /// For an element's set_context(): keeps the context if it fits and there is none yet. A negative
+  /// device_id allows any device.
   void offer(GstElement* element, GstContext* context, int device_id);
   void replace(const CudaContext& context);
   void clear() { replace({}); }

@@ -15,7 +15,7 @@ CudaScope::CudaScope(const CudaContext&) {}
 
 CudaScope::~CudaScope() {}
 
-CudaContext CudaContextSlot::negotiate(GstElement*, int) {
+CudaContext CudaContextSlot::negotiate(GstElement*, int, const std::function<int(int)>&) {
   return {};
 }
 

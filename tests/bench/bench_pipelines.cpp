@@ -231,7 +231,9 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
   // Goes on with the other rows if this one cannot be measured.
   const auto attempt = [&](const PipelineSubject& subject, const std::function<void()>& work) {
     try {
-      if ((is_copy(subject) || subject.memory == FrameMemory::cuda) && !gpu_unusable.empty())
+      if (subject.group == gpus_group && (!gpu_unusable.empty() || count_gpus() < 2))
+        std::cout << subject.name() << ": left out: it needs two GPUs" << std::endl;
+      else if ((is_copy(subject) || subject.memory == FrameMemory::cuda) && !gpu_unusable.empty())
         std::cout << subject.name() << ": not run: " << gpu_unusable << std::endl;
       else
         work();

@@ -10,12 +10,26 @@
 #include <utility>
 
 namespace cudavision::bench {
+namespace {
+
+/// Returns a function of the driver, or nullptr.
+template <class Function>
+Function driver_function(const char* name) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  return driver ? reinterpret_cast<Function>(dlsym(driver, name)) : nullptr;
+}
+
+}  // namespace
+
+int count_gpus() {
+  const auto get_count = driver_function<int (*)(int*)>("cuDeviceGetCount");
+  int count = 0;
+  return get_count && get_count(&count) == 0 ? count : 0;
+}
 
 std::size_t free_device_memory() {
-  using MemGetInfo = int (*)(std::size_t * free, std::size_t * total);
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
   const auto get_info =
-      driver ? reinterpret_cast<MemGetInfo>(dlsym(driver, "cuMemGetInfo_v2")) : nullptr;
+      driver_function<int (*)(std::size_t * free, std::size_t * total)>("cuMemGetInfo_v2");
   std::size_t free = 0, total = 0;
   return get_info && get_info(&free, &total) == 0 ? free : 0;
 }

@@ -10,6 +10,9 @@
 
 namespace cudavision::bench {
 
+/// Returns how many GPUs the driver finds, once it has been used.
+int count_gpus();
+
 /// Returns the bytes of memory that are free on the GPU whose context is current.
 std::size_t free_device_memory();
 

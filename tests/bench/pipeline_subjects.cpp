@@ -49,6 +49,21 @@ Chains in_flight(const std::string& chain, const std::vector<int>& numbers) {
   return chains;
 }
 
+/// Returns the chain with each of these values of cuda-device-id in all of its elements.
+Chains on_gpus(const std::string& element, const std::vector<std::vector<int>>& chains_of_gpus) {
+  Chains chains;
+  for (const std::vector<int>& gpus : chains_of_gpus) {
+    std::string chain;
+    for (const int gpu : gpus)
+      chain += (chain.empty() ? "" : " ! ") + element + " cuda-device-id=" + std::to_string(gpu);
+    chains.push_back(chain);
+  }
+  return chains;
+}
+
+// Pipelines on the first GPU, on the second one, and where there are several, half on each.
+const std::vector<std::vector<int>> either{{0}, {1}}, shared{{0}, {1}, {-2}};
+
 const Entry table[] = {
     {"bus", {copy_to_gpu, copy_from_gpu}, gray_and_nv12, {page_locked}, hd},
     {"histequalize", {"cudahistequalize"}, gray_and_nv12, usual, hd},
@@ -83,6 +98,18 @@ const Entry table[] = {
     {"streams", {blur5}, nv12, {system}, hd, nullptr, 64},
     {"streams", {"identity", blur5}, nv12, {system}, hd, nullptr, 1, 30},
     {"streams", {"identity", blur5, "cudadenoise"}, nv12, {system}, hd, nullptr, 64, 30},
+    // Frames that stay on a GPU, that go to the other one, and that come back as well.
+    {gpus_group,
+     on_gpus(blur5, {{0, 0}, {0, 1}, {0, 0, 0}, {0, 1, 0}}),
+     {"NV12", "P010_10LE", "RGBA"},
+     {cuda},
+     hd},
+    {gpus_group, on_gpus(blur5, either), nv12, {system}, hd, nullptr, 1},
+    {gpus_group, on_gpus(blur5, shared), nv12, {system}, hd, nullptr, 16},
+    {gpus_group, on_gpus(blur5, shared), nv12, {system}, hd, nullptr, 64},
+    {gpus_group, on_gpus("cudadenoise", either), nv12, {system}, hd, nullptr, 1},
+    {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 16},
+    {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 64},
     // GStreamer's own elements. identity shows what it costs to push a frame through no work at
     // all. Each of the others is followed by this project's element for similar work.
     {"gstreamer", {"identity"}, nv12, {system}, hd},

@@ -35,6 +35,9 @@ struct PipelineSubject {
   std::string name() const;
 };
 
+/// The group whose rows need two GPUs.
+constexpr char gpus_group[] = "gpus";
+
 /// The chains of the group "bus", which are copies of as many bytes as a frame has.
 constexpr char copy_to_gpu[] = "copy to the GPU", copy_from_gpu[] = "copy from the GPU";
 

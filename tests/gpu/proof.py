@@ -8,10 +8,10 @@
         bits that the element outputs for each decoded pixel, 12 for NV12
     proof.py hashes NATIVE.json PTX.json OPERATION...
         prints for each of these operations whether the PTX gives the same hashes as the machine code
-    proof.py write BUNDLE RESULTS WORK CARD DRIVER
+    proof.py write BUNDLE RESULTS WORK CARD DRIVER CARDS
         merges the results of the stages in WORK into RESULTS/results.json, and the records of each part
         into RESULTS/proof.json, which begins as the bundle's proof. What STAGE.planned names in WORK and
-        STAGE.jsonl lacks has failed
+        STAGE.jsonl lacks has failed. CARDS is the number of cards, which the records of the stage cards keep
     proof.py results WORK
         prints the results of the stages in WORK as lines of JSON
     proof.py merge DIGESTS.json PROOF.json NEWER.json
@@ -175,14 +175,14 @@ def merge(digests, proof, newer):
     return 0
 
 
-def write(bundle, results, work, card, driver):
+def write(bundle, results, work, card, driver, cards):
     bundle, results, work = map(pathlib.Path, (bundle, results, work))
     with open(work / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # programs of a stage end at the same time
-        return write_alone(bundle, results, work, card, driver)
+        return write_alone(bundle, results, work, card, driver, int(cards))
 
 
-def write_alone(bundle, results, work, card, driver):
+def write_alone(bundle, results, work, card, driver, cards):
     digests = load(bundle / "digests.json")
     toolkit = (bundle / "toolkit").read_text(encoding="utf-8").strip()
     counts, news = {}, {}
@@ -201,7 +201,7 @@ def write_alone(bundle, results, work, card, driver):
                                         "toolkit": toolkit})
         suites = record.setdefault("sanitizers" if stage == "sanitizers" else "suites", {})
         for result in results_of_suite:
-            add(suites.setdefault(suite, {}), result)
+            add(suites.setdefault(suite, {"cards": cards} if stage == "cards" else {}), result)
     hashed = work / "hashes.native"
     for case, value in (load(hashed)["cases"] if hashed.exists() else {}).items():
         if case.split("/")[0] in news:
@@ -226,7 +226,7 @@ def main(arguments):
         return transfers(*arguments[1:])
     if len(arguments) > 3 and arguments[0] == "hashes":
         return hashes(*arguments[1:])
-    if len(arguments) == 6 and arguments[0] == "write":
+    if len(arguments) == 7 and arguments[0] == "write":
         return write(*arguments[1:])
     if len(arguments) == 2 and arguments[0] == "results":
         return print_results(*arguments[1:])

@@ -18,14 +18,14 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
                element to cudadownload
   bench        the benchmarks
   all          all of these stages
+  cards        what needs two GPUs, for bundles of bundle-cards.sh: in six minutes
 
   --operations LIST   the operations that tests and sanitizers run, separated by commas: folders of
                       kernels/native, such as sgm,integral (default: all). proof.json keeps its records
                       of the others.
   --variants LIST     what the tests run, of native, ptx75 and ptx80 (default: all)
   --tools LIST        what the sanitizers run, of memcheck, racecheck, initcheck and synccheck (default:
-                      all). The records of other variants and tools remain, if the sources have not
-                      changed, so that the proof can be made in several short runs.
+                      all). Without changes of the sources, the records of the others remain.
   --group NAME        the benchmarks that bench runs: one group of rows, such as blur
   --filter REGEX      likewise: the rows whose names contain a match
   --results FOLDER    the folder for the results (default: results/ in the folder of this script)
@@ -33,10 +33,8 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
 The script continues after a failure and then exits with 1. The results are proof.json, which covers all
 stages that have run with this FOLDER so far, results.json with all counts, bench.txt and bench_*.json with
 the figures, and the logs, in logs/STAGE until the stage ends and then in logs-STAGE.tar.gz. A stage that
-runs again replaces its earlier results.
-
-The results are written as each program ends. Whatever stops a stage, what it had planned and not finished
-has failed in results.json and in proof.json.
+runs again replaces its earlier results. Results are written as each program ends; what a stopped stage had
+planned and not finished has failed.
 
 Environment:
   GTEST_FILTER           the kernel tests to run
@@ -102,7 +100,7 @@ while [[ $# -gt 0 ]]; do
       bench_options+=("$1" "$2")
       shift
       ;;
-    tests | sanitizers | check | check13 | transfers | bench) stages+=("$1") ;;
+    tests | sanitizers | check | check13 | transfers | bench | cards) stages+=("$1") ;;
     all) stages+=(tests sanitizers check check13 transfers bench) ;;
     -h | --help)
       usage
@@ -116,7 +114,7 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 [[ ${#stages[@]} -gt 0 ]] || { usage >&2; exit 2; }
-[[ ${#operations[@]} -gt 0 ]] || mapfile -t operations < <(cd "$bundle/kernels/native" && find . -mindepth 1 -type d -printf '%P\n' | sort)
+[[ ${#operations[@]} -gt 0 || ! -d $bundle/kernels ]] || mapfile -t operations < <(cd "$bundle/kernels/native" && find . -mindepth 1 -type d -printf '%P\n' | sort)
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 work=$(mktemp -d)
@@ -154,6 +152,8 @@ in_runtime() { (
 
 # shellcheck source=tests/gpu/run-records.sh
 . "$bundle/run-records.sh"
+# shellcheck source=tests/gpu/run-cards.sh
+. "$bundle/run-cards.sh"
 
 # await_turn THREADS: waits until one more program with so many threads may start. Tests spend most of their
 # time on the host, so as many run at the same time as its processors allow.

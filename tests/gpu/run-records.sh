@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # The part of run-gpu.sh that runs programs and keeps what they have shown, whatever stops them. It takes these
-# variables from there: the folders bundle, results and work, the card and its driver.
+# variables from there: the folders bundle, results and work, the card, its driver and the number of cards.
 # shellcheck disable=SC2154
 
 stage=''
@@ -21,7 +21,7 @@ no_space() {
 }
 
 # write_results: brings results.json and proof.json up to date.
-write_results() { python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"; }
+write_results() { python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver" "$cards"; }
 
 # plan NAME...: names all results that the stage will have, before it runs anything. Until they are there, they
 # count as failed: a proof must not rest on a part of them, whatever stops this script.

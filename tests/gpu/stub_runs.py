@@ -31,7 +31,7 @@ wait_here() {
 long() { [[ ${STUB_LONG:-} != "$0" ]] || printf 'line %s\n' {1..2000}; }
 case $0 in
   */nvidia-smi)
-    [[ $* != *--list-gpus* ]] && echo stub || echo 'GPU 0: stub'
+    [[ $* != *--list-gpus* ]] && echo stub || printf 'GPU %s: stub\n' $(seq "${STUB_GPUS:-1}")
     ;;
   */nproc)
     echo 16 # programs that wait must not keep the others from running
@@ -116,7 +116,7 @@ def expect(what, found, wanted):
 
 def make_bundle(scratch):
     bundle = scratch / "bundle"
-    for name in ("tally.py", "proof.py", "run-gpu.sh", "run-records.sh"):
+    for name in ("tally.py", "proof.py", "run-gpu.sh", "run-records.sh", "run-cards.sh"):
         source = HERE / name if (HERE / name).exists() else HERE.parent / name
         (bundle / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, bundle / name)
@@ -284,6 +284,25 @@ def check_other_gstreamer(bundle, full):
     expect("the proof after a stage that was skipped", run.load("proof.json"), full.load("proof.json"))
 
 
+def check_two_gpus(bundle):
+    """The record of the stage cards names the number of GPUs, and with one GPU there is none."""
+    cards = bundle.parent / "cards" / "bundle"
+    shutil.copytree(bundle, cards)
+    for name in ("check_cuda", "check_stereo_memory"):
+        shutil.copy(cards / "check/check_caps", cards / "check" / name)
+    (cards / "archive_on_gpus.py").write_text("print('ok: films')\n", encoding="utf-8")
+    run = Run(cards, "one", "cards")
+    run.end()
+    expect("one GPU: the proof", "cards" in run.load("proof.json").get("parts", {}).get("elements", {}).get("suites", {}), False)
+    run = Run(cards, "two", "cards", STUB_GPUS="2")
+    expect("two GPUs: exit status", run.end(), 1)  # the stub of check_* prints no summary of memcheck
+    counts = run.load("proof.json")["parts"]["elements"]["suites"]["cards"]
+    expect("two GPUs: their number", counts["cards"], 2)
+    expect("two GPUs: what has failed", counts["failed"], 10)
+    figures = (run.results / "bench.txt").read_text(encoding="utf-8")
+    expect("two GPUs: the figures", "bench_pipelines row 2" in figures and "ok: films" in figures, True)
+
+
 def check_full_disk(bundle):
     """A limit for the sizes of files stands for a full disk."""
     limit = "trap '' XFSZ; ulimit -f {};"
@@ -367,7 +386,7 @@ def main():
             tasks = [pool.submit(check_stopped, bundle, full, *way) for way in ways]
             tasks += [pool.submit(check_stopped_at_once, bundle, full, stage) for stage in STAGES]
             tasks += [pool.submit(check_full_disk, bundle), pool.submit(check_benchmarks, bundle),
-                      pool.submit(check_other_gstreamer, bundle, full), pool.submit(check_without_elements, bundle)]
+                      pool.submit(check_other_gstreamer, bundle, full), pool.submit(check_two_gpus, bundle), pool.submit(check_without_elements, bundle)]
             for task in tasks:
                 if task.exception():
                     problems.append(repr(task.exception()))

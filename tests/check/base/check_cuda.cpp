@@ -45,6 +45,13 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
+/// Returns the number of the GPU of a CUDA context.
+guint gpu_of(GstContext* context) {
+  guint gpu = 0;
+  fail_unless(gst_structure_get_uint(gst_context_get_structure(context), "cuda-device-id", &gpu));
+  return gpu;
+}
+
 void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected,
                    const std::string& what) {
   const Owned<GstBuffer> out = filter.process(in);
@@ -233,14 +240,43 @@ TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
+// Pipelines spread over the GPUs, and all elements of a pipeline are on the same one.
+TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_testing_two_gpus())) {
+  const std::string element = tested_launch() + " backend=cuda cuda-device-id=-2";
+  std::vector<Owned<GstElement>> pipelines;
+  for (guint i = 0; i < 4; ++i) {
+    // This does not use new_pipeline(), which would give them a shared context.
+    pipelines.emplace_back(gst_parse_launch(
+        ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
+         " ! " + element + " ! fakesink sync=false")
+            .c_str(),
+        nullptr));
+    MessageLog messages(pipelines.back());
+    gst_element_set_state(pipelines.back(), GST_STATE_PAUSED);
+    fail_unless_equals_int(gst_element_get_state(pipelines.back(), nullptr, nullptr, watchdog),
+                           GST_STATE_CHANGE_SUCCESS);
+    std::vector<guint> gpus;
+    for (const Owned<GstMessage>& message : messages.take(GST_MESSAGE_HAVE_CONTEXT))
+      if (const Owned<GstContext> context = context_in(message))
+        gpus.push_back(gpu_of(context));
+    fail_unless(gpus == std::vector{i % 2}, "pipeline %u: %zu contexts, of GPU %u", i, gpus.size(),
+                gpus.empty() ? 0 : gpus[0]);
+  }
+  for (GstElement* pipeline : pipelines)
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 // The element stays on its own GPU, to which frames of the other one are copied. What it puts out
 // in CUDA memory, the other GPU reads in turn.
 TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_testing_two_gpus())) {
   const int ours = static_cast<int>(index), theirs = 1 - ours;
   CudaUploader other_uploader(theirs), own_uploader(ours);
-  for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
+  const std::tuple<const char*, int, int> frames[] = {
+      {"NV12", 322, 181}, {"NV12", 33, 7},         {"NV12", 1, 1},        {"GRAY8", 322, 181},
+      {"xRGB", 322, 181}, {"P010_10LE", 322, 181}, {"P010_10LE", 63, 35}, {"RGBA", 321, 181}};
+  for (const auto& [name, width, height] : frames) {
     const FormatSpec& format = format_named(name);
-    const Picture picture = make_picture(format, 322, 181, Content::natural, 4);
+    const Picture picture = make_picture(format, width, height, Content::natural, 4);
     const Properties on_ours = {{"cuda-device-id", std::to_string(ours)}};
     FilterHarness to_system(on_ours), to_cuda(on_ours);
     FilterHarness back(Properties{{"cuda-device-id", std::to_string(theirs)}});

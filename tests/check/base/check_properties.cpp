@@ -54,7 +54,7 @@ const std::vector<PropertySpec>& device_properties() {
   static const std::vector<PropertySpec> list = {
       {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
       {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
-      {"cuda-device-id", ready, "-1", "3", -1, G_MAXINT32},
+      {"cuda-device-id", ready, "-1", "3", -2, G_MAXINT32},
   };
   return list;
 }

@@ -42,20 +42,16 @@ struct Negotiator {
   CudaContextSlot* slot;
   int device_id;
 };
-struct NegotiatorClass {
-  GstElementClass parent_class;
-};
+using NegotiatorClass = GstElementClass;
 GType negotiator_get_type();
 G_DEFINE_TYPE(Negotiator, negotiator, GST_TYPE_ELEMENT)
 
-void negotiator_finalize(GObject* object) {
-  delete reinterpret_cast<Negotiator*>(object)->slot;
-  G_OBJECT_CLASS(negotiator_parent_class)->finalize(object);
-}
-
 void negotiator_class_init(NegotiatorClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = negotiator_finalize;
-  klass->parent_class.set_context = [](GstElement* element, GstContext* context) {
+  G_OBJECT_CLASS(klass)->finalize = [](GObject* object) {
+    delete reinterpret_cast<Negotiator*>(object)->slot;
+    G_OBJECT_CLASS(negotiator_parent_class)->finalize(object);
+  };
+  klass->set_context = [](GstElement* element, GstContext* context) {
     const auto* self = reinterpret_cast<Negotiator*>(element);
     self->slot->offer(element, context, self->device_id);
     GST_ELEMENT_CLASS(negotiator_parent_class)->set_context(element, context);
@@ -85,10 +81,11 @@ class Negotiators {
 
   GstElement* pipeline() const { return pipeline_; }
   GstElement* element(int i) const { return elements_[i]; }
-  CudaContext negotiate(int i, int device_id = -1) {
+  CudaContext negotiate(int i, int device_id = -1, int choice = 0) {
     auto* const negotiator = reinterpret_cast<Negotiator*>(elements_[i]);
     negotiator->device_id = device_id;
-    const CudaContext context = negotiator->slot->negotiate(elements_[i], device_id);
+    const CudaContext context =
+        negotiator->slot->negotiate(elements_[i], device_id, [=](int) { return choice; });
     fail_unless(static_cast<bool>(context), "there is no CUDA context");
     return context;
   }
@@ -181,11 +178,14 @@ TEST(test_pipelines_share_the_primary_context, .unless(unless_driver())) {
 }
 
 TEST(test_each_device_has_a_primary_context, .unless(unless_fake_driver())) {
-  Negotiators one, other;
+  Negotiators one, other, third;
   const CudaContext context = one.negotiate(0, 1);
   fail_unless_equals_int(context.device_id(), 1);
   fail_unless(!(other.negotiate(0, 0) == context));
   fail_unless(other.negotiate(1, 1) == context);
+  // A device is chosen only where the pipeline has no context yet.
+  fail_unless_equals_int(third.negotiate(0, -2, 1).device_id(), 1);
+  fail_unless(third.negotiate(1, -2, 0) == context, "another context in the same pipeline");
   // A context that was offered for another device does not count.
   fail_unless_equals_int(one.negotiate(0, 0).device_id(), 0);
   fail_unless_equals_int(fake("fake_primary_retained"), 2);
@@ -203,7 +203,7 @@ TEST(test_primary_context_is_offered, .unless(unless_driver())) {
     gst_message_parse_have_context(message, &offered);
     CudaContextSlot slot;
     slot.offer(negotiators.element(0), offered, -1);
-    fail_unless(slot.negotiate(negotiators.element(0), -1) == context);
+    fail_unless(slot.negotiate(negotiators.element(0), -1, {}) == context);
     gst_context_unref(offered);
     ++offers;
   }

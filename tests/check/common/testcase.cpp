@@ -47,6 +47,13 @@ bool next_is_in_shard() {
   return number++ % shards == shard;
 }
 
+/// True for tests whose names contain a match of CUDAVISION_TEST_FILTER, or if it is not set.
+bool is_wanted(const char* name) {
+  const char* filter = g_getenv("CUDAVISION_TEST_FILTER");
+  return filter == nullptr ||
+         g_regex_match_simple(filter, name, GRegexCompileFlags{}, GRegexMatchFlags{});
+}
+
 struct Range {
   int first, end;
 };
@@ -181,6 +188,8 @@ int main(int argc, char** argv) {
     tcase_add_checked_fixture(by_element.back(), fixture_for_element(i), nullptr);
   }
   for (const Test& test : all_tests()) {
+    if (!is_wanted(test.name))
+      continue;
     // The options are made only now, because reasons to skip a test need an initialised GStreamer.
     Options options;
     test.set_options(options);

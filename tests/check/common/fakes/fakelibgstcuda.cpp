@@ -101,13 +101,21 @@ namespace check {
 
 using cudavision::CudaStream;
 
-cudavision::CudaContext new_fake_context() {
+cudavision::CudaContext new_fake_context(int device) {
   GstObject* object = GST_OBJECT_CAST(gst_bus_new());
+  g_object_set_data(G_OBJECT(object), "device", GINT_TO_POINTER(device));
   // Without this, a later context at the same address would inherit the access.
   g_object_weak_ref(G_OBJECT(object), forget_peers, nullptr);
   cudavision::CudaContext context(object);
   gst_object_unref(object);
   return context;
+}
+
+GstContext* new_fake_gst_context(const CudaContext& context) {
+  GstContext* made = gst_context_new("fake.cuda.context", TRUE);
+  gst_structure_set(gst_context_writable_structure(made), "context", GST_TYPE_OBJECT,
+                    context.object(), nullptr);
+  return made;
 }
 
 int references_to(const cudavision::CudaContext& context) {
@@ -146,6 +154,48 @@ int host_maps_of_fake_cuda_memory() {
 }  // namespace check
 
 namespace cudavision {
+
+int CudaContext::device_id() const {
+  return GPOINTER_TO_INT(g_object_get_data(G_OBJECT(object_), "device"));
+}
+
+CudaContext CudaContextSlot::get() const {
+  const std::lock_guard lock(mutex_);
+  return context_;
+}
+
+CudaContext CudaContextSlot::negotiate(GstElement*, int device_id,
+                                       const std::function<int(int)>& choose) {
+  if (const CudaContext offered = get())
+    return offered;
+  const int device = device_id < 0 ? choose(check::fake_devices) : device_id;
+  if (device < check::fake_usable_devices)
+    replace(check::new_fake_context(device));
+  return get();
+}
+
+void CudaContextSlot::offer(GstElement*, GstContext* context, int device_id) {
+  GstObject* object = nullptr;
+  gst_structure_get(gst_context_get_structure(context), "context", GST_TYPE_OBJECT, &object,
+                    nullptr);
+  const CudaContext offered(object);
+  gst_object_unref(object);
+  if (device_id < 0 || device_id == offered.device_id())
+    replace(offered);
+}
+
+void CudaContextSlot::replace(const CudaContext& context) {
+  const std::lock_guard lock(mutex_);
+  context_ = context;
+}
+
+bool handle_context_query(GstElement*, GstQuery*, const CudaContext&) {
+  return false;
+}
+
+std::string probe_cuda(int device_id) {
+  return device_id < check::fake_devices ? "" : "there is no such fake device";
+}
 
 CudaScope::CudaScope(const CudaContext& context) {
   if (!context)

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 #include "cuda/core/notify.h"
@@ -126,6 +127,8 @@ class StreamDevice final : public Device {
 }  // namespace
 
 CudaStream new_fake_stream() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   all_streams().push_back(std::make_unique<Stream>());
   return newest_fake_stream();
 }

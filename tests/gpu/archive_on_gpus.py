@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Measures pipelines/archive.py on one GPU and on two, and kills one of its workers.
+
+FOLDER gets links to FILM and the results. Prints the films per minute, and for each check "ok: what" or "not ok: what:
+why". It needs a Python with Ray and tqdm. The default pipeline decodes on the GPU, denoises there and encodes on the CPU.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+DECODE = "filesrc location={input} ! matroskademux ! h264parse ! nvh264dec"
+PIPELINE = f"{DECODE} ! cudadenoise frames=3 backend={{backend}} cuda-device-id={{device}} ! videoconvert ! jpegenc ! matroskamux ! filesink location={{output}}"
+
+
+def verdict(what, why_not):
+    print(f"not ok: {what}: {why_not}" if why_not else f"ok: {what}", flush=True)
+
+
+class Run:
+    """A run of archive.py on these GPUs."""
+
+    def __init__(self, arguments, name, gpus, films):
+        folder = pathlib.Path(arguments.folder, name)
+        self.films, self.out, self.arrivals, self.written = films, folder / "out", [], []
+        (folder / "films").mkdir(parents=True)
+        for number in range(films):
+            (folder / f"films/{number:02}.mkv").symlink_to(arguments.film)
+        self.process = subprocess.Popen(
+            [sys.executable, arguments.archive, folder / "films", self.out, "--backend", "cuda", "--per-gpu", str(arguments.per_gpu),
+             "--pipeline", arguments.pipeline],
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": gpus, "RAY_USAGE_STATS_ENABLED": "0"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def follow(self, films):
+        """Reads on until so many films are ready."""
+        while len(self.arrivals) < films and (line := self.process.stdout.readline()):
+            if re.match(r"\[\d+/\d+\] ", line):
+                self.arrivals.append(time.monotonic())
+            else:
+                print(line, end="", flush=True)
+
+    def end(self, what):
+        self.follow(self.films)
+        print(self.process.stdout.read(), end="")
+        status = self.process.wait()
+        report = self.out / "archive.json"
+        self.written = json.loads(report.read_text())["written"] if report.exists() else []
+        verdict(what, "" if status == 0 and len(self.written) == self.films else f"status {status}, {len(self.written)} of {self.films} films")
+
+    def on_gpus(self, since=0):
+        """Returns how many films each GPU has made since the first so many."""
+        gpus = [film["gpu"] for film in self.written[since:]]
+        return {gpu: gpus.count(gpu) for gpu in sorted(set(gpus))}
+
+    def films_per_minute(self):
+        if not self.written or not self.arrivals:
+            return 0
+        return 60 * len(self.arrivals) / (self.arrivals[-1] - self.arrivals[0] + self.written[0]["seconds"])
+
+    def pipelines_on(self, gpu):
+        """Returns the processes of the pipelines that run there."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                mine = str(self.out).encode() in (process / "cmdline").read_bytes() and b"gst-launch-1.0" in (process / "cmdline").read_bytes()
+                if mine and f"CUDA_VISIBLE_DEVICES={gpu}\0".encode() in (process / "environ").read_bytes():
+                    found.append(int(process.name))
+            except OSError:  # It has ended.
+                pass
+        return found
+
+
+def worker_of(pipeline):
+    return int(re.search(r"^PPid:\s*(\d+)", pathlib.Path(f"/proc/{pipeline}/status").read_text(), re.M)[1])
+
+
+def kill_a_worker(run, gpu, films):
+    """Kills the worker of a pipeline on that GPU once so many films are ready. Returns how many were."""
+    run.follow(films)
+    end, pipelines = time.monotonic() + 60, []
+    while not pipelines and time.monotonic() < end:
+        time.sleep(0.05)
+        pipelines = run.pipelines_on(gpu)
+    if not pipelines:
+        verdict("a worker is killed", f"no pipeline runs on GPU {gpu}")
+        return 0
+    os.kill(worker_of(pipelines[0]), signal.SIGKILL)
+    end = time.monotonic() + 20
+    while pathlib.Path(f"/proc/{pipelines[0]}").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    verdict("the pipeline of a killed worker ends", "it still runs" if pathlib.Path(f"/proc/{pipelines[0]}").exists() else "")
+    return len(run.arrivals)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("archive", metavar="ARCHIVE.py")
+    parser.add_argument("film")
+    parser.add_argument("folder")
+    parser.add_argument("--pipeline", default=PIPELINE)
+    parser.add_argument("--per-gpu", type=int, default=4)
+    parser.add_argument("--films", type=int, default=24)
+    arguments = parser.parse_args()
+    rates = {}
+    for gpus in ("0", "0,1"):
+        run = Run(arguments, f"on-{gpus}", gpus, arguments.films)
+        run.end(f"all films on GPU {gpus}")
+        rates[gpus] = run.films_per_minute()
+        verdict(f"no GPU is left out of {gpus}", "" if list(run.on_gpus()) == gpus.split(",") else f"{run.on_gpus()}")
+        print(f"{arguments.films} films, {arguments.per_gpu} at a time on each GPU of {gpus}: {rates[gpus]:.1f} films per minute, "
+              f"by GPU {run.on_gpus()}", flush=True)
+    print(f"two GPUs make {rates['0,1'] / max(rates['0'], 1e-9):.2f} times as many films per minute as one", flush=True)
+    run = Run(arguments, "killed", "0,1", arguments.films)
+    before = kill_a_worker(run, "1", arguments.per_gpu)
+    run.end("all films though a worker was killed")
+    verdict("the GPU of a killed worker makes further films", "" if run.on_gpus(before).get("1") else f"{run.on_gpus(before)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Makes a folder with which the stage cards of run-gpu.sh runs on a host with two GPUs.
+set -euo pipefail
+
+usage() {
+  cat <<'END_USAGE'
+usage: tests/gpu/bundle-cards.sh [--archs LIST] [--archive] PYTHON FOLDER
+
+Builds below build-gpu/cards and fills FOLDER with what the stage cards needs: the plug-in, two element tests,
+bench_pipelines, pipelines/archive.py with Ray, a film and a GStreamer runtime. FOLDER is replaced. Copy it to the host
+and run there: bash run-gpu.sh cards
+  PYTHON         a Python 3 of this machine with the same minor version as the host's python3
+  --archs LIST   the GPU architectures, as for -Dcuda-archs (default: 90)
+  --archive      also make FOLDER.tar.xz (about 50 MB)
+  -h, --help     this text
+
+Ray and PyGObject come from PyPI. PyGObject is compiled here, which needs libgirepository1.0-dev.
+END_USAGE
+}
+
+archs=90
+archive=no
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --archs)
+      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      archs=$2
+      shift
+      ;;
+    --archive) archive=yes ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    -*)
+      usage >&2
+      exit 2
+      ;;
+    *) break ;;
+  esac
+  shift
+done
+[[ $# -eq 2 ]] || { usage >&2; exit 2; }
+python=$1
+folder=$(realpath -m "$2")
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. scripts/setup.sh
+. scripts/programs.sh
+
+[[ ! -e $folder || -f $folder/run-gpu.sh ]] || die "$folder is something else than a bundle; name another folder."
+install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test_build[@]}" binutils
+pkg-config --exists gobject-introspection-1.0 || install_missing libgirepository1.0-dev
+find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it and try again."
+
+# OpenCV only makes maps for rectification, and its libraries would be a third of the runtime.
+build='build-gpu/cards'
+configure_for_gpu "$build" "$archs" -Dopencv=disabled
+programs=(tests/check/check_cuda tests/check/check_stereo_memory tests/bench/bench_pipelines)
+compile "$build" gst/libgstcudavision.so "${programs[@]}"
+
+rm -rf "$folder"
+mkdir -p "$folder"/{check,bench,pipelines,video,python/typelibs}
+cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-cards.sh,proof.py,archive_on_gpus.py} "$folder/"
+for program in "${programs[@]}"; do strip -o "$folder/${program#tests/}" "$build/$program"; done
+collect_plugin "$build" "$folder/plugin"
+g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden tests/gpu/hide_peers.cpp \
+  -o "$folder/libhidepeers.so"
+cp -r pipelines/archive.py pipelines/archiving "$folder/pipelines/"
+
+# The wheel of Ray has 240 MB. What archive.py does not use goes: its Java, its web pages, its libraries for learning.
+packages=$folder/python
+environment=$(mktemp -d)
+trap 'rm -rf "$environment"' EXIT
+"$python" -m venv "$environment"
+pip=("$environment/bin/pip" -q --disable-pip-version-check)
+"${pip[@]}" install setuptools wheel
+"${pip[@]}" install --target "$packages" ray tqdm
+# Later versions need a newer girepository than Debian 12 has.
+PYGOBJECT_WITHOUT_PYCAIRO=1 "${pip[@]}" install --target "$packages" --no-deps --no-build-isolation --no-binary :all: \
+  PyGObject==3.46.0
+(
+  cd "$packages/ray"
+  rm -rf jars dashboard/client rllib train tune serve llm data core/libjemalloc.so
+  strip core/src/ray/raylet/raylet core/src/ray/gcs/gcs_server _raylet.so
+)
+find "$packages" -name __pycache__ -prune -exec rm -rf {} +
+cp "$(pkg-config --variable=libdir gstreamer-1.0)"/girepository-1.0/{GLib,GModule,GObject,Gio}-2.0.typelib \
+  "$(pkg-config --variable=libdir gstreamer-1.0)/girepository-1.0/Gst-1.0.typelib" "$packages/typelibs/"
+
+tests/gpu/collect-runtime.sh "$folder/runtime" "$folder"/{check,bench,plugin} "$packages/gi"
+gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest.avi ! decodebin ! videoconvert \
+  ! identity eos-after=401 ! video/x-raw,format=I420 ! x264enc bitrate=800 key-int-max=30 speed-preset=medium \
+  ! video/x-h264,profile=main ! h264parse ! matroskamux ! filesink location="$folder/video/street.mkv" </dev/null
+
+python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
+[[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$folder/"
+"$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$folder/toolkit"
+
+say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the host and run there: bash run-gpu.sh cards"
+if [[ $archive == yes ]]; then
+  # The programs contain the same kernels as the plug-in, hundreds of megabytes apart.
+  tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --x86 --lzma2=preset=2,dict=384MiB >"$folder.tar.xz"
+  say "Done: $folder.tar.xz, $(du -sm "$folder.tar.xz" | cut -f1) MB"
+fi
