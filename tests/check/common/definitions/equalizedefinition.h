@@ -16,6 +16,7 @@ namespace check {
 struct Equalization {
   bool each_channel = false;  ///< red, green and blue have a table each
   double strength = 1.0;
+  bool scales_chroma = false;
   bool limited = false;   ///< luma lies in 16…235 (times 2^(bits − 8))
   bool adaptive = false;  ///< method=clahe
   double clip_limit = 2.0;
