@@ -16,11 +16,11 @@ namespace check {
 struct Equalization {
   bool each_channel = false;  ///< red, green and blue have a table each
   double strength = 1.0;
-  bool scales_chroma = false;
   bool limited = false;   ///< luma lies in 16…235 (times 2^(bits − 8))
   bool adaptive = false;  ///< method=clahe
   double clip_limit = 2.0;
   int tiles_x = 8, tiles_y = 8;
+  bool scales_chroma = false;
 
   /// All except the tiles, which cannot change while the element plays.
   Properties properties() const;
