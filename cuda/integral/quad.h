@@ -29,8 +29,6 @@ struct Quad<std::uint8_t, kSquared> {
     word |= stored << (8 * i);
   }
 
-  CUDAVISION_HOST_DEVICE std::uint32_t pixel(int i) const { return byte_of(word, i); }
-
   /// Returns base plus the terms of pixels 0 to i.
   CUDAVISION_HOST_DEVICE Sum sum_to(int i, Sum base) const {
     const std::uint32_t mask = 0xffffffffu >> (8 * (quad_pixels - 1 - i));

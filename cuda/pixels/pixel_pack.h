@@ -47,20 +47,6 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
-/// The same with signed bytes in b.
-CUDAVISION_HOST_DEVICE inline std::uint32_t dot_signed_bytes(std::uint32_t a, std::uint32_t b,
-                                                             std::uint32_t sum) {
-#ifdef __CUDA_ARCH__
-  std::uint32_t result;
-  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
-#else
-  for (int i = 0; i < 4; ++i)
-    sum += byte_of(a, i) * static_cast<std::uint32_t>(static_cast<std::int8_t>(byte_of(b, i)));
-  return sum;
-#endif
-}
-
 /// sum + low half of halves · byte 0 + high half of halves · byte 1.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_low_bytes(std::uint32_t halves, std::uint32_t bytes,
                                                           std::uint32_t sum) {

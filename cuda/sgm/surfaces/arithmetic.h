@@ -121,11 +121,6 @@ CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
   return cut < 8 ? 8 : cut;
 }
 
-CUDAVISION_HOST_DEVICE inline int smoothing_weight(int pixel, int one, int other) {
-  const int a = distance_of(pixel, one), b = distance_of(pixel, other);
-  return 64 >> ((a < b ? b : a) >> 3);
-}
-
 /// Returns a factor to divide the products of Smooth by 2·cut, which is 16 to 36.
 /// x div 2cut = x·factor >> 18 for 0 ≤ x ≤ 64·(2cut + 1), since x·factor / 2^18 is too large by at
 /// most x / 2^18 < 1/36. factor and x fit 16 unsigned bits.

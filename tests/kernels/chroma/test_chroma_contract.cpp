@@ -41,20 +41,11 @@ struct ChromaContract : ContractTraits<ChromaCase> {
     return cases;
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("NV12", 333, 177, false), dense("P010", 97, 155, true)};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("NV12", 1280, 720, false), dense("YUY2", 640, 360, true)};
-  }
   static std::vector<Case> changing() {
     return {dense("I420", 160, 90, false), dense("NV12", 121, 77, true)};
   }
   static std::vector<Parameters> sets(const Case&) {
     return {{false}, {true}, {true}, {false}, {true}};
-  }
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.limited_range = !p.limited_range; }};
   }
 };
 

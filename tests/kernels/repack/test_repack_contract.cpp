@@ -33,25 +33,6 @@ struct RepackContract : ContractTraits<RepackCase> {
       cases.push_back(plain_repack_case(width, height, conversion, Content::natural, 2));
     return cases;
   }
-
-  static std::pair<Case, Case> neighbours() {
-    return {plain_repack_case(333, 177, {"RGB10A2", UnpackedForm::adjustable_luminance, true},
-                              Content::random, 3),
-            plain_repack_case(97, 155, {"P010_10BE", UnpackedForm::channels, false},
-                              Content::random, 4)};
-  }
-  static std::pair<Case, Case> streams() {
-    return {
-        plain_repack_case(1280, 720, {"RGBA64", UnpackedForm::adjustable_luminance, false},
-                          Content::random, 5),
-        plain_repack_case(640, 360, {"BGR10A2", UnpackedForm::channels, true}, Content::random, 6)};
-  }
-
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.storage = "GBR_16"; },
-            [](Parameters& p) { p.form = UnpackedForm::luminance; },
-            [](Parameters& p) { p.packs = true; }};
-  }
 };
 
 CUDAVISION_CONTRACT(Repack, RepackContract);
