@@ -63,17 +63,17 @@ class ChromaScaleCpu final : public ChromaScale::Backend {
     const Channel& first = channels_.chroma[0];
     const ChannelRows<const std::uint8_t> luma(layout_, in, channels_.luma);
     const ChannelRows<std::uint8_t> new_luma(layout_, out, channels_.luma);
+    const ChannelRows<const std::uint8_t> from[] = {{layout_, in, channels_.chroma[0]},
+                                                    {layout_, in, channels_.chroma[1]}};
+    const ChannelRows<std::uint8_t> to[] = {{layout_, out, channels_.chroma[0]},
+                                            {layout_, out, channels_.chroma[1]}};
     for_rows(first.height, [&](int y) {
       for (int x = 0; x < first.width; ++x) {
         const int luma_x = x * first.subsampling_x, luma_y = y * first.subsampling_y;
         const int r = growth(load<kBytes>(luma.sample(luma_x, luma_y)),
                              load<kBytes>(new_luma.sample(luma_x, luma_y)), range_);
-        for (const Channel& channel : channels_.chroma) {
-          const int value =
-              load<kBytes>(ChannelRows<const std::uint8_t>(layout_, in, channel).sample(x, y));
-          store<kBytes>(ChannelRows<std::uint8_t>(layout_, out, channel).sample(x, y),
-                        scaled(value, r, range_));
-        }
+        for (int c = 0; c < 2; ++c)
+          store<kBytes>(to[c].sample(x, y), scaled(load<kBytes>(from[c].sample(x, y)), r, range_));
       }
     });
   }
