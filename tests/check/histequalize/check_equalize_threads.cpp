@@ -8,6 +8,7 @@
 
 #include "gst/base/devicesession.h"
 #include "gst/histequalize/histogrammessages.h"
+#include "tests/check/common/fakes/sessionelement.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 #include "tests/check/common/waiting.h"
@@ -19,20 +20,6 @@ namespace {
 using cudavision::DeviceSession;
 using cudavision::FrameTimes;
 using cudavision::HistogramMessages;
-
-/// Makes an element with the properties of a session, which the test sets itself.
-GstElement* new_element_with_session() {
-  static const auto initialise = [](gpointer klass, gpointer) {
-    GObjectClass* object_class = G_OBJECT_CLASS(klass);
-    object_class->set_property = [](GObject*, guint, const GValue*, GParamSpec*) {};
-    object_class->get_property = [](GObject*, guint, GValue*, GParamSpec*) {};
-    DeviceSession::install_properties(object_class, 1);
-  };
-  static const GType type = g_type_register_static_simple(
-      GST_TYPE_ELEMENT, "ElementWithSession", sizeof(GstElementClass), initialise,
-      sizeof(GstElement), nullptr, static_cast<GTypeFlags>(0));
-  return GST_ELEMENT(gst_object_ref_sink(g_object_new(type, nullptr)));
-}
 
 /// HistogramMessages, and what a sync handler sees of them.
 class Posting {
