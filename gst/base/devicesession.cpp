@@ -22,8 +22,8 @@ enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
 
 // Both take the context that the pipeline already has.
-constexpr int any_device = -1, least_used_device = -2;
-constexpr Range<int> device_ids{least_used_device, G_MAXINT};
+constexpr int any_device = -1, min_load_device = -2;
+constexpr Range<int> device_ids{min_load_device, G_MAXINT};
 
 GType backend_type() {
   static const GEnumValue values[] = {
@@ -75,12 +75,12 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 
 class DeviceSession::Presence {
  public:
-  /// On this GPU, or for least_used_device on the one of so many GPUs that has the fewest elements,
-  /// the first if there are several.
+  /// device_id is a GPU, or min_load_device: of the first `devices` GPUs, the one with the fewest
+  /// elements, and the lowest number on a tie.
   Presence(GstElement* element, int device_id, int devices = 0) {
     const void* const pipeline = pipeline_of(element).get();
     const std::lock_guard lock(mutex_);
-    key_ = {device_id == least_used_device ? least_used_of(devices) : device_id, pipeline};
+    key_ = {device_id == min_load_device ? min_load_device_of(devices) : device_id, pipeline};
     ++elements_[key_];
   }
   ~Presence() {
@@ -101,15 +101,15 @@ class DeviceSession::Presence {
   }
 
  private:
-  static int least_used_of(int devices) {
+  static int min_load_device_of(int devices) {
     std::map<int, int> counts;
     for (const auto& [key, count] : elements_)
       counts[key.first] += count;
-    int least = 0;
+    int chosen = 0;
     for (int device = 1; device < devices; ++device)
-      if (counts[device] < counts[least])
-        least = device;
-    return least;
+      if (counts[device] < counts[chosen])
+        chosen = device;
+    return chosen;
   }
 
   /// A GPU and a pipeline, which is only compared.

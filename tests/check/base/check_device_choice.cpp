@@ -10,6 +10,7 @@
 #include "gst/base/devicesession.h"
 #include "gst/core/elementerror.h"
 #include "tests/check/common/fakes/fakelibgstcuda.h"
+#include "tests/check/common/fakes/sessionelement.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 
@@ -20,21 +21,7 @@ namespace {
 using cudavision::CudaContext;
 using cudavision::DeviceSession;
 
-constexpr int any = -1, least_used = -2;
-
-/// Makes an element with the properties of a session, which the test sets itself.
-GstElement* new_element_with_session() {
-  static const auto initialise = [](gpointer klass, gpointer) {
-    GObjectClass* object_class = G_OBJECT_CLASS(klass);
-    object_class->set_property = [](GObject*, guint, const GValue*, GParamSpec*) {};
-    object_class->get_property = [](GObject*, guint, GValue*, GParamSpec*) {};
-    DeviceSession::install_properties(object_class, 1);
-  };
-  static const GType type = g_type_register_static_simple(
-      GST_TYPE_ELEMENT, "ElementWithSession", sizeof(GstElementClass), initialise,
-      sizeof(GstElement), nullptr, static_cast<GTypeFlags>(0));
-  return GST_ELEMENT(gst_object_ref_sink(g_object_new(type, nullptr)));
-}
+constexpr int any = -1, min_load = -2;
 
 /// An element that runs on the GPU of this cuda-device-id while it lives, if it is started.
 class Running {
@@ -78,15 +65,15 @@ void expect_start(Running& element, int device, const char* what) {
 
 }  // namespace
 
-TEST(test_least_used_gpu) {
+TEST(test_min_load_gpu) {
   let_there_be(3);
-  Running first(least_used), second(least_used), third(least_used), fourth(least_used);
+  Running first(min_load), second(min_load), third(min_load), fourth(min_load);
   expect_start(first, 0, "of GPUs without elements the first");
   expect_start(second, 1, "the first of the others");
   expect_start(third, 2, "the last");
   expect_start(fourth, 0, "all have one");
   second.session().stop();
-  Running fifth(least_used);
+  Running fifth(min_load);
   expect_start(fifth, 1, "one has stopped");
   expect_start(second, 1, "of two with one element the first");
 }
@@ -95,21 +82,21 @@ TEST(test_least_used_gpu) {
 TEST(test_all_running_elements_count) {
   let_there_be(2);
   {
-    Running numbered(0), first(any), ready(1), one(least_used), two(least_used), three(least_used);
+    Running numbered(0), first(any), ready(1), one(min_load), two(min_load), three(min_load);
     expect_start(numbered, 0, "by its number");
     expect_start(first, 0, "of an empty pipeline");
     expect_start(one, 1, "none against two");
     expect_start(two, 1, "one against two");
     expect_start(three, 0, "two against two");
   }
-  Running again(least_used);
+  Running again(min_load);
   expect_start(again, 0, "all have stopped");
 }
 
 // A neighbour's or the application's context comes first, as for -1.
 TEST(test_context_that_there_is) {
   let_there_be(2);
-  Running busy(0), element(least_used), other(least_used);
+  Running busy(0), element(min_load), other(min_load);
   expect_start(busy, 0, "by its number");
   element.offer(new_fake_context(0));
   expect_start(element, 0, "with a context of GPU 0");
@@ -123,7 +110,7 @@ TEST(test_context_that_there_is) {
 TEST(test_gpu_without_memory) {
   let_there_be(2);
   fake_usable_devices = 1;
-  Running first(least_used), failing(least_used), next(least_used);
+  Running first(min_load), failing(min_load), next(min_load);
   expect_start(first, 0, "the first");
   failing.session().start();  // falls back to the CPU
   fail_unless(!failing.session().on_cuda());
@@ -136,7 +123,7 @@ TEST(test_elements_that_start_at_the_same_time) {
   constexpr int count = 64;
   std::vector<std::unique_ptr<Running>> elements;
   for (int i = 0; i < count; ++i)
-    elements.push_back(std::make_unique<Running>(least_used));
+    elements.push_back(std::make_unique<Running>(min_load));
   std::vector<std::thread> threads;
   for (const auto& element : elements)
     threads.emplace_back([&element] { element->session().start(); });
