@@ -15,7 +15,7 @@ namespace cudavision::guided {
 using Settings = Scale;
 using Arguments = windows::Arguments<Settings, FrameLayout::max_channels>;
 
-/// kNarrow tells whether all windows are narrow.
+/// kNarrow: all windows are narrow.
 template <class AnyElement, class AnySum, bool kNarrow>
 struct GuidedPass {
   using Arguments = guided::Arguments;

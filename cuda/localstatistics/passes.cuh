@@ -131,7 +131,7 @@ struct StatisticsPass {
   }
 
  private:
-  /// Returns the result for a number whose sign bit tells whether the pixel is black.
+  /// Returns black for a negative number, else white.
   static __device__ std::uint32_t black_or_white(std::uint32_t number, const Settings& settings) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31) ^ settings.white;
   }

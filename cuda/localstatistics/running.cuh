@@ -4,8 +4,8 @@
 // For .cu files: the kernel for means of small windows of bytes. A warp takes a strip of the
 // picture and a band of its rows. Each lane holds the sums of 16 neighbouring columns over the rows
 // of a window and moves them down through the band. For each row, the lanes exchange these sums in
-// shared memory, where each of them reads those of the columns that its windows gain and lose as
-// they move right. A lane's first window has columns of its own and of the lane before only.
+// shared memory: each lane reads the sums of the columns that its windows gain and lose as they
+// move right. A lane's first window has columns of its own and of the lane before only.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/localstatistics/packedcolumns.h"
@@ -44,18 +44,18 @@ __device__ inline float inverse_above(int number) {
   return __uint_as_float(__float_as_uint(inverse) + 2);
 }
 
-/// Returns the halves of two neighbouring words that lie in the middle.
+/// Returns the upper half of `low` and the lower half of `high`.
 __device__ inline std::uint32_t middle_of(std::uint32_t low, std::uint32_t high) {
   return select_bytes(low, high, 0x5432);
 }
 
-/// kOdd tells whether the radius is odd.
+/// kOdd: the radius is odd.
 template <bool kOdd>
 __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     running_kernel(const __grid_constant__ RunningArguments a) {
   using Row = windows::Elements<std::uint8_t, packed_columns>;
   constexpr int kPairs = packed_columns / 2;
-  // A gap keeps the lanes in different banks. Zeros lie before and after the columns.
+  // A gap keeps the lanes in different banks. Zeros precede and follow the columns.
   constexpr int kWords = 32 * (kPairs + 1) + 2;
   __shared__ std::uint32_t memory[running_warps][kWords];
   __shared__ float4 inverses[running_warps][32][packed_columns / 4];

@@ -38,7 +38,7 @@ enum class Kind : std::uint8_t {
   adjust,   ///< stored colours and a plane of luminance to colours with that luminance
 };
 
-/// One channel, and where its samples lie in stored words.
+/// One channel, and the position of its samples in stored words.
 struct Field {
   int plane;           ///< of the stored frame
   int offset, step;    ///< from the row's begin to the first word, and to the next, in bytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend. A conversion is one launch. Where all rows lie at multiples of 16 bytes and
+// The CUDA backend. A conversion is one launch. Where all rows begin at multiples of 16 bytes and
 // words are contiguous, a thread takes a chunk of pixels. The pixels after the last chunk of a row,
 // or all pixels of other frames, have a thread each.
 

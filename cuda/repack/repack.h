@@ -11,7 +11,7 @@
 
 /// Converts frames that an operation cannot read to frames that it can, and back: samples that are
 /// not words of their own in the machine's byte order, and the luminance of RGB of more than 8
-/// bits. A frame as it lies in buffers is called stored, a converted one unpacked.
+/// bits. A frame in the layout of its buffer is called stored, a converted one unpacked.
 ///
 /// The samples of unpacked frames are words of two bytes in the machine's byte order, without a
 /// shift. In `Words::packed` frames, a sample may have fewer bits than the frame, as alpha has.
@@ -19,7 +19,7 @@
 /// unpacked value w goes back as (w·l + L div 2) div L. Unpacking and packing gives back every v.
 namespace cudavision::repack {
 
-/// How the samples of a stored frame lie in words.
+/// The form of the words of a stored frame.
 enum class Words : std::uint8_t {
   native,   ///< as frame.h describes
   swapped,  ///< the same, but the two bytes of each word are in the other order
@@ -56,8 +56,8 @@ enum class UnpackedForm : std::uint8_t {
 /// Returns false if operations that work on frames of this form can read stored frames themselves.
 bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 
-/// Returns the layout that frames have when they are unpacked, or that of the stored frame if
-/// unpacking is not needed. The storage must be one that Repack accepts.
+/// Returns the layout that frames have when they are unpacked, or the stored frame's layout
+/// if unpacking is not needed. The storage must be one that Repack accepts.
 FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 struct Conversion;
@@ -65,7 +65,7 @@ struct Conversion;
 class Repack {
  public:
   /// The stored frames must have more than 8 bits, and either one channel of luma or red, green and
-  /// blue ones, those of the picture's size. Every byte of a plane must belong to a sample. Throws
+  /// blue channels of the picture's size. Every byte of a plane must belong to a sample. Throws
   /// invalid_argument if not, or if is_needed() returns false.
   Repack(Device& device, const StoredLayout& storage, UnpackedForm form);
   ~Repack();

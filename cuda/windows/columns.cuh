@@ -16,7 +16,7 @@ constexpr int table_warps = 16;  // of a block, each of which sums a group
 constexpr int table_columns_of_lane = 4;
 constexpr int table_columns_of_block = 32 * table_columns_of_lane;
 
-/// The sums of neighbouring columns as they lie in the table.
+/// The table entries of neighbouring columns.
 template <class AnySums, int kColumns>
 struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) TableColumns {
   AnySums sums[kColumns];

@@ -33,7 +33,7 @@ constexpr std::uint32_t second_of(std::uint32_t word) {
   return word >> 16;
 }
 
-/// Adds the first numbers of one row to the sums of the columns and subtracts those of another.
+/// Adds the first numbers of one row to the sums of the columns, and subtracts another row's.
 template <class Sum, class Element>
 CUDAVISION_TARGET_CLONES void slide_first(const Element* added, const Element* removed, int width,
                                           Sum* __restrict columns) {
@@ -48,7 +48,7 @@ CUDAVISION_TARGET_CLONES void slide_second(const Element* added, const Element* 
 }
 
 /// The running sums at both ends of the windows of a row: element x of `before` is the sum of all
-/// columns to the left of window x, and that of `after` includes the window.
+/// columns to the left of window x, and element x of `after` includes the window.
 template <class First, class Second>
 struct WindowEnds {
   const First *first_before, *first_after;

@@ -99,7 +99,7 @@ class ChannelValues {
     blocks_ += static_cast<unsigned>(picture.height);
   }
 
-  /// Copies the values of all channels that need copies. shift is that of the stored words.
+  /// Copies the values of all channels that need copies. shift: unused low bits of stored words.
   void copy(int shift) {
     arguments_.shift = shift;
     if (blocks_ > 0)

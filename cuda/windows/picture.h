@@ -47,7 +47,7 @@ struct Picture {
   /// to a multiple of a thread's columns.
   const std::uint8_t* elements;
   int pitch;
-  /// The words of the guided filter lie in rows of two halves. The first half has every other group
+  /// Each row of words of the guided filter has two halves. The first half has every other group
   /// of four words and the second half has the groups between, so that neighbouring threads load
   /// neighbouring words.
   int half_pitch;  ///< in words

@@ -24,7 +24,7 @@ struct PassKernels {
   bool gap = false;
 };
 
-/// kWarps tells whether groups may be warps.
+/// kWarps: groups may be warps.
 template <class Pass, bool kWarps>
 PassKernels<typename Pass::Arguments> kernels_of() {
   PassKernels<typename Pass::Arguments> kernels;

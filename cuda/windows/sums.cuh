@@ -49,7 +49,7 @@ struct Elements {
       return words[i];
   }
 
-  /// Loads elements, or zeros if they do not exist. half_pitch is that of words.
+  /// Loads elements, or zeros if they do not exist. half_pitch: words between the halves.
   __device__ static Elements load(const Element* row, int half_pitch, bool exists) {
     constexpr int kWords = word_count < 4 ? word_count : 4;  // of a load
     struct alignas(4 * kWords) Vector {
@@ -98,7 +98,7 @@ __device__ inline void add_squares(std::uint64_t& sum, std::uint32_t gain, std::
   sum -= loss * loss;
 }
 
-/// Adds the upper half of loss, and subtracts that of gain.
+/// Adds the upper half of loss, and subtracts the upper half of gain.
 __device__ inline void subtract_halves(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
   // The products of the halves with 0 and 1, or with 0 and −1.
   asm("dp2a.lo.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(loss), "r"(0x0100));
@@ -140,7 +140,7 @@ struct ColumnSums {
   }
 };
 
-/// Adds kRows rows to the sums of columns, those of bytes four at a time.
+/// Adds kRows rows to the sums of columns. Bytes are added four rows at a time.
 template <int kRows, class Element, int kColumns, class Sum, int kSums>
 __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
                          const Elements<Element, kColumns>* rows) {
@@ -253,7 +253,7 @@ class RunningSums {
     }
   }
 
-  /// Loads the sums that lie kDistance places after one.
+  /// Loads the sums kDistance places after a place.
   template <int kDistance>
   static __device__ AnySums load(std::uint32_t place) {
     AnySums sums;

@@ -203,8 +203,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // The place of the sums that end a window is that of a multiple of 4 and an offset, which all
-  // lanes share.
+  // The sums that end a window are at the place of a multiple of 4 plus an offset, which all lanes
+  // share.
   std::uint32_t left_place = running.place(x + rounded_down_to_4(to_left));
   std::uint32_t right_place = running.place(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];
@@ -268,7 +268,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     if (other_windows) {
       if (Pass::kWindowTable && has_cut_windows) {
         if constexpr (kBlock)
-          sync();  // others may still read those of the row before
+          sync();  // others may still read the constants of the row before
         for (int columns = min_columns + thread; columns <= max_columns; columns += group_threads)
           windows[columns] = window_of(rows, columns);
       } else {

@@ -40,7 +40,7 @@ class PendingGpuWork {
   explicit operator bool() const noexcept { return slot_ != nullptr; }
 
   ConstFrame input(std::size_t i) const;
-  /// The same frame as it lies in buffers.
+  /// The same frame, before it was unpacked.
   ConstFrame stored_input(std::size_t i) const;
   /// Returns nullptr if there is none.
   const Frame* output(std::size_t i) const;

@@ -59,7 +59,7 @@ class FrameMapper {
   // The following need a mapped buffer.
   /// The frame on the device, in the layout of the format. A frame to read must not be written to.
   const Frame& frame() const noexcept { return frame_; }
-  /// The same frame as it lies in buffers, on the device.
+  /// The same frame on the device, in the layout of the buffer.
   const Frame& stored() const noexcept { return stored_; }
   /// Call this when all work on the frame is enqueued. Enqueues the packing and the download of a
   /// frame that was written.

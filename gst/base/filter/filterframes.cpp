@@ -304,7 +304,7 @@ GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer
   if (flow != GST_FLOW_OK)
     return flow;
   self->state->stored = stored;
-  sync_values(trans, frame.get());  // those of later frames have been in force
+  sync_values(trans, frame.get());  // the values of later frames were in force
   trans->queued_buf = frame.release();
   GstBuffer* out = nullptr;
   const GstFlowReturn answer = generate_output(trans, &out);

@@ -40,7 +40,7 @@ struct FilterState {
   // The next three are under the object lock.
   int frames_in_flight = 0;   ///< the property
   GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
-  GstClockTime latency = 0;   ///< that of latency_frames
+  GstClockTime latency = 0;   ///< of latency_frames frames
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
