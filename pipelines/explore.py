@@ -20,7 +20,7 @@ except ImportError as error:
 
 from explore.inputs import Input, Unusable, examples
 from explore.pipeline import Exploration
-from explore.properties import elements
+from explore.properties import elements, takes_pairs
 from explore.server import Server
 from explore.session import Session
 
@@ -59,11 +59,13 @@ def inputs_of(arguments, factory):
     if not arguments.inputs:
         names, settings = examples.get(factory, (["vtest.avi"], {}))
         return [Input(frames.examples + name) for name in names], {**settings, **(arguments.settings if factory == arguments.element else {})}
-    return [Input(name) for name in arguments.inputs], {**({"frame-packing": "side-by-side"} if arguments.packed else {}), **arguments.settings}
+    settings = arguments.settings if factory == arguments.element else {}
+    return [Input(name) for name in arguments.inputs], {**({"frame-packing": "side-by-side"} if arguments.packed else {}), **settings}
 
 
 async def serve(arguments, exploration):
-    session = Session(exploration, None if arguments.inputs else functools.partial(inputs_of, arguments))
+    offered = [name for name in elements() if not arguments.inputs or takes_pairs(name) == exploration.is_stereo]
+    session = Session(exploration, functools.partial(inputs_of, arguments), offered)
     server = Server(session, arguments.host, arguments.port)
     try:
         await server.start()

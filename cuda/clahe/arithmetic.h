@@ -152,7 +152,8 @@ CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t
   return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
-/// Distribution of the clipped pixels over the bins, of which there are at most 2^16.
+/// Distribution of the clipped pixels over the bins, of which there are at most 2^16. cpu.cpp and
+/// make_table_range() in table.cuh apply it.
 struct Redistribution {
   std::uint32_t batch;    ///< pixels for every bin
   std::uint32_t residue;  ///< bins that get one more

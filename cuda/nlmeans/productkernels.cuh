@@ -31,7 +31,8 @@ ProductKernel product_kernel(Table table) {
   }
 }
 
-/// Calls function(kind) with the smallest side for the patch and the most squares for the search.
+/// Calls function(kind) with the smallest side for the patch and the most squares for the search
+/// (ProductKind::min_search_radius).
 /// Returns false if there is no kernel.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,

@@ -24,10 +24,13 @@ class Calibration:
 
     async def begin(self):
         """Calibrates, and plays with the result."""
+        self.session.is_busy = True
         try:
             verdict = await asyncio.to_thread(self.run)
         except Unusable as reason:
             return self.session.banner("error", str(reason))
+        finally:
+            self.session.is_busy = False
         self.session.exploration.settings["calibration"] = os.path.abspath(self.arguments.calibrate)
         await self.session.control(self.session.exploration.start)
         return self.session.banner("note", f"{self.arguments.calibrate}: {verdict}")

@@ -10,8 +10,9 @@ import re
 import time
 
 import frames
+from explore import limits
 from explore.inputs import Unusable, hang
-from explore.properties import Properties, make
+from explore.properties import Properties, make, takes_pairs
 from gi.repository import GLib, Gst
 
 # Frames before and after the element belong together by their times; the one before is this much older at most.
@@ -33,17 +34,24 @@ class Exploration:
     def __init__(self, factory, inputs, settings):
         self.properties, self.inputs = Properties(factory), inputs
         pads = {pad.name_template: pad.get_caps() for pad in Gst.ElementFactory.find(factory).get_static_pad_templates()}
-        self.is_stereo = "sink_left" in pads
+        self.is_stereo = takes_pairs(factory)
         self.keeps_format = not self.is_stereo and pads["sink"].is_equal(pads["src"])
         for name, text in settings.items():
             self.properties.value(name, text)
         self.settings = dict(settings)
         if len(inputs) != (2 if self.is_stereo and settings.get("frame-packing", "none") == "none" else 1):
             raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
-        self.pipeline = self.element = self.on_frame = None
-        self.is_playing, self.linked, self.changed_at = False, {}, 0
+        self.pipeline = self.element = self.sink = self.on_frame = self.on_start = None
+        self.is_playing, self.is_paused, self.has_failed, self.linked, self.awaited = False, False, False, {}, 0
+        # The settings and values of the last frame that was good, those that no frame has confirmed yet, and what was refused.
+        self.good, self.trial, self.refused = None, dict(settings), {}
 
     # --- Its description ---
+
+    def describe(self):
+        """Describes the properties; frames are packed if and only if there is one input."""
+        packings = list((limits.pair if len(self.inputs) > 1 else limits.packed).items())
+        return [{**one, "choices": packings, "default": packings[0][0]} if one["name"] == "frame-packing" else one for one in self.properties.describe()]
 
     def output_caps(self):
         """The caps that downstream has to ask for to see a picture."""
@@ -67,11 +75,13 @@ class Exploration:
         upload = f" ! cudaupload ! {memory}" if memory else ""
         caps = memory or self.output_caps()
         left, *right = self.inputs
+        # An element with several pads pushes from them one after the other, so the sink of a pause must not hold up the others.
+        apart = "queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! " if self.is_stereo else ""
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
                  f"before. ! element.{'sink_left' if self.is_stereo else 'sink'}",
                  f"after. ! {tap('after')}",
-                 f"after. ! fakesink name=sink sync=true enable-last-sample=false qos={str(self.is_live()).lower()}"]
+                 f"after. ! {apart}fakesink name=sink sync=true enable-last-sample=false qos={str(self.is_live()).lower()}"]
         if self.is_stereo and right:
             parts.append(f"{right[0].endless()} ! element.sink_right")
         return "  ".join(parts)
@@ -87,9 +97,10 @@ class Exploration:
             self.pipeline = Gst.parse_launch(self.description())
         except GLib.Error as error:
             raise Unusable(error.message) from None
-        self.element, self.sink = self.pipeline.get_by_name("element"), self.pipeline.get_by_name("sink")
+        self.element, self.sink, self.has_failed = self.pipeline.get_by_name("element"), self.pipeline.get_by_name("sink"), False
+        self.on_start(self.pipeline.get_bus())
         self.linked, self.latest = {}, collections.defaultdict(lambda: collections.deque(maxlen=kept_frames))
-        self.shown, self.counted = 0, (0, 0)
+        self.shown, self.counted = -1 if position else 0, (0, 0)  # from a place in the film, it may end without a frame
         self.skipped, self.timing, self.counts = 0, Timing(self.element), collections.deque([(time.monotonic(), 0)], maxlen=6)
         for name in ("before", "after"):
             self.adopt(name, self.pipeline.get_by_name(f"tap-{name}"))
@@ -97,11 +108,15 @@ class Exploration:
             self.element.set_property("post-messages", True)
         for name, text in self.settings.items():
             self.element.set_property(name, self.properties.value(name, text))
-        self.is_playing, self.changed_at = True, 0
-        if position and self.pipeline.set_state(Gst.State.PAUSED) == Gst.StateChangeReturn.ASYNC:
-            self.pipeline.get_state(hang)
-            self.seek(position)
-        self.pipeline.set_state(Gst.State.PLAYING)
+        self.begun, self.is_playing, self.awaited, self.is_paused = position, True, 1, self.is_paused and not self.is_live()
+        if (position or self.is_paused) and self.pipeline.set_state(Gst.State.PAUSED) == Gst.StateChangeReturn.ASYNC:
+            end = time.monotonic() + hang / Gst.SECOND
+            while not self.has_failed and time.monotonic() < end and self.pipeline.get_state(Gst.SECOND // 10)[0] == Gst.StateChangeReturn.ASYNC:
+                pass
+            if position:
+                self.seek(position)
+        if not self.is_paused:
+            self.pipeline.set_state(Gst.State.PLAYING)
 
     def stop(self):
         self.is_playing = False
@@ -116,7 +131,30 @@ class Exploration:
 
     def position(self):
         known, position = self.sink.query_position(Gst.Format.TIME)
-        return position if known else 0
+        return position if known else self.begun
+
+    def duration(self):
+        """The length of a film, in ns; 0 for all else."""
+        known, duration = self.sink.query_duration(Gst.Format.TIME)
+        return duration if known and not self.is_live() and not self.inputs[0].is_photograph else 0
+
+    def pause(self, is_paused):
+        if self.is_playing:
+            self.is_paused = is_paused
+            self.pipeline.set_state(Gst.State.PAUSED if is_paused else Gst.State.PLAYING)
+
+    def jump(self, position):
+        """Goes to a place of a film."""
+        if self.is_playing and self.duration():
+            self.shown = -1
+            self.latest.clear()
+            self.seek(max(0, min(position, self.duration() - Gst.SECOND // 10)))
+
+    def refresh(self):
+        """Lets the frame that is seen pass through the element once more, where no other will."""
+        if self.is_paused and not self.is_live():
+            self.latest.clear()
+            self.seek(self.position())
 
     def seek(self, position):
         # One sink passes it on to all inputs; the pipeline itself would let each sink do so.
@@ -137,25 +175,68 @@ class Exploration:
 
     def set(self, name, text):
         """Sets a property, at once or by a restart."""
-        value = self.properties.value(name, text)
+        self.properties.check(name)
+        try:
+            value = self.properties.value(name, text)
+        except Unusable as reason:
+            self.refused[name] = {"text": text, "why": str(reason)}
+            return
+        if self.is_settled():
+            self.good, self.trial = (dict(self.settings), self.properties.texts(self.element)), {}
+        self.refused.pop(name, None)
+        self.trial[name] = text
         self.settings.pop(name, None)
         self.settings[name] = text
+        self.apply(name, value)
+
+    def apply(self, name, value):
         if self.is_playing and self.properties.is_live(name):
             self.element.set_property(name, value)
-            self.changed_at = self.rendered()
+            self.awaited = self.rendered() + max(3, int(self.texts().get("frames-in-flight", 0))) + 2
             if "points" in self.linked or "depth" in self.linked:
                 self.make_measurable()
+            self.refresh()
         else:
             self.restart()
 
+    def refuse(self, reason, is_fatal):
+        """Takes back the setting that the element refuses. Without one, the pipeline ends if the reason is fatal."""
+        found = {name: re.search(rf"(?<![\w-]){name}(?![\w-])", reason) for name in self.trial}
+        named = sorted((match.start(), name) for name, match in found.items() if match)
+        name = named[0][1] if named else next(iter(self.trial)) if self.good and len(self.trial) == 1 else None
+        if not name:
+            if is_fatal:
+                self.stop()
+            raise Unusable(reason)
+        self.refused[name] = {"text": self.trial.pop(name), "why": reason}
+        settings, texts = self.good or ({}, self.properties.defaults)
+        self.settings.pop(name, None)
+        if name in settings:
+            self.settings[name] = settings[name]
+        if is_fatal:
+            self.restart()
+        else:
+            self.apply(name, self.properties.value(name, texts[name]))
+
+    def reset(self):
+        """Gives all properties their defaults, except for those without which these inputs cannot be played."""
+        self.settings = {name: text for name, text in self.settings.items() if name == "frame-packing"}
+        self.trial, self.refused = {}, {}
+        self.restart()
+
     def is_settled(self):
         """True if the newest frame shows the newest change: one frame, or several in flight, had begun before it."""
-        return not self.changed_at or self.rendered() > self.changed_at + max(3, int(self.texts().get("frames-in-flight", 0)))
+        if not self.is_playing:
+            return False
+        if self.is_paused:
+            return all(self.samples("after"))
+        return self.rendered() >= self.awaited
 
     # --- The taps ---
 
     def adopt(self, name, sink):
         sink.connect("new-sample", self.tell)
+        sink.connect("new-preroll", self.tell)
         self.linked[name] = sink
 
     def tell(self, sink):
@@ -173,13 +254,17 @@ class Exploration:
         """Links those of the element's request pads that somebody wants: one that is not linked costs nothing."""
         if not self.is_playing or not self.is_stereo:
             return
-        for name in names & set(request_pads) - set(self.linked):
+        new = names & set(request_pads) - set(self.linked)
+        for name in new:
             if name in ("points", "depth"):
                 self.make_measurable()
             sink = Gst.parse_bin_from_description(f"capsfilter caps={request_pads[name]} ! {tap(name)}", True)
             self.pipeline.add(sink)
             sink.sync_state_with_parent()
             self.element.request_pad_simple(name).link(sink.get_static_pad("sink"))
+            if self.element.get_static_pad("src").get_sticky_event(Gst.EventType.EOS, 0):
+                # The film has just ended, and does not begin anew before all sinks have heard of it.
+                sink.send_event(Gst.Event.new_eos())
             self.adopt(name, sink.get_by_name(f"tap-{name}"))
         for name in set(self.linked) & set(request_pads) - names:
             pad, sink = self.element.get_static_pad(name), self.linked.pop(name).get_parent()
@@ -188,6 +273,8 @@ class Exploration:
             self.pipeline.remove(sink)
             sink.set_state(Gst.State.NULL)
             self.latest.pop(name, None)
+        if new:
+            self.refresh()
 
     def is_calibrated(self):
         """True if places are in millimetres."""
@@ -211,7 +298,8 @@ class Exploration:
         """Returns the newest frame of each of these taps that belongs to one of the first tap; None where there is none."""
         for name in names:
             sink = self.linked.get(name)
-            while sink and (sample := sink.emit("try-pull-sample", 0)):
+            # The frame of a pause comes first: pulling another one drops it.
+            while sink and (sample := (self.is_paused and sink.emit("try-pull-preroll", 0)) or sink.emit("try-pull-sample", 0)):
                 # An appsink of GStreamer 1.22 cannot change the caps of its sample while somebody else holds it.
                 self.latest[name].append(Gst.Sample.new(sample.get_buffer(), sample.get_caps(), sample.get_segment(), None))
         for first in reversed(self.latest[names[0]]):
@@ -244,7 +332,8 @@ class Exploration:
         self.timing.measure()
         backend = self.element.get_property("active-backend").value_nick
         return {"rate": (rendered - old) / max(now - before, 1e-3), "microseconds": self.timing.median(), "dropped": dropped,
-                "backend": card_name(self.element.get_property("cuda-device-id")) if backend == "cuda" else backend, "position": self.position() / Gst.SECOND}
+                "backend": card_name(self.element.get_property("cuda-device-id")) if backend == "cuda" else backend,
+                "position": self.position() / Gst.SECOND, "duration": self.duration() / Gst.SECOND}
 
 
 def card_name(number):

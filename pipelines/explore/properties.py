@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The properties of an element, as GObject describes them: what a page needs to show them, and values as texts, in the
 words of gst-launch-1.0."""
+import functools
 import math
+import re
 
+from explore import limits
 from explore.inputs import Unusable
 from gi.repository import GObject, Gst
 
@@ -21,6 +24,20 @@ def make(factory):
     return Gst.ElementFactory.make(factory, None)
 
 
+def takes_pairs(factory):
+    return any(pad.name_template == "sink_left" for pad in Gst.ElementFactory.find(factory).get_static_pad_templates())
+
+
+@functools.cache
+def has_card():
+    """True if an element may compute on a GPU here."""
+    element = make(elements()[0])
+    element.set_state(Gst.State.READY)
+    backend = element.get_property("active-backend").value_nick
+    element.set_state(Gst.State.NULL)
+    return backend == "cuda"
+
+
 def text_of(spec, value):
     if isinstance(value, GObject.GEnum):
         return value.value_nick
@@ -33,6 +50,11 @@ def text_of(spec, value):
 
 def is_real(spec):
     return spec.value_type in (GObject.TYPE_DOUBLE, GObject.TYPE_FLOAT)
+
+
+def is_time(spec):
+    """True if the property is a time in ns. The page shows all times in ms."""
+    return re.search(r"\bin ns\b", spec.blurb) is not None
 
 
 class Properties:
@@ -57,10 +79,13 @@ class Properties:
     def is_writable(self, name):
         return bool(self.specs[name].flags & GObject.ParamFlags.WRITABLE)
 
-    def value(self, name, text):
-        """The value that a text stands for."""
+    def check(self, name):
         if name not in self.specs or not self.is_writable(name):
             raise Unusable(f"{self.factory} has no property {name} that can be set")
+
+    def value(self, name, text):
+        """The value that a text stands for."""
+        self.check(name)
         spec, kind = self.specs[name], self.specs[name].value_type
         if kind == GObject.TYPE_STRING:
             if "\0" in text:
@@ -82,7 +107,8 @@ class Properties:
         except ValueError:
             number = math.nan
         if not spec.minimum <= number <= spec.maximum:
-            raise Unusable(f"{spec.name} takes {'a' if is_real(spec) else 'a whole'} number from {spec.minimum:g} to {spec.maximum:g}, not \"{text}\"")
+            unit = " ns" if is_time(spec) else ""
+            raise Unusable(f"{spec.name} takes {'a' if is_real(spec) else 'a whole'} number from {spec.minimum:g} to {spec.maximum:g}{unit}, not \"{text}\"")
         return number
 
     def group(self, name):
@@ -96,7 +122,7 @@ class Properties:
 
     def describe(self):
         """Describes each for the page, in the order of the documentation, which is that in which they are declared."""
-        return [{"name": name, "title": spec.nick, "blurb": spec.blurb, "default": self.defaults[name], "group": self.group(name),
+        return [{"name": name, "title": spec.nick, "blurb": re.sub(r"\bin ns\b", "in ms", spec.blurb), "default": self.defaults[name], "group": self.group(name),
                  "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
 
     def control(self, name, spec):
@@ -106,10 +132,18 @@ class Properties:
         if spec.value_type == GObject.TYPE_BOOLEAN:
             return {"kind": "switch"}
         if spec.value_type.is_a(GObject.TYPE_ENUM):
-            return {"kind": "list", "choices": [[value.value_nick, value.value_name] for value in type(spec.default_value).__enum_values__.values()]}
+            return {"kind": "list", "choices": self.choices(name, spec)}
         if spec.value_type == GObject.TYPE_STRING or name.endswith("-color"):
             return {"kind": "text"}
-        return {"kind": "number", "min": str(spec.minimum), "max": str(spec.maximum), "whole": not is_real(spec)}
+        return {"kind": "number", "min": str(spec.minimum), "max": str(spec.maximum), "whole": not is_real(spec), "time": is_time(spec),
+                **limits.numbers.get(self.factory, {}).get(name, {})}
+
+    def choices(self, name, spec):
+        """The values of an enumeration that are accepted here, each with words that describe it."""
+        if words := limits.words.get(self.factory, {}).get(name):
+            return list(words.items())
+        return [(value.value_nick, value.value_name) for value in type(spec.default_value).__enum_values__.values()
+                if (name, value.value_nick) != ("backend", "cuda") or has_card()]
 
     def changed(self, settings):
         """Those of the settings that make a difference, in their order: a preset sets other properties, so the order

@@ -13,10 +13,11 @@ from aiohttp import WSMsgType, web
 from explore.inputs import Unusable
 from explore.pictures import Converter, Jpeg, bytes_of, cloud, info_of, message_of, ply, png, rgb, values_at
 from explore.recipes import recipes
+from gi.repository import Gst
 
 page = pathlib.Path(__file__).parent / "page"
 kinds = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript"}
-files = {f"/{name}": page / (name or "index.html") for name in ("", "style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js")}
+files = {f"/{name}": page / (name or "index.html") for name in ("", "style.css", "main.js", "picture.js", "properties.js", "figures.js", "cloud.js", "inputs.js", "scale.js")}
 files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.module.js")
 headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -46,7 +47,9 @@ def is_length(value):
 known = {
     "show": {"pictures": lambda value: some_of(pictures.__contains__, 2, value) and len(set(value)) == len(value),
              "width": is_length, "height": is_length, "values": is_flag, "cloud": is_flag},
-    "seen": {}, "cloud-seen": {}, "snapshot": {}, "ply": {}, "copy": {}, "again": {},
+    "seen": {}, "cloud-seen": {}, "snapshot": {}, "ply": {}, "copy": {}, "again": {}, "reset": {},
+    "pause": {"paused": is_flag}, "seek": {"position": is_length}, "browse": {"folder": is_text},
+    "open": {"names": lambda value: some_of(is_text, 2, value), "packed": is_flag},
     "set": {"name": is_text, "value": is_text}, "element": {"name": is_text},
     "values": {"at": lambda value: some_of(lambda one: some_of(is_length, 2, one) and len(one) == 2, 8, value)},
 }
@@ -127,7 +130,6 @@ class Browser:
         self.cloud_seen.set()
 
     async def do_set(self, name, value):
-        self.session.exploration.properties.value(name, value)
         await self.session.control(self.session.exploration.set, name, value)
 
     async def do_element(self, name):
@@ -136,7 +138,25 @@ class Browser:
     async def do_again(self):
         await self.session.control(self.session.exploration.restart)
 
+    async def do_reset(self):
+        await self.session.control(self.session.exploration.reset)
+
+    async def do_pause(self, paused):
+        await self.session.control(self.session.exploration.pause, paused)
+
+    async def do_seek(self, position):
+        await self.session.control(self.session.exploration.jump, int(position * Gst.SECOND))
+
+    async def do_browse(self, folder):
+        self.post({"is": "folder", **await asyncio.to_thread(self.session.folder.list, folder)})
+
+    async def do_open(self, names, packed):
+        if packed and len(names) > 1:
+            raise Unusable("Frames hold both pictures, or there are two inputs, but not both.")
+        await self.session.open(await asyncio.to_thread(lambda: [self.session.folder.input(name) for name in names]), packed)
+
     async def do_copy(self):
+        await self.session.settled()
         self.post({"is": "copy", **recipes(self.session.exploration)})
 
     async def do_values(self, at):
@@ -153,7 +173,8 @@ class Browser:
     async def do_ply(self):
         points, rectified = await self.samples("points", "rectified")
         colors = await asyncio.to_thread(self.converter("rgb", lambda: Converter(rgb)), rectified)
-        self.post(message_of({"is": "file", "name": "explored.ply"}, await asyncio.to_thread(ply, points, colors)))
+        name = "explored.ply" if self.session.exploration.is_calibrated() else "explored-without-scale.ply"
+        self.post(message_of({"is": "file", "name": name}, await asyncio.to_thread(ply, points, colors)))
 
     async def samples(self, *names, before=None):
         """The newest frames of these taps, which are linked meanwhile."""

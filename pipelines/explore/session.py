@@ -3,20 +3,27 @@
 threads: one for what changes the pipeline, others for what is made of frames."""
 import asyncio
 import concurrent.futures
+import functools
+import os
 import sys
 
-from explore.inputs import Unusable
+import frames
+from explore import limits
+from explore.files import Folder
+from explore.inputs import Input, Unusable
 from explore.pictures import Meter
 from explore.pipeline import Exploration
-from explore.properties import elements
+from explore.properties import elements, groups, takes_pairs
 from gi.repository import Gst
 
 figures_every = 0.5  # seconds
 
 
 class Session:
-    def __init__(self, exploration, inputs_of):
-        self.exploration, self.inputs_of = exploration, inputs_of
+    def __init__(self, exploration, inputs_of, offered):
+        # The inputs and settings for an element, and the elements that the page offers.
+        self.exploration, self.inputs_of, self.offered = exploration, inputs_of, offered
+        self.note, self.is_busy, self.folder = "", False, Folder(os.getcwd())
         self.browsers, self.banners, self.arrived, self.bus = set(), [], asyncio.Event(), None
         self.control_thread, self.meters = concurrent.futures.ThreadPoolExecutor(1), None
         self.loop, self.is_ending = asyncio.get_running_loop(), False
@@ -32,13 +39,12 @@ class Session:
 
     def watched(self, function, *arguments):
         """In the thread of control: another pipeline has another bus, and other taps."""
-        exploration, before = self.exploration, self.exploration.pipeline
+        exploration = self.exploration
         exploration.on_frame = lambda: self.loop.call_soon_threadsafe(self.arrived.set)
+        exploration.on_start = lambda bus: self.loop.call_soon_threadsafe(self.watch, bus)
         try:
             function(*arguments)
         finally:
-            if exploration.pipeline is not before:
-                self.loop.call_soon_threadsafe(self.watch, exploration.pipeline.get_bus())
             exploration.want(set().union(*(browser.wanted() for browser in self.browsers)))
 
     def watch(self, bus):
@@ -57,11 +63,22 @@ class Session:
         while self.bus and (message := self.bus.pop()):
             kind, source = message.type, message.src
             if kind == Gst.MessageType.ERROR:
-                self.banner("error", message.parse_error()[0].message)
                 self.unwatch()
-                asyncio.ensure_future(self.control(self.exploration.stop))
+                self.exploration.has_failed = True
+                text = message.parse_error()[0].message
+                if source == self.exploration.element:
+                    asyncio.ensure_future(self.control(self.exploration.refuse, text, True))
+                else:
+                    self.banner("error", text)
+                    asyncio.ensure_future(self.control(self.exploration.stop))
             elif kind == Gst.MessageType.WARNING:
-                self.banner("warning", message.parse_warning()[0].message)
+                text = message.parse_warning()[0].message
+                if text.startswith(frames.harmless[0]):
+                    self.say_note(text)
+                elif source == self.exploration.element and limits.refusal in text:
+                    asyncio.ensure_future(self.control(self.exploration.refuse, text.replace(f" {limits.refusal}", ""), False))
+                else:
+                    self.banner("warning", text)
             elif kind == Gst.MessageType.EOS:
                 asyncio.ensure_future(self.control(self.exploration.repeat))
             elif kind == Gst.MessageType.QOS and source == self.exploration.element:
@@ -76,6 +93,13 @@ class Session:
             self.banners.append({"level": level, "text": text})
             self.tell({"is": "banners", "banners": self.banners})
 
+    def say_note(self, text):
+        """Says once that there is no card, which changes no result."""
+        if text != self.note:
+            print(f"note: {text}", file=sys.stderr, flush=True)
+            self.note = text
+            self.tell(self.state())
+
     def tell(self, what):
         for browser in self.browsers:
             browser.post(what)
@@ -83,22 +107,51 @@ class Session:
     def hello(self):
         """Describes the element for a page."""
         properties = self.exploration.properties
-        return {"is": "hello", "element": properties.factory, "elements": elements() if self.inputs_of else [properties.factory],
-                "inputs": [one.name for one in self.exploration.inputs], "stereo": self.exploration.is_stereo, "properties": properties.describe()}
+        return {"is": "hello", "element": properties.factory, "elements": self.offered, "inputs": [one.name for one in self.exploration.inputs],
+                "stereo": self.exploration.is_stereo, "live": self.exploration.is_live(), "properties": self.exploration.describe()}
 
     def state(self):
-        return {"is": "state", "values": self.exploration.texts()}
+        return {"is": "state", "values": self.exploration.texts(), "refused": self.exploration.refused, "paused": self.exploration.is_paused,
+                "measured": self.exploration.is_calibrated(), "note": self.note}
 
-    async def change_element(self, factory):
-        if factory not in (elements() if self.inputs_of else []):
-            raise Unusable("This element does not fit the inputs: start explore.py with others.")
+    async def change(self, factory, inputs_of):
+        """Explores another element, or other inputs, on the same device."""
+        if self.is_busy:
+            raise Unusable("The cameras are being calibrated; wait until that has ended.")
+        device = {name: text for name, text in self.exploration.settings.items() if name in groups["Device"][:2]}
         await self.control(self.exploration.stop)
         try:
-            self.exploration = await asyncio.to_thread(lambda: Exploration(factory, *self.inputs_of(factory)))
-        except Unusable as reason:
-            self.banner("error", str(reason))
+            inputs, settings = await asyncio.to_thread(inputs_of, factory)
+            self.exploration = Exploration(factory, inputs, {**device, **settings})
+            self.inputs_of = inputs_of
+        finally:
+            self.tell(self.hello())
+            await self.control(self.exploration.start)
+
+    async def change_element(self, factory):
+        if factory not in self.offered:
+            raise Unusable("This element does not fit the inputs: choose others.")
+        await self.change(factory, self.inputs_of)
+
+    async def open(self, names, is_packed):
+        """Plays other inputs, with the same element if it takes them."""
+        is_pair = len(names) > 1 or is_packed
+        fitting = [name for name in elements() if takes_pairs(name) == is_pair]
+        current = self.exploration.properties.factory
+        inputs = functools.cache(lambda: [Input(name) for name in names])
+        await self.change(current if current in fitting else "cudasgmstereo" if is_pair else "cudahistequalize",
+                          lambda _: (inputs(), {"frame-packing": "side-by-side"} if is_packed else {}))
+        self.offered = fitting
         self.tell(self.hello())
-        await self.control(self.exploration.start)
+        self.tell(self.state())
+
+    async def settled(self):
+        """Waits until the newest frame shows the newest change, or the element has refused it."""
+        end = self.loop.time() + 20
+        while self.exploration.is_playing and not self.exploration.is_settled() and self.loop.time() < end:
+            await asyncio.sleep(0.05)
+        self.read()
+        await self.control(lambda: None)
 
     async def next_samples(self, names, before):
         """The newest frames of the taps that names() are, once they are others than `before`."""
@@ -129,6 +182,7 @@ class Session:
 
     async def close(self):
         self.unwatch()
+        self.exploration.has_failed = True  # nothing is waited for
         await self.loop.run_in_executor(self.control_thread, self.exploration.stop)
 
 

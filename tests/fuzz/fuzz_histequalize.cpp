@@ -57,6 +57,8 @@ class EqualizeEpisode final : public fuzz::Episode {
     if (below(2) == 0)
       how_.each_channel = below(2) == 0;
     if (below(2) == 0)
+      how_.scales_chroma = below(2) == 0;
+    if (below(2) == 0)
       how_.adaptive = below(2) == 0;
     if (below(2) == 0)
       how_.clip_limit = one_of({0.0, 0.5, 2.0, 40.0, 65536.0});

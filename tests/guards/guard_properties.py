@@ -2,7 +2,7 @@
 """Guard of the tables of properties: what the elements' pages say of a property is what the plug-in says."""
 import re
 
-from guard import guard
+from guard import Skip, guard
 
 # Those of GStreamer's own base classes.
 INHERITED = {"name", "parent", "qos", "latency", "min-upstream-latency", "start-time", "start-time-selection", "emit-signals"}
@@ -103,3 +103,25 @@ def property_tables(tree, build):
         wrong += [f"common.md: {name}: {error}" for names, cells in common for name in names if name in own
                   for error in row_errors(name, own[name], cells) if error]
     return ", ".join(sorted(set(wrong))) if all(elements.values()) and elements else "an element shows no properties"
+
+
+@guard("the table of pipelines/explore/limits.py says what the elements accept", reads=("pipelines/explore/", "pipelines/frames.py", "gst/"))
+def explored_limits(tree, build):
+    limits = {}
+    exec(tree.text("pipelines/explore/limits.py"), limits)  # pylint: disable=exec-used
+    result = build.play(tree.top / "tests/guards/probe_limits.py")
+    if "No module named" in result.text:
+        raise Skip(result.last())
+    tried = [line.split() for line in result.out.splitlines()]
+    if result.status or not tried:
+        return f"the elements cannot be asked: {result.last()}"
+    wrong = []
+    for element, name, value, verdict in tried:
+        words = limits["words"].get(element, {}).get(name, {value})
+        is_offered = limits["accepts"](element, name, float(value)) if re.match(r"-?[\d.]", value) else value in words
+        if is_offered != (verdict == "accepted"):
+            wrong.append(f"{element} {name}={value} is {verdict}")
+    known = {(element, name) for element, name, _, _ in tried}
+    wrong += [f"{element} has no {name}" for table in (limits["numbers"], limits["words"]) for element, names in table.items()
+              for name in names if (element, name) not in known]
+    return ", ".join(wrong)

@@ -127,6 +127,13 @@ case "$*" in
   install*) mkdir -p $DESTDIR/usr/share/doc; echo '![a picture](lacking.png)' >$DESTDIR/usr/share/doc/blur.md ;;
   setup*) echo '  GPU targets : 75' ;;
 esac"""
+LIMITS = """
+numbers, words = {"cudagaussblur": {"size": "odd"}}, {"cudagaussblur": {"border": {"wrap": "the other side"}}}
+def accepts(element, name, value):
+    return name != "size" or value % 2 == 1
+"""
+PROBED = "".join(f"echo cudagaussblur {line}\n" for line in ("size 3 accepted", "size 4 refused", "border wrap accepted", "border mirror refused",
+                                                           "sigma 4 accepted")) + "exit 0\n"
 # A guard that runs something, the stand-ins for programs by their paths, and what the complaint must say. Those in bin/
 # stand in front of the system's programs, those in pipelines/ for the tree's or the build's.
 FAULTY_BUILDS = [
@@ -165,6 +172,15 @@ FAULTY_BUILDS = [
         (BORDER, "", "cudagaussblur has no border"),
         ("  fine  ", "  coarse  ", "cudagaussblur: no row for coarse"),
         ("flags", "", "an element shows no properties"))),
+    *((guard_properties.explored_limits, {"pipelines/explore/limits.py": LIMITS, "tests/guards/probe_limits.py": PROBED.replace(old, new)}, words)
+      for old, new, words in (
+        ("", "", ""),
+        ("3 accepted", "3 refused", "cudagaussblur size=3 is refused"),
+        ("4 refused", "4 accepted", "cudagaussblur size=4 is accepted"),
+        ("mirror refused", "mirror accepted", "cudagaussblur border=mirror is accepted"),
+        ("wrap accepted", "wrap refused", "cudagaussblur border=wrap is refused"),
+        ("size", "length", "cudagaussblur has no size"),
+        ("exit 0", "exit 1", "the elements cannot be asked"))),
     (guard_scripts.guards_find_faults, {"tests/guards/test_guards.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.changed_parts, {"tests/guards/test_changed.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "echo a complaint"}, "a complaint"),

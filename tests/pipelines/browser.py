@@ -104,6 +104,23 @@ class Page:
     def hover(self, place):
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
 
+    def press(self, *keys, shift=False):
+        """Presses keys, by the names that JavaScript gives them."""
+        codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Escape": 27, "Tab": 9, "Home": 36, "End": 35, "Delete": 46}
+        for key in keys:
+            code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
+            for kind in ("keyDown", "keyUp"):
+                self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 if shift else 0, **code)
+
+    def touch(self, *places):
+        """Moves fingers on the screen. Each place is a list with the point of each finger."""
+        for kind, points in (("touchStart", places[0]), *(("touchMove", points) for points in places[1:]), ("touchEnd", [])):
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)])
+
+    def resize(self, width, height, is_phone=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone)
+        self.call("Emulation.setTouchEmulationEnabled", enabled=is_phone, maxTouchPoints=2)
+
     def screenshot(self, path, **more):
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **more)["data"]))
 
@@ -118,11 +135,11 @@ class Page:
 class Explored:
     """explore.py and a browser with its page."""
 
-    def __init__(self, place, *arguments):
+    def __init__(self, place, *arguments, settings=("backend=cpu",)):
         if place.run(python, "-c", "import aiohttp").status:
             raise Skip("there is no aiohttp: sudo apt-get install python3-aiohttp")
         self.browser = Browser(place)
-        self.program = place.start(python, pipelines / "explore.py", *arguments, "backend=cpu")
+        self.program = place.start(python, pipelines / "explore.py", *arguments, *settings)
         self.program.wait_until(lambda: "Ctrl-C" in self.program.text())
         found = re.search(r"http://\S+", self.program.text())
         expect(found, f"there is no link: {self.program.text()}")
@@ -154,9 +171,9 @@ def pixels(page, x, y, width=1, height=1):
         Math.floor({x} * c.width), Math.floor({y} * c.height), {width}, {height}).data; return Array.from(d).filter((_, i) => i % 4 < 3); }})()""")
 
 
-def middle(page, share_x, share_y):
+def middle(page, share_x, share_y, name="picture"):
     """A place in the window, by shares of the picture's canvas."""
-    x, y, width, height = page.run("(r => [r.x, r.y, r.width, r.height])(document.getElementById('picture').getBoundingClientRect())")
+    x, y, width, height = page.run(f"(r => [r.x, r.y, r.width, r.height])(document.getElementById('{name}').getBoundingClientRect())")
     return x + share_x * width, y + share_y * height
 
 
@@ -166,7 +183,7 @@ def choose(page, tool):
 
 def put(page, name, value):
     """Enters the value of a property as a user does."""
-    page.run(f"""(() => {{ const e = document.querySelector('[data-name="{name}"] .value').lastChild; e.focus();
+    page.run(f"""(() => {{ const e = document.getElementById('property-{name}'); e.focus();
         if (e.type === 'checkbox') e.checked = {str(value == 'true').lower()}; else e.value = {value!r};
         e.dispatchEvent(new Event('change')); e.blur(); }})()""")
 
@@ -174,14 +191,27 @@ def put(page, name, value):
 def value(page, name):
     """Returns the value of a property that the page shows."""
     return page.run(f"""(e => e.type === 'checkbox' ? String(e.checked) : e.value ?? e.textContent)(
-        document.querySelector('[data-name="{name}"] .value').lastChild)""")
+        document.getElementById('property-{name}'))""")
+
+
+def refused(page, name):
+    """Why a property's value is refused; empty if it is not."""
+    return page.run(f"(row => row.classList.contains('refused') ? row.querySelector('.why').textContent : '')(document.querySelector('[data-name={name}]'))")
+
+
+def copied(page):
+    """The line for a terminal that the page offers to copy."""
+    page.run("document.getElementById('shell').value = ''; document.getElementById('copy').click()")
+    line = page.wait("document.getElementById('shell').value", "the lines")
+    page.run("document.getElementById('lines').close()")
+    return line
 
 
 def text(page, name):
     return page.run(f"document.getElementById('{name}').textContent")
 
 
-position = "parseFloat(document.getElementById('figures').textContent.match(/([0-9.]+) s$/)?.[1] ?? 0)"
+position = "parseFloat(document.getElementById('time').textContent || 0)"
 
 
 def begin_anew(page, times):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""screenshots.py BUILD FOLDER: makes the screenshots of docs/explore.md, explore-stereo.jpg and explore-film.jpg, in a folder."""
+"""screenshots.py BUILD FOLDER: makes the screenshots of docs/explore.md, explore-stereo.jpg, explore-film.jpg and
+explore-phone.jpg, in a folder."""
 import pathlib
 import shutil
 import sys
@@ -18,11 +19,15 @@ def main():
         for name, arguments in (("stereo", ["preset=dense"]), ("film", ["--element", "cudahistequalize", examples / "vtest.avi", "method=clahe", "clip-limit=3"])):
             with Explored(Place(build, scratch), *arguments) as explored:
                 page = explored.page
-                page.call("Emulation.setDeviceMetricsOverride", width=1200, height=760, deviceScaleFactor=1, mobile=False)
+                page.resize(1200, 760)
                 painted(page)
                 page.hover(middle(page, 0.62, 0.6))
                 time.sleep(25 if name == "stereo" else 12)  # for the curves
                 page.screenshot(folder / f"explore-{name}.jpg", format="jpeg", quality=68)
+                if name == "film":
+                    page.resize(390, 844, True)
+                    time.sleep(2)  # for pictures of the new size
+                    page.screenshot(folder / "explore-phone.jpg", format="jpeg", quality=68)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -1,19 +1,52 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Points in space that can be turned (drag), moved (drag with shift) and neared (wheel), with three.js.
+// Points in space, with three.js. They are turned by a pointer or arrow keys, moved by two pointers or with shift, and neared
+// by the wheel, two pointers or plus and minus.
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 export class Cloud {
   constructor(place, warn) {
-    Object.assign(this, { place, warn, turn: [0, 0], shift: [0, 0], zoom: 1 });
-    place.onpointermove = event => {
-      if (!event.buttons) return;
-      const way = event.shiftKey ? this.shift : this.turn;
-      way[0] += event.movementX / 200;
-      way[1] += event.movementY / 200;
-      this.draw();
+    Object.assign(this, { place, warn, pointers: new Map() });
+    this.reset();
+    place.onpointerdown = event => {
+      place.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
     };
+    place.onpointermove = event => this.drag(event);
+    place.onpointerup = place.onpointercancel = event => this.pointers.delete(event.pointerId);
     place.onwheel = event => {
-      this.zoom *= Math.exp(-event.deltaY / 500);
-      this.draw();
+      event.preventDefault();
+      this.near(-event.deltaY / 500);
     };
+    place.onkeydown = event => this.press(event);
+  }
+  reset() {
+    Object.assign(this, { turn: [0, 0], shift: [0, 0], zoom: 1 });
+    this.draw();
+  }
+  near(by) {
+    this.zoom *= Math.exp(by);
+    this.draw();
+  }
+  move(way, x, y) {
+    way[0] += x;
+    way[1] += y;
+    this.draw();
+  }
+  drag(event) {
+    const last = this.pointers.get(event.pointerId), now = [event.clientX, event.clientY];
+    if (!last) return;
+    this.pointers.set(event.pointerId, now);
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1], share = (other ? 0.5 : 1) / 200;
+    if (other) this.near(Math.log(Math.max(1, Math.hypot(now[0] - other[0], now[1] - other[1])) / Math.max(1, Math.hypot(last[0] - other[0], last[1] - other[1]))));
+    this.move(event.shiftKey || other ? this.shift : this.turn, (now[0] - last[0]) * share, (now[1] - last[1]) * share);
+  }
+  press(event) {
+    if (event.ctrlKey || event.altKey) return;
+    if (event.key in arrows) this.move(event.shiftKey ? this.shift : this.turn, ...arrows[event.key].map(way => way / 20));
+    else if (event.key === "+" || event.key === "=" || event.key === "-") this.near(event.key === "-" ? -0.1 : 0.1);
+    else if (event.key === "0") this.reset();
+    else return;
+    event.preventDefault();
   }
 
   // Loads three.js when it is needed first. Without it, everything else works.
@@ -25,6 +58,7 @@ export class Cloud {
       this.points = new three.Points(new three.BufferGeometry(), new three.PointsMaterial({ size: 2, sizeAttenuation: false, vertexColors: true }));
       this.points.frustumCulled = false;
       this.scene = new three.Scene().add(this.points);
+      this.renderer.domElement.setAttribute("aria-hidden", "true");  // the place has the name
       this.place.append(this.renderer.domElement);
       this.three = three;
     } catch (error) {
@@ -49,8 +83,9 @@ export class Cloud {
   }
 
   draw() {
-    if (!this.three) return;
     const { clientWidth, clientHeight } = this.place;
+    this.place.dataset.view = [...this.turn, ...this.shift, this.zoom].map(number => number.toFixed(3)).join(" ");
+    if (!this.three) return;
     this.renderer.setSize(clientWidth, clientHeight);
     this.camera.aspect = clientWidth / clientHeight;
     this.camera.position.set(-this.shift[0], this.shift[1], this.reach / this.zoom);

@@ -9,6 +9,16 @@ function begun(canvas) {
   return canvas.getContext("2d");
 }
 
+// Labels above a canvas, which wrap where they do not fit in a line; readers of the screen get them for the canvas.
+function label(canvas, texts) {
+  document.getElementById(`${canvas.id}-labels`).replaceChildren(...texts.map(([text, color]) => {
+    const one = Object.assign(document.createElement("span"), { textContent: text });
+    one.style.color = color;
+    return one;
+  }));
+  canvas.setAttribute("aria-label", texts.map(([text]) => text).join("; "));
+}
+
 export class Figures {
   constructor(luminance, series, line) {
     Object.assign(this, { luminance, series, line });
@@ -16,6 +26,8 @@ export class Figures {
   }
   begin() {
     Object.assign(this, { curves: new Map(), cuts: 0 });
+    label(this.luminance, [["histograms of the luminance", ""]]);
+    label(this.series, [["figures over time", ""]]);
   }
   add(name, value) {
     this.curves.set(name, [...this.curves.get(name) ?? [], value].slice(-lastSamples));
@@ -26,8 +38,8 @@ export class Figures {
     this.drawCurves();
   }
   measured(said) {
-    const us = said.microseconds, time = us === null ? "–" : us < 1e4 ? `${us.toFixed(0)} µs` : `${(us / 1000).toFixed(0)} ms`;
-    this.line.textContent = `${said.rate.toFixed(1)} frames/s · ${time} per frame · ${said.dropped} dropped · ${said.backend} · ${said.position.toFixed(1)} s`;
+    const ms = said.microseconds / 1000, time = said.microseconds === null ? "–" : `${ms < 10 ? ms.toPrecision(2) : ms.toFixed(0)} ms`;
+    this.line.textContent = `${said.rate.toFixed(1)} frames/s · ${time} per frame · ${said.dropped} dropped · ${said.backend}`;
     this.add("frames/s", said.rate);
     this.drawLuminance(said.luminance);
     this.drawCurves();
@@ -42,8 +54,9 @@ export class Figures {
       one.bins.forEach((count, bin) => context.fillRect(bin * width / 256, height * (1 - count / top), width / 256, height * count / top));
       context.globalAlpha = 1;
       percentiles.forEach(level => context.fillRect(level / one.levels * width, 0, 1, height));
-      context.fillText(`${["after", "before"][i]}: mean ${one.mean.toFixed(1)}, 1 / 50 / 99 %: ${percentiles.join(" / ")}`, 6, 14 + 14 * i);
     });
+    label(this.luminance, both.map((one, i) => [`luminance ${["after", "before"][i]}: mean ${one.mean.toFixed(1)}; 1, 50, 99 %: ${
+      [1, 50, 99].map(percent => one[`percentile-${percent}`]).join(", ")}`, colors[i]]));
   }
 
   // Each curve has a scale of its own, from 0 or below.
@@ -51,12 +64,12 @@ export class Figures {
     const context = begun(this.series), { width, height } = this.series;
     [...this.curves].forEach(([name, values], i) => {
       const low = Math.min(0, ...values), high = Math.max(...values, low + 1e-6);
-      context.strokeStyle = context.fillStyle = colors[i % colors.length];
+      context.strokeStyle = colors[i % colors.length];
       context.beginPath();
-      values.forEach((value, x) => context.lineTo(x * width / lastSamples, height - 4 - (value - low) / (high - low) * (height - 24)));
+      values.forEach((value, x) => context.lineTo(x * width / lastSamples, height - 4 - (value - low) / (high - low) * (height - 8)));
       context.stroke();
-      context.fillText(`${name} ${values.at(-1).toPrecision(3)}`, 6 + i * width / 5, 14);
     });
-    if (this.cuts) context.fillText(`scene cuts: ${this.cuts}`, 6, height - 6);
+    label(this.series, [...[...this.curves].map(([name, values], i) => [`${name} ${values.at(-1).toPrecision(3)}`, colors[i % colors.length]]),
+                        ...this.cuts ? [[`scene cuts: ${this.cuts}`, ""]] : []]);
   }
 }

@@ -1,30 +1,46 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The picture before and after with a divider, what is under the pointer, the ruler, and regions that are drawn.
+// The picture before and after with a divider, what is under the pointer, the ruler, and regions that are drawn. Each works
+// with a pointer and with keys, which move the divider or a cross.
 const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 const meters = mm => `${(mm / 1000).toFixed(mm < 10000 ? 3 : 2)} m`;
 const clamp = share => Math.min(1, Math.max(0, share));
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const names = {
+  divider: "divider between the pictures",
+  region: "picture: arrow keys move the cross, Enter begins and ends a region, Escape drops it, Delete removes the last region",
+  ruler: "picture: arrow keys move the cross, Enter sets an end of the ruler",
+};
 
 export class Picture {
   constructor(canvas, output, say, onPointed) {
-    Object.assign(this, { canvas, output, say, onPointed, divider: 0.5, bitmaps: [], regions: "", isPointed: false, isAsking: false });
+    Object.assign(this, { canvas, output, say, onPointed, divider: 0.5, bitmaps: [], regions: "", early: [], isPointed: false, isAsking: false, isMeasured: true });
     canvas.onpointerdown = event => this.press(event);
     canvas.onpointermove = event => this.move(event);
     canvas.onpointerup = () => this.release();
-    canvas.onpointerleave = () => this.point(false);
+    canvas.onpointercancel = () => { this.dragged = this.pressed = null; };
+    canvas.onpointerleave = canvas.onblur = () => this.point(false);
+    canvas.onkeydown = event => this.key(event);
     this.take("divider");
   }
   take(tool) {
-    Object.assign(this, { tool, ruler: [] });
+    Object.assign(this, { tool, ruler: [], cross: null, dragged: null, pressed: null });
+    this.canvas.setAttribute("role", tool === "divider" ? "slider" : "application");
+    this.canvas.setAttribute("aria-label", names[tool]);
     this.draw();
   }
-  update(regions) {
-    this.regions = regions ?? "";
+  update(regions, isMeasured) {
+    Object.assign(this, { regions: regions ?? "", isMeasured });
     this.draw();
   }
   async show(header, parts) {
     const bitmaps = await Promise.all(parts.map(part => createImageBitmap(new Blob([part], { type: "image/jpeg" }))));
+    const isFirst = !this.bitmaps.length;
     this.bitmaps.forEach(bitmap => bitmap.close());
     Object.assign(this, { bitmaps, header });
+    const late = place => this.share([place[0] * this.canvas.width, place[1] * this.canvas.height]);
+    if (isFirst && this.pressed) [this.pressed, this.last] = [this.pressed, this.last].map(late);
+    if (isFirst && this.dragged) this.dragged = this.rectangle(this.pressed, this.last);
+    if (this.early.length) this.add(this.early.splice(0).map(corners => this.rectangle(...corners.map(late))));
     this.draw();
     if (this.isPointed && this.at) this.ask(this.at);
   }
@@ -36,18 +52,31 @@ export class Picture {
     return { x: (width - scale * after.width) / 2, y: (height - scale * after.height) / 2, width: scale * after.width, height: scale * after.height };
   }
 
-  // Where the pointer is, in shares of the picture.
+  // Where the pointer is, in shares of the picture; before the first frame, in shares of the canvas.
   place(event) {
-    const box = this.box(), scale = window.devicePixelRatio;
-    return [clamp((event.offsetX * scale - box.x) / box.width), clamp((event.offsetY * scale - box.y) / box.height)];
+    const scale = window.devicePixelRatio;
+    return this.bitmaps.length ? this.share([event.offsetX * scale, event.offsetY * scale]) :
+      [event.offsetX / this.canvas.clientWidth, event.offsetY / this.canvas.clientHeight];
+  }
+  share([x, y]) {
+    const box = this.box();
+    return [clamp((x - box.x) / box.width), clamp((y - box.y) / box.height)];
+  }
+  rectangle(a, b) {
+    return [...a.map((share, i) => Math.min(share, b[i])), ...a.map((share, i) => Math.abs(share - b[i]))];
   }
 
   draw() {
     const context = this.canvas.getContext("2d");
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight].map(side => Math.round(side * window.devicePixelRatio));
     if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
+    if (this.tool === "divider") this.canvas.setAttribute("aria-valuenow", Math.round(100 * this.divider));
     context.clearRect(0, 0, width, height);
-    if (!this.bitmaps.length) return;
+    context.lineWidth = 2;
+    context.strokeStyle = "#fd6";
+    const stroke = (box, all) => all.forEach(([x, y, w, h]) => context.strokeRect(box.x + x * box.width, box.y + y * box.height, w * box.width, h * box.height));
+    const dragged = this.dragged ? [this.dragged] : [];
+    if (!this.bitmaps.length) return stroke({ x: 0, y: 0, width, height }, [...this.early.map(corners => this.rectangle(...corners)), ...dragged]);
     const box = this.box(), left = this.divider * box.width, before = this.bitmaps[0];
     context.drawImage(this.bitmaps.at(-1), box.x, box.y, box.width, box.height);
     if (this.bitmaps.length > 1 && left > 0) {
@@ -55,12 +84,16 @@ export class Picture {
       context.fillStyle = "#fff";
       context.fillRect(box.x + left - 1, box.y, 2, box.height);
     }
-    context.lineWidth = 2;
-    context.strokeStyle = "#fd6";
-    for (const [x, y, w, h] of [...this.rectangles(), ...(this.dragged ? [this.dragged] : [])])
-      context.strokeRect(box.x + x * box.width, box.y + y * box.height, w * box.width, h * box.height);
+    stroke(box, [...this.rectangles(), ...dragged]);
     context.beginPath();
     for (const [x, y] of this.ruler) context.lineTo(box.x + x * box.width, box.y + y * box.height);
+    if (this.cross) {
+      const [x, y] = [box.x + this.cross[0] * box.width, box.y + this.cross[1] * box.height], arm = 10 * window.devicePixelRatio;
+      for (const [dx, dy] of [[arm, 0], [0, arm]]) {
+        context.moveTo(x - dx, y - dy);
+        context.lineTo(x + dx, y + dy);
+      }
+    }
     context.stroke();
   }
 
@@ -73,29 +106,66 @@ export class Picture {
   }
 
   press(event) {
-    if (!this.bitmaps.length) return;
+    if (!this.bitmaps.length && this.tool !== "region") return;
     this.canvas.setPointerCapture(event.pointerId);
-    this.pressed = this.place(event);
-    if (this.tool === "ruler") this.ruler = this.ruler.length === 1 ? [...this.ruler, this.pressed] : [this.pressed];
+    this.cross = null;
+    this.begin(this.place(event));
     this.move(event);
   }
+  begin(place) {
+    this.pressed = place;
+    if (this.tool === "ruler") this.ruler = this.ruler.length === 1 ? [...this.ruler, place] : [place];
+  }
   move(event) {
-    if (!this.bitmaps.length) return;
-    const place = this.place(event);
+    if (this.bitmaps.length || this.pressed) this.reach(this.place(event));
+  }
+  reach(place) {
     if (this.pressed && this.tool === "divider") this.divider = place[0];
-    if (this.pressed && this.tool === "region")
-      this.dragged = [...this.pressed.map((share, i) => Math.min(share, place[i])), ...this.pressed.map((share, i) => Math.abs(share - place[i]))];
+    if (this.pressed && this.tool === "region") this.dragged = this.rectangle(this.pressed, place);
+    this.last = place;
     this.draw();
+    if (!this.bitmaps.length) return;
     this.point(true);
     this.at = this.ruler.length === 2 ? this.ruler : [place];
     this.ask(this.at);
   }
   release() {
     if (this.dragged && this.dragged[2] > 0.005 && this.dragged[3] > 0.005) {
-      const text = this.dragged.map(share => share.toFixed(4)).join(",");
-      this.say({ do: "set", name: "regions", value: [this.regions, text].filter(Boolean).join(";") });
+      if (this.bitmaps.length) this.add([this.dragged]);
+      else this.early.push([this.pressed, this.last]);
     }
     this.dragged = this.pressed = null;
+    this.draw();
+  }
+  add(rectangles) {
+    const texts = rectangles.map(shares => shares.map(share => share.toFixed(4)).join(","));
+    this.say({ do: "set", name: "regions", value: [this.regions, ...texts].filter(Boolean).join(";") });
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || !this.bitmaps.length) return;
+    const way = arrows[event.key]?.map(step => step * (event.shiftKey ? 0.1 : 0.01));
+    if (this.tool === "divider") {
+      const place = way ? clamp(this.divider + way[0] - way[1]) : { Home: 0, End: 1 }[event.key];
+      if (place === undefined) return;
+      this.divider = place;
+      this.draw();
+    } else if (way) {
+      this.cross = (this.cross ?? [0.5, 0.5]).map((share, i) => clamp(share + way[i]));
+      this.reach(this.cross);
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.cross ??= [0.5, 0.5];
+      if (this.tool === "region" && this.pressed) this.release();
+      else this.begin(this.cross);
+      if (this.tool === "ruler") this.pressed = null;
+      this.reach(this.cross);
+    } else if (event.key === "Escape") {
+      Object.assign(this, { dragged: null, pressed: null, ruler: [] });
+      this.draw();
+    } else if (event.key === "Delete" && this.tool === "region") {
+      this.say({ do: "set", name: "regions", value: this.regions.split(";").slice(0, -1).join(";") });
+    } else return;
+    event.preventDefault();
   }
 
   // Distances are measured only while somebody points at the picture.
@@ -115,7 +185,7 @@ export class Picture {
     const texts = values.map(({ x, y, disparity, confidence, place }) => `(${x}, ${y}) ` + (disparity === undefined ? "unknown" :
       `${place ? `${meters(place[2])}, ` : ""}${disparity.toFixed(2)} pixels, confidence ${confidence}`));
     const apart = values.length === 2 && values.every(value => value.place) ? `: ${meters(length(values[0].place, values[1].place))} apart` : "";
-    this.output.textContent = texts.join(" – ") + apart;
+    this.output.textContent = texts.join(" – ") + apart + (this.isMeasured ? "" : "; distance unknown");
     if (this.next) this.ask(this.next);
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The properties of the element, as explore.py describes them.
+import { Scale } from "./scale.js";
+
 const groups = ["Basics", "Regions", "More", "Messages", "Device", "Read only"];
 
 function make(tag, options = {}, ...children) {
@@ -8,62 +10,115 @@ function make(tag, options = {}, ...children) {
   return element;
 }
 
-// A slider whose middle is at twice the default, however large the range is.
-function sliderOf(one, set) {
-  const min = Number(one.min), span = Number(one.max) - min, middle = Math.min(span / 2, 2 * Math.abs(one.default - min) || (span > 1000 ? 100 : span / 2));
-  const power = Math.log(middle / span) / Math.log(0.5);
-  const slider = make("input", { type: "range", min: 0, max: 1, step: 0.001 });
-  // Each change of those that restart the pipeline takes its time, so they wait until the slider is let go.
-  slider[one.live ? "oninput" : "onchange"] = () => {
-    const value = min + span * slider.value ** power;
-    set(one.whole ? BigInt(Math.round(value)).toString() : String(Number(value.toPrecision(4))));
+function name(element, label) {
+  element.setAttribute("aria-label", label);
+  return element;
+}
+
+const ways = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
+
+// A slider and an entry, which only reach numbers that the element accepts; what is typed, the element judges.
+function numberOf(one, set) {
+  const scale = new Scale(one), unit = one.time ? " ms" : "";
+  const slider = name(make("input", { type: "range", min: scale.first, max: scale.last, step: 1 }), `${one.name}, slider`);
+  const entry = name(make("input", { type: "text", inputMode: "decimal" }), one.name + unit);
+  let current = one.default, isTyped = false;
+  entry.oninput = () => { isTyped = true; };
+  entry.onchange = () => {
+    isTyped = false;
+    set(scale.typed(entry.value));
   };
-  return [slider, text => { slider.value = ((Number(text) - min) / span) ** (1 / power); }];
+  const step = (event, keys) => {
+    if (!keys.includes(event.key) || event.ctrlKey || event.altKey) return;
+    event.preventDefault();
+    set(event.key === "Home" ? scale.ends[0] : event.key === "End" ? scale.ends[1] : scale.next(current, ways[event.key]));
+  };
+  slider.onkeydown = event => step(event, [...Object.keys(ways), "Home", "End"]);
+  entry.onkeydown = event => step(event, ["ArrowUp", "ArrowDown"]);
+  // Each change of those that restart the pipeline takes its time, so they wait until the slider is let go.
+  slider[one.live ? "oninput" : "onchange"] = () => set(scale.at(Number(slider.value)));
+  const show = (text, refused) => {
+    current = text;
+    if (!isTyped) entry.value = scale.shown(refused ?? text);
+    if (!slider.matches(":active")) slider.value = scale.place(text);
+    slider.setAttribute("aria-valuetext", scale.shown(text) + unit);
+  };
+  return [[slider, entry, ...unit ? [make("span", { className: "unit", textContent: unit })] : []], show];
 }
 
 // What a property is changed with, and how a value is shown there.
 function controlOf(one, set) {
+  if (one.kind === "number") return numberOf(one, set);
   if (one.kind === "switch") {
-    const box = make("input", { type: "checkbox", onchange: () => set(String(box.checked)) });
+    const box = name(make("input", { type: "checkbox", onchange: () => set(String(box.checked)) }), one.name);
     return [[box], text => { box.checked = text === "true"; }];
   }
   if (one.kind === "list") {
-    const list = make("select", { onchange: () => set(list.value) }, ...one.choices.map(([nick, text]) => new Option(`${nick}: ${text}`, nick)));
+    const list = name(make("select", { onchange: () => set(list.value) }, ...one.choices.map(([nick, text]) => new Option(`${nick}: ${text}`, nick))), one.name);
     return [[list], text => { list.value = text; }];
   }
-  const entry = make("input", { type: "text", readOnly: one.kind === "read-only", onchange: () => set(entry.value) });
-  const [slider, move] = one.kind === "number" ? sliderOf(one, set) : [];
-  return [slider ? [slider, entry] : [entry], text => {
-    if (document.activeElement !== entry) entry.value = text;
-    if (slider && document.activeElement !== slider) move(text);
+  const entry = name(make("input", { type: "text", readOnly: one.kind === "read-only", onchange: () => set(entry.value) }), one.name);
+  return [[entry], (text, refused) => {
+    if (document.activeElement !== entry || refused !== undefined) entry.value = refused ?? text;
   }];
 }
 
 export class Properties {
-  constructor(place, say) {
-    Object.assign(this, { place, say });
+  constructor(place, search, found, say) {
+    Object.assign(this, { place, search, found, say });
+    search.oninput = () => this.filter();
   }
   build(all) {
     this.rows = new Map(all.map(one => [one.name, this.row(one)]));
     this.place.replaceChildren(...groups.map(group => [group, all.filter(one => one.group === group)]).filter(([, ones]) => ones.length).map(([group, ones]) =>
-      make("details", { open: group === "Basics" }, make("summary", { textContent: group }), ...ones.map(one => this.rows.get(one.name).row))));
+      name(make("details", {}, make("summary", { textContent: group }), ...ones.map(one => this.rows.get(one.name).row)), group)));
+    this.filter();
   }
   row(one) {
     const set = value => this.say({ do: "set", name: one.name, value }), isFixed = one.kind === "read-only";
-    const [parts, show] = controlOf(one, set);
+    const [parts, show] = controlOf(one, set), entry = parts.findLast(part => part.matches("input, select"));
     const mark = isFixed || one.live ? "" : make("span", { className: "restart", textContent: "restarts" });
-    const label = make("label", { textContent: `${one.title} (${one.name}) ` }, mark);
-    const row = make("div", { className: "property" }, label, isFixed ? "" : make("button", { textContent: "reset", onclick: () => set(one.default) }),
-                     make("div", { className: "value" }, ...parts),
-                     make("small", { textContent: isFixed ? one.blurb : `${one.blurb}. Default: ${one.default || "empty"}.` }));
+    const label = make("label", { textContent: `${one.title} (${one.name}) `, htmlFor: entry.id = `property-${one.name}` }, mark);
+    const standard = one.time ? new Scale(one).shown(one.default) : one.default;
+    const text = make("small", { id: `text-${one.name}`, textContent: isFixed ? one.blurb : `${one.blurb}. Default: ${standard || "empty"}.` });
+    const why = name(make("p", { className: "why", id: `why-${one.name}`, hidden: true }), `refusal of ${one.name}`);
+    why.setAttribute("role", "alert");
+    entry.setAttribute("aria-describedby", `${why.id} ${text.id}`);
+    const row = make("div", { className: "property" }, label,
+                     isFixed ? "" : name(make("button", { textContent: "reset", onclick: () => set(one.default) }), `reset ${one.name}`),
+                     make("div", { className: "value" }, ...parts), why, text);
     row.dataset.name = one.name;
-    return { row, show, isChanged: text => !isFixed && text !== one.default };
+    const refuse = (said, inForce) => {
+      entry.setAttribute("aria-invalid", said !== undefined);
+      row.classList.toggle("refused", said !== undefined);
+      why.hidden = said === undefined;
+      const complaint = said && `Refused: ${said.why} In force: ${(one.time ? new Scale(one).shown(inForce) : inForce) || "empty"}.`;
+      if (complaint && why.textContent !== complaint) why.textContent = complaint;
+    };
+    return { row, show, refuse, words: `${one.name} ${one.title} ${one.blurb}`.toLowerCase(), isChanged: text => !isFixed && text !== one.default };
   }
-  update(values) {
+  update(values, refused) {
     for (const [name, text] of Object.entries(values)) {
-      const { row, show, isChanged } = this.rows.get(name);
-      show(text);
+      const { row, show, refuse, isChanged } = this.rows.get(name);
+      show(text, refused[name]?.text);
+      refuse(refused[name], text);
       row.classList.toggle("changed", isChanged(text));
     }
+  }
+
+  // Shows the properties whose names or descriptions have all the words.
+  filter() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const { row, words: own } of this.rows.values()) {
+      row.hidden = !words.every(word => own.includes(word));
+      count += !row.hidden;
+    }
+    for (const group of this.place.children) {
+      const isFound = [...group.querySelectorAll(".property")].some(row => !row.hidden);
+      group.hidden = !isFound;
+      group.open = words.length ? isFound : group.firstChild.textContent === "Basics";
+    }
+    this.found.textContent = words.length ? `${count} of ${this.rows.size} properties` : "";
   }
 }

@@ -77,6 +77,32 @@ TEST(test_samples_above_the_bit_depth) {
     fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
 }
 
+TEST(test_chroma, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  FilterHarness filter{{"tiles-x", "3"}, {"tiles-y", "2"}};
+  unsigned seed = 1;
+  for (const Size& size : {Size{1, 1}, Size{5, 3}, Size{34, 19}})
+    for (bool limited : {false, true}) {
+      if (limited && format.family == Family::rgb)
+        continue;
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
+      const Picture picture =
+          make_picture(format, size.width, size.height, Content::natural, ++seed);
+      for (bool adaptive : {false, true})
+        for (bool scales : {true, false}) {
+          Equalization how;
+          how.limited = limited;
+          how.adaptive = adaptive;
+          how.tiles_x = 3;
+          how.tiles_y = 2;
+          how.scales_chroma = scales;
+          filter.set(how.properties());
+          expect_picture(filter.process(picture, all_layouts[++seed % std::size(all_layouts)]),
+                         equalized(picture, how), text_of(how.properties()));
+        }
+    }
+}
+
 /* method=clahe */
 
 namespace {

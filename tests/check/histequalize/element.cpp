@@ -18,6 +18,7 @@ const RegisteredElement row(ElementUnderTest{
       {"strength", Change::playing, "1", "0.25", 0, 1},
       {"smoothing-time", Change::playing, "0", "1000000000", 0, 18446744073709551615.0},
       {"scene-cut-threshold", Change::playing, "0.25", "0.75", 0, 1},
+      {"chroma", Change::playing, "keep", "scale", 0, 0, "keep scale"},
       {"statistics-region", Change::playing, "frame", "regions", 0, 0, "frame regions"},
       {"post-messages", Change::playing, "false", "true"},
       {"message-interval", Change::playing, "0", "12345678901", 0, 18446744073709551615.0}},

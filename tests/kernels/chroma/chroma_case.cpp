@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/kernels/chroma/chroma_definition.h"
 #include "tests/kernels/mosaic/mosaic_definition.h"
-#include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -16,22 +16,6 @@ std::vector<LayoutKind> kinds_with_chroma() {
     if (kind.make(4, 4).find(Role::chroma) >= 0)
       kinds.push_back(kind);
   return kinds;
-}
-
-/// The chroma of a sample, in floor divisions of whole numbers.
-long long defined_chroma(int bits, bool limited, long long before, long long after, long long c) {
-  const long long unit = 1ll << (bits - 8);
-  const long long black = limited ? 16 * unit : 0, neutral = 128 * unit;
-  long long low = limited ? 16 * unit : 0, high = limited ? 240 * unit : 256 * unit - 1;
-  long long r = 256;
-  if (before > black)
-    r = std::min(1024ll,
-                 (256 * std::max(after - black, 0ll) + (before - black) / 2) / (before - black));
-  const long long product = (c - neutral) * r + 128;
-  const long long quotient = product >= 0 ? product / 256 : -((-product + 255) / 256);
-  low = std::min(low, c);
-  high = std::max(high, c);
-  return std::clamp(neutral + quotient, low, high);
 }
 
 }  // namespace
@@ -63,20 +47,7 @@ std::string describe(const ChromaCase& test) {
 
 void ChromaCase::define(const ConstFrame& from, const Frame& to) const {
   defined_mosaic(layout, MosaicWithChroma::blocks(), from, to);
-  const Channel& luma = layout.channels[static_cast<std::size_t>(layout.find(Role::luma))];
-  for (const Channel& channel : layout.channels) {
-    if (channel.role != Role::chroma)
-      continue;
-    for (int y = 0; y < channel.height; ++y)
-      for (int x = 0; x < channel.width; ++x) {
-        const int at_x = x * channel.subsampling_x, at_y = y * channel.subsampling_y;
-        put_sample(layout, to, channel, x, y,
-                   static_cast<int>(defined_chroma(layout.bits, parameters.limited_range,
-                                                   defined_sample(layout, from, luma, at_x, at_y),
-                                                   defined_sample(layout, to, luma, at_x, at_y),
-                                                   defined_sample(layout, from, channel, x, y))));
-      }
-  }
+  defined_chroma(layout, parameters.limited_range, from, to);
 }
 
 }  // namespace cudavision::test

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/kernels/chroma/chroma_definition.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/pixels/luminance_definition.h"
@@ -21,7 +22,8 @@ Properties Equalization::properties() const {
   return {{"method", adaptive ? "clahe" : "equalize"},
           {"clip-limit", text_of(clip_limit)},
           {"channels", each_channel ? "rgb" : "luma"},
-          {"strength", text_of(strength)}};
+          {"strength", text_of(strength)},
+          {"chroma", scales_chroma ? "scale" : "keep"}};
 }
 
 Properties Equalization::tile_properties() const {
@@ -45,6 +47,12 @@ Parameters parameters_of(const Equalization& how, const FormatSpec& format) {
 
 kernels::clahe::Parameters tile_parameters_of(const Equalization& how, const FormatSpec& format) {
   return {parameters_of(how, format), how.clip_limit};
+}
+
+/// Scales the chroma of an equalised picture, if `how` says so.
+void finish_chroma(const Picture& in, const Equalization& how, Picture& out) {
+  if (how.scales_chroma && in.format->family == Family::yuv)
+    definition::defined_chroma(layout_of(in), how.limited, frame_of(in), frame_of(out));
 }
 
 /// Returns the histograms from which tables are made: those of all pixels, or of those in the
@@ -80,6 +88,7 @@ Picture equalized_by_regions(const Picture& picture, const Equalization& how,
          histograms_of(layout_of(in), parameters.channels, frame_of(in), &regions))
       tables.push_back(definition::defined_table(histogram, parameters.low, parameters.high));
     definition::defined_mapping(layout_of(in), parameters, tables, frame_of(in), frame_of(out));
+    finish_chroma(in, how, out);
   });
 }
 
@@ -94,6 +103,7 @@ Picture equalized(const Picture& picture, const Equalization& how) {
       definition::defined_equalization(layout_of(in), parameters_of(how, format), frame_of(in),
                                        frame_of(out));
     }
+    finish_chroma(in, how, out);
   });
 }
 
@@ -109,10 +119,11 @@ Picture SmoothedEqualization::next(const Picture& picture, const Equalization& h
   const auto parameters = parameters_of(how, *picture.format);
   return in_equalizable_format(picture, [&](const Picture& in, Picture& out) {
     const FrameLayout layout = layout_of(in);
-    if (how.adaptive)
-      return adaptive_.next(layout, {how.tiles_x, how.tiles_y},
-                            tile_parameters_of(how, *picture.format), smoothing, frame_of(in),
-                            frame_of(out));
+    if (how.adaptive) {
+      adaptive_.next(layout, {how.tiles_x, how.tiles_y}, tile_parameters_of(how, *picture.format),
+                     smoothing, frame_of(in), frame_of(out));
+      return finish_chroma(in, how, out);
+    }
     const auto histograms = histograms_of(layout, parameters.channels, frame_of(in), regions);
     const std::size_t bins = histograms[0].size();
     const auto count = static_cast<int>(histograms.size());
@@ -134,6 +145,7 @@ Picture SmoothedEqualization::next(const Picture& picture, const Equalization& h
     for (std::size_t i = 0; i < in_use.size(); ++i)
       tables[i / bins].push_back(in_use[i]);
     definition::defined_mapping(layout, parameters, tables, frame_of(in), frame_of(out));
+    finish_chroma(in, how, out);
   });
 }
 

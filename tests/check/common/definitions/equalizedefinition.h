@@ -20,6 +20,7 @@ struct Equalization {
   bool adaptive = false;  ///< method=clahe
   double clip_limit = 2.0;
   int tiles_x = 8, tiles_y = 8;
+  bool scales_chroma = false;
 
   /// All except the tiles, which cannot change while the element plays.
   Properties properties() const;

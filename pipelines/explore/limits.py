@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Which numbers within the range of a property, and which words of GStreamer's own enumerations, an element accepts while
+its other properties have their defaults. tests/guards compares this table with what the elements refuse."""
+
+# With these words, the warning of an element that is playing refuses a value.
+refusal = "Until then the last valid settings stay in force."
+
+# "from" + n * "step", up to "to"; besides these, the numbers in "also". Without a step, numbers are not limited.
+odd = {"from": 1, "step": 2}
+numbers = {
+    "cudadenoise": {"strength": {"from": 0, "also": [-1]}, "chroma-strength": {"from": 0, "also": [-1]},
+                    "search-size": odd, "patch-size": odd, "frames": odd},
+    "cudagaussblur": {"kernel-size": {**odd, "also": [0]}, "kernel-size-y": {**odd, "also": [0]}},
+    "cudasgmstereo": {"num-disparities": {"from": 32, "step": 32}, "paths": {"from": 4, "step": 4}, "memory-budget": {"from": 1e-3},
+                      "alpha": {"from": 0, "also": [-1]}, "noise": {"from": 0, "also": [-1]}, "max-skew": {"from": 0, "also": [-1]},
+                      "p1": {"to": 222}, "p2": {"from": 2, "to": 223, "also": [0]}},
+}
+
+# For one input whose frames hold both pictures, and for two inputs.
+packed = {"side-by-side": "both pictures side by side", "top-bottom": "the left picture above the right one"}
+pair = {"none": "as the caps say", "mono": "one picture in each frame, whatever the caps say",
+        "left": "the same as mono", "right": "the same as mono"}
+words = {"cudasgmstereo": {"frame-packing": {**pair, **packed}}}
+
+
+def accepts(factory, name, number):
+    """True if the table says that the element accepts a number that is in the range of the property."""
+    limits = numbers.get(factory, {}).get(name, {})
+    low, step = limits.get("from", number), limits.get("step")
+    return number in limits.get("also", ()) or (low <= number <= limits.get("to", number) and (not step or (number - low) % step == 0))
