@@ -49,9 +49,11 @@ kernels::clahe::Parameters tile_parameters_of(const Equalization& how, const For
   return {parameters_of(how, format), how.clip_limit};
 }
 
-/// Scales the chroma of an equalised picture, if `how` says so.
+/// Scales the chroma of an equalised picture, if `how` says so. Without strength, frames pass as
+/// they are, with all unused bits.
 void finish_chroma(const Picture& in, const Equalization& how, Picture& out) {
-  if (how.scales_chroma && in.format->family == Family::yuv)
+  if (how.scales_chroma && in.format->family == Family::yuv &&
+      parameters_of(how, *in.format).blend > 0)
     definition::defined_chroma(layout_of(in), how.limited, frame_of(in), frame_of(out));
 }
 
