@@ -1,35 +1,82 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes a photographed page, or one in front of a camera, black and white, however uneven the light:
-# cudathreshold compares each pixel with its surroundings.
+# Makes photographed pages, or one in front of a camera, black and white, however uneven the light, for reading and for
+# OCR: cudathreshold compares each pixel with its surroundings, and removes the specks that noise leaves.
 #
-#   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN|URI [OUT]]
+#   pipelines/binarise.sh [--method sauvola|bradley] [--radius PIXELS] [--k WEIGHT] [--range LEVELS] [--ratio SHARE] [--speckle-size PIXELS] [FILE|FOLDER|/dev/videoN|URI [OUT]]
 #
-# Writes a photograph to OUT (.png or .jpg; default: binarised.png). Shows a camera or a video in a window, or
-# writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to binarised.mkv if there is no display. The default is
-# the page of sudoku of Debian's package opencv-doc.
+# Writes a photograph to OUT (.png or .jpg; default: binarised.png), and all pictures of a FOLDER as .png into the folder
+# OUT (default: binarised). Shows a camera or a video in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is
+# given, or to binarised.mkv if there is no display. The default is the page of sudoku of Debian's package opencv-doc.
 #
-#   --radius   how far the surroundings reach, which should be a few letters wide (default: 20). With a smaller
-#              radius, the inside of bold letters turns white; with a larger one, shadows turn black.
-#   --method   bradley (the default), or sauvola, which keeps empty paper white
+#   --method         sauvola (the default), which keeps empty paper white, or bradley
+#   --radius         how far the surroundings reach, about the height of a line of letters (default: 20). With a smaller
+#                    radius, the inside of bold letters turns white; with a larger one, shadows turn black.
+#   --k, --range     for sauvola: the more k is, the less turns black where the contrast is low (default: 0.3); range is the
+#                    standard deviation, of 255 grey levels, of surroundings with full contrast (default: 64). Pale letters
+#                    need a smaller range or k, noisy paper a larger one.
+#   --ratio          for bradley: how much darker than its surroundings a pixel must be to turn black (default: 0.15)
+#   --speckle-size   the largest speck that is removed, in pixels (default: 5; 0 removes none). It must be smaller than the
+#                    dots of the letters.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
-option=([--radius]=20 [--method]=bradley)
+option=([--method]=sauvola [--radius]=20 [--k]=0.3 [--range]=64 [--ratio]=0.15 [--speckle-size]=5)
 read_arguments 0 2 "$@"
+expect_choice --method sauvola bradley
 expect_number --radius 0 65535
-expect_choice --method bradley sauvola
+expect_number --k 0 1 a
+expect_number --range 0 255 a
+expect_number --ratio 0 1 a
+expect_number --speckle-size 0 999999999
 find_elements
 input=${arguments[0]:-$examples/sudoku.png}
-look_at "$input"
-source_of "$input"
 
-binarise=(! cudathreshold "radius=${option[--radius]}" "method=${option[--method]}")
-if [[ $kind == photograph ]]; then
-  write_picture "${arguments[1]:-binarised.png}" png jpg jpeg
+# With 8 bits, the range has the same meaning for every input.
+binarise=(! videoconvert ! 'video/x-raw,format=GRAY8' ! cudathreshold)
+for property in method radius k range ratio speckle-size; do
+  binarise+=("$property=${option[--$property]}")
+done
+
+binarise_photograph() { # FILE OUT
+  source_of "$1"
+  write_picture "$2" png jpg jpeg
   play_photograph "${source[@]}" "${binarise[@]}" "${sink[@]}"
+}
+
+# binarise_folder FOLDER OUT: goes on with the other pictures if one fails.
+binarise_folder() {
+  local file name pages=() count=0 failed=0
+  local -A stems=()
+  [[ ! $1 -ef $2 ]] || die "$2: this is the input itself; name another folder for the results"
+  for file in "$1"/*; do
+    [[ -f $file && $(gst-typefind-1.0 "$file" 2>/dev/null) == *' - image/'* ]] || continue
+    name=${file##*/}
+    pages+=("$file")
+    stems[${name%.*}]+=x
+  done
+  [[ ${#pages[@]} -gt 0 ]] || die "$1: there is no picture in this folder"
+  mkdir -p "$2"
+  for file in "${pages[@]}"; do
+    name=${file##*/}
+    # Two pictures of one name, as page.png and page.jpg, become page.png.png and page.jpg.png.
+    [[ ${stems[${name%.*}]} != x ]] || name=${name%.*}
+    say "$((++count)) of ${#pages[@]}: $file"
+    (binarise_photograph "$file" "$2/$name.png") || ((++failed))
+  done
+  [[ $failed == 0 ]] || die "$failed of ${#pages[@]} pictures failed"
+}
+
+if [[ -d $input ]]; then
+  binarise_folder "${input%/}" "${arguments[1]:-binarised}"
+  exit
+fi
+look_at "$input"
+if [[ $kind == photograph ]]; then
+  binarise_photograph "$input" "${arguments[1]:-binarised.png}"
 else
+  source_of "$input"
   show_or_write "${arguments[1]:-}" binarised.mkv 2000000
   play "${source[@]}" "${binarise[@]}" "${sink[@]}"
 fi

@@ -19,7 +19,7 @@ class StagesCpu final : public Stages {
             device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
         has_known_(device.allocate(static_cast<std::size_t>(config.height))),
         aggregate_(device, config),
-        speckles_(device, config) {}
+        speckles_(device, config.pixels()) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_cpu(rows_, picture, features);
@@ -82,7 +82,9 @@ class StagesCpu final : public Stages {
   void run(const Median& s) { median_cpu(rows_, s.from, s.to); }
   void run(const Check& s) { check_cpu(rows_, s.picture, s.right, s.subpixel, s.max_diff, s.left); }
   void run(const ApplyMask& s) { apply_mask_cpu(rows_, s.mask, s.map); }
-  void run(const RemoveSpeckles& s) { speckles_.run(rows_, s.size, s.max_step, s.map); }
+  void run(const RemoveSpeckles& s) {
+    remove_speckles_cpu(rows_, speckles_, s.size, s.max_step, s.map);
+  }
   void run(const Write& s) { write_cpu(rows_, s.map, s.scale, s.disparity); }
   void run(const WriteConfidence& s) {
     keep_confident_cpu(rows_, s.map, s.confidence, 0, s.out, nullptr);
@@ -113,7 +115,7 @@ class StagesCpu final : public Stages {
   Buffer filtered_;         // one picture
   Buffer has_known_;        // one flag per row
   AggregateCpu aggregate_;
-  SpecklesCpu speckles_;
+  speckles::RunMemory speckles_;
 };
 
 }  // namespace

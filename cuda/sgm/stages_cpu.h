@@ -8,6 +8,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
 #include "cuda/sgm/backend.h"
+#include "cuda/speckles/runs.h"
 
 namespace cudavision::sgm {
 
@@ -82,14 +83,8 @@ void filter_over_time_cpu(const StageRows& rows, const std::uint16_t* map,
                           const std::uint16_t* measured, const TemporalFilter& filter,
                           const History& history);
 
-class SpecklesCpu {
- public:
-  SpecklesCpu(Device& device, const StageConfig& config);
-  void run(const StageRows& rows, int size, int max_step, std::uint16_t* map) const;
-
- private:
-  Buffer ends_, parents_, counts_;  // of the runs
-};
+void remove_speckles_cpu(const StageRows& rows, const speckles::RunMemory& memory, int size,
+                         int max_step, std::uint16_t* map);
 
 /// has_known receives a flag per row.
 void fill_holes_cpu(const StageRows& rows, bool* has_known, std::uint16_t* map);

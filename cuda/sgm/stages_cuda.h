@@ -16,7 +16,6 @@ struct Samples;
 struct SumVolumes;
 struct SelectArguments;
 struct MapArguments;
-struct SpecklesArguments;
 struct HolesArguments;
 struct RefineArguments;
 struct SharpenArguments;
@@ -258,14 +257,15 @@ void apply_mask_cuda(LaunchQueue& queue, const StageConfig& config, View<const s
 
 class SpecklesCuda {
  public:
-  /// scratch has 8 bytes for each pixel.
+  static std::size_t scratch_bytes(const StageConfig& config);
+
   SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig& config, void* scratch);
   void run(int size, int max_step, std::uint16_t* map) const;
 
  private:
   StageConfig config_;
   void* scratch_;
-  Buffer roots_;
+  Buffer words_;
   LaunchQueue& queue_;
 };
 

@@ -11,7 +11,11 @@
  * #GstCudaThreshold:method selects the rule:
  *
  * * `bradley`: darker than the local mean by more than #GstCudaThreshold:ratio (Bradley and Roth)
- * * `sauvola`: below a threshold from the local mean and standard deviation (Sauvola)
+ * * `sauvola`: below a threshold from the local mean and standard deviation (Sauvola), which keeps
+ * empty paper white
+ *
+ * #GstCudaThreshold:speckle-size removes what is left of noise: all components of ink of at most so
+ * many pixels.
  *
  * The output is GRAY8 or GRAY16_LE. The time hardly depends on #GstCudaThreshold:radius. All
  * properties except the device's may change at any time, also through a #GstControlSource.
@@ -24,6 +28,7 @@
  * Since: 0.1.0
  */
 #include "cuda/localstatistics/localstatistics.h"
+#include "cuda/speckles/speckles.h"
 #include "gst/base/filter/filterelement.h"
 #include "gst/base/filter/outputcaps.h"
 
@@ -55,6 +60,7 @@ class ThresholdProcessor {
     double k = localstatistics::Parameters().k;
     double range = localstatistics::Parameters().range;
     bool invert = localstatistics::Parameters().invert;
+    int speckle_size = speckles::Parameters().size;
   };
 
   static constexpr FilterDescription description = {
@@ -86,6 +92,10 @@ class ThresholdProcessor {
         &Settings::range, Ranges::range);
     all.add({"invert", "Invert", "White where a pixel is darker than its surroundings, else black"},
             &Settings::invert);
+    all.add({"speckle-size", "Speckle size",
+             "Largest component of ink to remove, in pixels that touch by sides or corners "
+             "(0 = none); ink is what is darker than its surroundings"},
+            &Settings::speckle_size, speckles::Parameters::Ranges::size);
   }
 
   static std::string error(const Settings&, const FrameFormat&) { return {}; }
@@ -96,9 +106,11 @@ class ThresholdProcessor {
                      const FrameFormat& out, const Settings& settings)
       : limited_range_(in.low > 0),
         parameters_(parameters_of(settings)),
-        statistics_(device, in.layout, out.layout.bits, parameters_) {}
+        statistics_(device, in.layout, out.layout.bits, parameters_),
+        speckles_(device, out.layout, speckles_of(settings)) {}
 
   void apply(const Settings& settings) {
+    speckles_.set_parameters(speckles_of(settings));
     const localstatistics::Parameters parameters = parameters_of(settings);
     if (parameters == parameters_)
       return;
@@ -108,7 +120,10 @@ class ThresholdProcessor {
 
   bool begin_frame(const FrameInfo&) { return true; }
 
-  void run(const ConstFrame& in, const Frame& out) { statistics_.run(in, out.planes[0]); }
+  void run(const ConstFrame& in, const Frame& out) {
+    statistics_.run(in, out.planes[0]);
+    speckles_.run(out);
+  }
 
  private:
   localstatistics::Parameters parameters_of(const Settings& settings) const {
@@ -125,9 +140,14 @@ class ThresholdProcessor {
     return parameters;
   }
 
+  static speckles::Parameters speckles_of(const Settings& settings) {
+    return {settings.speckle_size, settings.invert};
+  }
+
   const bool limited_range_;
   localstatistics::Parameters parameters_;
   localstatistics::LocalStatistics statistics_;
+  speckles::Speckles speckles_;
 };
 
 /* Caps */

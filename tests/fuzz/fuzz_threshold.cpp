@@ -40,6 +40,8 @@ class ThresholdEpisode final : public fuzz::Episode {
       how_.range = one_of({0.0, 0.5, 64.0, Ranges::range.max});
     if (below(2) == 0)
       how_.invert = below(2) == 0;
+    if (below(2) == 0)
+      how_.speckle_size = one_of({0, 1, 5, 60, 1000000});
     filter().set(how_.properties());
   }
 

@@ -30,6 +30,7 @@
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_sequence.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
+#include "tests/kernels/speckles/speckles_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -105,6 +106,7 @@ constexpr Suite suites[] = {
     {"sgm", "noise-stages-", 150, noise_sgm_stages_hash},
     {"sgm", "noisy-sequences-", 100, sequence_hash<make_noisy_sgm_sequence>},
     {"sgm", "slanted-sequences-", 100, sequence_hash<make_slanted_sgm_sequence>},
+    {"speckles", "", 200, case_hash<make_speckles_case>},
 };
 
 struct Options {

@@ -62,7 +62,7 @@ def _(place):
             ("binarise.sh", ["--radius"], "--radius needs a value"),
             ("binarise.sh", ["--radius", "far"], "--radius needs a whole number from 0 to 65535"),
             ("binarise.sh", ["--radius", "65536"], "--radius needs a whole number from 0 to 65535"),
-            ("binarise.sh", ["--method=otsu"], "--method needs one of bradley sauvola"),
+            ("binarise.sh", ["--method=otsu"], "--method needs one of sauvola bradley"),
             ("binarise.sh", [picture, "out.gif"], "let it end in .png or .jpg or .jpeg"),
             ("binarise.sh", [picture, "none/out.png"], "there is no folder none"),
             ("binarise.sh", [picture, picture], "this is the input itself"),

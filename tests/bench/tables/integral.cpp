@@ -2,6 +2,7 @@
 #include "tests/bench/subject.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/speckles/speckles_case.h"
 
 namespace cudavision::bench {
 namespace {
@@ -64,6 +65,14 @@ std::string statistics_name(const localstatistics::Parameters& parameters) {
          std::to_string(parameters.radius);
 }
 
+/// The rows include a copy of the picture, because speckles can be removed only once.
+constexpr Entry<speckles::Parameters> speckle_sizes[] = {
+    {"GRAY8", hd, {20}, both},
+    {"GRAY8", uhd, {20}, cuda, 60, cuda},
+    {"GRAY8", uhd, {1000}, cuda, 60},
+    {"GRAY16", uhd, {20}, cuda},
+};
+
 }  // namespace
 
 void add_integral(Subjects& subjects) {
@@ -72,6 +81,12 @@ void add_integral(Subjects& subjects) {
   add_table(subjects, statistics, statistics_name, [](const auto&... arguments) {
     return test::plain_localstatistics_case(arguments...);
   });
+  add_table(
+      subjects, speckle_sizes,
+      [](const speckles::Parameters& parameters) {
+        return "speckles of " + std::to_string(parameters.size);
+      },
+      test::plain_speckles_case);
 }
 
 }  // namespace cudavision::bench

@@ -28,6 +28,8 @@ const std::vector<Threshold> various_thresholds = {
     {60, true, 0, 1, 65535},
     {7, false, 0.15, 0, 0, true},
     {7, true, 0, 0.2, 0, true},
+    {4, false, 0.05, 0, 0, false, 6},
+    {7, true, 0, 0.2, 30, true, 40},
 };
 
 }  // namespace
@@ -89,6 +91,39 @@ TEST(test_range_follows_the_caps) {
         how.limited = limited;
         expect_gray_picture(filter, page, thresholded(page, how, gray), how.description());
       }
+    }
+  }
+}
+
+// Speckles are of the ink's colour, and their pixels touch by their sides or corners.
+TEST(test_speckles) {
+  const FormatSpec& format = format_named("GRAY8");
+  // A stroke, a diagonal of three pixels, and a dot.
+  const auto page = [&](bool with_diagonal, bool with_dot) {
+    return picture_with(format, 60, 40, [&](int, int x, int y) {
+      const bool stroke = y == 5 && x > 20 && x < 50;
+      const bool diagonal = x >= 31 && x <= 33 && x - y == 1;
+      const bool dot = x == 10 && y == 20;
+      return stroke || (with_diagonal && diagonal) || (with_dot && dot) ? 0 : 255;
+    });
+  };
+  for (const bool invert : {false, true}) {
+    const auto inked = [&](const Picture& picture) {
+      return picture_with(format, 60, 40, [&](int, int x, int y) {
+        const int sample = picture.sample(0, x, y);
+        return invert ? 255 - sample : sample;
+      });
+    };
+    FilterHarness filter("cudathreshold",
+                         {{"radius", "20"}, {"invert", invert ? "true" : "false"}});
+    filter.accept_caps(format, 60, 40, colorimetry(format, false));
+    for (const auto& [size, expected] : {std::pair{"0", page(true, true)},
+                                         {"1", page(true, false)},
+                                         {"2", page(true, false)},
+                                         {"3", page(false, false)}}) {
+      filter.set({{"speckle-size", size}});
+      expect_gray_picture(filter, page(true, true), inked(expected),
+                          std::string("speckle-size=") + size);
     }
   }
 }

@@ -18,6 +18,7 @@ struct Threshold {
   double k = 0.2;
   double range = 0;
   bool invert = false;
+  int speckle_size = 0;
   bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8)), as the caps say
 
   Properties properties() const;

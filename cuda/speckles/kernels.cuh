@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Removes small components on CUDA with a union-find over runs. Each run has a parent in its
+// component, whose number is not above its own; a root is its own parent. Joining two components
+// makes the smaller root the parent of the larger root. So a component's root is its first run, in
+// whatever order threads run.
+//
+// A warp processes a tile of 32×32 pixels. It reads the rows as words with a bit for each pixel.
+// Then each lane has the runs of a row, which the warp joins and counts in shared memory. Most
+// components are decided there. A component with more pixels than a speckle stays, whatever joins
+// it outside the tile. A component that does not reach the border of the tile is complete. Only
+// small components at the border are open. Open components are then joined across borders; if one
+// is joined with a component that stays, it stays, too. Finally the roots within tiles add their
+// counts to the component's root and make it their parent. Then every open run finds its root in
+// two steps.
+//
+// Runs are joined instead of pixels, because pictures have few runs. (Compare Playne and Hawick, "A
+// new algorithm for parallel connected-component labelling on GPUs", 2018.)
+
+#include "cuda/speckles/tile.cuh"
+
+namespace cudavision::speckles {
+
+template <class Picture>
+__global__ void __launch_bounds__(block_threads)
+    tiles_kernel(const __grid_constant__ Arguments<Picture> a) {
+  using Numbers = TileRuns<Picture>;
+  __shared__ std::uint32_t all_parents[tiles_of_block][Numbers::count],
+      all_counts[tiles_of_block][Numbers::count];
+  launch_dependents();
+  grid_dependency_wait();
+  const Tile tile(a);
+  if (tile.number >= a.tiles)
+    return;
+  const int lane = tile.lane;
+  std::uint32_t* const parents = all_parents[threadIdx.x / 32];
+  std::uint32_t* const counts = all_counts[threadIdx.x / 32];
+  const TileRow row = read_tile(a, tile.left, tile.top, lane);
+
+  // A run's first parent is the first run that it touches above. So most runs need no join().
+  for_each_run(row.starts, [&](int start) {
+    const Run run(start, row.starts, row.ink);
+    const std::uint32_t number = Numbers::number(start, lane);
+    const unsigned touched = row.touched<Picture::diagonals>(run);
+    parents[number] = touched == 0
+                          ? number
+                          : Numbers::number(start_of(row.above_starts, lowest(touched)), lane - 1);
+    counts[number] = 0;
+  });
+  __syncwarp();
+  for_each_run(row.starts, [&](int start) {
+    const Run run(start, row.starts, row.ink);
+    unsigned touched = row.touched<Picture::diagonals>(run);
+    while (touched != 0) {
+      // Goes on to the next run above.
+      const unsigned further = row.above_starts & bits_above(lowest(touched));
+      touched = further == 0 ? 0 : touched & ~0u << lowest(further);
+      if (touched != 0)
+        join<true>(parents, Numbers::number(start, lane),
+                   Numbers::number(start_of(row.above_starts, lowest(touched)), lane - 1));
+    }
+  });
+  __syncwarp();
+  // All runs of the tile are joined; the roots are final.
+  const bool right_border = tile.left + tile_size < a.width;
+  const bool row_at_border =
+      (lane == 0 && tile.top > 0) || (lane == tile_size - 1 && tile.top + tile_size < a.height);
+  for_each_run(row.starts, [&](int start) {
+    const Run run(start, row.starts, row.ink);
+    const bool at_border =
+        row_at_border || (start == 0 && tile.left > 0) || (run.end == tile_size && right_border);
+    atomicAdd(counts + root_of<false>(parents, Numbers::number(start, lane)),
+              static_cast<std::uint32_t>(run.end - start) + (at_border ? border_run : 0));
+  });
+  __syncwarp();
+  unsigned open = 0, starts = 0, roots = 0, removed = 0;
+  for_each_run(row.starts, [&](int start) {
+    const Run run(start, row.starts, row.ink);
+    const std::uint32_t number = Numbers::number(start, lane);
+    const std::uint32_t root = root_of<false>(parents, number);
+    const std::uint32_t count = counts[root] % border_run;
+    if (count > a.size)
+      return;
+    if (counts[root] < border_run) {
+      removed |= run.bits();
+      return;
+    }
+    open |= run.bits();
+    starts |= 1u << start;
+    const std::uint32_t first = Numbers::number(tile.number, 0, 0);
+    a.parents[first + number] = first + root;
+    a.parents[first + Numbers::number(run.end - 1, lane)] = first + root;
+    if (root == number) {
+      roots |= 1u << start;
+      a.counts[first + number] = count;
+    }
+  });
+  a.open[tile.row()] = open;
+  a.starts[tile.row()] = starts;
+  a.roots[tile.row()] = roots;
+  remove_pixels(a, tile.left, tile.top, lane, removed);
+}
+
+/// A pixel at the border of a tile. run is its run's number if it is open.
+struct BorderPixel {
+  bool is_ink, is_open;
+  std::uint32_t run;
+};
+
+template <class Picture>
+__device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
+                        const BorderPixel& other) {
+  if (one.is_open && other.is_open)
+    join<false>(a.parents, one.run, other.run);
+  else if (one.is_open || other.is_open)
+    // Any run of the component with a count can take the maximum.
+    atomicMax(a.counts + parent_of<false>(a.parents, one.is_open ? one.run : other.run),
+              a.size + 1);
+}
+
+/// The pixels of a warp along a border.
+template <class Picture>
+struct BorderLine {
+  typename Picture::Value value;
+  unsigned ink, starts;
+
+  /// value belongs to the lane's pixel. All lanes must call this.
+  __device__ BorderLine(const Picture& picture, typename Picture::Value lane_value, int lane)
+      : value(lane_value), ink(__ballot_sync(whole_warp, picture.is_ink(value))) {
+    const auto before = static_cast<typename Picture::Value>(
+        __shfl_up_sync(whole_warp, static_cast<int>(value), 1));
+    starts = ~__ballot_sync(whole_warp, lane > 0 && picture.are_joined(before, value));
+  }
+};
+
+/// A warp joins the first row or the first column of a tile with the adjacent tiles.
+template <class Picture>
+__global__ void __launch_bounds__(block_threads)
+    borders_kernel(const __grid_constant__ Arguments<Picture> a) {
+  using Numbers = TileRuns<Picture>;
+  constexpr int last = tile_size - 1;
+  launch_dependents();
+  grid_dependency_wait();
+  const Tile border(a);
+  const int tile = border.number / 2, lane = border.lane;
+  const bool vertical = border.number % 2 == 1;
+  const int column = tile % a.columns;
+  const int x = column * tile_size + (vertical ? 0 : lane);
+  const int y = tile / a.columns * tile_size + (vertical ? lane : 0);
+  if (tile >= a.tiles || (vertical ? x : y) == 0)
+    return;
+  const int beyond = vertical ? tile - 1 : tile - a.columns;
+  const auto is_open = [&](int number, int tile_x, int tile_y) {
+    return (a.open[std::int64_t{number} * tile_size + tile_y] >> tile_x & 1) != 0;
+  };
+  const bool inside = x < a.width && y < a.height;
+  BorderPixel own{}, other{}, corner{};
+  own.is_open = is_open(tile, vertical ? 0 : lane, vertical ? lane : 0);
+  other.is_open = is_open(beyond, vertical ? last : lane, vertical ? lane : last);
+  // With diagonals, the ends of a row touch the corners of two more tiles.
+  const int side = lane == 0 ? -1 : 1;
+  const bool has_corner = Picture::diagonals && !vertical && (lane == 0 || lane == last) &&
+                          column + side >= 0 && column + side < a.columns && x + side < a.width;
+  if (has_corner) {
+    const int corner_x = lane == 0 ? last : 0;
+    corner.is_open = is_open(beyond + side, corner_x, last);
+    corner.run = Numbers::number(beyond + side, corner_x, last);
+  }
+  // Without open pixels on either side, there is nothing to join.
+  if (__ballot_sync(whole_warp, own.is_open || other.is_open || corner.is_open) == 0)
+    return;
+  const Picture& picture = a.picture;
+  const BorderLine<Picture> line(picture, inside ? picture.load(x, y) : picture.background(), lane);
+  const BorderLine<Picture> other_line(
+      picture, inside ? picture.load(x - vertical, y - !vertical) : picture.background(), lane);
+  // The first or the last pixel of a run leads to its parent.
+  own.run = vertical ? Numbers::number(tile, 0, lane)
+                     : Numbers::number(tile, start_of(line.starts, lane), 0);
+  other.run = vertical ? Numbers::number(beyond, last, lane)
+                       : Numbers::number(beyond, start_of(other_line.starts, lane), last);
+  const unsigned touching =
+      __ballot_sync(whole_warp, picture.are_joined(other_line.value, line.value));
+  // Of neighbours in the same two runs, the first suffices.
+  const unsigned first_touches = touching & ~(touching << 1 & ~line.starts & ~other_line.starts);
+  if (first_touches >> lane & 1)
+    connect(a, own, other);
+  if constexpr (Picture::diagonals) {
+    own.is_ink = line.ink >> lane & 1;
+    other.is_ink = other_line.ink >> lane & 1;
+    corner.is_ink = has_corner && picture.is_ink(picture.load(x + side, y - 1));
+    for (const int step : {-1, 1}) {
+      const int next = lane + step;
+      BorderPixel diagonal;
+      diagonal.is_open = __shfl_sync(whole_warp, other.is_open, next & last);
+      diagonal.run = __shfl_sync(whole_warp, other.run, next & last);
+      diagonal.is_ink = __shfl_sync(whole_warp, other.is_ink, next & last);
+      if (next < 0 || next > last)
+        diagonal = corner;
+      // If the pixel between them is ink, both are joined with it.
+      if (own.is_ink && !other.is_ink && diagonal.is_ink)
+        connect(a, own, diagonal);
+    }
+  }
+}
+
+/// Adds the counts of the roots within tiles to those of their components.
+template <class Picture>
+__global__ void __launch_bounds__(block_threads)
+    counts_kernel(const __grid_constant__ Arguments<Picture> a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const Tile tile(a);
+  if (tile.number >= a.tiles)
+    return;
+  for_each_run(a.roots[tile.row()], [&](int start) {
+    const std::uint32_t run = TileRuns<Picture>::number(tile.number, start, tile.lane);
+    const std::uint32_t parent = parent_of<false>(a.parents, run);
+    if (parent == run)
+      return;
+    const std::uint32_t root = root_of<false>(a.parents, parent), count = a.counts[run];
+    if (count > a.size)
+      atomicMax(a.counts + root, count);
+    else if (*static_cast<const volatile std::uint32_t*>(a.counts + root) <= a.size)
+      atomicAdd(a.counts + root, count);
+    a.parents[run] = root;
+  });
+}
+
+template <class Picture>
+__global__ void __launch_bounds__(block_threads)
+    remove_kernel(const __grid_constant__ Arguments<Picture> a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const Tile tile(a);
+  if (tile.number >= a.tiles)
+    return;
+  const unsigned open = a.open[tile.row()], starts = a.starts[tile.row()];
+  unsigned removed = 0;
+  for_each_run(starts, [&](int start) {
+    const std::uint32_t run = TileRuns<Picture>::number(tile.number, start, tile.lane);
+    if (a.counts[a.parents[a.parents[run]]] <= a.size)
+      removed |= Run(start, starts, open).bits();
+  });
+  remove_pixels(a, tile.left, tile.top, tile.lane, removed);
+}
+
+inline std::int64_t tile_count(int width, int height) {
+  return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
+}
+
+/// The bytes of Arguments::parents and counts together.
+template <class Picture>
+std::size_t run_bytes(int width, int height) {
+  return 2 * sizeof(std::uint32_t) * TileRuns<Picture>::count *
+         static_cast<std::size_t>(tile_count(width, height));
+}
+
+/// The bytes of Arguments::open, starts and roots together.
+inline std::size_t word_bytes(int width, int height) {
+  return 3 * sizeof(std::uint32_t) * tile_size *
+         static_cast<std::size_t>(tile_count(width, height));
+}
+
+template <class Picture>
+Arguments<Picture> arguments(const Picture& picture, int width, int height, void* runs, void* words,
+                             int size) {
+  Arguments<Picture> a{};
+  a.picture = picture;
+  a.width = width;
+  a.height = height;
+  a.columns = divide_up(width, tile_size);
+  a.tiles = static_cast<int>(tile_count(width, height));
+  a.parents = static_cast<std::uint32_t*>(runs);
+  a.counts = a.parents + std::int64_t{TileRuns<Picture>::count} * a.tiles;
+  a.open = static_cast<std::uint32_t*>(words);
+  a.starts = a.open + std::int64_t{tile_size} * a.tiles;
+  a.roots = a.starts + std::int64_t{tile_size} * a.tiles;
+  a.size = static_cast<std::uint32_t>(size);
+  return a;
+}
+
+/// Calls launch(kernel, blocks, threads, shared bytes, arguments) for each kernel.
+template <class Picture, class Launch>
+void launch_all(const Arguments<Picture>& a, const Launch& launch) {
+  const auto blocks = [](int warps) {
+    return static_cast<unsigned>(divide_up(warps, tiles_of_block));
+  };
+  launch(tiles_kernel<Picture>, blocks(a.tiles), block_threads, 0, a);
+  launch(borders_kernel<Picture>, blocks(2 * a.tiles), block_threads, 0, a);
+  launch(counts_kernel<Picture>, blocks(a.tiles), block_threads, 0, a);
+  launch(remove_kernel<Picture>, blocks(a.tiles), block_threads, 0, a);
+}
+
+}  // namespace cudavision::speckles

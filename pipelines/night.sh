@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Brightens a film that was taken in the dark: removes its noise, as strongly as it is, equalises the frames, and scales the
+# colours with the brightness. Writes it as H.264 in Matroska, on the GPU if there is one, else on the CPU.
+#
+#   pipelines/night.sh [--frames NUMBER] [--search PIXELS] FILE OUT.mkv
+#
+# The frames have 10 bits in between: denoising makes levels between those of 8 bits, which equalisation then spreads.
+# The sound goes along, each track as it is if Matroska takes its format. The pictures are turned as players turn
+# them. On a terminal, it prints how far it is.
+#
+#   --frames   how many frames are searched together, an odd number (default: 3). More keep more detail and take longer;
+#              1 searches each frame alone.
+#   --search   the side of the square that is searched (odd; default: 11). This is slow on a CPU; half the search size
+#              takes a quarter of the time.
+set -euo pipefail
+# shellcheck source=env.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
+option=([--frames]=3 [--search]=11)
+read_arguments 2 2 "$@"
+expect_number --frames 1 9 "an odd"
+expect_number --search 1 101 "an odd"
+find_elements
+file=${arguments[0]} out=${arguments[1]}
+look_at "$file"
+[[ $kind == video ]] || usage_error "\"$file\" is not a video"
+check_output "$out" mkv
+need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
+
+look_into "$file" mkv
+
+brighten=(cudadenoise strength=-1 "search-size=${option[--search]}" "frames=${option[--frames]}"
+  ! cudahistequalize chroma=scale smoothing-time=1000000000)
+play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "${upright[@]}" ! video/x-raw,format=I420_10LE \
+  ! "${brighten[@]}" ! queue ! videoconvert ! video/x-raw,format=I420 ! x264enc ! h264parse ! mux. \
+  "${sound[@]}" matroskamux name=mux ! filesink "$(at_file "$out")"

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the contract of all operations for Speckles.
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/speckles/speckles_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace speckles;
+
+struct SpecklesContract : ContractTraits<SpecklesCase> {
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_speckles_case(layout_named(layout, width, height), parameters, Content::random, 5);
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) { Speckles(device, layout, {}); }};
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() {
+    std::vector<LayoutRefusal> refusals = common_layout_refusals();
+    for (const char* name : {"NV12", "RGB", "RGBA", "GBR", "GRAY9"})
+      refusals.push_back({"one plane of one channel, of 8 or 16 bits",
+                          [=](FrameLayout& l) { l = layout_named(name, l.width, l.height); }});
+    return refusals;
+  }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    return {{"a size of -1 pixels is outside 0 to", dense("GRAY8", 67, 31, {5}), {-1}}};
+  }
+
+  static Case refused_case() { return dense("GRAY16", 34, 10, {5}); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    using Frames = Case::Frames;
+    return {{"of the output frame", [](Frames& frames) { frames.out.planes[0].data = nullptr; }},
+            {"of the output frame", [](Frames& frames) { frames.out.planes[0].width += 1; }},
+            {"of the output frame", [](Frames& frames) { frames.out.planes[0].height -= 1; }}};
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    return {dense("GRAY8", width, height, {30}), dense("GRAY8Roomy", width, height, {7}),
+            dense("GRAY16", width, height, {1, true})};
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 333, 177, {9}), dense("GRAY16", 97, 155, {100, true})};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 1280, 720, {9}), dense("GRAY16", 640, 360, {100, true})};
+  }
+  static std::vector<Case> changing() {
+    return {dense("GRAY8", 160, 90, {9}), dense("GRAY16", 121, 77, {2})};
+  }
+  static std::vector<Parameters> sets(const Case&) {
+    return {{9}, {9, true}, {}, {1}, {1000, true}, {0, true}, {3}};
+  }
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.size = 4; }, [](Parameters& p) { p.white = true; }};
+  }
+};
+
+CUDAVISION_CONTRACT(Speckles, SpecklesContract);
+
+}  // namespace
+}  // namespace cudavision::test
