@@ -25,6 +25,9 @@ std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const Plane
                                                      const Parameters& parameters);
 std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters);
+/// make_integral_cuda() for tilted sums. Needs four bytes of device memory per pixel.
+std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
+                                                    const Parameters& parameters);
 
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device& device, int bits);
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device& device, int bits);

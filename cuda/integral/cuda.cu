@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/integral/cuda_tilted.h"
+#include "cuda/integral/backend.h"
 #include "cuda/integral/upright.cuh"
 
 namespace cudavision::integral {

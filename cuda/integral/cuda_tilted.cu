@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tilted sums on CUDA, in two launches. The rising diagonal of a pixel consists of the pixel and
-// the pixels to its upper right. Its sum is
-//   A(x, y) = I(x, y) + A(x + 1, y - 1).
+// the pixels to its upper right, the falling diagonal of the pixel and those to its upper left. The
+// first launch adds up pixels along rising diagonals, the second one their sums along falling ones:
+//   A(x, y) = I(x, y) + A(x + 1, y - 1)
+//   F(x, y) = A(x, y) + F(x - 1, y - 1)
 // A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:
-//   T(x + 1, y + 1) = T(x, y) + A(x, y) + A(x, y - 1).
-// The first launch computes A along rising diagonals, the second one T along falling diagonals.
-
-#include <algorithm>
+//   T(x + 1, y + 1) = T(x, y) + A(x, y) + A(x, y - 1) = F(x, y) + F(x, y - 1).
+// A fits into 32 bits, because a diagonal has at most 65535 pixels of 16 bits.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/integral/arithmetic.h"
-#include "cuda/integral/cuda_tilted.h"
+#include "cuda/integral/backend.h"
 #include "cuda/integral/warp_rows.cuh"
 #include "cuda/pixels/sample_math.h"
 
@@ -28,51 +29,56 @@ struct TiltedArguments {
   int padding;  // 1: the table has the row Y = 0 and the column X = 0
 };
 
-// A block scans 32 adjacent diagonals, one per lane. Each of its warps takes a range of rows.
-constexpr int warps = 16, threads = 32 * warps;
-constexpr int batch = 16;  // rows whose loads are in flight together
+constexpr int warps = 32, threads = 32 * warps;
+/// As many as the registers allow. A strip has 1088 rows, so that 2160 rows take two.
+constexpr int rows_of_warp = 34;
+using Terms = std::uint32_t[rows_of_warp];
+/// A set of a warp's rows: bit i is row i.
+using RowSet = std::uint64_t;
 
-/// Adds the terms of rows begin to end - 1. With kStores, stores the sum up to each row. kInside:
-/// these pixels and those above them are inside the picture.
-template <bool kStores, bool kInside, class Diagonal, class Sum>
-__device__ Sum scan_rows(const Diagonal& diagonal, int begin, int end, Sum sum) {
-  int y = begin;
-  for (; kInside && y + batch <= end; y += batch) {
-    Sum sums[batch];
-    diagonal.load_batch(y, sums);
-#pragma unroll
-    for (int i = 0; i < batch; ++i)
-      sums[i] = sum += sums[i];
-    if constexpr (kStores)
-      diagonal.store_batch(y, sums);
-  }
-#pragma unroll 8
-  for (; y < end; ++y) {
-    sum += diagonal.term(y);
-    if constexpr (kStores)
-      diagonal.store(y, sum);
-  }
-  return sum;
+/// Rows begin to end - 1, which may be outside of the warp's rows.
+__device__ RowSet rows_between(int begin, int end) {
+  const auto rows_before = [](int row) {
+    return (RowSet{1} << min(max(row, 0), rows_of_warp)) - 1;
+  };
+  return rows_before(end) & ~rows_before(begin);
 }
 
-/// Stores the sums of a lane's diagonal up to each row from begin to end - 1.
+/// For sums of 64 bits, halves are added up, because whole terms would take two registers each.
+template <class Sum>
+__device__ Sum sum_of(const Terms& terms) {
+  constexpr bool in_halves = sizeof(Sum) == 8;
+  std::uint32_t low = 0, high = 0;
+  // In the reverse order of store(), for which the compiler would otherwise keep partial sums.
+#pragma unroll
+  for (int i = rows_of_warp - 1; i >= 0; --i) {
+    low += in_halves ? terms[i] & 0xffff : terms[i];
+    high += in_halves ? terms[i] >> 16 : 0;
+  }
+  return low + (static_cast<Sum>(high) << 16);
+}
+
+/// Adds up the terms of 32 adjacent diagonals, one per lane, in rows begin to end - 1. A block
+/// takes a strip of rows at a time, and each of its warps takes some rows of the strip.
 template <class Sum, class Diagonal>
-__device__ void scan_diagonal(const Diagonal& diagonal, int begin, int end) {
-  __shared__ Sum totals[warps][32];
+__device__ void scan_diagonals(const Diagonal& diagonal, int begin, int end) {
+  __shared__ Sum sums[warps][32 + 1];  // 33, so that adjacent warps are in different banks
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int rows = divide_up(max(end - begin, 0), warps);
-  const int first = begin + warp * rows, last = min(first + rows, end);
-  const bool inside = __all_sync(~0u, diagonal.is_inside(first, last - 1));
-  totals[warp][lane] = inside ? scan_rows<false, true>(diagonal, first, last, Sum{0})
-                              : scan_rows<false, false>(diagonal, first, last, Sum{0});
-  __syncthreads();
-  Sum sum = 0;
-  for (int w = 0; w < warp; ++w)
-    sum += totals[w][lane];
-  if (inside)
-    scan_rows<true, true>(diagonal, first, last, sum);
-  else
-    scan_rows<true, false>(diagonal, first, last, sum);
+  Sum above = 0;  // sum of the earlier strips on the diagonal of lane `warp`
+  for (int top = begin; top < end; top += warps * rows_of_warp) {
+    const int y = top + warp * rows_of_warp;
+    Terms terms;
+    diagonal.load(y, terms);
+    sums[warp][lane] = sum_of<Sum>(terms);
+    __syncthreads();
+    // Each warp scans one diagonal, with the sums of all warps in its lanes.
+    const Sum own = sums[lane][warp];
+    const Sum upto = above + inclusive_scan(own);
+    sums[lane][warp] = upto - own;
+    above = __shfl_sync(~0u, upto, 31);
+    __syncthreads();
+    diagonal.store(y, terms, sums[warp][lane]);
+  }
 }
 
 /// A rising diagonal: pixel (column - y, y) in row y. Its terms are pixels, its sums are A.
@@ -81,88 +87,83 @@ struct RisingDiagonal {
   const TiltedArguments& a;
   int column;
 
-  __device__ bool has(int x) const { return x >= 0 && x < a.in.width; }
-  __device__ bool is_inside(int top, int bottom) const {
-    return has(column - top) && has(column - bottom);
+  __device__ RowSet inside(int y) const {
+    return rows_between(column - a.in.width + 1 - y, min(column + 1, a.in.height) - y);
   }
-  __device__ const std::uint8_t* address(int x, int y) const {
-    return a.in.data + a.in.pitch * y + static_cast<std::int64_t>(sizeof(Value)) * x;
-  }
-  __device__ std::uint32_t pixel(const std::uint8_t* from) const {
-    if constexpr (sizeof(Value) == 1)
-      return __ldg(from);
-    else  // samples may be at odd addresses
-      return sample_value(__ldg(from) | std::uint32_t{__ldg(from + 1)} << 8, a.in.shift,
-                          a.in.largest);
-  }
-  __device__ std::uint32_t term(int y) const {
-    const int x = column - y;
-    const std::uint32_t value = pixel(address(min(max(x, 0), a.in.width - 1), y));
-    return has(x) ? value : 0;
-  }
-  __device__ void load_batch(int y, std::uint32_t (&terms)[batch]) const {
-    const std::uint8_t* from = address(column - y, y);
-    const std::int64_t step = a.in.pitch - static_cast<std::int64_t>(sizeof(Value));
+
+  __device__ void load(int y, Terms& terms) const {
+    const RowSet rows = inside(y);
+    constexpr std::int64_t bytes = sizeof(Value);
+    const std::uint8_t* from = a.in.data + a.in.pitch * y + bytes * (column - y);
 #pragma unroll
-    for (int i = 0; i < batch; ++i, from += step)
-      terms[i] = pixel(from);
+    for (int i = 0; i < rows_of_warp; ++i, from += a.in.pitch - bytes) {
+      terms[i] = rows >> i & 1 ? __ldg(from) : 0;
+      if constexpr (bytes == 2) {  // samples may be at odd addresses
+        const std::uint32_t high = rows >> i & 1 ? __ldg(from + 1) : 0;
+        terms[i] = sample_value(terms[i] | high << 8, a.in.shift, a.in.largest);
+      }
+    }
   }
-  __device__ void store(int y, std::uint32_t sum) const {
-    if (has(column - y))
-      a.rising[static_cast<std::int64_t>(y) * a.in.width + column - y] = sum;
-    if (column == y)
-      a.first_column[y] = sum;
-  }
-  __device__ void store_batch(int y, const std::uint32_t (&sums)[batch]) const {
+
+  /// sum is of the rows above y.
+  __device__ void store(int y, const Terms& terms, std::uint32_t sum) const {
+    const RowSet rows = inside(y);
     std::uint32_t* to = a.rising + static_cast<std::int64_t>(y) * a.in.width + column - y;
 #pragma unroll
-    for (int i = 0; i < batch; ++i, to += a.in.width - 1) {
-      *to = sums[i];
-      if (column == y + i)
-        a.first_column[column] = sums[i];
+    for (int i = 0; i < rows_of_warp; ++i, to += a.in.width - 1) {
+      sum += terms[i];
+      if (rows >> i & 1)
+        *to = sum;
     }
+    // Left of the picture, the sum stays what it was in column 0.
+    if (column >= y && column < min(y + rows_of_warp, a.in.height))
+      a.first_column[column] = sum;
   }
 };
 
-/// A falling diagonal: pixel (column + y, y) in row y. Its terms are sums of two rising diagonals,
-/// its sums are T.
+/// Falling diagonals of a block. Its last lanes only provide sums for the lanes before them.
+constexpr int falling_diagonals = 31;
+
+/// A falling diagonal: pixel (column + y, y) in row y. Its terms are A, its sums are F.
 template <class Element>
 struct FallingDiagonal {
   using Sum = SumOf<Element>;
   const TiltedArguments& a;
   int column;
 
-  __device__ bool is_inside(int top, int bottom) const {
-    return top > 0 && column + top >= 0 && column + bottom < a.in.width;
-  }
-  /// Left of the picture, A(x, y) = A(0, x + y).
-  __device__ Sum rising(int x, int y) const {
-    const int width = a.in.width;
-    const std::uint32_t sum =
-        __ldg(x < 0 ? a.first_column + max(x + y, 0)
-                    : a.rising + static_cast<std::int64_t>(max(y, 0)) * width + min(x, width - 1));
-    return y < 0 || x + y < 0 || x >= width ? 0 : sum;
-  }
-  __device__ Sum term(int y) const { return rising(column + y, y) + rising(column + y, y - 1); }
-  __device__ void load_batch(int y, Sum (&terms)[batch]) const {
+  __device__ void load(int y, Terms& terms) const {
+    const int end = min(a.in.width - column, a.in.height) - y;
+    const RowSet rows = rows_between(-column - y, end);
     const std::uint32_t* from = a.rising + static_cast<std::int64_t>(y) * a.in.width + column + y;
 #pragma unroll
-    for (int i = 0; i < batch; ++i, from += a.in.width + 1)
-      terms[i] = static_cast<Sum>(__ldg(from)) + static_cast<Sum>(__ldg(from - a.in.width));
-  }
-  __device__ Element* entry(int x, int y) const {
-    return reinterpret_cast<Element*>(a.table + a.table_pitch * (y + a.padding)) + x + a.padding;
-  }
-  __device__ void store(int y, Sum sum) const {
-    if (column + y >= -a.padding && column + y < a.in.width)
-      *entry(column + y, y) = table_element<Element>(sum);
-  }
-  __device__ void store_batch(int y, const Sum (&sums)[batch]) const {
-    auto* to = reinterpret_cast<std::uint8_t*>(entry(column + y, y));
-    const std::int64_t step = a.table_pitch + static_cast<std::int64_t>(sizeof(Element));
+    for (int i = 0; i < rows_of_warp; ++i, from += a.in.width + 1)
+      terms[i] = rows >> i & 1 ? __ldg(from) : 0;
+    // Left of the picture, A(x, y) = A(0, x + y).
+    const RowSet left = rows_between(divide_up(-column, 2) - y, min(-column, a.in.height) - y);
+    if (left == 0)
+      return;
+    from = a.first_column + column + 2 * y;
 #pragma unroll
-    for (int i = 0; i < batch; ++i, to += step)
-      *reinterpret_cast<Element*>(to) = table_element<Element>(sums[i]);
+    for (int i = 0; i < rows_of_warp; ++i)
+      if (left >> i & 1)
+        terms[i] = __ldg(from + 2 * i);
+  }
+
+  /// sum is of the rows above y. Stores the entries of T.
+  __device__ void store(int y, const Terms& terms, Sum sum) const {
+    const int end = min(a.in.width - column, a.in.height) - y;
+    const bool has_entries = threadIdx.x % 32 < falling_diagonals;
+    const RowSet rows = has_entries ? rows_between(-a.padding - column - y, end) : 0;
+    constexpr std::int64_t bytes = sizeof(Element);
+    std::uint8_t* to = a.table + a.table_pitch * (y + a.padding) + bytes * (column + y + a.padding);
+#pragma unroll
+    for (int i = 0; i < rows_of_warp; ++i, to += a.table_pitch + bytes) {
+      const Sum right = __shfl_down_sync(~0u, sum, 1);  // F(x, y - 1)
+      sum += terms[i];
+      if (rows >> i & 1)
+        __stcs(reinterpret_cast<Element*>(to), table_element<Element>(sum + right));
+      asm volatile("" : "+l"(to));  // or each store gets a branch, to compute its address there
+    }
   }
 };
 
@@ -172,8 +173,9 @@ __global__ void __launch_bounds__(threads)
   launch_dependents();
   grid_dependency_wait();
   const int first = 32 * static_cast<int>(blockIdx.x);  // column in row 0 of the block's diagonals
-  scan_diagonal<std::uint32_t>(RisingDiagonal<Value>{a, first + static_cast<int>(threadIdx.x) % 32},
-                               max(first - a.in.width + 1, 0), min(first + 32, a.in.height));
+  scan_diagonals<std::uint32_t>(
+      RisingDiagonal<Value>{a, first + static_cast<int>(threadIdx.x) % 32},
+      max(first - a.in.width + 1, 0), min(first + 32, a.in.height));
 }
 
 template <class Element>
@@ -182,13 +184,13 @@ __global__ void __launch_bounds__(threads)
   launch_dependents();
   grid_dependency_wait();
   // Diagonals begin up to in.height columns left of the picture.
-  const int first = 32 * static_cast<int>(blockIdx.x) - a.in.height;
-  const FallingDiagonal<Element> diagonal{a, first + static_cast<int>(threadIdx.x) % 32};
-  scan_diagonal<SumOf<Element>>(diagonal, max(0, -(first + 31) / 2),
-                                min(a.in.height, a.in.width - first));
-  const int thread = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
-  if (a.padding && thread <= a.in.width)
-    *diagonal.entry(thread - 1, -1) = Element{0};
+  const int first = falling_diagonals * static_cast<int>(blockIdx.x) - a.in.height;
+  scan_diagonals<SumOf<Element>>(
+      FallingDiagonal<Element>{a, first + static_cast<int>(threadIdx.x) % 32},
+      max(0, -(first + falling_diagonals) / 2), min(a.in.height, a.in.width - first));
+  const int x = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+  if (a.padding && x <= a.in.width)
+    reinterpret_cast<Element*>(a.table)[x] = Element{0};
 }
 
 using Kernel = Launcher<TiltedArguments>::Kernel;
@@ -212,14 +214,12 @@ class TiltedCuda final : public Integral::Backend {
       : add_rising_(size.bits == 8 ? rising_kernel<std::uint8_t> : rising_kernel<std::uint16_t>),
         make_table_(kernel_for(parameters.element)),
         launch_(device.stream(), make_table_),
-        rising_(device.allocate(sizeof(std::uint32_t) * static_cast<std::size_t>(size.width) *
-                                static_cast<std::size_t>(size.height))),
-        first_column_(
-            device.allocate(sizeof(std::uint32_t) * static_cast<std::size_t>(size.height))) {
+        sums_(device.allocate(sizeof(std::uint32_t) * (size.width + std::size_t{1}) *
+                              static_cast<std::size_t>(size.height))) {
     arguments_.in.width = size.width;
     arguments_.in.height = size.height;
-    arguments_.rising = rising_.as<std::uint32_t>();
-    arguments_.first_column = first_column_.as<std::uint32_t>();
+    arguments_.first_column = sums_.as<std::uint32_t>();
+    arguments_.rising = arguments_.first_column + size.height;
     arguments_.padding = parameters.same_size ? 0 : 1;
   }
 
@@ -228,15 +228,15 @@ class TiltedCuda final : public Integral::Backend {
     set_input(in, a.in);
     a.table = table.data;
     a.table_pitch = table.pitch;
-    const auto blocks = static_cast<unsigned>(divide_up(a.in.width + a.in.height, 32));
-    launch_(add_rising_, blocks, threads, 0, a);
-    launch_(make_table_, blocks, threads, 0, a);
+    const auto diagonals = static_cast<unsigned>(a.in.width + a.in.height);
+    launch_(add_rising_, divide_up(diagonals, 32), threads, 0, a);
+    launch_(make_table_, divide_up(diagonals, falling_diagonals), threads, 0, a);
   }
 
  private:
   Kernel add_rising_, make_table_;
   Launcher<TiltedArguments> launch_;
-  Buffer rising_, first_column_;
+  Buffer sums_;
   TiltedArguments arguments_{};
 };
 
