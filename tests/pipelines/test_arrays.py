@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, and a model between two pipelines."""
+"""pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, and a model between two pipelines.
+Films of depth."""
 from harness import Skip, expect, pipelines, test
 
 python = "/usr/bin/python3"
@@ -103,3 +104,33 @@ print(*out[0][1].reshape(-1, 3).mean(0).round(), out[0][1].std() > 5)
             expect(max(means) - min(means) < 6 and 0 < means[0] < 128 and result.out.endswith("True\n"), result.text)
     result = place.script("film-model.py", film, film)
     expect(result.status == 1 and "this is the input itself" in result.err, result.text)
+
+
+@test("a film of left, right and depth keeps every bit of the depth, and stays in step")
+def _(place):
+    place.play("cudasgmstereo name=stereo output=depth num-disparities=32 focal-length=100 baseline=60 ! queue ! video/x-raw,format=GRAY16_LE "
+               "! tee name=depth ! queue ! avenc_ffv1 ! mux.  depth. ! queue ! filesink location=depth.raw  " +
+               "  ".join(f"filesrc location={place.materials}/{side}.mkv ! matroskademux ! vp8dec ! videoconvert ! tee name={side} ! queue "
+                         f"! stereo.sink_{side}  {side}. ! queue ! videoconvert ! x264enc tune=zerolatency ! mux."
+                         for side in ("left", "right")) + "  matroskamux name=mux ! filesink location=rig.mkv")
+    place.play("filesrc location=rig.mkv ! matroskademux ! avdec_ffv1 ! video/x-raw,format=GRAY16_LE ! filesink location=read.raw")
+    depth = (place.folder / "depth.raw").read_bytes()
+    expect(len(set(depth)) > 2 and depth == (place.folder / "read.raw").read_bytes(), "the depth is another one")
+    (place.folder / "times.py").write_text(f"""
+import sys
+sys.path.insert(0, {str(pipelines)!r})
+from frames import Gst
+Gst.init(None)
+pipeline = Gst.parse_launch("filesrc location=rig.mkv ! matroskademux name=demux " + " ".join(
+    f"demux.video_{{track}} ! queue ! appsink name=sink{{track}} sync=false" for track in range(3)))
+pipeline.set_state(Gst.State.PLAYING)
+times, kinds = [[], [], []], []
+for track in range(3):
+    while sample := pipeline.get_by_name(f"sink{{track}}").emit("pull-sample"):
+        times[track].append(sample.get_buffer().pts)
+        caps = sample.get_caps().get_structure(0).get_name()
+    kinds.append(caps)
+print(kinds, len(times[0]), times[0] == times[1] == times[2])
+""")
+    result = place.run(python, "times.py")
+    expect(result.out == "['video/x-ffv', 'video/x-h264', 'video/x-h264'] 25 True\n", result.text)
