@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tensors of an appsink as arrays of CuPy, PyTorch or numpy, without a copy. CUDA memory stays on the GPU."""
+"""Frames and tensors of an appsink as arrays of CuPy, PyTorch or numpy, without a copy; and arrays as frames of an appsrc.
+CUDA memory stays on the GPU."""
 import ctypes
 import functools
 import math
 
 import numpy
-from frames import Gst
+from frames import Gst, GstVideo
 
-map_read, map_cuda = int(Gst.MapFlags.READ), int(Gst.MapFlags.FLAG_LAST) << 1  # GST_MAP_READ, GST_MAP_CUDA
+map_read, map_write = int(Gst.MapFlags.READ), int(Gst.MapFlags.WRITE)
+map_cuda = int(Gst.MapFlags.FLAG_LAST) << 1  # GST_MAP_CUDA
+
+# The channels of each plane of a frame.
+channels_of_planes = {"GRAY8": (1,), "GRAY16_LE": (1,), "NV12": (1, 2), "P010_10LE": (1, 2), "I420": (1, 1, 1), "I420_10LE": (1, 1, 1),
+                      "RGB": (3,), "BGR": (3,), "RGBA": (4,), "BGRA": (4,)}
 
 
 class MapInfo(ctypes.Structure):
@@ -17,75 +23,164 @@ class MapInfo(ctypes.Structure):
                 ("user_data", ctypes.c_void_p * 4), ("reserved", ctypes.c_void_p * 4)]
 
 
-gst = ctypes.CDLL("libgstreamer-1.0.so.0")
-gst.gst_buffer_map.argtypes = [ctypes.c_void_p, ctypes.POINTER(MapInfo), ctypes.c_int]
-gst.gst_buffer_unmap.argtypes = [ctypes.c_void_p, ctypes.POINTER(MapInfo)]
-gst.gst_element_set_context.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+class BufferHead(ctypes.Structure):
+    """The beginning of GstBuffer."""
+    _fields_ = [("mini_object", ctypes.c_uint64 * 8), ("pool", ctypes.c_void_p), ("pts", ctypes.c_uint64),
+                ("dts", ctypes.c_uint64), ("duration", ctypes.c_uint64)]
+
+
+class VideoMeta(ctypes.Structure):
+    """The beginning of GstVideoMeta."""
+    _fields_ = [("meta_flags", ctypes.c_int), ("meta_info", ctypes.c_void_p), ("buffer", ctypes.c_void_p),
+                ("flags", ctypes.c_int), ("format", ctypes.c_int), ("id", ctypes.c_int), ("width", ctypes.c_uint),
+                ("height", ctypes.c_uint), ("n_planes", ctypes.c_uint), ("offset", ctypes.c_size_t * 4),
+                ("stride", ctypes.c_int * 4)]
+
+
+def functions_of(library, **functions):
+    """The library, whose functions take these types and return the first of them."""
+    for name, (result, *arguments) in functions.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+Pointer = ctypes.c_void_p
+gst = functions_of(
+    ctypes.CDLL("libgstreamer-1.0.so.0"), gst_buffer_map=(ctypes.c_int, Pointer, ctypes.POINTER(MapInfo), ctypes.c_int),
+    gst_buffer_unmap=(None, Pointer, ctypes.POINTER(MapInfo)), gst_element_set_context=(None, Pointer, Pointer),
+    gst_mini_object_unref=(None, Pointer), gst_object_unref=(None, Pointer), gst_buffer_pool_get_config=(Pointer, Pointer),
+    gst_buffer_pool_config_set_params=(None, Pointer, Pointer, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint),
+    gst_buffer_pool_config_add_option=(None, Pointer, ctypes.c_char_p),
+    gst_buffer_pool_set_config=(ctypes.c_int, Pointer, Pointer), gst_buffer_pool_set_active=(ctypes.c_int, Pointer, ctypes.c_int),
+    gst_buffer_pool_acquire_buffer=(ctypes.c_int, Pointer, ctypes.POINTER(Pointer), Pointer))
+gstvideo = functions_of(ctypes.CDLL("libgstvideo-1.0.so.0"), gst_buffer_get_video_meta=(ctypes.POINTER(VideoMeta), Pointer),
+                        gst_video_buffer_pool_new=(Pointer,))
+gstapp = functions_of(ctypes.CDLL("libgstapp-1.0.so.0"), gst_app_src_push_buffer=(ctypes.c_int, Pointer, Pointer))
 
 
 def pointer_of(thing):
     """The address of the C structure behind an object of PyGObject, which is its hash."""
-    return ctypes.c_void_p(hash(thing))
+    return thing if isinstance(thing, Pointer) else Pointer(hash(thing))
 
 
 def libgstcuda():
     """The library, with its driver loaded; OSError without one."""
-    library = ctypes.CDLL("libgstcuda-1.0.so.0")
+    library = functions_of(
+        ctypes.CDLL("libgstcuda-1.0.so.0"), gst_cuda_context_new_wrapped=(Pointer, Pointer, ctypes.c_int),
+        gst_context_new_cuda_context=(Pointer, Pointer), gst_cuda_buffer_pool_new=(Pointer, Pointer))
     if not library.gst_cuda_load_library():
         raise OSError("libgstcuda finds no driver")
     library.gst_cuda_memory_init_once()
     return library
 
 
-def is_cuda(sample):
-    return sample.get_caps().get_features(0).contains("memory:CUDAMemory")
+def is_cuda(caps):
+    return caps.get_features(0).contains("memory:CUDAMemory")
 
 
-class MappedTensor:
-    """The memory of a sample while it is mapped. Arrays made of it keep it mapped, and must not be written to."""
+class MappedBuffer:
+    """The memory of a GstBuffer while it is mapped. Until nobody needs it any more, it stays mapped."""
 
-    def __init__(self, sample, signed=False):
-        self.buffer, structure = sample.get_buffer(), sample.get_caps().get_structure(0)
-        cuda = is_cuda(sample)
-        self.info, self.mapped = MapInfo(), False
-        if not gst.gst_buffer_map(pointer_of(self.buffer), self.info, map_read | (map_cuda if cuda else 0)):
-            raise RuntimeError("the tensor cannot be mapped")
-        self.mapped = True
-        if cuda:
+    def __init__(self, buffer, cuda, access=map_read):
+        self.buffer, self.cuda, self.info = buffer, cuda, MapInfo()
+        if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
+            raise RuntimeError("the buffer cannot be mapped")
+        if cuda and access == map_read:
             # GStreamer 1.24 and later push frames whose computation has not ended.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
-                wait(ctypes.c_void_p(self.info.memory))
-        # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
-        numbers, columns, rows, _ = (int(number) for number in structure.get_string("dimensions").split(":"))
-        kind = numpy.dtype(structure.get_string("types"))
-        shape = (rows, columns) if numbers == 1 else (rows, columns, numbers)
-        if self.info.size < math.prod(shape) * kind.itemsize:
-            raise RuntimeError("the buffer is smaller than its caps say")
-        if signed and kind.kind == "u":
-            kind = numpy.dtype(f"i{kind.itemsize}")
-        # Rows follow each other without a gap, so there are no strides. PyTorch takes nothing that is marked as read-only.
-        interface = {"version": 3, "shape": shape, "typestr": kind.str, "data": (self.info.data, not cuda)}
-        setattr(self, "__cuda_array_interface__" if cuda else "__array_interface__", interface)
+                wait(Pointer(self.info.memory))
+
+    def unmap(self):
+        if self.info.memory:
+            gst.gst_buffer_unmap(pointer_of(self.buffer), self.info)
+            self.info.memory = None
 
     def __del__(self):
-        if self.mapped:
-            gst.gst_buffer_unmap(pointer_of(self.buffer), self.info)
+        self.unmap()
+
+    def view(self, offset, shape, kind, strides=None):
+        """Numbers of a numpy.dtype that begin at this byte; strides in bytes, None for rows without gaps."""
+        last = math.prod(shape) * kind.itemsize if strides is None else \
+            sum((count - 1) * stride for count, stride in zip(shape, strides)) + kind.itemsize
+        if offset + last > self.info.size:
+            raise RuntimeError("the buffer is smaller than its caps say")
+        return ArrayView(self, offset, shape, kind, strides)
+
+
+class ArrayView:
+    """Describes a part of a mapped buffer to numpy, CuPy and PyTorch. Arrays made of it keep the buffer mapped."""
+
+    def __init__(self, mapped, offset, shape, kind, strides):
+        self.mapped, self.shape, self.kind = mapped, shape, kind
+        interface = {"version": 3, "shape": shape, "strides": strides, "typestr": kind.str, "data": (mapped.info.data + offset, False)}
+        setattr(self, "__cuda_array_interface__" if mapped.cuda else "__array_interface__", interface)
+
+
+def tensor_view(mapped, caps, signed=False):
+    structure = caps.get_structure(0)
+    # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
+    numbers, columns, rows, _ = (int(number) for number in structure.get_string("dimensions").split(":"))
+    kind = numpy.dtype(structure.get_string("types"))
+    if signed and kind.kind == "u":
+        kind = numpy.dtype(f"i{kind.itemsize}")
+    return mapped.view(0, (rows, columns) if numbers == 1 else (rows, columns, numbers), kind)
+
+
+def plane_views(mapped, caps):
+    """The planes of a frame: (rows, columns), or (rows, columns, channels) where channels are interleaved."""
+    info = GstVideo.VideoInfo.new_from_caps(caps)
+    name = info.finfo.name
+    if name not in channels_of_planes:
+        raise ValueError(f"{name} frames have no arrays; convert them to one of {', '.join(channels_of_planes)}")
+    meta = gstvideo.gst_buffer_get_video_meta(pointer_of(mapped.buffer))
+    offsets, pitches = (meta.contents.offset, meta.contents.stride) if meta else (info.offset, info.stride)
+    kind = numpy.dtype("u1" if info.finfo.depth[0] == 8 else "<u2")
+    views = []
+    for plane, channels in enumerate(channels_of_planes[name]):
+        subsampled = plane > 0  # all such formats have 4:2:0 sampling
+        size = tuple(length + 1 >> 1 if subsampled else length for length in (info.height, info.width))
+        pixel = channels * kind.itemsize
+        views.append(mapped.view(offsets[plane], size if channels == 1 else (*size, channels), kind,
+                                 (pitches[plane], pixel) if channels == 1 else (pitches[plane], pixel, kind.itemsize)))
+    return views
+
+
+def views_of(sample, signed=False):
+    """The view of a sample's tensor or frame; a list of views if a frame has several planes."""
+    caps = sample.get_caps()
+    mapped = MappedBuffer(sample.get_buffer(), is_cuda(caps))
+    if caps.get_structure(0).get_name() == "other/tensors":
+        return tensor_view(mapped, caps, signed)
+    views = plane_views(mapped, caps)
+    return views if len(views) > 1 else views[0]
+
+
+def arrays_of(views, make):
+    return [make(view) for view in views] if isinstance(views, list) else make(views)
 
 
 def to_numpy(sample):
-    return numpy.asarray(MappedTensor(sample))
+    return arrays_of(views_of(sample), read_only)
+
+
+def read_only(view):
+    array = numpy.asarray(view)
+    array.flags.writeable = False
+    return array
 
 
 def to_cupy(sample):
     import cupy
-    return cupy.asarray(MappedTensor(sample)) if is_cuda(sample) else to_numpy(sample)
+    return arrays_of(views_of(sample), cupy.asarray) if is_cuda(sample.get_caps()) else to_numpy(sample)
 
 
 def to_torch(sample):
     import torch
     # PyTorch has few operations for unsigned integers. Differences of sums modulo 2^32 are the same with a sign.
-    return torch.as_tensor(MappedTensor(sample, signed=True), device="cuda") if is_cuda(sample) else to_numpy(sample)
+    return arrays_of(views_of(sample, signed=True), lambda view: torch.as_tensor(view, device="cuda")) \
+        if is_cuda(sample.get_caps()) else to_numpy(sample)
 
 
 def array_maker():
@@ -101,21 +196,78 @@ def array_maker():
 
 @functools.cache
 def primary_context(device):
-    """The GstContext of a GPU's primary CUDA context, which is kept until the program ends."""
+    """The GstCudaContext of a GPU's primary CUDA context, which is kept until the program ends."""
     driver, library = ctypes.CDLL("libcuda.so.1"), libgstcuda()
-    handle, context = ctypes.c_int(), ctypes.c_void_p()
+    handle, context = ctypes.c_int(), Pointer()
     for what, result in (("cuInit", driver.cuInit(0)), ("cuDeviceGet", driver.cuDeviceGet(ctypes.byref(handle), device)),
                          ("cuDevicePrimaryCtxRetain", driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle))):
         if result != 0:
             raise RuntimeError(f"{what}: CUDA error {result}")
-    library.gst_cuda_context_new_wrapped.restype = library.gst_context_new_cuda_context.restype = ctypes.c_void_p
-    wrapped = ctypes.c_void_p(library.gst_cuda_context_new_wrapped(context, handle))
+    wrapped = library.gst_cuda_context_new_wrapped(context, handle)
     if not wrapped:
         raise RuntimeError("libgstcuda cannot use the primary context")
-    return ctypes.c_void_p(library.gst_context_new_cuda_context(wrapped))
+    return wrapped
 
 
 def share_primary_context(pipeline, device=0):
     """Lets all elements compute in the CUDA context that CuPy and PyTorch use. Only pipelines in which other elements, such
     as nvh264dec, bring a context of their own need it. Call this before the pipeline starts."""
-    gst.gst_element_set_context(pointer_of(pipeline), primary_context(device))
+    gst.gst_element_set_context(pointer_of(pipeline), libgstcuda().gst_context_new_cuda_context(primary_context(device)))
+
+
+class ArraySource:
+    """Pushes arrays as frames into an appsrc with format=time: numpy's arrays, or with video/x-raw(memory:CUDAMemory) in the caps those of
+    CuPy and PyTorch, which are copied on the GPU. Their shapes are those that arrays of such frames have."""
+
+    def __init__(self, appsrc, caps, device=0):
+        self.appsrc, self.caps = appsrc, Gst.Caps.from_string(caps) if isinstance(caps, str) else caps
+        self.cuda = is_cuda(self.caps)
+        appsrc.set_property("caps", self.caps)
+        self.pool = libgstcuda().gst_cuda_buffer_pool_new(primary_context(device)) if self.cuda else gstvideo.gst_video_buffer_pool_new()
+        config = gst.gst_buffer_pool_get_config(self.pool)
+        gst.gst_buffer_pool_config_set_params(config, pointer_of(self.caps), GstVideo.VideoInfo.new_from_caps(self.caps).size, 0, 0)
+        gst.gst_buffer_pool_config_add_option(config, b"GstBufferPoolOptionVideoMeta")
+        if not gst.gst_buffer_pool_set_config(self.pool, config) or not gst.gst_buffer_pool_set_active(self.pool, True):
+            raise RuntimeError(f"there are no buffers for {self.caps.to_string()}")
+
+    def __del__(self):
+        if hasattr(self, "pool"):
+            gst.gst_buffer_pool_set_active(self.pool, False)
+            gst.gst_object_unref(self.pool)
+
+    def push(self, arrays, pts, duration=Gst.CLOCK_TIME_NONE):
+        """Pushes a frame: an array, or a list of the arrays of its planes. Times are in nanoseconds. Returns False if the
+        pipeline has ended or failed; its bus says why."""
+        buffer = Pointer()
+        if gst.gst_buffer_pool_acquire_buffer(self.pool, ctypes.byref(buffer), None) != 0:
+            raise RuntimeError("there is no memory for another frame")
+        try:
+            self.fill(buffer, arrays if isinstance(arrays, (list, tuple)) else [arrays])
+        except BaseException:
+            gst.gst_mini_object_unref(buffer)
+            raise
+        head = BufferHead.from_address(buffer.value)
+        head.pts, head.duration = pts, duration
+        return gstapp.gst_app_src_push_buffer(pointer_of(self.appsrc), buffer) == 0  # it takes the buffer
+
+    def fill(self, buffer, arrays):
+        mapped = MappedBuffer(buffer, self.cuda, map_write)
+        try:
+            views = plane_views(mapped, self.caps)
+            needed = [(view.shape, view.kind.name) for view in views]
+            given = [(tuple(array.shape), str(array.dtype).removeprefix("torch.")) for array in arrays]
+            if needed != given:
+                raise ValueError(f"the planes of the frame are {needed}, and the arrays {given}")
+            for view, array in zip(views, arrays):
+                if not self.cuda:
+                    numpy.asarray(view)[...] = numpy.asarray(array)
+                elif type(array).__module__ == "torch":
+                    import torch
+                    torch.as_tensor(view, device="cuda").copy_(array)
+                    torch.cuda.current_stream().synchronize()
+                else:
+                    import cupy
+                    cupy.asarray(view)[...] = cupy.asarray(array)
+                    cupy.cuda.get_current_stream().synchronize()
+        finally:
+            mapped.unmap()

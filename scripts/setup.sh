@@ -23,7 +23,7 @@ packages_explore=(python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-a
 packages_python=("${packages_explore[@]}" python3-matplotlib python3-opencv opencv-data python3-tk)
 packages_bench=(libbenchmark-dev zlib1g-dev python3)
 packages_test_build=("${packages_bench[@]}" libgtest-dev libgmock-dev libopencv-dev)
-packages_test=("${packages_test_build[@]}" python3-venv chromium "${packages_display[@]}" "${packages_python[@]}")
+packages_test=("${packages_test_build[@]}" python3-venv python3-torch chromium "${packages_display[@]}" "${packages_python[@]}")
 
 say() { printf '%s\n' "$@"; }
 complain() { printf '%s\n' "$@" >&2; }

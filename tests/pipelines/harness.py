@@ -171,6 +171,11 @@ def make_materials(place):
     for name, samples, mux in (("film.mp4", "I420", "mp4mux"), ("deep.mkv", "I420_10LE", "matroskamux")):
         place.play(f"{moving} ! video/x-raw,format={samples},width=192,height=144,framerate=25/1 "
                      f"! x264enc speed-preset=ultrafast ! h264parse ! {mux} name=m ! filesink location={folder / name} {sound}")
+    # Depth, alone and before the pictures of two cameras.
+    depth = f"{moving} ! video/x-raw,format=GRAY16_LE,width=192,height=144,framerate=25/1 ! avenc_ffv1"
+    picture = f"{moving} ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc tune=zerolatency ! m."
+    place.play(f"{depth} ! matroskamux ! filesink location={folder / 'depth.mkv'}")
+    place.play(f"{depth} ! m. {picture} {picture} matroskamux name=m ! filesink location={folder / 'rig.mkv'}")
     # The picture of this one lies on its side.
     place.play(f"videotestsrc pattern=smpte num-buffers=75 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc "
                  f"speed-preset=ultrafast key-int-max=25 ! h264parse ! mp4mux faststart=true name=m ! filesink location={folder / 'lying.mp4'} "

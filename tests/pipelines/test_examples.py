@@ -191,7 +191,7 @@ del table, buffer
 junk = [bytearray(24) for _ in range(1000)]
 print(array.tolist())
 points, _ = sample_of("3:2:1:1", "float32", numpy.arange(6, dtype="f4"))
-print(cudatensors.to_numpy(points).tolist(), cudatensors.MappedTensor(points, signed=True).__array_interface__["typestr"])
+print(cudatensors.to_numpy(points).tolist(), cudatensors.views_of(points, signed=True).__array_interface__["typestr"])
 short, _ = sample_of("1:3:3:1", "uint32", numpy.arange(6, dtype="u4"))
 try:
     cudatensors.to_numpy(short)
