@@ -49,6 +49,7 @@ __global__ void __launch_bounds__(block_threads)
     counts[number] = 0;
   });
   __syncwarp();
+  lead_to_roots<Picture>(parents, row.starts, lane);
   for_each_run(row.starts, [&](int start) {
     const Run run(start, row.starts, row.ink);
     unsigned touched = row.touched<Picture::diagonals>(run);
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(block_threads)
     }
   });
   __syncwarp();
-  // All runs of the tile are joined; the roots are final.
+  lead_to_roots<Picture>(parents, row.starts, lane);
   const bool right_border = tile.left + tile_size < a.width;
   const bool row_at_border =
       (lane == 0 && tile.top > 0) || (lane == tile_size - 1 && tile.top + tile_size < a.height);
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(block_threads)
     const Run run(start, row.starts, row.ink);
     const bool at_border =
         row_at_border || (start == 0 && tile.left > 0) || (run.end == tile_size && right_border);
-    atomicAdd(counts + root_of<false>(parents, Numbers::number(start, lane)),
+    atomicAdd(counts + parents[Numbers::number(start, lane)],
               static_cast<std::uint32_t>(run.end - start) + (at_border ? border_run : 0));
   });
   __syncwarp();
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(block_threads)
   for_each_run(row.starts, [&](int start) {
     const Run run(start, row.starts, row.ink);
     const std::uint32_t number = Numbers::number(start, lane);
-    const std::uint32_t root = root_of<false>(parents, number);
+    const std::uint32_t root = parents[number];
     const std::uint32_t count = counts[root] % border_run;
     if (count > a.size)
       return;

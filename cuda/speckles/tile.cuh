@@ -121,6 +121,27 @@ __device__ void for_each_run(unsigned starts, const Function& function) {
     function(lowest(starts));
 }
 
+/// Makes the root the parent of each run of the tile. starts has the runs of the lane's row. All
+/// lanes must call this. Each pass halves the paths to the roots.
+template <class Picture>
+__device__ void lead_to_roots(std::uint32_t* parents, unsigned starts, int lane) {
+  bool changed;
+  do {
+    changed = false;
+    for (unsigned left = starts; __any_sync(whole_warp, left != 0); left &= left - 1) {
+      const std::uint32_t run = TileRuns<Picture>::number(left == 0 ? 0 : lowest(left), lane);
+      const std::uint32_t parent = left == 0 ? 0 : parents[run];
+      const std::uint32_t next = left == 0 ? 0 : parents[parent];
+      __syncwarp();
+      if (next != parent) {
+        parents[run] = next;
+        changed = true;
+      }
+      __syncwarp();
+    }
+  } while (__any_sync(whole_warp, changed));
+}
+
 /// A row of a tile, and what it needs of the row above. All of it is 0 beyond the picture.
 struct TileRow {
   unsigned ink, starts, above_starts;
