@@ -249,21 +249,15 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// The bytes of Arguments::parents and counts together.
+/// The bytes of the memory of Arguments. It is undefined between launches.
 template <class Picture>
-std::size_t run_bytes(int width, int height) {
-  return 2 * sizeof(std::uint32_t) * TileRuns<Picture>::count *
-         static_cast<std::size_t>(tile_count(width, height));
-}
-
-/// The bytes of Arguments::open, starts and roots together.
-inline std::size_t word_bytes(int width, int height) {
-  return 3 * sizeof(std::uint32_t) * tile_size *
+std::size_t scratch_bytes(int width, int height) {
+  return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *
          static_cast<std::size_t>(tile_count(width, height));
 }
 
 template <class Picture>
-Arguments<Picture> arguments(const Picture& picture, int width, int height, void* runs, void* words,
+Arguments<Picture> arguments(const Picture& picture, int width, int height, void* scratch,
                              int size) {
   Arguments<Picture> a{};
   a.picture = picture;
@@ -271,9 +265,9 @@ Arguments<Picture> arguments(const Picture& picture, int width, int height, void
   a.height = height;
   a.columns = divide_up(width, tile_size);
   a.tiles = static_cast<int>(tile_count(width, height));
-  a.parents = static_cast<std::uint32_t*>(runs);
+  a.parents = static_cast<std::uint32_t*>(scratch);
   a.counts = a.parents + std::int64_t{TileRuns<Picture>::count} * a.tiles;
-  a.open = static_cast<std::uint32_t*>(words);
+  a.open = a.counts + std::int64_t{TileRuns<Picture>::count} * a.tiles;
   a.starts = a.open + std::int64_t{tile_size} * a.tiles;
   a.roots = a.starts + std::int64_t{tile_size} * a.tiles;
   a.size = static_cast<std::uint32_t>(size);

@@ -10,6 +10,8 @@
 
 namespace cudavision::sgm {
 
+namespace {
+
 struct NoiseArguments {
   CensusArguments census;  // pictures and tiles
   NoiseCounts* counts;
@@ -17,8 +19,6 @@ struct NoiseArguments {
   bool first_frame;
   int row_step;  // only every row_step-th row of tiles is measured
 };
-
-namespace {
 
 /* A block counts the 8×8 blocks in a tile of the census: a thread has four neighbouring pixels of a
  * row and the four pixels eight rows below, in the next row of blocks. The last block to finish
@@ -207,15 +207,10 @@ NoiseCuda::NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& conf
 }
 
 void NoiseCuda::estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const {
-  NoiseArguments a{};
-  a.census.pictures[0] = Samples(picture);
-  lay_out(a.census, config_, tile_height, 1);
-  a.counts = counts_.as<NoiseCounts>();
-  a.state = state;
-  a.first_frame = first_frame;
-  a.row_step = noise_row_step(config_.pixels());
-  const int rows_of_tiles = a.census.blocks / a.census.tiles;
-  const int counted = (rows_of_tiles + a.row_step - 1) / a.row_step;
+  const NoiseArguments a{census_arguments(config_, {{picture, {}}}, {}, tile_height),
+                         counts_.as<NoiseCounts>(), state, first_frame,
+                         noise_row_step(config_.pixels())};
+  const int counted = divide_up(a.census.blocks / a.census.tiles, a.row_step);
   queue_.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0, a);
 }
 
