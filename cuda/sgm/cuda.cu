@@ -85,13 +85,13 @@ class StagesCuda final : public Stages {
         queue_(device.stream()),
         scratch_(device.allocate(std::max(8 * static_cast<std::size_t>(config.pixels()),
                                           speckles_scratch_bytes(config)))),
-        resources_{config, queue_, scratch_.data(), smooth_tile_rows_for(config)},
+        resources_{config, queue_, scratch_.data(), resident_filter_strips(),
+                   smooth_tile_rows_for(config)},
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(device.allocate(sums_bytes(config, bands))),
         filtered_(device.allocate(filtered_bytes(config))),
-        noise_(device, queue_, config),
-        noise_filter_(queue_, config),
+        noise_counts_(make_noise_counts(device)),
         aggregate_(device, resources_, bands.rows16) {
     if (bands.rows8 > 0)
       match8_.emplace(device, queue_, config, bands.rows8, sums_.as<std::uint8_t>());
@@ -100,7 +100,7 @@ class StagesCuda final : public Stages {
   void census(const SamplePlane& picture, void* features) override {
     if (config_.census == Config::Census::census_gradient) {
       const FilteredPlane filtered = filtered_pictures()[0];
-      noise_filter_.run({{picture, filtered}}, {});
+      filter_noise_cuda(resources_, {{picture, filtered}}, {});
       census_filtered_cuda(resources_, {{plane_of(filtered), dense(features)}}, {});
     } else {
       census_cuda(resources_, {{picture, dense(features)}});
@@ -123,12 +123,12 @@ class StagesCuda final : public Stages {
     match_features(left, {}, penalties, uniqueness, subpixel, winners);
   }
   void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
-    noise_.estimate(picture, first_frame, state);
+    estimate_noise_cuda(resources_, noise_counts_.as<NoiseCounts>(), picture, first_frame, state);
   }
   void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
                     std::uint16_t* filtered) override {
     const FilteredPlane to{filtered, 2 * static_cast<std::int64_t>(config_.width)};
-    noise_filter_.run({{picture, to}}, noise);
+    filter_noise_cuda(resources_, {{picture, to}}, noise);
   }
   void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                        void* features) override {
@@ -145,7 +145,7 @@ class StagesCuda final : public Stages {
                          Subpixel subpixel, const WtaResult& winners) override {
     const Penalties penalties = penalties_under(noise.fixed, given);
     const std::array<FilteredPlane, 2> outputs = filtered_pictures();
-    noise_filter_.run({{left, outputs[0]}, {right, outputs[1]}}, noise);
+    filter_noise_cuda(resources_, {{left, outputs[0]}, {right, outputs[1]}}, noise);
     const SamplePlane filtered_left = plane_of(outputs[0]), filtered_right = plane_of(outputs[1]);
     const MatchInput to = input_of_match(filtered_bits, penalties);
     census_filtered_cuda(resources_, {{filtered_left, to.left}, {filtered_right, to.right}}, noise,
@@ -270,8 +270,7 @@ class StagesCuda final : public Stages {
   Buffer features_, sums_;  // of match()
   void* right_features_;
   Buffer filtered_;  // both pictures; none without census_gradient
-  NoiseCuda noise_;
-  NoiseFilterCuda noise_filter_;
+  Buffer noise_counts_;
   AggregateCuda aggregate_;
   std::optional<Match8Cuda> match8_;
 };

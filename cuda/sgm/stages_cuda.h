@@ -20,6 +20,7 @@ struct StageResources {
   StageConfig config;
   LaunchQueue& queue;
   void* scratch;                        ///< of the stage that runs
+  int filter_strips;                    ///< see resident_filter_strips()
   std::array<int, 3> smooth_tile_rows;  ///< see smooth_tile_rows_for()
 };
 /// Returns the alignment of the rows of numbers: 16, 4, 2 or 1 bytes.
@@ -143,44 +144,28 @@ void census_filtered_cuda(const StageResources& resources, std::initializer_list
                           const NoiseSource& noise, const StepPenalties& steps = {},
                           const PathPenalty& penalty = {});
 
-/// Histograms of the noise estimate; zero between frames.
-struct NoiseCounts {
-  std::uint32_t bins[noise_spacings][noise_bins];
-  std::uint32_t flat;
-  std::uint32_t finished;  ///< thread blocks of the launch
-};
-
 struct FilteredPlane {
   std::uint16_t* data = nullptr;
   std::int64_t pitch = 0;  ///< in bytes
 };
 
-class NoiseCuda {
- public:
-  NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config);
-  void estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const;
-
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-  Buffer counts_;
+struct FilterTask {
+  SamplePlane picture;
+  FilteredPlane filtered;
 };
 
-class NoiseFilterCuda {
- public:
-  NoiseFilterCuda(LaunchQueue& queue, const StageConfig& config);
-  struct Task {
-    SamplePlane picture;
-    FilteredPlane filtered;
-  };
-  /// Filters one or two pictures in a launch.
-  void run(std::initializer_list<Task> tasks, const NoiseSource& noise) const;
+/// Runs filter_noise() for one or two pictures in a launch.
+void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,
+                       const NoiseSource& noise);
+/// Returns how many strips of the filter run at once on the card.
+int resident_filter_strips();
 
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-  int resident_strips_;  // that fit the card at once
-};
+/// Histograms of the noise estimate; zero between frames.
+struct NoiseCounts;
+/// Returns memory for NoiseCounts.
+Buffer make_noise_counts(Device& device);
+void estimate_noise_cuda(const StageResources& resources, NoiseCounts* counts,
+                         const SamplePlane& picture, bool first_frame, NoiseState* state);
 
 /// Runs select() for 16-bit sums. sums and winners point to the first row.
 void select16_cuda(const StageResources& resources, const std::uint16_t* sums, int rows,

@@ -228,16 +228,17 @@ __global__ void __launch_bounds__(threads, kWords ? 5 : 4)
 
 }  // namespace
 
-NoiseFilterCuda::NoiseFilterCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {
+int resident_filter_strips() {
   int resident = 0;  // blocks on a multiprocessor
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, noise_filter_kernel<true>,
                                                            threads, 0),
              "asking how many blocks share a multiprocessor");
-  resident_strips_ = std::max(1, resident) * multiprocessor_count() * (threads / 32);
+  return std::max(1, resident) * multiprocessor_count() * (threads / 32);
 }
 
-void NoiseFilterCuda::run(std::initializer_list<Task> tasks, const NoiseSource& noise) const {
+void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,
+                       const NoiseSource& noise) {
+  const StageConfig& config = resources.config;
   NoiseFilterArguments a{};
   int count = 0;
   for (const auto& [picture, filtered] : tasks) {
@@ -246,19 +247,19 @@ void NoiseFilterCuda::run(std::initializer_list<Task> tasks, const NoiseSource& 
     a.filtered[count] = filtered;
     const auto places = reinterpret_cast<std::uintptr_t>(filtered.data) |
                         static_cast<std::uintptr_t>(filtered.pitch);
-    a.words[count++] = places % 8 == 0 && filtered.pitch >= 2 * round_up(config_.width, pixels);
+    a.words[count++] = places % 8 == 0 && filtered.pitch >= 2 * round_up(config.width, pixels);
   }
   const bool words =
-      config_.bits == 8 && config_.width % pixels == 0 && a.aligned[0] && a.aligned[count - 1];
-  a.shift = config_.bits - 8;
+      config.bits == 8 && config.width % pixels == 0 && a.aligned[0] && a.aligned[count - 1];
+  a.shift = config.bits - 8;
   a.noise = noise;
-  a.strips = divide_up(config_.width, strip_width);
+  a.strips = divide_up(config.width, strip_width);
   // All strips run at once. Strips with fewer rows than the window would mostly repeat sums.
-  const int bands = std::max(1, resident_strips_ / (count * a.strips));
-  a.rows = std::max(side, divide_up(config_.height, bands));
-  a.blocks = divide_up(a.strips * divide_up(config_.height, a.rows), threads / 32);
-  queue_.launch(words ? noise_filter_kernel<true> : noise_filter_kernel<false>,
-                static_cast<unsigned>(count * a.blocks), threads, 0, a);
+  const int bands = std::max(1, resources.filter_strips / (count * a.strips));
+  a.rows = std::max(side, divide_up(config.height, bands));
+  a.blocks = divide_up(a.strips * divide_up(config.height, a.rows), threads / 32);
+  resources.queue.launch(words ? noise_filter_kernel<true> : noise_filter_kernel<false>,
+                         static_cast<unsigned>(count * a.blocks), threads, 0, a);
 }
 
 }  // namespace cudavision::sgm
