@@ -1,25 +1,63 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Interface of both backends. Callers have validated all arguments.
+// The interface of a backend, which serves both operations. Callers have validated all arguments.
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
+#include "cuda/core/frame.h"
 #include "cuda/remap/packed_map.h"
 
 namespace cudavision::remap {
 
-class Remap::Backend {
+/// Channels of one plane with equal size and step, which share the look-up in their map.
+struct ChannelGroup {
+  static constexpr int maximum = FrameLayout::max_channels;
+
+  const PackedMap* map = nullptr;
+  int plane = 0;
+  int step = 1;  ///< from one sample of a channel to its next
+  int count = 0;
+  int offset[maximum] = {};  ///< of the channels' first samples, in samples
+  int border[maximum] = {};  ///< values beyond the edges
+  /// The plane contains only pixels of `step` samples. Samples outside all channels are padding.
+  bool whole_pixels = false;
+};
+
+struct SampleCoding {
+  int bits = 8;
+  int shift = 0;
+};
+
+/// A group of channels with its input and output plane, whose pitches fit into 32 bits.
+struct GroupPlanes {
+  const ChannelGroup* channels;
+  View<const std::uint8_t> in;
+  int in_width, in_height;  ///< of the channels
+  View<std::uint8_t> out;
+};
+
+class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Writes values, unshifted. The pitch of in fits into 32 bits. The rows of out are aligned to
-  /// 128 bytes and have room for whole segments.
-  virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
+  /// Writes all samples of the groups. Input words have the coding's shift, output words out_shift.
+  /// There are 1 to 4 groups.
+  virtual void run(const SampleCoding& coding, int out_shift,
+                   std::span<const GroupPlanes> groups) = 0;
+
+  /// True if run() would write whole pixels. It then also sets the bits outside all channels, in
+  /// groups with ChannelGroup::whole_pixels.
+  virtual bool writes_whole_pixels(const SampleCoding& coding,
+                                   std::span<const GroupPlanes> groups) const = 0;
+
+  /// Sets all bytes to 255.
+  virtual void fill(View<std::uint8_t> rows) = 0;
 };
 
-/// map must outlive the backend.
-std::unique_ptr<Remap::Backend> make_remap_cpu(Device& device, const PackedMap& map);
-std::unique_ptr<Remap::Backend> make_remap_cuda(Device& device, const PackedMap& map);
+std::unique_ptr<Backend> make_remap_cpu(Device& device);
+std::unique_ptr<Backend> make_remap_cuda(Device& device);
 
 }  // namespace cudavision::remap

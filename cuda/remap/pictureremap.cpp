@@ -7,7 +7,7 @@
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
-#include "cuda/remap/pictureremap_backend.h"
+#include "cuda/remap/backend.h"
 
 namespace cudavision::remap {
 namespace {
@@ -114,8 +114,7 @@ PictureRemap::PictureRemap(Device& device, const FrameLayout& layout, const Pict
   for (int p = 0; p < layout.plane_count; ++p)
     if (has_padding(layout, p))
       padded_planes_.push_back(p);
-  backend_ = dispatch<make_picture_remap_cuda, make_picture_remap_cpu>(
-      device, SampleCoding{layout.bits, layout.shift});
+  backend_ = dispatch<make_remap_cuda, make_remap_cpu>(device);
 }
 
 PictureRemap::~PictureRemap() = default;
@@ -127,7 +126,24 @@ void PictureRemap::run(const ConstFrame& in, const Frame& out) {
     kernel_pitch(operation, in.planes[p].pitch);
     kernel_pitch(operation, out.planes[p].pitch);
   }
-  backend_->run(groups_, padded_planes_, in, out);
+  const SampleCoding coding{layout_.bits, layout_.shift};
+  GroupPlanes planes[FrameLayout::max_channels];
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const ChannelGroup& group = groups_[i];
+    planes[i] = {&group, in.planes[group.plane], group.map->width(), group.map->height(),
+                 out.planes[group.plane]};
+  }
+  const std::span<const GroupPlanes> all(planes, groups_.size());
+  const bool whole = backend_->writes_whole_pixels(coding, all);
+  for (const int plane : padded_planes_) {
+    const bool padding_is_set =
+        whole && std::any_of(groups_.begin(), groups_.end(), [&](const ChannelGroup& group) {
+          return group.plane == plane && group.whole_pixels;
+        });
+    if (!padding_is_set)
+      backend_->fill(out.planes[plane]);
+  }
+  backend_->run(coding, coding.shift, all);
 }
 
 }  // namespace cudavision::remap

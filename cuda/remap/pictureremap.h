@@ -17,6 +17,7 @@ struct PictureMaps {
   Map reduced;  ///< for all others, which have one size; may be empty
 };
 
+class Backend;
 struct ChannelGroup;
 
 /// Resamples all channels of a picture by the formula of Remap, but with black instead of 0 beyond
@@ -35,8 +36,6 @@ class PictureRemap {
   /// RGBx, become 255. in and out must not overlap; their pitches are less than 2 GiB. Throws
   /// invalid_argument. Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
-
-  class Backend;
 
  private:
   FrameLayout layout_;

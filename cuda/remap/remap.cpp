@@ -61,7 +61,7 @@ Remap::Remap(Device& device, const PlaneSize& picture, const Map& map) : picture
   rows_ = output_rows(*map_, sample_bytes(picture));
   memory_ = device.allocate(static_cast<std::size_t>(rows_.pitch) * rows_.height);
   rows_.data = memory_.as<std::uint8_t>();
-  backend_ = dispatch<make_remap_cuda, make_remap_cpu>(device, *map_);
+  backend_ = dispatch<make_remap_cuda, make_remap_cpu>(device);
 }
 
 Remap::~Remap() = default;
@@ -81,7 +81,11 @@ void Remap::check(const SamplePlane& in) const {
 
 SamplePlane Remap::run(const SamplePlane& in) {
   check(in);
-  backend_->run(in, rows_);
+  ChannelGroup channels;
+  channels.map = map_.get();
+  channels.count = 1;
+  const GroupPlanes planes{&channels, in.rows, in.width, in.height(), rows_};
+  backend_->run({in.bits, in.shift}, 0, {&planes, 1});
   return {rows_, map_->width(), picture_.bits, 0};
 }
 

@@ -31,6 +31,7 @@ struct Map {
   View<const std::uint16_t> fractions;
 };
 
+class Backend;
 class PackedMap;
 
 class Remap {
@@ -55,8 +56,6 @@ class Remap {
   View<const std::uint32_t> outside() const noexcept;
 
   bool any_outside() const noexcept;
-
-  class Backend;
 
  private:
   void check(const SamplePlane& in) const;

@@ -12,17 +12,23 @@ namespace {
 class StagesCpu final : public Stages {
  public:
   StagesCpu(Device& device, const StageConfig& config)
-      : rows_{config, Bands(device, config.height, scratch_of(config))},
+      : rows_{config, Bands(device, config.height, scratch_of(config)),
+              device.allocate(static_cast<std::size_t>(config.height)),
+              speckles::RunMemory(device, config.pixels())},
         features_(device.allocate(2 * config.feature_map_bytes())),
+        right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
         filtered_(
             device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
-        has_known_(device.allocate(static_cast<std::size_t>(config.height))),
-        aggregate_(device, config),
-        speckles_(device, config.pixels()) {}
+        aggregate_(device, config) {}
 
   void census(const SamplePlane& picture, void* features) override {
-    census_cpu(rows_, picture, features);
+    if (is_gradient()) {
+      filter_noise(picture, {}, filtered_.as<std::uint16_t>());
+      census_filtered(filtered_.as<std::uint16_t>(), {}, features);
+    } else {
+      census_cpu(rows_, picture, features);
+    }
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
                  const Penalties& penalties, std::uint16_t* sums) override {
@@ -34,12 +40,11 @@ class StagesCpu final : public Stages {
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const WtaResult& winners) override {
-    void* const left_features = features_.data();
-    void* const right_features = features_.as<std::uint8_t>() + rows_.config.feature_map_bytes();
-    census(left, left_features);
-    census(right, right_features);
-    aggregate(left, left_features, right_features, penalties, sums_.as<std::uint16_t>());
-    select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
+    if (is_gradient())
+      return match_under_noise(left, right, {}, penalties, uniqueness, subpixel, winners);
+    census(left, features_.data());
+    census(right, right_features_);
+    match_features(left, penalties, uniqueness, subpixel, winners);
   }
   void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
     estimate_noise_cpu(rows_, picture, first_frame, state);
@@ -61,47 +66,28 @@ class StagesCpu final : public Stages {
   void match_under_noise(const SamplePlane& left, const SamplePlane& right,
                          const NoiseSource& noise, const Penalties& penalties, float uniqueness,
                          Subpixel subpixel, const WtaResult& winners) override {
-    void* const left_features = features_.data();
-    void* const right_features = features_.as<std::uint8_t>() + rows_.config.feature_map_bytes();
     auto* const filtered = filtered_.as<std::uint16_t>();
-    // The right picture comes first, because aggregate_filtered() needs the filtered left one.
+    // The right picture comes first, because the aggregation needs the filtered left one.
     filter_noise(right, noise, filtered);
-    census_filtered(filtered, noise, right_features);
+    census_filtered(filtered, noise, right_features_);
     filter_noise(left, noise, filtered);
-    census_filtered(filtered, noise, left_features);
-    aggregate_filtered(filtered, noise, left_features, right_features, penalties,
-                       sums_.as<std::uint16_t>());
-    select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
+    census_filtered(filtered, noise, features_.data());
+    match_features(filtered_plane(rows_.config, filtered),
+                   penalties_under(noise.level(), penalties), uniqueness, subpixel, winners);
   }
   void run(std::span<const Stage> stages) override {
     for (const Stage& stage : stages)
-      std::visit([this](const auto& one) { run(one); }, stage);
+      std::visit([this](const auto& one) { run_stage(rows_, one); }, stage);
   }
 
  private:
-  void run(const Median& s) { median_cpu(rows_, s.from, s.to); }
-  void run(const Check& s) { check_cpu(rows_, s.picture, s.right, s.subpixel, s.max_diff, s.left); }
-  void run(const ApplyMask& s) { apply_mask_cpu(rows_, s.mask, s.map); }
-  void run(const RemoveSpeckles& s) {
-    remove_speckles_cpu(rows_, speckles_, s.size, s.max_step, s.map);
-  }
-  void run(const Write& s) { write_cpu(rows_, s.map, s.scale, s.disparity); }
-  void run(const WriteConfidence& s) {
-    keep_confident_cpu(rows_, s.map, s.confidence, 0, s.out, nullptr);
-  }
-  void run(const KeepConfident& s) {
-    keep_confident_cpu(rows_, s.map, s.confidence, s.threshold, s.out, s.to);
-  }
-  void run(const FillHoles& s) { fill_holes_cpu(rows_, has_known_.as<bool>(), s.map); }
-  void run(const Refine& s) { refine_cpu(rows_, s.picture, s.from, s.to); }
-  void run(const Sharpen& s) { sharpen_cpu(rows_, s.left_picture, s.right_picture, s.from, s.to); }
-  void run(const FillSlopes& s) {
-    fill_slopes_cpu(rows_, s.from, has_known_.as<bool>(), s.to, s.confidence);
-  }
-  void run(const RefineFilled& s) { refine_filled_cpu(rows_, s.picture, s.map, s.filled, s.to); }
-  void run(const Smooth& s) { smooth_cpu(rows_, s.picture, s.confidence, s.from, s.to, s.scratch); }
-  void run(const FilterOverTime& s) {
-    filter_over_time_cpu(rows_, s.map, s.measured, s.filter, s.history);
+  bool is_gradient() const { return rows_.config.census == Config::Census::census_gradient; }
+
+  void match_features(const SamplePlane& picture, const Penalties& penalties, float uniqueness,
+                      Subpixel subpixel, const WtaResult& winners) {
+    auto* const sums = sums_.as<std::uint16_t>();
+    aggregate(picture, features_.data(), right_features_, penalties, sums);
+    select(sums, uniqueness, subpixel, winners);
   }
 
   static std::size_t scratch_of(const StageConfig& config) {
@@ -111,11 +97,11 @@ class StagesCpu final : public Stages {
   }
 
   StageRows rows_;
-  Buffer features_, sums_;  // of match()
-  Buffer filtered_;         // one picture
-  Buffer has_known_;        // one flag per row
+  Buffer features_;
+  void* right_features_;  // in features_
+  Buffer sums_;
+  Buffer filtered_;  // one picture
   AggregateCpu aggregate_;
-  speckles::RunMemory speckles_;
 };
 
 }  // namespace

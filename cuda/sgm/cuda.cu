@@ -3,15 +3,79 @@
 // The CUDA backend of SgmStereo.
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
-#include "cuda/sgm/matching/bands_cuda.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/matching/match8_cuda.h"
 #include "cuda/sgm/paths16/aggregate_cuda.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {
+
+/// Bands of rows that are matched at once, from top to bottom. They share the memory if the sums of
+/// all rows exceed the budget.
+struct BandPlan {
+  int rows8;   ///< 0 if Match8Cuda does not support the config
+  int rows16;  ///< for AggregateCuda
+};
+
+double sums_budget(const StageConfig& config) {
+  if (config.memory_budget > 1)
+    return config.memory_budget;
+  std::size_t free = 0, total = 0;
+  cuda_check(cudaMemGetInfo(&free, &total), "asking for the free memory");
+  return config.memory_budget * static_cast<double>(free);
+}
+
+/// Returns the rows of the fewest bands within the budget; for several bands, a multiple of unit.
+template <class BytesOf>
+int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
+  constexpr int fewest_rows = 16;
+  const auto rows_of = [&](int bands) {
+    const int rows = divide_up(config.height, bands);
+    return bands == 1 ? rows : round_up(rows, unit);
+  };
+  std::size_t minimum = std::numeric_limits<std::size_t>::max();
+  for (int bands = 1;; ++bands) {
+    minimum = std::min(minimum, bytes_of(rows_of(bands)));
+    if (static_cast<double>(minimum) <= budget)
+      return rows_of(bands);
+    if (rows_of(bands) <= std::max(fewest_rows, unit))
+      throw Error(Error::Kind::out_of_memory,
+                  "SgmStereo: the sums of path costs of " + std::to_string(config.width) + "×" +
+                      std::to_string(config.height) + " pixels with " +
+                      std::to_string(config.disparities) + " disparities take at least " +
+                      std::to_string(minimum) + " bytes, but " + config.word("memory_budget") +
+                      " is " + std::to_string(static_cast<std::uint64_t>(budget)) +
+                      " bytes: raise it, or lower " + config.word("disparities"));
+  }
+}
+
+std::size_t sums16_bytes(const StageConfig& config, int rows) {
+  return sizeof(std::uint16_t) * static_cast<std::size_t>(config.width) *
+         static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
+}
+
+/// Uses the fewest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
+BandPlan bands_within_budget(const StageConfig& config) {
+  const double budget = sums_budget(config);
+  BandPlan bands{};
+  bands.rows16 = band_rows_within(budget, config, AggregateCuda::row_unit(config), [&](int rows) {
+    return sums16_bytes(config, rows) + AggregateCuda::extra_bytes(config, rows);
+  });
+  if (Match8Cuda::supports(config))
+    bands.rows8 = band_rows_within(budget, config, MatchExtent::row_unit, [&](int rows) {
+      return Match8Cuda::volume_bytes(config, rows) + Match8Cuda::state_bytes(config, rows);
+    });
+  return bands;
+}
+
+/// Returns bands of `rows` rows. rows8 is rounded up to whole units.
+BandPlan bands_of(const StageConfig& config, int rows) {
+  return {Match8Cuda::supports(config) ? round_up(rows, MatchExtent::row_unit) : 0, rows};
+}
 
 class StagesCuda final : public Stages {
  public:
@@ -20,31 +84,27 @@ class StagesCuda final : public Stages {
         rows16_(bands.rows16),
         queue_(device.stream()),
         scratch_(device.allocate(std::max(8 * static_cast<std::size_t>(config.pixels()),
-                                          SpecklesCuda::scratch_bytes(config)))),
+                                          speckles_scratch_bytes(config)))),
+        resources_{config, queue_, scratch_.data(), resident_filter_strips(),
+                   smooth_tile_rows_for(config)},
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(device.allocate(sums_bytes(config, bands))),
         filtered_(device.allocate(filtered_bytes(config))),
-        noise_(device, queue_, config),
-        noise_filter_(queue_, config),
-        census_(queue_, config),
-        filtered_census_(queue_, config),
-        aggregate_(device, queue_, config, scratch_.data(), bands.rows16),
-        select_(queue_, config),
-        maps_(queue_, config),
-        speckles_(device, queue_, config, scratch_.data()),
-        holes_(queue_, config, scratch_.data()),
-        refine_(queue_, config),
-        sharpen_(queue_, config),
-        slopes_(queue_, config, scratch_.data()),
-        smooth_(queue_, config),
-        temporal_(queue_, config) {
+        noise_counts_(make_noise_counts(device)),
+        aggregate_(device, resources_, bands.rows16) {
     if (bands.rows8 > 0)
       match8_.emplace(device, queue_, config, bands.rows8, sums_.as<std::uint8_t>());
   }
 
   void census(const SamplePlane& picture, void* features) override {
-    census_.run(picture, features);
+    if (config_.census == Config::Census::census_gradient) {
+      const FilteredPlane filtered = filtered_pictures()[0];
+      filter_noise_cuda(resources_, {{picture, filtered}}, {});
+      census_filtered_cuda(resources_, {{plane_of(filtered), dense(features)}}, {});
+    } else {
+      census_cuda(resources_, {{picture, dense(features)}});
+    }
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
                  const Penalties& penalties, std::uint16_t* sums) override {
@@ -52,31 +112,27 @@ class StagesCuda final : public Stages {
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const WtaResult& winners) override {
-    select_.run(sums, config_.height, uniqueness, subpixel, winners);
+    select16_cuda(resources_, sums, config_.height, uniqueness, subpixel, winners);
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const WtaResult& winners) override {
-    if (match8_ && match8_->fits(penalties)) {
-      const Match8Cuda::Input to = match8_->input(left.bits, penalties);
-      census_.run(left, right, to.left, to.right, to.steps);
-      match8_->run({penalties, {}}, uniqueness, subpixel, winners);
-      return;
-    }
-    census_.run(left, right, census_.dense(features_.data()), census_.dense(right_features_), {});
+    if (config_.census == Config::Census::census_gradient)
+      return match_under_noise(left, right, {}, penalties, uniqueness, subpixel, winners);
+    const MatchInput to = input_of_match(left.bits, penalties);
+    census_cuda(resources_, {{left, to.left}, {right, to.right}}, to.steps);
     match_features(left, {}, penalties, uniqueness, subpixel, winners);
   }
   void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
-    noise_.estimate(picture, first_frame, state);
+    estimate_noise_cuda(resources_, noise_counts_.as<NoiseCounts>(), picture, first_frame, state);
   }
   void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
                     std::uint16_t* filtered) override {
-    const SamplePlane* const pictures[] = {&picture};
-    const FilteredPlane to = dense(filtered);
-    noise_filter_.run(pictures, &to, 1, noise);
+    const FilteredPlane to{filtered, 2 * static_cast<std::int64_t>(config_.width)};
+    filter_noise_cuda(resources_, {{picture, to}}, noise);
   }
   void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                        void* features) override {
-    filtered_census_.run(dense(filtered), noise, census_.dense(features));
+    census_filtered_cuda(resources_, {{filtered_plane(config_, filtered), dense(features)}}, noise);
   }
   void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise, const void* left,
                           const void* right, const Penalties& penalties,
@@ -88,23 +144,13 @@ class StagesCuda final : public Stages {
                          const NoiseSource& noise, const Penalties& given, float uniqueness,
                          Subpixel subpixel, const WtaResult& winners) override {
     const Penalties penalties = penalties_under(noise.fixed, given);
-    const SamplePlane* const pictures[] = {&left, &right};
-    const std::int64_t pitch = filtered_pitch(config_);
-    auto* const first = filtered_.as<std::uint16_t>();
-    const FilteredPlane filtered[] = {{first, pitch}, {first + pitch / 2 * config_.height, pitch}};
-    noise_filter_.run(pictures, filtered, 2, noise);
-    if (match8_ && match8_->fits(penalties)) {
-      const Match8Cuda::Input to = match8_->input(filtered_bits, penalties);
-      filtered_census_.run(filtered[0], filtered[1], noise, to.left, to.right, to.steps,
-                           {penalties, noise});
-      match8_->run({penalties, noise}, uniqueness, subpixel, winners);
-      return;
-    }
-    filtered_census_.run(filtered[0], filtered[1], noise, census_.dense(features_.data()),
-                         census_.dense(right_features_), {}, {});
-    SamplePlane picture = filtered_plane(config_, first);
-    picture.rows.pitch = pitch;
-    match_features(picture, noise, penalties, uniqueness, subpixel, winners);
+    const std::array<FilteredPlane, 2> outputs = filtered_pictures();
+    filter_noise_cuda(resources_, {{left, outputs[0]}, {right, outputs[1]}}, noise);
+    const SamplePlane filtered_left = plane_of(outputs[0]), filtered_right = plane_of(outputs[1]);
+    const MatchInput to = input_of_match(filtered_bits, penalties);
+    census_filtered_cuda(resources_, {{filtered_left, to.left}, {filtered_right, to.right}}, noise,
+                         to.steps, {penalties, noise});
+    match_features(filtered_left, noise, penalties, uniqueness, subpixel, winners);
   }
   void run(std::span<const Stage> stages) override {
     while (!stages.empty())
@@ -120,23 +166,21 @@ class StagesCuda final : public Stages {
     const auto* const check = stage_at<Check>(stages, 1);
     if (median && check && check->left == median->to && check->right != median->to) {
       const Write* const write = last_write(stages, 2, check->left);
-      maps_.median_and_check(check->picture, median->from, check->right, check->subpixel,
-                             check->max_diff,
-                             write ? to_disparities(*write) : NumbersOut(config_, check->left));
+      median_and_check(resources_, *median, *check,
+                       write ? NumbersOut(config_, *write) : NumbersOut(config_, check->left));
       return write ? 3 : 2;
     }
-    if (const auto* refine = stage_at<Refine>(stages, 0))
-      if (const Write* write = last_write(stages, 1, refine->to)) {
-        refine_.run(refine->picture, refine->from, to_disparities(*write));
+    if (const auto* stage = stage_at<Refine>(stages, 0))
+      if (const Write* write = last_write(stages, 1, stage->to)) {
+        refine(resources_, *stage, {config_, *write});
         return 2;
       }
-    if (const auto* smooth = stage_at<Smooth>(stages, 0))
-      if (const Write* write = last_write(stages, 1, smooth->to)) {
-        smooth_.run(smooth->picture, smooth->confidence, smooth->from, to_disparities(*write),
-                    smooth->to, smooth->scratch);
+    if (const auto* stage = stage_at<Smooth>(stages, 0))
+      if (const Write* write = last_write(stages, 1, stage->to)) {
+        smooth(resources_, *stage, {config_, *write});
         return 2;
       }
-    std::visit([this](const auto& one) { run(one); }, stages.front());
+    std::visit([this](const auto& stage) { run_stage(resources_, stage); }, stages.front());
     return 1;
   }
 
@@ -149,57 +193,53 @@ class StagesCuda final : public Stages {
     const auto* const write = stage_at<Write>(stages, index);
     return write && index + 1 == stages.size() && write->map == map ? write : nullptr;
   }
-  NumbersOut to_disparities(const Write& s) const { return {config_, s.scale, s.disparity}; }
-
-  void run(const Median& s) const { maps_.median(s.from, s.to); }
-  void run(const Check& s) const {
-    maps_.check(s.picture, s.right, s.subpixel, s.max_diff, s.left);
-  }
-  void run(const ApplyMask& s) { apply_mask_cuda(queue_, config_, s.mask, s.map); }
-  void run(const RemoveSpeckles& s) const { speckles_.run(s.size, s.max_step, s.map); }
-  void run(const Write& s) const { maps_.write(s.map, to_disparities(s)); }
-  void run(const WriteConfidence& s) const { refine_.write_confidence(s.map, s.confidence, s.out); }
-  void run(const KeepConfident& s) const {
-    refine_.keep_confident(s.map, s.confidence, s.threshold, s.out, s.to);
-  }
-  void run(const FillHoles& s) const { holes_.run(s.map); }
-  void run(const Refine& s) const { refine_.run(s.picture, s.from, {config_, s.to}); }
-  void run(const Sharpen& s) const { sharpen_.run(s.left_picture, s.right_picture, s.from, s.to); }
-  void run(const FillSlopes& s) const { slopes_.run(s.from, s.to, s.confidence); }
-  void run(const RefineFilled& s) const { refine_.run_filled(s.picture, s.map, s.filled, s.to); }
-  void run(const Smooth& s) const {
-    smooth_.run(s.picture, s.confidence, s.from, {config_, s.to}, s.to, s.scratch);
-  }
-  void run(const FilterOverTime& s) const {
-    temporal_.filter(s.map, s.measured, s.filter, s.history);
-  }
 
   // The next two functions take penalties of penalties_under(noise.fixed).
   void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
                        const void* right, const Penalties& penalties, std::uint16_t* sums) const {
-    aggregate_.begin(picture, left, right, penalties, noise);
+    const PathInput input = aggregate_.begin(picture, left, right, penalties, noise);
     for_each_band([&](const RowBand& band) {
-      aggregate_.run(left, right, {penalties, noise}, band,
-                     sums + pixels_before(band) * config_.disparities);
+      aggregate_.run(input, band, sums + pixels_before(band) * config_.disparities);
     });
   }
   void match_features(const SamplePlane& picture, const NoiseSource& noise,
                       const Penalties& penalties, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) const {
-    aggregate_.begin(picture, features_.data(), right_features_, penalties, noise);
+    if (has_sums_of_bytes(penalties))
+      return match8_->run({penalties, noise}, uniqueness, subpixel, winners);
+    const PathInput input =
+        aggregate_.begin(picture, features_.data(), right_features_, penalties, noise);
     for_each_band([&](const RowBand& band) {
       auto* const sums = sums_.as<std::uint16_t>();
-      aggregate_.run(features_.data(), right_features_, {penalties, noise}, band, sums);
-      select_.run(sums, band.rows(), uniqueness, subpixel, winners.from_pixel(pixels_before(band)));
+      aggregate_.run(input, band, sums);
+      select16_cuda(resources_, sums, band.rows(), uniqueness, subpixel,
+                    winners.from_pixel(pixels_before(band)));
     });
   }
 
-  FilteredPlane dense(const std::uint16_t* filtered) const {
-    return {const_cast<std::uint16_t*>(filtered), 2 * static_cast<std::int64_t>(config_.width)};
+  bool has_sums_of_bytes(const Penalties& penalties) const {
+    return match8_ && match8_->fits(penalties);
+  }
+  MatchInput input_of_match(int bits, const Penalties& penalties) const {
+    if (has_sums_of_bytes(penalties))
+      return match8_->input(bits, penalties);
+    return {dense(features_.data()), dense(right_features_), {}};
+  }
+
+  FeaturePlane dense(void* features) const { return {config_, features}; }
+  SamplePlane plane_of(const FilteredPlane& filtered) const {
+    SamplePlane plane = filtered_plane(config_, filtered.data);
+    plane.rows.pitch = filtered.pitch;
+    return plane;
   }
   /// Row pitch of filtered pictures in bytes, so that kernels can access each row in words.
   static std::int64_t filtered_pitch(const StageConfig& config) {
-    return (2 * static_cast<std::int64_t>(config.width) + 15) / 16 * 16;
+    return round_up(2 * static_cast<std::int64_t>(config.width), 16);
+  }
+  std::array<FilteredPlane, 2> filtered_pictures() const {
+    const std::int64_t pitch = filtered_pitch(config_);
+    auto* const first = filtered_.as<std::uint16_t>();
+    return {{{first, pitch}, {first + pitch / 2 * config_.height, pitch}}};
   }
   static std::size_t filtered_bytes(const StageConfig& config) {
     return config.census == Config::Census::census_gradient
@@ -225,24 +265,13 @@ class StagesCuda final : public Stages {
   StageConfig config_;
   int rows16_;  // of a band of 16-bit sums
   LaunchQueue queue_;
-  Buffer scratch_;          // shared by stages, which run one after the other
+  Buffer scratch_;
+  StageResources resources_;
   Buffer features_, sums_;  // of match()
   void* right_features_;
   Buffer filtered_;  // both pictures; none without census_gradient
-  NoiseCuda noise_;
-  NoiseFilterCuda noise_filter_;
-  CensusCuda census_;
-  FilteredCensusCuda filtered_census_;
+  Buffer noise_counts_;
   AggregateCuda aggregate_;
-  Select16Cuda select_;
-  MapsCuda maps_;
-  SpecklesCuda speckles_;
-  HolesCuda holes_;
-  RefineCuda refine_;
-  SharpenCuda sharpen_;
-  SlopesCuda slopes_;
-  SmoothCuda smooth_;
-  TemporalCuda temporal_;
   std::optional<Match8Cuda> match8_;
 };
 

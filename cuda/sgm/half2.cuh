@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-#include "cuda/core/view.h"
-
 namespace cudavision::sgm {
 
 constexpr std::uint16_t infinity = 0x7c00;
@@ -24,18 +22,6 @@ __device__ inline __half2 floats_of(std::uint32_t bits) {
 }
 __device__ inline __half2 twice(std::uint32_t bits) {
   return floats_of(bits << 16 | bits);
-}
-
-CUDAVISION_HOST_DEVICE constexpr std::uint32_t bits_of_integer(int number) {
-  std::uint32_t magnitude = static_cast<std::uint32_t>(number < 0 ? -number : number);
-  if (magnitude == 0)
-    return 0;
-  std::uint32_t exponent = 25;  // of 1024, biased
-  for (; magnitude < 1024; magnitude *= 2)
-    --exponent;
-  for (; magnitude >= 2048; magnitude /= 2)
-    ++exponent;
-  return (number < 0 ? 0x8000 : 0) | exponent << 10 | (magnitude - 1024);
 }
 
 }  // namespace cudavision::sgm

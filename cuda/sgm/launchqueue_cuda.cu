@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "cuda/sgm/launchqueue_cuda.h"
 
@@ -65,21 +64,6 @@ bool LaunchQueue::Recording::has_shape_of(const Recording& other) const {
 
 LaunchQueue::LaunchQueue(cudaStream_t stream)
     : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(empty_kernel))) {}
-
-void LaunchQueue::fork() {
-  forked_ = tails_;
-}
-
-void LaunchQueue::next_branch() {
-  branched_ = std::exchange(tails_, forked_);
-}
-
-void LaunchQueue::join() {
-  Predecessors both = branched_;
-  for (int i = 0; i < tails_.count; ++i)
-    both.add(tails_.numbers[i]);
-  tails_ = both;
-}
 
 void LaunchQueue::begin_frame() {
   now_.clear();

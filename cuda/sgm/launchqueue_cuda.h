@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cuda/core/cuda_launch.h"
@@ -38,10 +39,17 @@ class LaunchQueue {
         &arguments, sizeof arguments);
   }
 
-  /// Inside a frame, the launches before and after next_branch() may run concurrently.
-  void fork();
-  void next_branch();
-  void join();
+  /// Calls both functions. Inside a frame, the launches of one may run beside those of the other.
+  template <class First, class Second>
+  void run_concurrently(const First& first, const Second& second) {
+    const Predecessors before = tails_;
+    first();
+    Predecessors both = std::exchange(tails_, before);
+    second();
+    for (int i = 0; i < tails_.count; ++i)
+      both.add(tails_.numbers[i]);
+    tails_ = both;
+  }
 
   /// Drops a frame that was not ended. If the stream is being captured, launches go to it directly.
   void begin_frame();
@@ -83,8 +91,8 @@ class LaunchQueue {
   cudaStream_t stream_;
   bool overlapping_;
   bool recording_ = false;
-  Recording now_, last_;                    // last_ is in the graph
-  Predecessors tails_, forked_, branched_;  // of the current branch, at fork(), of the first branch
+  Recording now_, last_;  // last_ is in the graph
+  Predecessors tails_;    // for the next launch
   Owned<cudaGraph_t> graph_;
   std::vector<cudaGraphNode_t> nodes_;
   Owned<cudaGraphExec_t> executable_;

@@ -28,6 +28,13 @@ struct Samples {
         shift(plane.shift),
         largest((1u << plane.bits) - 1) {}
 
+  /// True if four samples can be loaded at once, from columns that are multiples of 4.
+  bool has_words_of_four() const {
+    return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch)) %
+               (4 * static_cast<unsigned>(bytes)) ==
+           0;
+  }
+
   CUDAVISION_HOST_DEVICE std::uint32_t at(int x, int y) const {
     const std::uint8_t* from = data + pitch * y + static_cast<std::int64_t>(bytes) * x;
     if (bytes == 1)

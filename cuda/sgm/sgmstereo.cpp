@@ -7,6 +7,7 @@
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
+#include "cuda/core/parallel.h"
 #include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
@@ -31,56 +32,33 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
                           "; they must have the same size and depth");
 }
 
-/// Results that stages pass to later stages, in a single allocation.
-class Workspace {
- public:
-  Workspace(Device& device, const StageConfig& config) {
-    const auto pixels = static_cast<std::size_t>(config.pixels());
-    const std::size_t maps_at[] = {reserve(2 * pixels), reserve(2 * pixels), reserve(2 * pixels),
-                                   reserve(2 * pixels)};
-    const std::size_t confidence_at = reserve(pixels);
-    const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
-                      noise_at = reserve(sizeof(NoiseState));
-    memory_ = device.allocate(bytes_);
-    for (int i = 0; i < 4; ++i)
-      maps_[i] = at<std::uint16_t>(maps_at[i]);
-    reset();
-    confidence = at<std::uint8_t>(confidence_at);
-    history.numbers = at<std::uint16_t>(history_numbers_at);
-    history.ages = at<std::uint8_t>(history_ages_at);
-    noise = at<NoiseState>(noise_at);
+/// Results that stages pass to later stages.
+struct Workspace {
+  Workspace(Scratch& scratch, std::int64_t pixels) {
+    // Whole lines of 256 bytes, so that all pieces are aligned to them.
+    const auto count = static_cast<std::size_t>(round_up(pixels, 256));
+    for (std::uint16_t*& map : maps)
+      map = scratch.take<std::uint16_t>(count);
+    confidence = scratch.take<std::uint8_t>(count);
+    history.numbers = scratch.take<std::uint16_t>(count);
+    history.ages = scratch.take<std::uint8_t>(count);
+    noise = scratch.take<NoiseState>(1);
   }
 
   /// Restores the initial addresses of the maps, so that most kernel arguments stay the same.
   void reset() {
-    left = maps_[0];
-    other_left = maps_[1];
-    right = maps_[2];
-    other_right = maps_[3];
+    left = maps[0];
+    other_left = maps[1];
+    right = maps[2];
+    other_right = maps[3];
   }
 
   std::uint16_t *left, *right;              ///< maps
   std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
+  std::uint16_t* maps[4];                   ///< all of them
   std::uint8_t* confidence;
   History history{};
   NoiseState* noise;
-
- private:
-  static constexpr std::size_t alignment = 256;
-
-  std::size_t reserve(std::size_t bytes) {
-    const std::size_t begin = bytes_;
-    bytes_ += (bytes + alignment - 1) / alignment * alignment;
-    return begin;
-  }
-  template <class T>
-  T* at(std::size_t byte) const {
-    return reinterpret_cast<T*>(memory_.as<std::uint8_t>() + byte);
-  }
-
-  std::size_t bytes_ = 0;
-  Buffer memory_;
-  std::uint16_t* maps_[4];
 };
 
 }  // namespace
@@ -97,7 +75,8 @@ class SgmStereo::State {
         right_luminance_(device, right, operation),
         areas_(device, left),
         config_(left, parameters, word),
-        work_(device, config_),
+        memory_(device.allocate(scratch_bytes<Workspace>(config_.pixels()))),
+        work_(workspace_in(memory_, config_)),
         stages_(make_stages(device, config_)) {
     work_.history.area_change = areas_.change();
     list_.reserve(max_stages);
@@ -153,6 +132,11 @@ class SgmStereo::State {
   const NoiseState* noise_state() const { return measures_noise() ? work_.noise : nullptr; }
 
  private:
+  static Workspace workspace_in(const Buffer& memory, const StageConfig& config) {
+    Scratch scratch(memory.as<std::uint8_t>());
+    return {scratch, config.pixels()};
+  }
+
   void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
     if (!out || out.width != bytes * config_.width || out.height != config_.height)
       refuse(operation, std::string("the ") + name + " need " + std::to_string(config_.height) +
@@ -312,6 +296,7 @@ class SgmStereo::State {
   scenecut::AreaMeans areas_;  ///< of the left picture, if the filter over time is on
   Pictures pictures_;
   StageConfig config_;
+  Buffer memory_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
   static constexpr std::size_t max_stages = 17;  // of a frame, so that run() allocates nothing

@@ -23,6 +23,8 @@ template <class Number>
 struct StageRows {
   StageConfig config;
   Bands bands;
+  Buffer has_known;  ///< a flag per row
+  speckles::RunMemory speckles;
 
   template <class Entry>
   Entry* row(Entry* map, int y) const {
@@ -38,6 +40,7 @@ std::size_t speckles_scratch(const StageConfig& config);
 std::size_t samples_scratch(const StageConfig& config);  ///< of refine to smooth
 std::size_t sharpen_scratch(const StageConfig& config);
 
+/// Not for census_gradient, whose features come from filtered pictures.
 void census_cpu(const StageRows& rows, const SamplePlane& picture, void* features);
 void census_filtered_cpu(const StageRows& rows, const SamplePlane& filtered,
                          const NoiseLevel& noise, void* features);
@@ -63,40 +66,20 @@ class AggregateCpu {
 void select_cpu(const StageRows& rows, const std::uint16_t* sums, float uniqueness,
                 Subpixel subpixel, const WtaResult& winners);
 
-void median_cpu(const StageRows& rows, const std::uint16_t* from, std::uint16_t* to);
-void check_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* right,
-               bool subpixel, int max_diff, std::uint16_t* left);
-void write_cpu(const StageRows& rows, const std::uint16_t* map, const DisparityScale& scale,
-               View<std::uint8_t> disparity);
-void apply_mask_cpu(const StageRows& rows, View<const std::uint32_t> mask, std::uint16_t* map);
-
-void refine_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* from,
-                std::uint16_t* to);
-void refine_filled_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* map,
-                       const std::uint16_t* filled, std::uint16_t* to);
-/// Also implements WriteConfidence, where `to` is null.
-void keep_confident_cpu(const StageRows& rows, const std::uint16_t* map,
-                        const std::uint8_t* confidence, int threshold, View<std::uint8_t> out,
-                        std::uint16_t* to);
-
-void filter_over_time_cpu(const StageRows& rows, const std::uint16_t* map,
-                          const std::uint16_t* measured, const TemporalFilter& filter,
-                          const History& history);
-
-void remove_speckles_cpu(const StageRows& rows, const speckles::RunMemory& memory, int size,
-                         int max_step, std::uint16_t* map);
-
-/// has_known receives a flag per row.
-void fill_holes_cpu(const StageRows& rows, bool* has_known, std::uint16_t* map);
-/// Copies the nearest other rows to rows without known pixels, as FillHoles does.
-void fill_empty_rows(const StageRows& rows, const bool* has_known, std::uint16_t* map);
-
-void sharpen_cpu(const StageRows& rows, const SamplePlane& left_picture,
-                 const SamplePlane& right_picture, const std::uint16_t* from, std::uint16_t* to);
-void fill_slopes_cpu(const StageRows& rows, const std::uint16_t* from, bool* has_known,
-                     std::uint16_t* to, std::uint8_t* confidence);
-void smooth_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint8_t* confidence,
-                const std::uint16_t* from, std::uint16_t* to, std::uint16_t* scratch);
+void run_stage(const StageRows& rows, const Median& stage);
+void run_stage(const StageRows& rows, const Check& stage);
+void run_stage(const StageRows& rows, const ApplyMask& stage);
+void run_stage(const StageRows& rows, const RemoveSpeckles& stage);
+void run_stage(const StageRows& rows, const Write& stage);
+void run_stage(const StageRows& rows, const WriteConfidence& stage);
+void run_stage(const StageRows& rows, const KeepConfident& stage);
+void run_stage(const StageRows& rows, const FillHoles& stage);
+void run_stage(const StageRows& rows, const Refine& stage);
+void run_stage(const StageRows& rows, const Sharpen& stage);
+void run_stage(const StageRows& rows, const FillSlopes& stage);
+void run_stage(const StageRows& rows, const RefineFilled& stage);
+void run_stage(const StageRows& rows, const Smooth& stage);
+void run_stage(const StageRows& rows, const FilterOverTime& stage);
 
 inline void read_eight_bits(const SamplePlane& picture, int y, std::uint8_t* to) {
   gather_levels(picture.rows.row(y), 1, picture.width, picture.bits, picture.shift, to);

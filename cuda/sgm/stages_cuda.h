@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the stages on CUDA; backend.h defines them. README.md lists the file of each
-// class. aggregate_cuda.h and match8_cuda.h declare the aggregation and match().
+// For .cu files: the stages on CUDA; backend.h and mapstages.h define them. README.md lists their
+// files. aggregate_cuda.h and match8_cuda.h declare the aggregation and match().
+
+#include <array>
+#include <initializer_list>
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/launchqueue_cuda.h"
+#include "cuda/sgm/path_penalty.cuh"
 
 namespace cudavision::sgm {
 
-struct CensusArguments;
-struct FilteredCensusArguments;
-struct PathPenalty;
-struct Samples;
 struct SumVolumes;
-struct SelectArguments;
-struct MapArguments;
-struct HolesArguments;
-struct RefineArguments;
-struct SharpenArguments;
-struct SlopesArguments;
-struct SmoothArguments;
-struct TemporalArguments;
+
+/// Shared by the stages.
+struct StageResources {
+  StageConfig config;
+  LaunchQueue& queue;
+  void* scratch;                        ///< of the stage that runs
+  int filter_strips;                    ///< see resident_filter_strips()
+  std::array<int, 3> smooth_tile_rows;  ///< see smooth_tile_rows_for()
+};
+/// Returns the alignment of the rows of numbers: 16, 4, 2 or 1 bytes.
+inline int alignment_of(const void* data, std::int64_t pitch) {
+  const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
+  return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
+}
 
 /// The output of a stage: another map, or disparities in a DisparityScale.
 struct NumbersOut {
   std::uint8_t* data = nullptr;
   std::int64_t pitch = 0;
   std::uint16_t added = 0, invalid = unknown;
-  int alignment = 1;  ///< of rows: 16, 4, 2 or 1 bytes
+  int alignment = 1;  ///< see alignment_of()
 
   NumbersOut() = default;
   NumbersOut(const StageConfig& config, std::uint16_t* map)
       : NumbersOut({reinterpret_cast<std::uint8_t*>(map), 2 * config.width, config.height,
                     2 * static_cast<std::ptrdiff_t>(config.width)}) {}
-  NumbersOut(const StageConfig& config, const DisparityScale& scale, View<std::uint8_t> disparity)
-      : NumbersOut(disparity) {
-    added = static_cast<std::uint16_t>(config.minimum * scale.per_pixel);
-    invalid = scale.invalid;
+  NumbersOut(const StageConfig& config, const Write& stage) : NumbersOut(stage.disparity) {
+    added = static_cast<std::uint16_t>(config.minimum * stage.scale.per_pixel);
+    invalid = stage.scale.invalid;
   }
 
   __device__ void write(int x, int y, std::uint16_t number) const {
@@ -77,10 +82,8 @@ struct NumbersOut {
   }
 
  private:
-  explicit NumbersOut(View<std::uint8_t> rows) : data(rows.data), pitch(rows.pitch) {
-    const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
-    alignment = places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
-  }
+  explicit NumbersOut(View<std::uint8_t> rows)
+      : data(rows.data), pitch(rows.pitch), alignment(alignment_of(rows.data, rows.pitch)) {}
   __device__ std::uint16_t converted(std::uint16_t number) const {
     return static_cast<std::uint16_t>(number == unknown ? invalid : number + added);
   }
@@ -108,6 +111,11 @@ struct FeaturePlane {
   int begin = 0, end = 0, shift = 0;
   bool replicates = false;
 
+  FeaturePlane() = default;
+  /// A dense plane.
+  FeaturePlane(const StageConfig& config, void* features)
+      : data(features), pitch(config.width), end(config.width) {}
+
   __device__ bool has(int x) const { return x + shift >= begin && x + shift < end; }
   __device__ bool has_margins() const { return begin < 0; }
 };
@@ -123,97 +131,45 @@ struct StepPenalties {
   std::uint8_t table[256]{};  ///< P2
 };
 
-class CensusCuda {
- public:
-  CensusCuda(LaunchQueue& queue, const StageConfig& config);
-  /// features is dense.
-  void run(const SamplePlane& picture, void* features) const;
-  void run(const SamplePlane& left, const SamplePlane& right, const FeaturePlane& left_features,
-           const FeaturePlane& right_features, const StepPenalties& penalties) const;
-  FeaturePlane dense(void* features) const;
-
- private:
-  void launch(CensusArguments& a, int pictures) const;
-
-  StageConfig config_;
-  LaunchQueue& queue_;
-  Kernel<CensusArguments> kernel_;
+struct CensusTask {
+  SamplePlane picture;
+  FeaturePlane features;
 };
 
-/// Histograms of the noise estimate; zero between frames.
-struct NoiseCounts {
-  std::uint32_t bins[noise_spacings][noise_bins];
-  std::uint32_t flat;
-  std::uint32_t finished;  ///< thread blocks of the launch
-};
+/// Run the census of one or two pictures in a launch. The first picture also gives P2. Features of
+/// census_gradient come from filtered pictures.
+void census_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
+                 const StepPenalties& steps = {});
+void census_filtered_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
+                          const NoiseSource& noise, const StepPenalties& steps = {},
+                          const PathPenalty& penalty = {});
 
 struct FilteredPlane {
   std::uint16_t* data = nullptr;
   std::int64_t pitch = 0;  ///< in bytes
 };
 
-class NoiseCuda {
- public:
-  NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config);
-  void estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const;
-
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-  Buffer counts_;
+struct FilterTask {
+  SamplePlane picture;
+  FilteredPlane filtered;
 };
 
-class NoiseFilterCuda {
- public:
-  NoiseFilterCuda(LaunchQueue& queue, const StageConfig& config);
-  void run(const SamplePlane* const* pictures, const FilteredPlane* filtered, int count,
-           const NoiseSource& noise) const;
+/// Runs filter_noise() for one or two pictures in a launch.
+void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,
+                       const NoiseSource& noise);
+/// Returns how many strips of the filter run at once on the card.
+int resident_filter_strips();
 
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-  int resident_strips_;  // that fit the card at once
-};
+/// Histograms of the noise estimate; zero between frames.
+struct NoiseCounts;
+/// Returns memory for NoiseCounts.
+Buffer make_noise_counts(Device& device);
+void estimate_noise_cuda(const StageResources& resources, NoiseCounts* counts,
+                         const SamplePlane& picture, bool first_frame, NoiseState* state);
 
-class FilteredCensusCuda {
- public:
-  FilteredCensusCuda(LaunchQueue& queue, const StageConfig& config);
-  void run(const FilteredPlane& filtered, const NoiseSource& noise,
-           const FeaturePlane& features) const;
-  void run(const FilteredPlane& left, const FilteredPlane& right, const NoiseSource& noise,
-           const FeaturePlane& left_features, const FeaturePlane& right_features,
-           const StepPenalties& steps, const PathPenalty& penalty) const;
-
- private:
-  Samples samples_of(const FilteredPlane& filtered) const;
-  void launch(FilteredCensusArguments& a, int pictures) const;
-
-  StageConfig config_;
-  LaunchQueue& queue_;
-};
-
-class Select16Cuda {
- public:
-  Select16Cuda(LaunchQueue& queue, const StageConfig& config);
-  /// sums and winners point to the first row.
-  void run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
-           const WtaResult& winners) const;
-
- private:
-  /// A kernel and its launch parameters. select_right() explains pairs and tasks.
-  struct KernelPlan {
-    Kernel<SelectArguments> kernel;
-    unsigned threads;
-    std::size_t shared_bytes;
-    int pairs, tasks;
-  };
-  template <class Plan>
-  static KernelPlan kernel_plan(int disparities);
-  KernelPlan kernel_plan_for(int rows) const;
-
-  StageConfig config_;
-  LaunchQueue& queue_;
-};
+/// Runs select() for 16-bit sums. sums and winners point to the first row.
+void select16_cuda(const StageResources& resources, const std::uint16_t* sums, int rows,
+                   float uniqueness, Subpixel subpixel, const WtaResult& winners);
 
 class Select8Cuda {
  public:
@@ -228,134 +184,29 @@ class Select8Cuda {
   int resident_blocks_;  // that the card runs at once
 };
 
-/// Median, Check and Write.
-class MapsCuda {
- public:
-  MapsCuda(LaunchQueue& queue, const StageConfig& config);
-  void median(const std::uint16_t* from, std::uint16_t* to) const;
-  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
-             std::uint16_t* left) const;
-  void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                        const std::uint16_t* right, bool subpixel, int max_diff,
-                        const NumbersOut& out) const;
-  void write(const std::uint16_t* map, const NumbersOut& out) const;
+void run_stage(const StageResources& resources, const Median& stage);
+void run_stage(const StageResources& resources, const Check& stage);
+void run_stage(const StageResources& resources, const ApplyMask& stage);
+void run_stage(const StageResources& resources, const RemoveSpeckles& stage);
+void run_stage(const StageResources& resources, const Write& stage);
+void run_stage(const StageResources& resources, const WriteConfidence& stage);
+void run_stage(const StageResources& resources, const KeepConfident& stage);
+void run_stage(const StageResources& resources, const FillHoles& stage);
+void run_stage(const StageResources& resources, const Refine& stage);
+void run_stage(const StageResources& resources, const Sharpen& stage);
+void run_stage(const StageResources& resources, const FillSlopes& stage);
+void run_stage(const StageResources& resources, const RefineFilled& stage);
+void run_stage(const StageResources& resources, const Smooth& stage);
+void run_stage(const StageResources& resources, const FilterOverTime& stage);
 
- private:
-  MapArguments arguments() const;
-  MapArguments check_arguments(const SamplePlane& picture, bool subpixel, int max_diff) const;
-  int alignment(const std::uint16_t* map) const;
-  void divide_groups(MapArguments& a) const;
-  void launch(Kernel<MapArguments> kernel, const MapArguments& a) const;
-  void launch_groups(Kernel<MapArguments> kernel, const MapArguments& a) const;
+/// Run stages with another output than their own map, whose memory Smooth uses as scratch.
+void median_and_check(const StageResources& resources, const Median& median, const Check& check,
+                      const NumbersOut& out);
+void refine(const StageResources& resources, const Refine& stage, const NumbersOut& out);
+void smooth(const StageResources& resources, const Smooth& stage, const NumbersOut& out);
 
-  StageConfig config_;
-  LaunchQueue& queue_;
-};
-
-void apply_mask_cuda(LaunchQueue& queue, const StageConfig& config, View<const std::uint32_t> mask,
-                     std::uint16_t* map);
-
-class SpecklesCuda {
- public:
-  static std::size_t scratch_bytes(const StageConfig& config);
-
-  SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig& config, void* scratch);
-  void run(int size, int max_step, std::uint16_t* map) const;
-
- private:
-  StageConfig config_;
-  void* scratch_;
-  Buffer words_;
-  LaunchQueue& queue_;
-};
-
-class HolesCuda {
- public:
-  /// scratch has 2 bytes for each pixel.
-  HolesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch);
-  void run(std::uint16_t* map) const;
-
- private:
-  StageConfig config_;
-  void* scratch_;
-  LaunchQueue& queue_;
-};
-
-/// Copies the nearest other rows to rows without known pixels. has_known has a flag per row.
-void fill_empty_rows_cuda(LaunchQueue& queue, const StageConfig& config, bool* has_known,
-                          std::uint16_t* map);
-
-/// Refine, RefineFilled, WriteConfidence and KeepConfident.
-class RefineCuda {
- public:
-  RefineCuda(LaunchQueue& queue, const StageConfig& config);
-  void run(const SamplePlane& picture, const std::uint16_t* from, const NumbersOut& out) const;
-  void run_filled(const SamplePlane& picture, const std::uint16_t* map, const std::uint16_t* filled,
-                  std::uint16_t* to) const;
-  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                        View<std::uint8_t> out) const;
-  /// `to` may be null.
-  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
-                      View<std::uint8_t> out, std::uint16_t* to) const;
-
- private:
-  RefineArguments arguments() const;
-  /// Launches a block for each tile of width × height pixels.
-  void launch(Kernel<RefineArguments> kernel, int width, int height, unsigned threads,
-              RefineArguments& a) const;
-  void launch_refinement(Kernel<RefineArguments> kernel, const SamplePlane& picture,
-                         const std::uint16_t* from, const std::uint16_t* map,
-                         const NumbersOut& out) const;
-
-  StageConfig config_;
-  LaunchQueue& queue_;
-};
-
-class SharpenCuda {
- public:
-  SharpenCuda(LaunchQueue& queue, const StageConfig& config);
-  void run(const SamplePlane& left_picture, const SamplePlane& right_picture,
-           const std::uint16_t* from, std::uint16_t* to) const;
-
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-};
-
-class SlopesCuda {
- public:
-  /// scratch has 8 bytes for each pixel.
-  SlopesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch);
-  void run(const std::uint16_t* from, std::uint16_t* to, std::uint8_t* confidence) const;
-
- private:
-  StageConfig config_;
-  void* scratch_;
-  LaunchQueue& queue_;
-};
-
-class SmoothCuda {
- public:
-  SmoothCuda(LaunchQueue& queue, const StageConfig& config);
-  /// Both scratches have room for a map.
-  void run(const SamplePlane& picture, const std::uint8_t* confidence, const std::uint16_t* from,
-           const NumbersOut& out, std::uint16_t* scratch, std::uint16_t* other_scratch) const;
-
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-  int tile_rows_[3];  ///< of each pass
-};
-
-class TemporalCuda {
- public:
-  TemporalCuda(LaunchQueue& queue, const StageConfig& config);
-  void filter(const std::uint16_t* map, const std::uint16_t* measured, const TemporalFilter& filter,
-              const History& history) const;
-
- private:
-  StageConfig config_;
-  LaunchQueue& queue_;
-};
+std::size_t speckles_scratch_bytes(const StageConfig& config);
+/// Returns the rows per tile of each pass of Smooth.
+std::array<int, 3> smooth_tile_rows_for(const StageConfig& config);
 
 }  // namespace cudavision::sgm

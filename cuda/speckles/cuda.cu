@@ -39,20 +39,19 @@ class SpecklesCuda final : public Speckles::Backend {
  public:
   SpecklesCuda(Device& device, const PlaneSize& size)
       : size_(size),
-        runs_(device.allocate(run_bytes<Page<kBytes>>(size.width, size.height))),
-        words_(device.allocate(word_bytes(size.width, size.height))),
+        scratch_(device.allocate(scratch_bytes<Page<kBytes>>(size.width, size.height))),
         launcher_(device.stream(), tiles_kernel<Page<kBytes>>) {}
 
   void run(const Parameters& parameters, View<std::uint8_t> picture) override {
     const std::uint16_t ink = parameters.white ? Page<kBytes>::largest : 0;
-    launch_all(arguments(Page<kBytes>{picture, ink}, size_.width, size_.height, runs_.data(),
-                         words_.data(), parameters.size),
+    launch_all(arguments(Page<kBytes>{picture, ink}, size_.width, size_.height, scratch_.data(),
+                         parameters.size),
                launcher_);
   }
 
  private:
   PlaneSize size_;
-  Buffer runs_, words_;
+  Buffer scratch_;
   Launcher<Arguments<Page<kBytes>>> launcher_;
 };
 

@@ -120,26 +120,12 @@ __device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
               a.size + 1);
 }
 
-/// The pixels of a warp along a border.
-template <class Picture>
-struct BorderLine {
-  typename Picture::Value value;
-  unsigned ink, starts;
-
-  /// value belongs to the lane's pixel. All lanes must call this.
-  __device__ BorderLine(const Picture& picture, typename Picture::Value lane_value, int lane)
-      : value(lane_value), ink(__ballot_sync(whole_warp, picture.is_ink(value))) {
-    const auto before = static_cast<typename Picture::Value>(
-        __shfl_up_sync(whole_warp, static_cast<int>(value), 1));
-    starts = ~__ballot_sync(whole_warp, lane > 0 && picture.are_joined(before, value));
-  }
-};
-
 /// A warp joins the first row or the first column of a tile with the adjacent tiles.
 template <class Picture>
 __global__ void __launch_bounds__(block_threads)
     borders_kernel(const __grid_constant__ Arguments<Picture> a) {
   using Numbers = TileRuns<Picture>;
+  using Value = typename Picture::Value;
   constexpr int last = tile_size - 1;
   launch_dependents();
   grid_dependency_wait();
@@ -172,23 +158,28 @@ __global__ void __launch_bounds__(block_threads)
   if (__ballot_sync(whole_warp, own.is_open || other.is_open || corner.is_open) == 0)
     return;
   const Picture& picture = a.picture;
-  const BorderLine<Picture> line(picture, inside ? picture.load(x, y) : picture.background(), lane);
-  const BorderLine<Picture> other_line(
-      picture, inside ? picture.load(x - vertical, y - !vertical) : picture.background(), lane);
+  const Value value = inside ? picture.load(x, y) : picture.background();
+  const Value other_value =
+      inside ? picture.load(x - vertical, y - !vertical) : picture.background();
+  // The first pixels of the runs along the border.
+  const auto starts_of = [&](Value values) {
+    const auto before = static_cast<Value>(__shfl_up_sync(whole_warp, static_cast<int>(values), 1));
+    return ~__ballot_sync(whole_warp, lane > 0 && picture.are_joined(before, values));
+  };
+  const unsigned starts = starts_of(value), other_starts = starts_of(other_value);
   // The first or the last pixel of a run leads to its parent.
-  own.run = vertical ? Numbers::number(tile, 0, lane)
-                     : Numbers::number(tile, start_of(line.starts, lane), 0);
+  own.run =
+      vertical ? Numbers::number(tile, 0, lane) : Numbers::number(tile, start_of(starts, lane), 0);
   other.run = vertical ? Numbers::number(beyond, last, lane)
-                       : Numbers::number(beyond, start_of(other_line.starts, lane), last);
-  const unsigned touching =
-      __ballot_sync(whole_warp, picture.are_joined(other_line.value, line.value));
+                       : Numbers::number(beyond, start_of(other_starts, lane), last);
+  const unsigned touching = __ballot_sync(whole_warp, picture.are_joined(other_value, value));
   // Of neighbours in the same two runs, the first suffices.
-  const unsigned first_touches = touching & ~(touching << 1 & ~line.starts & ~other_line.starts);
+  const unsigned first_touches = touching & ~(touching << 1 & ~starts & ~other_starts);
   if (first_touches >> lane & 1)
     connect(a, own, other);
   if constexpr (Picture::diagonals) {
-    own.is_ink = line.ink >> lane & 1;
-    other.is_ink = other_line.ink >> lane & 1;
+    own.is_ink = picture.is_ink(value);
+    other.is_ink = picture.is_ink(other_value);
     corner.is_ink = has_corner && picture.is_ink(picture.load(x + side, y - 1));
     for (const int step : {-1, 1}) {
       const int next = lane + step;
@@ -250,21 +241,15 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// The bytes of Arguments::parents and counts together.
+/// The bytes of the memory of Arguments. It is undefined between launches.
 template <class Picture>
-std::size_t run_bytes(int width, int height) {
-  return 2 * sizeof(std::uint32_t) * TileRuns<Picture>::count *
-         static_cast<std::size_t>(tile_count(width, height));
-}
-
-/// The bytes of Arguments::open, starts and roots together.
-inline std::size_t word_bytes(int width, int height) {
-  return 3 * sizeof(std::uint32_t) * tile_size *
+std::size_t scratch_bytes(int width, int height) {
+  return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *
          static_cast<std::size_t>(tile_count(width, height));
 }
 
 template <class Picture>
-Arguments<Picture> arguments(const Picture& picture, int width, int height, void* runs, void* words,
+Arguments<Picture> arguments(const Picture& picture, int width, int height, void* scratch,
                              int size) {
   Arguments<Picture> a{};
   a.picture = picture;
@@ -272,9 +257,9 @@ Arguments<Picture> arguments(const Picture& picture, int width, int height, void
   a.height = height;
   a.columns = divide_up(width, tile_size);
   a.tiles = static_cast<int>(tile_count(width, height));
-  a.parents = static_cast<std::uint32_t*>(runs);
+  a.parents = static_cast<std::uint32_t*>(scratch);
   a.counts = a.parents + std::int64_t{TileRuns<Picture>::count} * a.tiles;
-  a.open = static_cast<std::uint32_t*>(words);
+  a.open = a.counts + std::int64_t{TileRuns<Picture>::count} * a.tiles;
   a.starts = a.open + std::int64_t{tile_size} * a.tiles;
   a.roots = a.starts + std::int64_t{tile_size} * a.tiles;
   a.size = static_cast<std::uint32_t>(size);

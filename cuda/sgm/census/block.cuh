@@ -4,6 +4,7 @@
 // For the census kernels: arguments, tiles of blocks, and stores of four pixels per thread.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
@@ -25,21 +26,25 @@ constexpr int census_pixels = 4;  // of a thread, in a row
 constexpr int census_tile_width = 32 * census_pixels;
 constexpr int census_threads = 256;
 
-inline void lay_out(CensusArguments& a, const StageConfig& config, int tile_height, int pictures) {
+inline CensusArguments census_arguments(const StageConfig& config,
+                                        std::initializer_list<CensusTask> tasks,
+                                        const StepPenalties& penalties, int tile_height) {
+  CensusArguments a{};
   a.shift = config.bits - 8;
-  a.tiles = (config.width + census_tile_width - 1) / census_tile_width;
-  a.blocks = a.tiles * ((config.height + tile_height - 1) / tile_height);
+  a.tiles = divide_up(config.width, census_tile_width);
+  a.blocks = a.tiles * divide_up(config.height, tile_height);
   a.clear_border = config.libsgm();
-  for (int i = 0; i < pictures; ++i) {
-    const FeaturePlane& plane = a.features[i];
-    const Samples& samples = a.pictures[i];
-    const auto places =
-        reinterpret_cast<std::uintptr_t>(samples.data) | static_cast<std::uintptr_t>(samples.pitch);
-    a.aligned[i] = places % (4 * static_cast<unsigned>(samples.bytes)) == 0;
-    a.whole[i] = config.width % census_pixels == 0 && plane.pitch % census_pixels == 0 &&
-                 plane.shift == 0 && plane.end >= config.width &&
-                 reinterpret_cast<std::uintptr_t>(plane.data) % 16 == 0;
+  a.penalties = penalties;
+  int picture = 0;
+  for (const auto& [samples, plane] : tasks) {
+    a.pictures[picture] = Samples(samples);
+    a.features[picture] = plane;
+    a.aligned[picture] = a.pictures[picture].has_words_of_four();
+    a.whole[picture++] = config.width % census_pixels == 0 && plane.pitch % census_pixels == 0 &&
+                         plane.shift == 0 && plane.end >= config.width &&
+                         reinterpret_cast<std::uintptr_t>(plane.data) % 16 == 0;
   }
+  return a;
 }
 
 struct CensusBlock {

@@ -115,11 +115,10 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
 }
 
 /// Scratch memory of a band: rows of a window, and sums of a row for census_gradient. columns and
-/// steps have two more columns at each end. Value: bytes, or filtered words in 1/unit of a level.
+/// steps have two more columns at each end.
 template <class Value>
 struct CensusMemory {
   static constexpr int beyond = 2;
-  static constexpr int unit = sizeof(Value) == 1 ? 1 : filtered_unit;
 
   CensusMemory(Scratch& scratch, int width)
       : columns(scratch.take<std::int16_t>(width, beyond)),
@@ -137,66 +136,57 @@ struct CensusMemory {
   std::uint8_t* bits;     ///< one byte of each feature
 };
 
-template <class Value>
-CUDAVISION_TARGET_CLONES void sum_columns(const Value* above, const Value* row, const Value* below,
-                                          int width, std::int16_t* __restrict columns,
-                                          std::int16_t* __restrict steps) {
-  constexpr int beyond = CensusMemory<Value>::beyond;
+using Filtered = std::int16_t;  // a sample of a filtered picture
+using GradientMemory = CensusMemory<Filtered>;
+
+CUDAVISION_TARGET_CLONES
+void sum_columns(const Filtered* above, const Filtered* row, const Filtered* below, int width,
+                 std::int16_t* __restrict columns, std::int16_t* __restrict steps) {
+  constexpr int beyond = GradientMemory::beyond;
   for (int x = -beyond; x < width + beyond; ++x) {
     columns[x] = static_cast<std::int16_t>(above[x] + 2 * row[x] + below[x]);
     steps[x] = static_cast<std::int16_t>(below[x] - above[x]);
   }
 }
 
+/// Samples are filtered_offset too high. Subtracts the dead zone from the mean instead of adding it
+/// to each neighbour.
 CUDAVISION_TARGET_CLONES
-void find_means(const std::int16_t* columns, int width, int, std::uint8_t* __restrict means) {
-  for (int x = 0; x < width; ++x)
-    means[x] =
-        static_cast<std::uint8_t>((columns[x - 1] + 2 * columns[x] + columns[x + 1] + 8) >> 4);
-}
-
-/// For filtered pictures, whose samples are filtered_offset too high. Subtracts the dead zone from
-/// the mean instead of adding it to each neighbour.
-CUDAVISION_TARGET_CLONES
-void find_means(const std::int16_t* columns, int width, int dead_zone,
-                std::int16_t* __restrict means) {
+void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered* __restrict means) {
   for (int x = 0; x < width; ++x) {
     const int mean = (columns[x - 1] + 2 * columns[x] + columns[x + 1]) >> 8;
-    means[x] = static_cast<std::int16_t>(filtered_unit * mean + filtered_offset - dead_zone);
+    means[x] = static_cast<Filtered>(filtered_unit * mean + filtered_offset - dead_zone);
   }
 }
 
-/// The code for the thresholds [first, end), times kUnit. Bit 7 − i % 8 belongs to threshold i.
-template <int first, int end, int kUnit>
+/// The code for the thresholds [first, end). Bit 7 − i % 8 belongs to threshold i.
+template <int first, int end>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;
   for (int i = first; i < end; ++i)
-    code |= mask_of<std::int16_t>(number > kUnit * gradient_threshold(i)) & (0x80 >> i % 8);
+    code |= mask_of<std::int16_t>(number > filtered_unit * gradient_threshold(i)) & (0x80 >> i % 8);
   return code;
 }
 
-template <int kUnit>
-CUDAVISION_TARGET_CLONES void code_slope(const std::int16_t* columns, int width,
-                                         std::uint8_t* __restrict bits) {
+CUDAVISION_TARGET_CLONES
+void code_slope(const std::int16_t* columns, int width, std::uint8_t* __restrict bits) {
   for (int x = 0; x < width; ++x) {
     const auto sx = static_cast<std::int16_t>(columns[x + 1] - columns[x - 1]);
-    bits[x] = static_cast<std::uint8_t>(unary_code<0, 8, kUnit>(sx));
+    bits[x] = static_cast<std::uint8_t>(unary_code<0, 8>(sx));
   }
 }
 
-template <int kUnit>
-CUDAVISION_TARGET_CLONES void code_curvature(const std::int16_t* columns, const std::int16_t* steps,
-                                             int width, std::uint8_t* __restrict bits) {
+CUDAVISION_TARGET_CLONES
+void code_curvature(const std::int16_t* columns, const std::int16_t* steps, int width,
+                    std::uint8_t* __restrict bits) {
   for (int x = 0; x < width; ++x) {
     const auto sy = static_cast<std::int16_t>(steps[x - 1] + 2 * steps[x] + steps[x + 1]);
     const auto dxx = static_cast<std::int16_t>(2 * columns[x] - columns[x - 2] - columns[x + 2]);
-    bits[x] =
-        static_cast<std::uint8_t>(unary_code<8, 12, kUnit>(sy) | unary_code<12, 16, kUnit>(dxx));
+    bits[x] = static_cast<std::uint8_t>(unary_code<8, 12>(sy) | unary_code<12, 16>(dxx));
   }
 }
 
-template <class Value>
-void make_gradient_row(const Window<Value>& window, const CensusMemory<Value>& memory, int y,
+void make_gradient_row(const Window<Filtered>& window, const GradientMemory& memory, int y,
                        int width, int dead_zone, std::uint32_t* features) {
   std::uint8_t* const bits = memory.bits;
   sum_columns(window.row(y - 1), window.row(y), window.row(y + 1), width, memory.columns,
@@ -211,10 +201,9 @@ void make_gradient_row(const Window<Value>& window, const CensusMemory<Value>& m
     }
     add_byte(bits, width, features);
   }
-  constexpr int unit = CensusMemory<Value>::unit;
-  code_slope<unit>(memory.columns, width, bits);
+  code_slope(memory.columns, width, bits);
   add_byte(bits, width, features);
-  code_curvature<unit>(memory.columns, memory.steps, width, bits);
+  code_curvature(memory.columns, memory.steps, width, bits);
   add_byte(bits, width, features);
 }
 
@@ -247,24 +236,14 @@ void make_features(const StageRows& rows, const SamplePlane& picture, Feature* f
     for_windows<std::uint16_t>(rows, picture, make);
 }
 
-template <class Value>
-void make_gradients(const StageRows& rows, const SamplePlane& picture, int dead_zone,
-                    std::uint32_t* features) {
-  for_windows<Value>(rows, picture, [&](const auto& window, const auto& memory, int y) {
-    make_gradient_row(window, memory, y, picture.width, dead_zone, rows.row(features, y));
-  });
-}
-
 }  // namespace
 
 std::size_t census_scratch(const StageConfig& config) {
-  return scratch_bytes<CensusMemory<std::int16_t>>(config.width);
+  return scratch_bytes<GradientMemory>(config.width);
 }
 
 void census_cpu(const StageRows& rows, const SamplePlane& picture, void* features) {
-  if (rows.config.census == Census::census_gradient)
-    make_gradients<std::uint8_t>(rows, picture, 0, static_cast<std::uint32_t*>(features));
-  else if (rows.config.feature_bytes() == 8)
+  if (rows.config.feature_bytes() == 8)
     make_features(rows, picture, static_cast<std::uint64_t*>(features));
   else
     make_features(rows, picture, static_cast<std::uint32_t*>(features));
@@ -272,8 +251,11 @@ void census_cpu(const StageRows& rows, const SamplePlane& picture, void* feature
 
 void census_filtered_cpu(const StageRows& rows, const SamplePlane& filtered,
                          const NoiseLevel& noise, void* features) {
-  make_gradients<std::int16_t>(rows, filtered, dead_zone(noise),
-                               static_cast<std::uint32_t*>(features));
+  const int zone = dead_zone(noise);
+  for_windows<Filtered>(rows, filtered, [&](const auto& window, const auto& memory, int y) {
+    make_gradient_row(window, memory, y, filtered.width, zone,
+                      rows.row(static_cast<std::uint32_t*>(features), y));
+  });
 }
 
 }  // namespace cudavision::sgm

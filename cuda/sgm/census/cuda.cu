@@ -2,13 +2,11 @@
 //
 // Census features on CUDA, of one or two pictures in a launch. A block loads its tile and the halo
 // into shared memory; a thread computes the features of four neighbouring pixels. The samples of
-// the left picture also give P2. census_gradient has its own kernel.
+// the left picture also give P2. census_gradient has its own kernel, for filtered pictures.
 
-#include "cuda/sgm/census/block.cuh"
-#include "cuda/sgm/census/gradient.cuh"
+#include "cuda/sgm/census/filtered.cuh"
 
 namespace cudavision::sgm {
-
 namespace {
 
 using Census = Config::Census;
@@ -177,8 +175,6 @@ Kernel<CensusArguments> kernel_for(Census census) {
       return census_kernel<Census::symmetric_9x7>;
     case Census::neighbours_9x7:
       return census_kernel<Census::neighbours_9x7>;
-    case Census::census_gradient:
-      return gradient::census_kernel;
     default:
       return census_kernel<Census::neighbours_5x5>;
   }
@@ -186,41 +182,20 @@ Kernel<CensusArguments> kernel_for(Census census) {
 
 }  // namespace
 
-CensusCuda::CensusCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue), kernel_(kernel_for(config.census)) {}
-
-void CensusCuda::run(const SamplePlane& picture, void* features) const {
-  CensusArguments a{};
-  a.pictures[0] = Samples(picture);
-  a.features[0] = dense(features);
-  launch(a, 1);
+void census_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
+                 const StepPenalties& steps) {
+  const CensusArguments a = census_arguments(resources.config, tasks, steps, tile_height);
+  resources.queue.launch(kernel_for(resources.config.census),
+                         static_cast<unsigned>(tasks.size()) * a.blocks, threads, 0, a);
 }
 
-void CensusCuda::run(const SamplePlane& left, const SamplePlane& right,
-                     const FeaturePlane& left_features, const FeaturePlane& right_features,
-                     const StepPenalties& penalties) const {
-  CensusArguments a{};
-  a.pictures[0] = Samples(left);
-  a.pictures[1] = Samples(right);
-  a.features[0] = left_features;
-  a.features[1] = right_features;
-  a.penalties = penalties;
-  launch(a, 2);
-}
-
-FeaturePlane CensusCuda::dense(void* features) const {
-  FeaturePlane plane;
-  plane.data = features;
-  plane.pitch = config_.width;
-  plane.end = config_.width;
-  return plane;
-}
-
-void CensusCuda::launch(CensusArguments& a, int pictures) const {
-  const bool gradient = config_.census == Census::census_gradient;
-  lay_out(a, config_, gradient ? gradient::tile_height : tile_height, pictures);
-  queue_.launch(kernel_, static_cast<unsigned>(pictures) * static_cast<unsigned>(a.blocks), threads,
-                0, a);
+void census_filtered_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
+                          const NoiseSource& noise, const StepPenalties& steps,
+                          const PathPenalty& penalty) {
+  const FilteredCensusArguments a{
+      census_arguments(resources.config, tasks, steps, gradient::tile_height), noise, penalty};
+  resources.queue.launch(gradient::filtered_census_kernel,
+                         static_cast<unsigned>(tasks.size()) * a.census.blocks, threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

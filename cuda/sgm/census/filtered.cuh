@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of census_filtered(), similar to the kernel of census_gradient. A word holds the
-// 12-bit samples of two pixels. Used as bits of floats from 1024 on, samples keep their order, and
-// different samples differ by at least 1. So FeatureBytes compares them by saturating differences,
-// although the floats have other values. Sums are integers, made non-negative for comparisons.
+// The kernel of census_gradient, for filtered pictures. A word holds the 12-bit samples of two
+// pixels. Used as bits of floats from 1024 on, samples keep their order, and different samples
+// differ by at least 1. So FeatureBytes compares them by saturating differences, although the
+// floats have other values. Sums are integers, made non-negative for comparisons.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"

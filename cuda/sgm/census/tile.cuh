@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of census_gradient, of filtered pictures and of the noise: a tile of luminances
-// in shared memory. A thread has four neighbouring pixels of a row and the four pixels eight rows
-// below. A word holds two pixels, eight rows apart, as 16-bit floats.
+// For the kernels of census_gradient and of the noise: a tile of luminances in shared memory. A
+// thread has four neighbouring pixels of a row and the four pixels eight rows below. A word holds
+// two pixels, eight rows apart, as 16-bit floats.
 //
 // A comparison is a saturating difference: for integers, it is 1 if the first is larger, else 0. A
 // multiply-add appends this bit to a feature. So a comparison takes one instruction per pixel, and
@@ -113,11 +113,10 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
 }
 
 /// own is the thread's first pixel in the tile; above, here and below are the rows around it.
-template <int kBytes>
 __device__ inline void compare_with_neighbours(const std::uint32_t* own, const Row& above,
                                                const Row& here, const Row& below,
                                                const __half2 (&means)[pixels],
-                                               FeatureBytes (&bytes)[kBytes][pixels]) {
+                                               FeatureBytes (&bytes)[2][pixels]) {
 #pragma unroll
   for (int n = 0; n < gradient_neighbours; ++n) {
     const Neighbour neighbour = gradient_neighbour(n);

@@ -37,12 +37,12 @@ std::uint32_t luminance_at(const SamplePlane& picture, int x, int y) {
 
 }  // namespace
 
-void median_cpu(const StageRows& rows, const std::uint16_t* from, std::uint16_t* to) {
+void run_stage(const StageRows& rows, const Median& stage) {
   const int width = rows.config.width, height = rows.config.height;
   const std::uint16_t outermost = rows.config.libsgm() ? 0 : unknown;
   for_rows(height, [&](int y) {
-    const std::uint16_t* const row = rows.row(from, y);
-    std::uint16_t* const out = rows.row(to, y);
+    const std::uint16_t* const row = rows.row(stage.from, y);
+    std::uint16_t* const out = rows.row(stage.to, y);
     if (y == 0 || y == height - 1)
       std::fill_n(out, width, outermost);
     else
@@ -51,39 +51,38 @@ void median_cpu(const StageRows& rows, const std::uint16_t* from, std::uint16_t*
   });
 }
 
-void check_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* right,
-               bool subpixel, int max_diff, std::uint16_t* left) {
+void run_stage(const StageRows& rows, const Check& stage) {
   const StageConfig& config = rows.config;
   const int width = config.width;
   const bool libsgm = config.libsgm();
-  const int shift = subpixel ? 4 : 0;
+  const int shift = stage.subpixel ? 4 : 0;
   for_rows(config.height, [&](int y) {
-    std::uint16_t* const row = rows.row(left, y);
-    const std::uint16_t* const other = rows.row(right, y);
+    std::uint16_t* const row = rows.row(stage.left, y);
+    const std::uint16_t* const other = rows.row(stage.right, y);
     for (int x = 0; x < width; ++x) {
-      const bool confirmed = libsgm
-                                 ? is_confirmed_by_libsgm(row[x], luminance_at(picture, x, y), x,
-                                                          width, other, shift, max_diff)
-                                 : is_confirmed(row[x], x, width, config.minimum, other, max_diff);
+      const bool confirmed =
+          libsgm ? is_confirmed_by_libsgm(row[x], luminance_at(stage.picture, x, y), x, width,
+                                          other, shift, stage.max_diff)
+                 : is_confirmed(row[x], x, width, config.minimum, other, stage.max_diff);
       if (!confirmed)
         row[x] = unknown;
     }
   });
 }
 
-void write_cpu(const StageRows& rows, const std::uint16_t* map, const DisparityScale& scale,
-               View<std::uint8_t> disparity) {
-  const auto added = static_cast<std::uint16_t>(rows.config.minimum * scale.per_pixel);
+void run_stage(const StageRows& rows, const Write& stage) {
+  const auto added = static_cast<std::uint16_t>(rows.config.minimum * stage.scale.per_pixel);
   for_rows(rows.config.height, [&](int y) {
-    write_row(rows.row(map, y), rows.config.width, added, scale.invalid, disparity.row(y));
+    write_row(rows.row(stage.map, y), rows.config.width, added, stage.scale.invalid,
+              stage.disparity.row(y));
   });
 }
 
-void apply_mask_cpu(const StageRows& rows, View<const std::uint32_t> mask, std::uint16_t* map) {
+void run_stage(const StageRows& rows, const ApplyMask& stage) {
   for_rows(rows.config.height, [&](int y) {
-    std::uint16_t* const row = rows.row(map, y);
-    for (int word = 0; word < mask.width; ++word)
-      for (std::uint32_t bits = mask.row(y)[word]; bits != 0; bits &= bits - 1)
+    std::uint16_t* const row = rows.row(stage.map, y);
+    for (int word = 0; word < stage.mask.width; ++word)
+      for (std::uint32_t bits = stage.mask.row(y)[word]; bits != 0; bits &= bits - 1)
         row[32 * word + __builtin_ctz(bits)] = unknown;
   });
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Stages that visit each pixel of a map once, on CUDA: median, left-right check and output.
+// Stages that visit each pixel of a map once, on CUDA: median, left-right check, mask and output.
 
 #include <algorithm>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+namespace {
 
 struct MapArguments {
   int width, height;
@@ -29,8 +31,6 @@ struct MapArguments {
 
   NumbersOut out;  // of the medians and of write
 };
-
-namespace {
 
 constexpr int threads = 256;
 
@@ -217,88 +217,101 @@ __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ 
   }
 }
 
+/* The mask. Most words are 0: a warp reads 32 words at once and skips zeros. */
+
+constexpr int mask_threads = 64;  // a word each
+
+struct MaskArguments {
+  View<const std::uint32_t> mask;
+  std::uint16_t* map;
+  int width;
+  int blocks_per_row;
+};
+
+__global__ void __launch_bounds__(mask_threads)
+    mask_kernel(const __grid_constant__ MaskArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  const int lane = threadIdx.x % 32;
+  const int first = static_cast<int>(blockIdx.x % a.blocks_per_row) * mask_threads +
+                    static_cast<int>(threadIdx.x) - lane;
+  const std::uint32_t word = first + lane < a.mask.width ? a.mask.row(y)[first + lane] : 0;
+  std::uint16_t* const row = a.map + static_cast<std::int64_t>(y) * a.width;
+  for (unsigned marked = __ballot_sync(~0u, word != 0); marked != 0; marked &= marked - 1) {
+    const int number = __ffs(marked) - 1;
+    if (__shfl_sync(~0u, word, number) >> lane & 1)
+      row[32 * (first + number) + lane] = unknown;
+  }
+}
+
+MapArguments arguments_for(const StageConfig& config, int block_width) {
+  MapArguments a{};
+  a.width = config.width;
+  a.height = config.height;
+  a.blocks_per_row = divide_up(config.width, block_width);
+  a.libsgm = config.libsgm();
+  return a;
+}
+
+void describe_check(const StageConfig& config, const Check& check, MapArguments& a) {
+  a.from = check.right;
+  a.picture = Samples(check.picture);
+  a.shift = check.subpixel ? 4 : 0;
+  a.max_diff = check.max_diff;
+  a.minimum = config.minimum;
+}
+
+/// Launches a kernel of medians of `map`. Few threads get two groups, which they load one by one.
+void launch_medians(const StageResources& resources, Kernel<MapArguments> kernel, MapArguments& a,
+                    const std::uint16_t* map) {
+  a.alignment = alignment_of(map, sizeof(std::uint16_t) * static_cast<std::size_t>(a.width));
+  const int groups = divide_up(std::min(a.width, max_segment), group);
+  a.rows = std::min(max_rows, divide_up(threads / 2, groups));
+  resources.queue.launch(
+      kernel, static_cast<unsigned>(a.blocks_per_row) * divide_up(a.height, a.rows), threads, 0, a);
+}
+
 }  // namespace
 
-MapsCuda::MapsCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {}
-
-MapArguments MapsCuda::arguments() const {
-  MapArguments a{};
-  a.width = config_.width;
-  a.height = config_.height;
-  a.blocks_per_row = (config_.width + threads - 1) / threads;
-  a.libsgm = config_.libsgm();
-  return a;
+void run_stage(const StageResources& resources, const Median& stage) {
+  MapArguments a = arguments_for(resources.config, max_segment);
+  a.from = stage.from;
+  a.out = {resources.config, stage.to};
+  launch_medians(resources, median_kernel, a, stage.from);
 }
 
-MapArguments MapsCuda::check_arguments(const SamplePlane& picture, bool subpixel,
-                                       int max_diff) const {
-  MapArguments a = arguments();
-  a.picture = Samples(picture);
-  a.shift = subpixel ? 4 : 0;
-  a.max_diff = max_diff;
-  a.minimum = config_.minimum;
-  return a;
+void run_stage(const StageResources& resources, const Check& stage) {
+  MapArguments a = arguments_for(resources.config, threads);
+  describe_check(resources.config, stage, a);
+  a.to = stage.left;
+  resources.queue.launch(check_kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads,
+                         0, a);
 }
 
-int MapsCuda::alignment(const std::uint16_t* map) const {
-  const auto places = reinterpret_cast<std::uintptr_t>(map) |
-                      (sizeof(std::uint16_t) * static_cast<std::uintptr_t>(config_.width));
-  return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : 2;
-}
-
-/// Divides the groups among blocks. Few threads get two groups, which they load one by one.
-void MapsCuda::divide_groups(MapArguments& a) const {
-  a.blocks_per_row = (config_.width + max_segment - 1) / max_segment;
-  const int groups = (std::min(config_.width, max_segment) + group - 1) / group;
-  a.rows = std::min(max_rows, (threads / 2 + groups - 1) / groups);
-}
-
-void MapsCuda::launch_groups(Kernel<MapArguments> kernel, const MapArguments& a) const {
-  const int bands = (a.height + a.rows - 1) / a.rows;
-  queue_.launch(kernel, static_cast<unsigned>(a.blocks_per_row) * static_cast<unsigned>(bands),
-                threads, 0, a);
-}
-
-void MapsCuda::launch(Kernel<MapArguments> kernel, const MapArguments& a) const {
-  queue_.launch(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
-}
-
-void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
-  MapArguments a = arguments();
-  divide_groups(a);
-  a.from = from;
-  a.alignment = alignment(from);
-  a.out = {config_, to};
-  launch_groups(median_kernel, a);
-}
-
-void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
-                     int max_diff, std::uint16_t* left) const {
-  MapArguments a = check_arguments(picture, subpixel, max_diff);
-  a.from = right;
-  a.to = left;
-  launch(check_kernel, a);
-}
-
-void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
-                                const std::uint16_t* right, bool subpixel, int max_diff,
-                                const NumbersOut& out) const {
-  MapArguments a = check_arguments(picture, subpixel, max_diff);
-  divide_groups(a);
-  a.left = left;
-  a.from = right;
+void median_and_check(const StageResources& resources, const Median& median, const Check& check,
+                      const NumbersOut& out) {
+  MapArguments a = arguments_for(resources.config, max_segment);
+  describe_check(resources.config, check, a);
+  a.left = median.from;
   a.out = out;
-  a.alignment = alignment(left);
-  launch_groups(median_and_check_kernel, a);
+  launch_medians(resources, median_and_check_kernel, a, median.from);
 }
 
-void MapsCuda::write(const std::uint16_t* map, const NumbersOut& out) const {
-  MapArguments a = arguments();
-  a.blocks_per_row = (config_.width + written * threads - 1) / (written * threads);
-  a.from = map;
-  a.out = out;
-  launch(write_kernel, a);
+void run_stage(const StageResources& resources, const ApplyMask& stage) {
+  const MaskArguments a{stage.mask, stage.map, resources.config.width,
+                        divide_up(stage.mask.width, mask_threads)};
+  resources.queue.launch(mask_kernel,
+                         static_cast<unsigned>(a.blocks_per_row) * resources.config.height,
+                         mask_threads, 0, a);
+}
+
+void run_stage(const StageResources& resources, const Write& stage) {
+  MapArguments a = arguments_for(resources.config, written * threads);
+  a.from = stage.map;
+  a.out = {resources.config, stage};
+  resources.queue.launch(write_kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads,
+                         0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -28,12 +28,9 @@ struct PairSource {
         height(config.height),
         map(map),
         picture(plane),
-        shift(plane.bits - 8) {
-    const auto samples =
-        reinterpret_cast<std::uintptr_t>(picture.data) | static_cast<std::uintptr_t>(picture.pitch);
-    vectors = width % 4 == 0 && reinterpret_cast<std::uintptr_t>(map) % 8 == 0 &&
-              samples % (4 * static_cast<unsigned>(picture.bytes)) == 0;
-  }
+        shift(plane.bits - 8),
+        vectors(width % 4 == 0 && reinterpret_cast<std::uintptr_t>(map) % 8 == 0 &&
+                picture.has_words_of_four()) {}
 };
 
 /// Returns 0xffff in each half of a word whose highest bit is set.

@@ -157,39 +157,41 @@ void keep_confident_row(const std::uint16_t* map, int threshold, int width,
 
 }  // namespace
 
-void refine_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* from,
-                std::uint16_t* to) {
-  for_samples(rows, from, &picture, refine_step, [&](const SampleRows& samples, int y) {
-    refine_row(samples, rows.config.width, rows.row(to, y));
+void run_stage(const StageRows& rows, const Refine& stage) {
+  for_samples(rows, stage.from, &stage.picture, refine_step, [&](const SampleRows& samples, int y) {
+    refine_row(samples, rows.config.width, rows.row(stage.to, y));
   });
 }
 
-void refine_filled_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint16_t* map,
-                       const std::uint16_t* filled, std::uint16_t* to) {
-  for_samples(rows, filled, &picture, refine_step, [&](const SampleRows& samples, int y) {
-    refine_filled_row(samples, rows.row(map, y), rows.row(filled, y), rows.config.width,
-                      rows.row(to, y));
-  });
+void run_stage(const StageRows& rows, const RefineFilled& stage) {
+  for_samples(rows, stage.filled, &stage.picture, refine_step,
+              [&](const SampleRows& samples, int y) {
+                refine_filled_row(samples, rows.row(stage.map, y), rows.row(stage.filled, y),
+                                  rows.config.width, rows.row(stage.to, y));
+              });
 }
 
-void keep_confident_cpu(const StageRows& rows, const std::uint16_t* map,
-                        const std::uint8_t* confidence, int threshold, View<std::uint8_t> out,
-                        std::uint16_t* to) {
+void run_stage(const StageRows& rows, const WriteConfidence& stage) {
+  run_stage(rows, KeepConfident{stage.map, stage.confidence, 0, stage.out, nullptr});
+}
+
+void run_stage(const StageRows& rows, const KeepConfident& stage) {
   const int width = rows.config.width;
   rows.bands.for_each([&](Band& band) {
     auto* const row = band.scratch.take<std::uint8_t>(static_cast<std::size_t>(width));
     SampleRows samples(band.scratch, width, refine_step);
     for (int y = band.begin; y < band.end; ++y) {
       if (rows.config.libsgm()) {
-        copy_confidence_row(rows.row(map, y), rows.row(confidence, y), width, row);
+        copy_confidence_row(rows.row(stage.map, y), rows.row(stage.confidence, y), width, row);
       } else {
-        samples.load(rows, map, nullptr, y);
-        confidence_row(samples, rows.row(confidence, y), width, row);
+        samples.load(rows, stage.map, nullptr, y);
+        confidence_row(samples, rows.row(stage.confidence, y), width, row);
       }
-      if (to)
-        keep_confident_row(rows.row(map, y), threshold, width, row, rows.row(to, y));
-      if (out)
-        std::copy_n(row, width, out.row(y));
+      if (stage.to)
+        keep_confident_row(rows.row(stage.map, y), stage.threshold, width, row,
+                           rows.row(stage.to, y));
+      if (stage.out)
+        std::copy_n(row, width, stage.out.row(y));
     }
   });
 }

@@ -10,11 +10,13 @@
 // when their bits are compared as floats. Unknown numbers are NaN: no comparison with them is true.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/maps/pair_tile.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+namespace {
 
 struct RefineArguments {
   int width, height;
@@ -36,8 +38,6 @@ struct RefineArguments {
   // For RefineFilled.
   const std::uint16_t* map;  // before it was filled
 };
-
-namespace {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
@@ -279,64 +279,56 @@ __global__ void __launch_bounds__(confidence_threads)
   }
 }
 
-}  // namespace
+/// Launches a block for each tile of width × height pixels.
+void launch(const StageResources& resources, Kernel<RefineArguments> kernel, int width, int height,
+            unsigned block_threads, RefineArguments& a) {
+  a.width = resources.config.width;
+  a.height = resources.config.height;
+  a.tiles = divide_up(a.width, width);
+  resources.queue.launch(kernel, static_cast<unsigned>(a.tiles) * divide_up(a.height, height),
+                         block_threads, 0, a);
+}
 
-RefineCuda::RefineCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {}
-
-RefineArguments RefineCuda::arguments() const {
+template <bool kFilled>
+void launch_refinement(const StageResources& resources, const SamplePlane& picture,
+                       const std::uint16_t* from, const std::uint16_t* map, const NumbersOut& out) {
   RefineArguments a{};
-  a.width = config_.width;
-  a.height = config_.height;
-  return a;
-}
-
-void RefineCuda::launch(Kernel<RefineArguments> kernel, int width, int height, unsigned threads,
-                        RefineArguments& a) const {
-  a.tiles = (a.width + width - 1) / width;
-  const int tile_rows = (a.height + height - 1) / height;
-  queue_.launch(kernel, static_cast<unsigned>(a.tiles) * static_cast<unsigned>(tile_rows), threads,
-                0, a);
-}
-
-void RefineCuda::launch_refinement(Kernel<RefineArguments> kernel, const SamplePlane& picture,
-                                   const std::uint16_t* from, const std::uint16_t* map,
-                                   const NumbersOut& out) const {
-  RefineArguments a = arguments();
-  a.source = {config_, picture, from};
+  a.source = {resources.config, picture, from};
   a.out = out;
   a.map = map;
-  launch(kernel, Tile::width, Tile::height, threads, a);
+  launch(resources, picture.bits == 8 ? refine_kernel<1, kFilled> : refine_kernel<2, kFilled>,
+         Tile::width, Tile::height, threads, a);
 }
 
-void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
-                     const NumbersOut& out) const {
-  launch_refinement(picture.bits == 8 ? refine_kernel<1, false> : refine_kernel<2, false>, picture,
-                    from, nullptr, out);
+}  // namespace
+
+void refine(const StageResources& resources, const Refine& stage, const NumbersOut& out) {
+  launch_refinement<false>(resources, stage.picture, stage.from, nullptr, out);
 }
 
-void RefineCuda::run_filled(const SamplePlane& picture, const std::uint16_t* map,
-                            const std::uint16_t* filled, std::uint16_t* to) const {
-  launch_refinement(picture.bits == 8 ? refine_kernel<1, true> : refine_kernel<2, true>, picture,
-                    filled, map, {config_, to});
+void run_stage(const StageResources& resources, const Refine& stage) {
+  refine(resources, stage, {resources.config, stage.to});
 }
 
-void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                                  View<std::uint8_t> out) const {
-  keep_confident(map, confidence, 0, out, nullptr);
+void run_stage(const StageResources& resources, const RefineFilled& stage) {
+  launch_refinement<true>(resources, stage.picture, stage.filled, stage.map,
+                          {resources.config, stage.to});
 }
 
-void RefineCuda::keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
-                                int threshold, View<std::uint8_t> out, std::uint16_t* to) const {
-  RefineArguments a = arguments();
-  a.from = map;
-  a.confidence = confidence;
-  a.confidence_out = out.data;
-  a.confidence_pitch = out.pitch;
-  a.threshold = threshold;
-  a.to = to;
-  a.supported = !config_.libsgm();
-  launch(confidence_kernel, tile_width, tile_height, confidence_threads, a);
+void run_stage(const StageResources& resources, const WriteConfidence& stage) {
+  run_stage(resources, KeepConfident{stage.map, stage.confidence, 0, stage.out, nullptr});
+}
+
+void run_stage(const StageResources& resources, const KeepConfident& stage) {
+  RefineArguments a{};
+  a.from = stage.map;
+  a.confidence = stage.confidence;
+  a.confidence_out = stage.out.data;
+  a.confidence_pitch = stage.out.pitch;
+  a.threshold = stage.threshold;
+  a.to = stage.to;
+  a.supported = !resources.config.libsgm();
+  launch(resources, confidence_kernel, tile_width, tile_height, confidence_threads, a);
 }
 
 }  // namespace cudavision::sgm

@@ -120,21 +120,17 @@ void Match8Cuda::run(const PathPenalty& penalty, float uniqueness, Subpixel subp
   const PathsArguments picture = picture_arguments(penalty);
   for (int top = 0; top < config_.height; top += band_rows_) {
     const PathsArguments band = band_arguments(picture, top);
-    const PathsLaunch rows = rows_launch(config_, band.height);
-    queue_.fork();
-    if (!columns_first_) {
-      launch(queue_, rows, band);
-      queue_.next_branch();
-    }
-    if (top == 0 && band.height < config_.height)
-      launch(queue_, states_launch(config_),
-             StatesArguments{picture, states_.as<uint2>(), band_rows_});
-    launch(queue_, columns_launch(config_), band);
-    if (columns_first_) {
-      queue_.next_branch();
-      launch(queue_, rows, band);
-    }
-    queue_.join();
+    const auto follow_rows = [&] { launch(queue_, rows_launch(config_, band.height), band); };
+    const auto follow_columns = [&] {
+      if (top == 0 && band.height < config_.height)
+        launch(queue_, states_launch(config_),
+               StatesArguments{picture, states_.as<uint2>(), band_rows_});
+      launch(queue_, columns_launch(config_), band);
+    };
+    if (columns_first_)
+      queue_.run_concurrently(follow_columns, follow_rows);
+    else
+      queue_.run_concurrently(follow_rows, follow_columns);
     const std::int64_t pixel = static_cast<std::int64_t>(top) * config_.width;
     winners_.run(sums_, band.height, uniqueness, subpixel, winners.from_pixel(pixel));
   }
@@ -174,8 +170,8 @@ PathsArguments Match8Cuda::band_arguments(PathsArguments a, int top) const {
   return a;
 }
 
-Match8Cuda::Input Match8Cuda::input(int bits, const Penalties& penalties) const {
-  Input to;
+MatchInput Match8Cuda::input(int bits, const Penalties& penalties) const {
+  MatchInput to;
   to.left.data = planes_.left;
   to.left.pitch = planes_.pitch;
   to.left.end = config_.width;

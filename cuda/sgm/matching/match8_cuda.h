@@ -8,6 +8,12 @@
 
 namespace cudavision::sgm {
 
+/// The outputs of a census, which the matching reads.
+struct MatchInput {
+  FeaturePlane left, right;
+  StepPenalties steps;
+};
+
 /// Matches in bands of `band_rows` rows, from top to bottom. Upward paths are first followed
 /// through all bands, because each band continues the paths of the band below.
 class Match8Cuda {
@@ -21,13 +27,8 @@ class Match8Cuda {
              std::uint8_t* volumes);
 
   bool fits(const Penalties& penalties) const;
-  /// The outputs of a census, which run() reads.
-  struct Input {
-    FeaturePlane left, right;
-    StepPenalties steps;
-  };
   /// bits is the depth of the samples that give the luminance steps.
-  Input input(int bits, const Penalties& penalties) const;
+  MatchInput input(int bits, const Penalties& penalties) const;
   void run(const PathPenalty& penalty, float uniqueness, Subpixel subpixel,
            const WtaResult& winners) const;
 

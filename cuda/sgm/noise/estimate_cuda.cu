@@ -10,6 +10,14 @@
 
 namespace cudavision::sgm {
 
+struct NoiseCounts {
+  std::uint32_t bins[noise_spacings][noise_bins];
+  std::uint32_t flat;
+  std::uint32_t finished;  ///< thread blocks of the launch
+};
+
+namespace {
+
 struct NoiseArguments {
   CensusArguments census;  // pictures and tiles
   NoiseCounts* counts;
@@ -17,8 +25,6 @@ struct NoiseArguments {
   bool first_frame;
   int row_step;  // only every row_step-th row of tiles is measured
 };
-
-namespace {
 
 /* A block counts the 8×8 blocks in a tile of the census: a thread has four neighbouring pixels of a
  * row and the four pixels eight rows below, in the next row of blocks. The last block to finish
@@ -200,23 +206,21 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
 
 }  // namespace
 
-NoiseCuda::NoiseCuda(Device& device, LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue), counts_(device.allocate(sizeof(NoiseCounts))) {
+Buffer make_noise_counts(Device& device) {
   constexpr int bytes = sizeof(NoiseCounts);
-  device.fill({counts_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+  Buffer counts = device.allocate(bytes);
+  device.fill({counts.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+  return counts;
 }
 
-void NoiseCuda::estimate(const SamplePlane& picture, bool first_frame, NoiseState* state) const {
-  NoiseArguments a{};
-  a.census.pictures[0] = Samples(picture);
-  lay_out(a.census, config_, tile_height, 1);
-  a.counts = counts_.as<NoiseCounts>();
-  a.state = state;
-  a.first_frame = first_frame;
-  a.row_step = noise_row_step(config_.pixels());
-  const int rows_of_tiles = a.census.blocks / a.census.tiles;
-  const int counted = (rows_of_tiles + a.row_step - 1) / a.row_step;
-  queue_.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0, a);
+void estimate_noise_cuda(const StageResources& resources, NoiseCounts* counts,
+                         const SamplePlane& picture, bool first_frame, NoiseState* state) {
+  const StageConfig& config = resources.config;
+  const NoiseArguments a{census_arguments(config, {{picture, {}}}, {}, tile_height), counts, state,
+                         first_frame, noise_row_step(config.pixels())};
+  const int counted = divide_up(a.census.blocks / a.census.tiles, a.row_step);
+  resources.queue.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0,
+                         a);
 }
 
 }  // namespace cudavision::sgm

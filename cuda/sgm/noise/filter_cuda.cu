@@ -6,11 +6,14 @@
 
 #include <algorithm>
 
+#include "cuda/core/division.h"
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/noise/filter_arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+
+namespace {
 
 struct NoiseFilterArguments {
   Samples pictures[2];
@@ -22,8 +25,6 @@ struct NoiseFilterArguments {
   int strips, rows;  // per row of strips; of a strip
   int blocks;        // per picture
 };
-
-namespace {
 
 constexpr int threads = 128, pixels = 4, strip_width = 32 * pixels;
 constexpr int radius = 2, side = 2 * radius + 1;
@@ -225,47 +226,40 @@ __global__ void __launch_bounds__(threads, kWords ? 5 : 4)
     filter_strip<kWords>(a, which, x, top, end, noise_256);
 }
 
-bool four_at_once(const Samples& samples) {
-  const auto places =
-      reinterpret_cast<std::uintptr_t>(samples.data) | static_cast<std::uintptr_t>(samples.pitch);
-  return places % (pixels * static_cast<unsigned>(samples.bytes)) == 0;
-}
-
 }  // namespace
 
-NoiseFilterCuda::NoiseFilterCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {
+int resident_filter_strips() {
   int resident = 0;  // blocks on a multiprocessor
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, noise_filter_kernel<true>,
                                                            threads, 0),
              "asking how many blocks share a multiprocessor");
-  resident_strips_ = std::max(1, resident) * multiprocessor_count() * (threads / 32);
+  return std::max(1, resident) * multiprocessor_count() * (threads / 32);
 }
 
-void NoiseFilterCuda::run(const SamplePlane* const* pictures, const FilteredPlane* filtered,
-                          int count, const NoiseSource& noise) const {
+void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,
+                       const NoiseSource& noise) {
+  const StageConfig& config = resources.config;
   NoiseFilterArguments a{};
-  for (int i = 0; i < count; ++i) {
-    a.pictures[i] = Samples(*pictures[i]);
-    a.aligned[i] = four_at_once(a.pictures[i]);
-    a.filtered[i] = filtered[i];
-    const auto places = reinterpret_cast<std::uintptr_t>(filtered[i].data) |
-                        static_cast<std::uintptr_t>(filtered[i].pitch);
-    a.words[i] = places % 8 == 0 && filtered[i].pitch >= 2 * ((config_.width + 3) / 4 * 4);
+  int count = 0;
+  for (const auto& [picture, filtered] : tasks) {
+    a.pictures[count] = Samples(picture);
+    a.aligned[count] = a.pictures[count].has_words_of_four();
+    a.filtered[count] = filtered;
+    const auto places = reinterpret_cast<std::uintptr_t>(filtered.data) |
+                        static_cast<std::uintptr_t>(filtered.pitch);
+    a.words[count++] = places % 8 == 0 && filtered.pitch >= 2 * round_up(config.width, pixels);
   }
   const bool words =
-      config_.bits == 8 && config_.width % pixels == 0 && a.aligned[0] && a.aligned[count - 1];
-  a.shift = config_.bits - 8;
+      config.bits == 8 && config.width % pixels == 0 && a.aligned[0] && a.aligned[count - 1];
+  a.shift = config.bits - 8;
   a.noise = noise;
-  a.strips = (config_.width + strip_width - 1) / strip_width;
+  a.strips = divide_up(config.width, strip_width);
   // All strips run at once. Strips with fewer rows than the window would mostly repeat sums.
-  const int bands = std::max(1, resident_strips_ / (count * a.strips));
-  a.rows = std::max(side, (config_.height + bands - 1) / bands);
-  const int strips = a.strips * ((config_.height + a.rows - 1) / a.rows);
-  constexpr int per_block = threads / 32;
-  a.blocks = (strips + per_block - 1) / per_block;
-  queue_.launch(words ? noise_filter_kernel<true> : noise_filter_kernel<false>,
-                static_cast<unsigned>(count * a.blocks), threads, 0, a);
+  const int bands = std::max(1, resources.filter_strips / (count * a.strips));
+  a.rows = std::max(side, divide_up(config.height, bands));
+  a.blocks = divide_up(a.strips * divide_up(config.height, a.rows), threads / 32);
+  resources.queue.launch(words ? noise_filter_kernel<true> : noise_filter_kernel<false>,
+                         static_cast<unsigned>(count * a.blocks), threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -18,9 +18,6 @@
 
 namespace cudavision::sgm {
 
-struct P2Arguments;
-struct HorizontalArguments;
-
 /// P2 of the steps to each pixel: bytes 0 to 2 from the previous row with dx = 1, 0, −1, byte 3
 /// along the row. [0]: downward and rightward paths, [1]: upward and leftward paths.
 using P2Maps = std::array<std::uint32_t*, 2>;
@@ -34,20 +31,10 @@ struct PathInput {
   PathInput from_row(const StageConfig& config, int row) const;
 };
 
-class HorizontalPathsCuda {
- public:
-  /// states points to state_bytes() of scratch memory.
-  HorizontalPathsCuda(LaunchQueue& queue, const StageConfig& config, void* states);
-  static std::size_t state_bytes(const StageConfig& config, int rows);
-
-  void run(const PathInput& input, int rows, std::uint16_t* sums) const;
-
- private:
-  StageConfig config_;
-  HorizontalPlan plan_;
-  void* states_;
-  LaunchQueue& queue_;
-};
+/// Follows the horizontal paths in some rows. states has horizontal_state_bytes().
+void follow_horizontal_paths(const StageResources& resources, const PathInput& input, int rows,
+                             void* states, std::uint16_t* sums);
+std::size_t horizontal_state_bytes(const StageConfig& config, int rows);
 
 class SweepPlan {
  public:
@@ -79,9 +66,8 @@ class SweepPlan {
 /// The vertical and diagonal paths, in a downward and an upward sweep.
 class SweepsCuda {
  public:
-  /// states has state_bytes(). Between bands, other stages may use it from scratch_begin() on.
-  SweepsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
-             void* states);
+  /// states has state_bytes(), or more.
+  SweepsCuda(Device& device, const StageResources& resources, int band_rows, void* states);
   static std::size_t state_bytes(const StageConfig& config, int band_rows);
   static std::size_t scratch_begin(const StageConfig& config, int band_rows);
   /// Returns the bytes of one sweep's states between two rows.
@@ -89,6 +75,8 @@ class SweepsCuda {
 
   void begin(const PathInput& input) const;
   void run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;
+  /// The states from scratch_begin() on, which may be overwritten between calls of run().
+  void* scratch() const { return states_at(bands_ + 1); }
 
  private:
   uint4* states_at(int border) const;
@@ -97,42 +85,35 @@ class SweepsCuda {
   SweepArguments arguments(const SweepPlan& plan, const PathInput& input) const;
 
   Device& device_;
-  StageConfig config_;
+  LaunchQueue& queue_;
+  const StageConfig& config_;
   int band_rows_, bands_;
   void* states_;
   SweepPlan plan_;
   std::optional<SweepPlan> upward_plan_;  // without sums; only for several bands
-  LaunchQueue& queue_;
 };
 
 class AggregateCuda {
  public:
-  /// scratch has 8 bytes for each pixel. Bands have band_rows rows; the last band may have fewer.
-  AggregateCuda(Device& device, LaunchQueue& queue, const StageConfig& config, void* scratch,
-                int band_rows);
+  /// Bands have band_rows rows; the last band may have fewer. The scratch memory has 8 bytes for
+  /// each pixel.
+  AggregateCuda(Device& device, const StageResources& resources, int band_rows);
   /// Bands of any multiple of this number of rows fill all launches.
   static int row_unit(const StageConfig& config);
   /// The additional bytes for several bands, without sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
-  /// Prepares run() for bands from top to bottom. penalties come from penalties_under(noise.fixed).
-  void begin(const SamplePlane& picture, const void* left, const void* right,
-             const Penalties& penalties, const NoiseSource& noise) const;
-  /// Writes the sums of a band. left and right are the features of the whole pictures.
-  void run(const void* left, const void* right, const PathPenalty& penalty, const RowBand& band,
-           std::uint16_t* sums) const;
+  /// Prepares run() for bands from top to bottom. left and right are the features of the whole
+  /// pictures. penalties come from penalties_under(noise.fixed).
+  PathInput begin(const SamplePlane& picture, const void* left, const void* right,
+                  const Penalties& penalties, const NoiseSource& noise) const;
+  /// Writes the sums of a band.
+  void run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;
 
  private:
-  void make_p2(const SamplePlane& picture, const Penalties& penalties,
-               const PathPenalty& penalty) const;
-  PathInput input(const void* left, const void* right, const PathPenalty& penalty) const;
-
-  StageConfig config_;
-  P2Maps p2_;
-  LaunchQueue& queue_;
+  const StageResources& resources_;
   Buffer states_;
   SweepsCuda sweeps_;
-  HorizontalPathsCuda horizontal_;
 };
 
 }  // namespace cudavision::sgm

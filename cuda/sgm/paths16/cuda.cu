@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/core/division.h"
 #include "cuda/sgm/paths16/aggregate_cuda.h"
 #include "cuda/sgm/samples.cuh"
 
 namespace cudavision::sgm {
+namespace {
 
 struct P2Arguments {
   Samples picture;
@@ -19,8 +21,6 @@ struct P2Arguments {
   std::uint32_t* p2[2];  // see P2Maps
   int blocks_per_row;
 };
-
-namespace {
 
 constexpr int p2_threads = 256;
 
@@ -46,6 +46,21 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   a.p2[1][pixel] = p2(1, -1) | p2(0, -1) << 8 | p2(-1, -1) << 16 | p2(-1, 0) << 24;
 }
 
+void make_p2(const StageResources& resources, const SamplePlane& picture,
+             const Penalties& penalties, const PathInput& input) {
+  P2Arguments a;
+  a.picture = Samples(picture);
+  a.shift = resources.config.eight_bit() ? picture.bits - 8 : 0;
+  a.step_shift = picture.bits - 8 - a.shift;
+  std::memcpy(a.table, penalties.p2.data(), sizeof a.table);
+  a.penalty = input.penalty;
+  a.p2[0] = input.p2[0];
+  a.p2[1] = input.p2[1];
+  a.blocks_per_row = divide_up(picture.width, p2_threads);
+  resources.queue.launch(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * picture.height(),
+                         p2_threads, 0, a);
+}
+
 }  // namespace
 
 PathInput PathInput::from_row(const StageConfig& config, int row) const {
@@ -56,18 +71,12 @@ PathInput PathInput::from_row(const StageConfig& config, int row) const {
   return {features(left), features(right), {p2[0] + pixels, p2[1] + pixels}, penalty};
 }
 
-AggregateCuda::AggregateCuda(Device& device, LaunchQueue& queue, const StageConfig& config,
-                             void* scratch, int band_rows)
-    : config_(config),
-      p2_{static_cast<std::uint32_t*>(scratch),
-          static_cast<std::uint32_t*>(scratch) + config.pixels()},
-      queue_(queue),
-      states_(device.allocate(std::max(SweepsCuda::state_bytes(config, band_rows),
-                                       SweepsCuda::scratch_begin(config, band_rows) +
-                                           HorizontalPathsCuda::state_bytes(config, band_rows)))),
-      sweeps_(device, queue, config, band_rows, states_.data()),
-      horizontal_(queue, config,
-                  states_.as<std::uint8_t>() + SweepsCuda::scratch_begin(config, band_rows)) {}
+AggregateCuda::AggregateCuda(Device& device, const StageResources& resources, int band_rows)
+    : resources_(resources),
+      states_(device.allocate(std::max(SweepsCuda::state_bytes(resources.config, band_rows),
+                                       SweepsCuda::scratch_begin(resources.config, band_rows) +
+                                           horizontal_state_bytes(resources.config, band_rows)))),
+      sweeps_(device, resources, band_rows, states_.data()) {}
 
 int AggregateCuda::row_unit(const StageConfig& config) {
   // Without diagonal paths, a launch of the sweeps takes any number of rows.
@@ -80,38 +89,19 @@ std::size_t AggregateCuda::extra_bytes(const StageConfig& config, int band_rows)
          SweepsCuda::border_bytes(config);
 }
 
-void AggregateCuda::begin(const SamplePlane& picture, const void* left, const void* right,
-                          const Penalties& penalties, const NoiseSource& noise) const {
-  const PathPenalty penalty(penalties, noise);
-  make_p2(picture, penalties, penalty);
-  sweeps_.begin(input(left, right, penalty));
+PathInput AggregateCuda::begin(const SamplePlane& picture, const void* left, const void* right,
+                               const Penalties& penalties, const NoiseSource& noise) const {
+  auto* const p2 = static_cast<std::uint32_t*>(resources_.scratch);
+  const PathInput input{left, right, {p2, p2 + resources_.config.pixels()}, {penalties, noise}};
+  make_p2(resources_, picture, penalties, input);
+  sweeps_.begin(input);
+  return input;
 }
 
-void AggregateCuda::run(const void* left, const void* right, const PathPenalty& penalty,
-                        const RowBand& band, std::uint16_t* sums) const {
-  const PathInput all = input(left, right, penalty);
-  horizontal_.run(all.from_row(config_, band.begin), band.rows(), sums);
-  sweeps_.run(all, band, sums);
-}
-
-PathInput AggregateCuda::input(const void* left, const void* right,
-                               const PathPenalty& penalty) const {
-  return {left, right, p2_, penalty};
-}
-
-void AggregateCuda::make_p2(const SamplePlane& picture, const Penalties& penalties,
-                            const PathPenalty& penalty) const {
-  P2Arguments a;
-  a.picture = Samples(picture);
-  a.shift = config_.eight_bit() ? picture.bits - 8 : 0;
-  a.step_shift = picture.bits - 8 - a.shift;
-  std::memcpy(a.table, penalties.p2.data(), sizeof a.table);
-  a.penalty = penalty;
-  a.p2[0] = p2_[0];
-  a.p2[1] = p2_[1];
-  a.blocks_per_row = (config_.width + p2_threads - 1) / p2_threads;
-  queue_.launch(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * config_.height, p2_threads, 0,
-                a);
+void AggregateCuda::run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const {
+  follow_horizontal_paths(resources_, input.from_row(resources_.config, band.begin), band.rows(),
+                          sweeps_.scratch(), sums);
+  sweeps_.run(input, band, sums);
 }
 
 }  // namespace cudavision::sgm

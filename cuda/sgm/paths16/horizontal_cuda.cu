@@ -2,6 +2,7 @@
 //
 // Path aggregation on CUDA: launches the horizontal paths.
 
+#include "cuda/core/division.h"
 #include "cuda/sgm/paths16/aggregate_cuda.h"
 #include "cuda/sgm/paths16/horizontal.cuh"
 
@@ -35,35 +36,33 @@ Kernel<HorizontalArguments> kernel_for(const HorizontalPlan& plan, int feature_b
 
 }  // namespace
 
-HorizontalPathsCuda::HorizontalPathsCuda(LaunchQueue& queue, const StageConfig& config,
-                                         void* states)
-    : config_(config), plan_(horizontal_plan(config.disparities)), states_(states), queue_(queue) {}
-
-std::size_t HorizontalPathsCuda::state_bytes(const StageConfig& config, int rows) {
+std::size_t horizontal_state_bytes(const StageConfig& config, int rows) {
   return 2 * static_cast<std::size_t>(rows) * static_cast<std::size_t>(config.disparities);
 }
 
-void HorizontalPathsCuda::run(const PathInput& input, int rows, std::uint16_t* sums) const {
+void follow_horizontal_paths(const StageResources& resources, const PathInput& input, int rows,
+                             void* states, std::uint16_t* sums) {
+  const StageConfig& config = resources.config;
+  const HorizontalPlan plan = horizontal_plan(config.disparities);
   HorizontalArguments a{};
   a.left = input.left;
   a.right = input.right;
   a.p2[0] = input.p2[0];
   a.p2[1] = input.p2[1];
   a.sums = sums;
-  a.states = static_cast<uint4*>(states_);
-  a.width = config_.width;
+  a.states = static_cast<uint4*>(states);
+  a.width = config.width;
   a.height = rows;
-  a.disparities = config_.disparities;
-  a.minimum = config_.minimum;
-  a.replicates = config_.replicates_features();
+  a.disparities = config.disparities;
+  a.minimum = config.minimum;
+  a.replicates = config.replicates_features();
   a.penalty = input.penalty;
-  a.lanes = plan_.lanes;
-  const int feature_bytes = config_.feature_bytes();
-  const int warps = 2 * ((rows + plan_.units - 1) / plan_.units);
+  a.lanes = plan.lanes;
+  const int feature_bytes = config.feature_bytes();
   for (const bool second : {false, true})
-    queue_.launch(kernel_for(plan_, feature_bytes, second), static_cast<unsigned>(warps),
-                  horizontal_threads,
-                  horizontal_shared_bytes(plan_, config_.disparities, feature_bytes), a);
+    resources.queue.launch(kernel_for(plan, feature_bytes, second),
+                           2u * divide_up(rows, plan.units), horizontal_threads,
+                           horizontal_shared_bytes(plan, config.disparities, feature_bytes), a);
 }
 
 }  // namespace cudavision::sgm

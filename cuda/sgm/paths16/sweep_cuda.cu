@@ -32,27 +32,22 @@ Kernel<SweepArguments> kernel_for(const PathPlan& plan, int feature_bytes, bool 
                            : kernel_of<16, 5, kSums>(feature_bytes, diagonal);
 }
 
-int count_bands(const StageConfig& config, int band_rows) {
-  return (config.height + band_rows - 1) / band_rows;
-}
-
 }  // namespace
 
 // states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
 // from top to bottom. It first holds the upward state and, after the band above, the downward
 // state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow.
 
-SweepsCuda::SweepsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
-                       void* states)
+SweepsCuda::SweepsCuda(Device& device, const StageResources& resources, int band_rows, void* states)
     : device_(device),
-      config_(config),
+      queue_(resources.queue),
+      config_(resources.config),
       band_rows_(band_rows),
-      bands_(count_bands(config, band_rows)),
+      bands_(divide_up(config_.height, band_rows)),
       states_(states),
-      plan_(config, true),
-      queue_(queue) {
+      plan_(config_, true) {
   if (bands_ > 1)
-    upward_plan_.emplace(config, false);
+    upward_plan_.emplace(config_, false);
 }
 
 std::size_t SweepsCuda::border_bytes(const StageConfig& config) {
@@ -62,7 +57,7 @@ std::size_t SweepsCuda::border_bytes(const StageConfig& config) {
 }
 
 std::size_t SweepsCuda::scratch_begin(const StageConfig& config, int band_rows) {
-  return static_cast<std::size_t>(count_bands(config, band_rows) + 1) * border_bytes(config);
+  return static_cast<std::size_t>(divide_up(config.height, band_rows) + 1) * border_bytes(config);
 }
 
 std::size_t SweepsCuda::state_bytes(const StageConfig& config, int band_rows) {
@@ -211,7 +206,7 @@ void SweepPlan::choose_tile() {
 void SweepPlan::lay_out(const SweepTile& tile) {
   SweepArguments& a = arguments_;
   a.tile = tile;
-  a.tiles = (config_.width + tile.columns - 1) / tile.columns;
+  a.tiles = divide_up(config_.width, tile.columns);
   // Puts vectors of neighbouring pixels and lanes into different banks of shared memory.
   const int apart = plan_.units >= 4 ? 4 : plan_.units == 2 ? 2 : 1;
   a.cell_slots = round_up(tile.slots() - apart, 8) + apart;
@@ -233,7 +228,7 @@ double SweepPlan::clocks_per_row(int multiprocessors) const {
     halo_rows += 2 * (tile.halo - 1 - warp * plan_.units);
   const double work =
       (diagonal_ ? three_paths : one_path) * tile.main_warps + one_path * halo_rows / strip_rows_;
-  const int rounds = (sweeps_ * arguments_.tiles + multiprocessors - 1) / multiprocessors;
+  const int rounds = divide_up(sweeps_ * arguments_.tiles, multiprocessors);
   return rounds * std::max(lowest, work * plan_.words / 8 / 4) + launch / strip_rows_;
 }
 

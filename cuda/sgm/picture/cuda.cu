@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/core/tableuploader.h"
 #include "cuda/sgm/picture/backend.h"
 
@@ -54,7 +55,7 @@ struct DisparityPictureArguments {
   RangeMemory* memory;
   int weight;  // of this frame in an automatic range
   bool first_frame;
-  int pixel_bytes, red, green, blue;
+  PackedPixel pixel;
   const std::uint32_t* colors;  // red, green and blue, from the lowest byte up
 };
 
@@ -106,9 +107,10 @@ __global__ void __launch_bounds__(threads)
       row[x] = level;
     } else {
       const std::uint32_t color = level == 0 ? 0 : a.colors[level];
-      std::uint8_t* const pixel = row + static_cast<std::int64_t>(a.pixel_bytes) * x;
-      for (int i = 0; i < a.pixel_bytes; ++i) {
-        const int shift = i == a.red ? 0 : i == a.green ? 8 : i == a.blue ? 16 : -1;
+      const PackedPixel& layout = a.pixel;
+      std::uint8_t* const pixel = row + static_cast<std::int64_t>(layout.bytes) * x;
+      for (int i = 0; i < layout.bytes; ++i) {
+        const int shift = i == layout.red ? 0 : i == layout.green ? 8 : i == layout.blue ? 16 : -1;
         pixel[i] = static_cast<std::uint8_t>(shift < 0 ? 0xff : color >> shift);
       }
     }
@@ -138,11 +140,8 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
     a_.width = config.width;
     a_.height = config.height;
     a_.memory = memory_.as<RangeMemory>();
-    a_.blocks_per_row = (config.width + threads - 1) / threads;
-    a_.pixel_bytes = config.pixel.bytes;
-    a_.red = config.pixel.red;
-    a_.green = config.pixel.green;
-    a_.blue = config.pixel.blue;
+    a_.blocks_per_row = divide_up(config.width, threads);
+    a_.pixel = config.pixel;
     constexpr int bytes = sizeof(RangeMemory);
     device.fill({memory_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
     if (config.kind != Kind::color)

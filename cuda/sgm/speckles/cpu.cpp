@@ -48,9 +48,9 @@ std::size_t speckles_scratch(const StageConfig& config) {
   return scratch_bytes<speckles::RunFlags>(config.width);
 }
 
-void remove_speckles_cpu(const StageRows& rows, const speckles::RunMemory& memory, int size,
-                         int max_step, std::uint16_t* map) {
-  speckles::remove_components(Map{map, rows.config.width, max_step}, memory, rows.bands, size);
+void run_stage(const StageRows& rows, const RemoveSpeckles& stage) {
+  speckles::remove_components(Map{stage.map, rows.config.width, stage.max_step}, rows.speckles,
+                              rows.bands, stage.size);
 }
 
 }  // namespace cudavision::sgm

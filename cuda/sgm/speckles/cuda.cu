@@ -28,25 +28,16 @@ struct Map {
 
 }  // namespace
 
-std::size_t SpecklesCuda::scratch_bytes(const StageConfig& config) {
-  return speckles::run_bytes<Map>(config.width, config.height);
+std::size_t speckles_scratch_bytes(const StageConfig& config) {
+  return speckles::scratch_bytes<Map>(config.width, config.height);
 }
 
-SpecklesCuda::SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig& config,
-                           void* scratch)
-    : config_(config),
-      scratch_(scratch),
-      words_(device.allocate(speckles::word_bytes(config.width, config.height))),
-      queue_(queue) {}
-
-void SpecklesCuda::run(int size, int max_step, std::uint16_t* map) const {
-  const speckles::Arguments<Map> a =
-      speckles::arguments(Map{map, config_.width, max_step}, config_.width, config_.height,
-                          scratch_, words_.data(), size);
-  speckles::launch_all(a, [&](auto kernel, unsigned blocks, unsigned threads, std::size_t shared,
-                              const speckles::Arguments<Map>& arguments) {
-    queue_.launch(kernel, blocks, threads, shared, arguments);
-  });
+void run_stage(const StageResources& resources, const RemoveSpeckles& stage) {
+  const StageConfig& config = resources.config;
+  const Map map{stage.map, config.width, stage.max_step};
+  speckles::launch_all(
+      speckles::arguments(map, config.width, config.height, resources.scratch, stage.size),
+      [&](const auto&... launch) { resources.queue.launch(launch...); });
 }
 
 }  // namespace cudavision::sgm

@@ -18,14 +18,6 @@ constexpr int max_sharpening = 4;
 
 struct SharpeningSums {
   int n = 0, e = 0, g = 0, eg = 0, gg = 0;
-
-  CUDAVISION_HOST_DEVICE void add(int residual, int gradient) {
-    ++n;
-    e += residual;
-    g += gradient;
-    eg += residual * gradient;
-    gg += gradient * gradient;
-  }
 };
 
 /// Returns the number after Sharpen. e is at most 4080 and g at most 2040, so A and 7·B fit 32
@@ -126,26 +118,6 @@ CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
 /// most x / 2^18 < 1/36. factor and x fit 16 unsigned bits.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t smoothing_factor(int cut) {
   return (1u << 18) / (2 * static_cast<std::uint32_t>(cut)) + 1;
-}
-
-/// The sums of Smooth. A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 128 to T. So the
-/// sums, 2S + T and all terms of known pixels fit signed 16 bits.
-struct SmoothingSums {
-  int s = 0, t = 64;
-
-  CUDAVISION_HOST_DEVICE void add(int bend, int weight, int cut, std::uint32_t factor) {
-    const int room = 2 * cut + 1 - (bend < 0 ? -bend : bend);
-    const auto product = static_cast<std::uint32_t>(room > 0 ? weight * room : 0);
-    const int w = static_cast<int>(product * factor >> 18);
-    s += w * bend;
-    t += 2 * w;
-  }
-};
-
-/// The result is within the range of the numbers that the pass reads.
-CUDAVISION_HOST_DEVICE inline std::uint16_t smoothed(int v, const SmoothingSums& sums) {
-  const int n = 2 * sums.s + sums.t, d = 2 * sums.t;
-  return static_cast<std::uint16_t>(v + (n >= 0 ? n / d : -((d - 1 - n) / d)));
 }
 
 }  // namespace cudavision::sgm

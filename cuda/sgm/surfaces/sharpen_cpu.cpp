@@ -27,8 +27,7 @@ class ContributionRows {
   }
 
   /// Computes row y in place of the first row. y may be outside the picture.
-  void load(const StageRows& rows, const SamplePlane& left_picture,
-            const SamplePlane& right_picture, const std::uint16_t* map, int y) {
+  void load(const StageRows& rows, const Sharpen& stage, int y) {
     for (auto* each : {&known, &residuals, &gradients})
       std::rotate(*each, *each + 1, *each + count);
     const int width = rows.config.width;
@@ -37,9 +36,9 @@ class ContributionRows {
         std::fill_n((*each)[count - 1], width, std::int16_t{0});
       return;
     }
-    load_picture(left_picture, y, left_);
-    load_picture(right_picture, y, right_);
-    load_row(rows.row(map, y), width, rows.config.minimum);
+    load_picture(stage.left_picture, y, left_);
+    load_picture(stage.right_picture, y, right_);
+    load_row(rows.row(stage.from, y), width, rows.config.minimum);
   }
 
   std::int16_t *known[count], *residuals[count], *gradients[count];
@@ -96,17 +95,16 @@ std::size_t sharpen_scratch(const StageConfig& config) {
   return scratch_bytes<ContributionRows>(config.width);
 }
 
-void sharpen_cpu(const StageRows& rows, const SamplePlane& left_picture,
-                 const SamplePlane& right_picture, const std::uint16_t* from, std::uint16_t* to) {
+void run_stage(const StageRows& rows, const Sharpen& stage) {
   const int width = rows.config.width, top = 16 * (rows.config.disparities - 1);
   rows.bands.for_each([&](Band& band) {
     ContributionRows window(band.scratch, width);
-    window.load(rows, left_picture, right_picture, from, band.begin - 1);
-    window.load(rows, left_picture, right_picture, from, band.begin);
+    window.load(rows, stage, band.begin - 1);
+    window.load(rows, stage, band.begin);
     for (int y = band.begin; y < band.end; ++y) {
-      window.load(rows, left_picture, right_picture, from, y + 1);
-      sharpen_row(window.known, window.residuals, window.gradients, rows.row(from, y), width, top,
-                  rows.row(to, y));
+      window.load(rows, stage, y + 1);
+      sharpen_row(window.known, window.residuals, window.gradients, rows.row(stage.from, y), width,
+                  top, rows.row(stage.to, y));
     }
   });
 }

@@ -6,11 +6,13 @@
 // nine times, and no warp waits for another.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 #include "cuda/sgm/surfaces/arithmetic.h"
 
 namespace cudavision::sgm {
+namespace {
 
 struct SharpenArguments {
   int width, height;
@@ -21,8 +23,6 @@ struct SharpenArguments {
   Samples left_picture, right_picture;
   int shift;  // from samples to levels of 8 bits
 };
-
-namespace {
 
 constexpr int threads = 256, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
@@ -158,25 +158,22 @@ __global__ void __launch_bounds__(threads, blocks_without_spills())
 
 }  // namespace
 
-SharpenCuda::SharpenCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {}
-
-void SharpenCuda::run(const SamplePlane& left_picture, const SamplePlane& right_picture,
-                      const std::uint16_t* from, std::uint16_t* to) const {
+void run_stage(const StageResources& resources, const Sharpen& stage) {
+  const StageConfig& config = resources.config;
   SharpenArguments a{};
-  a.width = config_.width;
-  a.height = config_.height;
-  a.minimum = config_.minimum;
-  a.top = 16 * (config_.disparities - 1);
-  a.tiles = (config_.width + tile_width - 1) / tile_width;
-  a.from = from;
-  a.to = to;
-  a.left_picture = Samples(left_picture);
-  a.right_picture = Samples(right_picture);
-  a.shift = left_picture.bits - 8;
-  const int tile_rows = (config_.height + tile_height - 1) / tile_height;
-  queue_.launch(left_picture.bits == 8 ? sharpen_kernel<1> : sharpen_kernel<2>,
-                static_cast<unsigned>(a.tiles) * static_cast<unsigned>(tile_rows), threads, 0, a);
+  a.width = config.width;
+  a.height = config.height;
+  a.minimum = config.minimum;
+  a.top = 16 * (config.disparities - 1);
+  a.tiles = divide_up(config.width, tile_width);
+  a.from = stage.from;
+  a.to = stage.to;
+  a.left_picture = Samples(stage.left_picture);
+  a.right_picture = Samples(stage.right_picture);
+  a.shift = config.bits - 8;
+  resources.queue.launch(config.bits == 8 ? sharpen_kernel<1> : sharpen_kernel<2>,
+                         static_cast<unsigned>(a.tiles) * divide_up(config.height, tile_height),
+                         threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

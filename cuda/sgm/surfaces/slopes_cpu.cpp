@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map along adjacent surfaces.
+// Fills the unknown pixels of a map: FillHoles and, along adjacent surfaces, FillSlopes.
 
 #include <algorithm>
 
@@ -10,57 +10,42 @@
 namespace cudavision::sgm {
 namespace {
 
-class SlopeFiller {
- public:
-  SlopeFiller(const StageConfig& config, const std::uint16_t* from)
-      : width_(config.width),
-        height_(config.height),
-        top_(16 * (config.disparities - 1)),
-        from_(from) {}
-
-  /// Returns true if the row has a known pixel.
-  bool fill_row(int y, std::uint16_t* to) const {
-    const std::uint16_t* const row = from_ + std::int64_t{y} * width_;
-    bool has_known = false;
-    for (int x = 0; x < width_;) {
-      if (row[x] != unknown) {
-        to[x] = row[x];
-        has_known = true;
-        ++x;
-        continue;
-      }
-      int end = x;
-      while (end < width_ && row[end] == unknown)
-        ++end;
-      fill_run(row, x, end, y, to);
-      x = end;
+/// Calls fill(begin, end, number before the run, number after it) for each run of unknown pixels.
+/// Numbers outside the row are unknown. Returns true if the row has a known pixel.
+template <class Fill>
+bool fill_row(const std::uint16_t* row, int width, const Fill& fill) {
+  std::uint16_t before = unknown;
+  for (int x = 0; x < width;) {
+    if (row[x] != unknown) {
+      before = row[x++];
+      continue;
     }
-    return has_known;
+    int end = x;
+    while (end < width && row[end] == unknown)
+      ++end;
+    fill(x, end, before, end < width ? row[end] : unknown);
+    x = end;
   }
+  return before != unknown;
+}
 
- private:
-  void fill_run(const std::uint16_t* row, int begin, int end, int y, std::uint16_t* to) const {
-    const std::uint16_t before = begin > 0 ? row[begin - 1] : unknown;
-    const std::uint16_t after = end < width_ ? row[end] : unknown;
-    if (before == unknown && after == unknown) {
-      std::fill(to + begin, to + end, unknown);
-    } else if (is_one_surface(before, after)) {
-      for (int x = begin; x < end; ++x)
-        to[x] = interpolated(before, after, x - (begin - 1), end - x).within(top_);
-    } else if (before < after) {  // unknown is the largest number
-      const Slope slope = slope_at(from_, width_, height_, begin - 1, y, -1);
-      for (int x = begin; x < end; ++x)
-        to[x] = extrapolated(before, slope, x - (begin - 1)).within(top_);
-    } else {
-      const Slope slope = slope_at(from_, width_, height_, end, y, 1);
-      for (int x = begin; x < end; ++x)
-        to[x] = extrapolated(after, slope, end - x).within(top_);
-    }
+/// Fills columns [begin, end) of row y, one of whose ends is known.
+void fill_run(const StageConfig& config, const FillSlopes& stage, int y, int begin, int end,
+              std::uint16_t before, std::uint16_t after, std::uint16_t* to) {
+  const int top = 16 * (config.disparities - 1);
+  if (is_one_surface(before, after)) {
+    for (int x = begin; x < end; ++x)
+      to[x] = interpolated(before, after, x - (begin - 1), end - x).within(top);
+  } else if (before < after) {  // unknown is the largest number
+    const Slope slope = slope_at(stage.from, config.width, config.height, begin - 1, y, -1);
+    for (int x = begin; x < end; ++x)
+      to[x] = extrapolated(before, slope, x - (begin - 1)).within(top);
+  } else {
+    const Slope slope = slope_at(stage.from, config.width, config.height, end, y, 1);
+    for (int x = begin; x < end; ++x)
+      to[x] = extrapolated(after, slope, end - x).within(top);
   }
-
-  int width_, height_, top_;
-  const std::uint16_t* from_;
-};
+}
 
 CUDAVISION_TARGET_CLONES
 void clear_confidence_row(const std::uint16_t* map, int width, std::uint8_t* confidence) {
@@ -68,17 +53,46 @@ void clear_confidence_row(const std::uint16_t* map, int width, std::uint8_t* con
     confidence[x] &= mask_of<std::uint8_t>(map[x] != unknown);
 }
 
+/// Copies the nearest other rows to rows without known pixels.
+void fill_empty_rows(const StageRows& rows, std::uint16_t* map) {
+  const int width = rows.config.width, height = rows.config.height;
+  const bool* const has_known = rows.has_known.as<bool>();
+  const int first = static_cast<int>(std::find(has_known, has_known + height, true) - has_known);
+  if (first == height)
+    return;
+  for (int y = 0; y < height; ++y)
+    if (!has_known[y])
+      std::copy_n(rows.row(map, y < first ? first : y - 1), width, rows.row(map, y));
+}
+
 }  // namespace
 
-void fill_slopes_cpu(const StageRows& rows, const std::uint16_t* from, bool* has_known,
-                     std::uint16_t* to, std::uint8_t* confidence) {
-  const SlopeFiller filler(rows.config, from);
+void run_stage(const StageRows& rows, const FillHoles& stage) {
   for_rows(rows.config.height, [&](int y) {
-    has_known[y] = filler.fill_row(y, rows.row(to, y));
-    if (confidence)
-      clear_confidence_row(rows.row(from, y), rows.config.width, rows.row(confidence, y));
+    std::uint16_t* const row = rows.row(stage.map, y);
+    rows.has_known.as<bool>()[y] = fill_row(
+        row, rows.config.width, [=](int begin, int end, std::uint16_t before, std::uint16_t after) {
+          std::fill(row + begin, row + end, std::min(before, after));
+        });
   });
-  fill_empty_rows(rows, has_known, to);
+  fill_empty_rows(rows, stage.map);
+}
+
+void run_stage(const StageRows& rows, const FillSlopes& stage) {
+  const int width = rows.config.width;
+  for_rows(rows.config.height, [&](int y) {
+    const std::uint16_t* const from = rows.row(stage.from, y);
+    std::uint16_t* const to = rows.row(stage.to, y);
+    std::copy_n(from, width, to);
+    rows.has_known.as<bool>()[y] =
+        fill_row(from, width, [&](int begin, int end, std::uint16_t before, std::uint16_t after) {
+          if (end - begin < width)
+            fill_run(rows.config, stage, y, begin, end, before, after, to);
+        });
+    if (stage.confidence)
+      clear_confidence_row(from, width, rows.row(stage.confidence, y));
+  });
+  fill_empty_rows(rows, stage.to);
 }
 
 }  // namespace cudavision::sgm

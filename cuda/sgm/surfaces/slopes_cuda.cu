@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map along adjacent surfaces, on CUDA. A block fills a row. It first
-// marks the known pixels by bits. Then a thread per word of bits finds the known pixels nearest to
-// the word, and lists the runs that begin in it. Threads measure the slopes of these runs, once per
-// run instead of once per pixel. Finally each pixel finds the ends of its run by bit operations. A
-// second kernel fills rows without known pixels from other rows.
+// Fills the unknown pixels of a map on CUDA: FillHoles and, along adjacent surfaces, FillSlopes. A
+// block fills a row. It first marks the known pixels by bits. Then a thread per word of bits finds
+// the known pixels nearest to the word, and lists the runs that begin in it. Threads measure the
+// slopes of these runs, once per run instead of once per pixel. Finally each pixel finds the ends
+// of its run by bit operations. A second kernel fills rows without known pixels from other rows.
 
 #include <algorithm>
 
@@ -13,17 +13,16 @@
 #include "cuda/sgm/surfaces/arithmetic.h"
 
 namespace cudavision::sgm {
+namespace {
 
-struct SlopesArguments {
+struct FillArguments {
   const std::uint16_t* from;
-  std::uint16_t* to;
+  std::uint16_t* to;         // FillHoles: may be `from`
   std::uint8_t* confidence;  // or null
   std::uint32_t* slopes;     // of the runs, packed, each at the first pixel of its run
   bool* has_known;           // of each row
   int width, height, top;
 };
-
-namespace {
 
 constexpr int threads = 128, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
@@ -39,7 +38,7 @@ __device__ Slope unpacked(std::uint32_t slope) {
 }
 
 /// slope_at() with all loads in flight at once. slope_at() itself stops early, so its loads wait.
-__device__ Slope measured_slope(const SlopesArguments& a, int x, int y, int outwards) {
+__device__ Slope measured_slope(const FillArguments& a, int x, int y, int outwards) {
   constexpr int rows = 5, columns = 5;  // at the distances 0, 4, 8, 16 and 32
   int numbers[columns][rows];
 #pragma unroll
@@ -77,9 +76,10 @@ struct Run {
   __device__ bool continues_before() const { return before < after; }
 };
 
+template <bool kSlopes>
 class RunRow {
  public:
-  __device__ RunRow(const SlopesArguments& a, int y, std::uint32_t* memory)
+  __device__ RunRow(const FillArguments& a, int y, std::uint32_t* memory)
       : a_(a),
         y_(y),
         words_(words(a.width)),
@@ -109,6 +109,14 @@ class RunRow {
     return __syncthreads_or(has_known) != 0;
   }
 
+  /// Prepares filled() without slopes.
+  __device__ void find_ends() const {
+    for (int word = static_cast<int>(threadIdx.x); word < words_; word += threads)
+      find_beyond(word);
+    __syncthreads();
+  }
+
+  /// Prepares filled() with slopes.
   __device__ void measure_slopes() const {
     __shared__ int run_count;
     for (int first = 0; first < words_; first += threads) {
@@ -133,14 +141,13 @@ class RunRow {
     }
   }
 
-  __device__ FilledNumber filled(int x) const {
+  /// Returns the number for the unknown pixel x.
+  __device__ std::uint16_t filled(int x) const {
     const Run run = run_at(x);
-    const int to_before = x - run.before_column, to_after = run.after_column - x;
-    if (run.is_one_surface())
-      return interpolated(run.before, run.after, to_before, to_after);
-    const Slope slope = unpacked(slopes_[run.before_column + 1]);
-    return run.continues_before() ? extrapolated(run.before, slope, to_before)
-                                  : extrapolated(run.after, slope, to_after);
+    if constexpr (kSlopes)
+      return filled_along_surface(run, x).within(a_.top);
+    else  // unknown is the largest number, so min() ignores it
+      return min(run.before, run.after);
   }
 
  private:
@@ -175,6 +182,15 @@ class RunRow {
     return run;
   }
 
+  __device__ FilledNumber filled_along_surface(const Run& run, int x) const {
+    const int to_before = x - run.before_column, to_after = run.after_column - x;
+    if (run.is_one_surface())
+      return interpolated(run.before, run.after, to_before, to_after);
+    const Slope slope = unpacked(slopes_[run.before_column + 1]);
+    return run.continues_before() ? extrapolated(run.before, slope, to_before)
+                                  : extrapolated(run.after, slope, to_after);
+  }
+
   __device__ void measure_slope(int x) const {
     const Run run = run_at(x);
     if (run.is_one_surface())
@@ -184,25 +200,29 @@ class RunRow {
         measured_slope(a_, before ? run.before_column : run.after_column, y_, before ? -1 : 1));
   }
 
-  const SlopesArguments& a_;
+  const FillArguments& a_;
   const int y_, words_;
   const std::uint16_t* const row_;
   std::uint32_t *const slopes_, *const known_, *const beyond_;
   std::uint16_t* const runs_;  // first pixels of the runs that begin in some words
 };
 
-__global__ void __launch_bounds__(threads)
-    slopes_kernel(const __grid_constant__ SlopesArguments a) {
+template <bool kSlopes>
+__global__ void __launch_bounds__(threads) fill_kernel(const __grid_constant__ FillArguments a) {
   extern __shared__ std::uint32_t memory[];
   launch_dependents();
   grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);
-  const RunRow row(a, y, memory);
+  const RunRow<kSlopes> row(a, y, memory);
   const bool has_known = row.mark_known();
   if (threadIdx.x == 0)
     a.has_known[y] = has_known;
-  if (has_known)
-    row.measure_slopes();
+  if (has_known) {
+    if constexpr (kSlopes)
+      row.measure_slopes();
+    else
+      row.find_ends();
+  }
   const std::int64_t first = static_cast<std::int64_t>(y) * a.width;
   for (int x = static_cast<int>(threadIdx.x); x < a.width; x += threads) {
     std::uint16_t number = a.from[first + x];
@@ -210,29 +230,68 @@ __global__ void __launch_bounds__(threads)
       if (a.confidence)
         a.confidence[first + x] = 0;
       if (has_known)
-        number = row.filled(x).within(a.top);
+        number = row.filled(x);
     }
     a.to[first + x] = number;
   }
 }
 
-}  // namespace
+/// Returns the first row from y on, in steps of kStep, that has a known pixel, or −1.
+template <int kStep>
+__device__ int row_with_known(const FillArguments& a, int y) {
+  const int lane = threadIdx.x % 32;
+  for (; y >= 0 && y < a.height; y += 32 * kStep) {
+    const int own = y + lane * kStep;
+    const bool has_known = own >= 0 && own < a.height && a.has_known[own];
+    if (const unsigned rows = __ballot_sync(whole_warp, has_known); rows != 0)
+      return y + (__ffs(static_cast<int>(rows)) - 1) * kStep;
+  }
+  return -1;
+}
 
-SlopesCuda::SlopesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch)
-    : config_(config), scratch_(scratch), queue_(queue) {}
+__global__ void __launch_bounds__(threads)
+    empty_rows_kernel(const __grid_constant__ FillArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int y = static_cast<int>(blockIdx.x);
+  if (a.has_known[y])
+    return;
+  int from = row_with_known<-1>(a, y - 1);
+  if (from < 0)
+    from = row_with_known<1>(a, y + 1);
+  if (from < 0)
+    return;
+  const std::uint16_t* const row = a.to + static_cast<std::int64_t>(from) * a.width;
+  for (int x = static_cast<int>(threadIdx.x); x < a.width; x += threads)
+    a.to[static_cast<std::int64_t>(y) * a.width + x] = row[x];
+}
 
-void SlopesCuda::run(const std::uint16_t* from, std::uint16_t* to, std::uint8_t* confidence) const {
-  SlopesArguments a{};
+template <bool kSlopes>
+void fill(const StageResources& resources, const std::uint16_t* from, std::uint16_t* to,
+          std::uint8_t* confidence) {
+  const StageConfig& config = resources.config;
+  FillArguments a{};
   a.from = from;
   a.to = to;
   a.confidence = confidence;
-  a.slopes = static_cast<std::uint32_t*>(scratch_);
-  a.has_known = reinterpret_cast<bool*>(a.slopes + config_.pixels());
-  a.width = config_.width;
-  a.height = config_.height;
-  a.top = 16 * (config_.disparities - 1);
-  queue_.launch(slopes_kernel, static_cast<unsigned>(a.height), threads, RunRow::bytes(a.width), a);
-  fill_empty_rows_cuda(queue_, config_, a.has_known, to);
+  a.slopes = static_cast<std::uint32_t*>(resources.scratch);
+  a.has_known = reinterpret_cast<bool*>(a.slopes + config.pixels());
+  a.width = config.width;
+  a.height = config.height;
+  a.top = 16 * (config.disparities - 1);
+  const auto blocks = static_cast<unsigned>(a.height);
+  resources.queue.launch(fill_kernel<kSlopes>, blocks, threads, RunRow<kSlopes>::bytes(a.width), a);
+  resources.queue.launch(empty_rows_kernel, blocks, threads, 0, a);
+}
+
+}  // namespace
+
+void run_stage(const StageResources& resources, const FillHoles& stage) {
+  fill<false>(resources, stage.map, stage.map, nullptr);
+}
+
+void run_stage(const StageResources& resources, const FillSlopes& stage) {
+  fill<true>(resources, stage.from, stage.to, stage.confidence);
 }
 
 }  // namespace cudavision::sgm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Smooths planes on the CPU. All sums fit 16 bits, so that the compiler vectorises the loops.
+// Smooths planes on the CPU, in numbers of 16 bits, so that the compiler vectorises the loops.
 
 #include <algorithm>
 
@@ -13,6 +13,8 @@ namespace {
 
 constexpr int middle = SampleRows::middle;
 
+/// A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 128 to T. So the sums, 2S + T and all
+/// terms of known pixels fit signed 16 bits.
 struct LaneSums {
   std::int16_t s[lanes], t[lanes];
   std::int16_t rooms[lanes];     // 2·cut + 1
@@ -94,27 +96,28 @@ void smooth_row(const SampleRows& rows, const std::uint8_t* confidence, const Cu
   }
 }
 
-void run_pass(const StageRows& rows, const SamplePlane& picture, const std::uint8_t* confidence,
-              int step, const std::uint16_t* from, std::uint16_t* to) {
+void run_pass(const StageRows& rows, const Smooth& stage, int pass, const std::uint16_t* from,
+              std::uint16_t* to) {
   static const Cuts cuts;
-  for_samples(rows, from, &picture, step, [&](const SampleRows& samples, int y) {
-    smooth_row(samples, rows.row(confidence, y), cuts, rows.config.width, rows.row(to, y));
-  });
+  for_samples(rows, from, &stage.picture, smoothing_step(pass),
+              [&](const SampleRows& samples, int y) {
+                smooth_row(samples, rows.row(stage.confidence, y), cuts, rows.config.width,
+                           rows.row(to, y));
+              });
 }
 
 }  // namespace
 
 std::size_t samples_scratch(const StageConfig& config) {
-  // Smooth takes the widest steps, and keep_confident_cpu() needs one more row.
+  // Smooth takes the widest steps, and KeepConfident needs one more row.
   return scratch_bytes<SampleRows>(config.width, std::max(refine_step, smoothing_step(0))) +
          static_cast<std::size_t>(round_up(config.width, 64));
 }
 
-void smooth_cpu(const StageRows& rows, const SamplePlane& picture, const std::uint8_t* confidence,
-                const std::uint16_t* from, std::uint16_t* to, std::uint16_t* scratch) {
-  run_pass(rows, picture, confidence, smoothing_step(0), from, to);
-  run_pass(rows, picture, confidence, smoothing_step(1), to, scratch);
-  run_pass(rows, picture, confidence, smoothing_step(2), scratch, to);
+void run_stage(const StageRows& rows, const Smooth& stage) {
+  run_pass(rows, stage, 0, stage.from, stage.to);
+  run_pass(rows, stage, 1, stage.to, stage.scratch);
+  run_pass(rows, stage, 2, stage.scratch, stage.to);
 }
 
 }  // namespace cudavision::sgm

@@ -7,11 +7,13 @@
 #include <algorithm>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/maps/pair_tile.cuh"
 #include "cuda/sgm/stages_cuda.h"
 #include "cuda/sgm/surfaces/arithmetic.h"
 
 namespace cudavision::sgm {
+namespace {
 
 struct SmoothArguments {
   PairSource source;
@@ -20,8 +22,6 @@ struct SmoothArguments {
   const std::uint8_t* confidence;
   NumbersOut out;
 };
-
-namespace {
 
 constexpr int threads = 256, warps = threads / 32;
 template <int kStep>
@@ -190,8 +190,7 @@ Kernel<SmoothArguments> kernel_for(const StageConfig& config, int pass) {
 }
 
 int tiles_per_row(const StageConfig& config) {
-  constexpr int width = SmoothingTile<smoothing_step(0)>::width;
-  return (config.width + width - 1) / width;
+  return divide_up(config.width, SmoothingTile<smoothing_step(0)>::width);
 }
 
 /// Returns the rows per tile that give the fewest, and then the shortest, turns of blocks.
@@ -201,39 +200,38 @@ int rows_of_tiles(const StageConfig& config, int pass) {
                                                            threads, 0),
              "asking how many blocks share a multiprocessor");
   const int blocks = std::max(1, resident) * multiprocessor_count(), tiles = tiles_per_row(config);
-  for (int turns = (tiles + blocks - 1) / blocks;; ++turns) {
-    const int bands = turns * blocks / tiles;
-    const int rows = (config.height + bands - 1) / bands;
+  for (int turns = divide_up(tiles, blocks);; ++turns) {
+    const int rows = divide_up(config.height, turns * blocks / tiles);
     if (rows <= SmoothingTile<smoothing_step(0)>::height)
-      return (rows + warps - 1) / warps * warps;
+      return round_up(rows, warps);
   }
 }
 
 }  // namespace
 
-SmoothCuda::SmoothCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {
-  static_assert(sizeof tile_rows_ == smoothing_passes * sizeof tile_rows_[0]);
-  for (int pass = 0; pass < smoothing_passes; ++pass)
-    tile_rows_[pass] = rows_of_tiles(config, pass);
+std::array<int, 3> smooth_tile_rows_for(const StageConfig& config) {
+  return {rows_of_tiles(config, 0), rows_of_tiles(config, 1), rows_of_tiles(config, 2)};
 }
 
-void SmoothCuda::run(const SamplePlane& picture, const std::uint8_t* confidence,
-                     const std::uint16_t* from, const NumbersOut& out, std::uint16_t* scratch,
-                     std::uint16_t* other_scratch) const {
+void smooth(const StageResources& resources, const Smooth& stage, const NumbersOut& out) {
+  const StageConfig& config = resources.config;
   SmoothArguments a{};
-  a.tiles = tiles_per_row(config_);
-  a.confidence = confidence;
-  const std::uint16_t* const maps[] = {from, scratch, other_scratch};
-  const NumbersOut outs[] = {{config_, scratch}, {config_, other_scratch}, out};
+  a.tiles = tiles_per_row(config);
+  a.confidence = stage.confidence;
+  const std::uint16_t* const maps[] = {stage.from, stage.to, stage.scratch};
+  const NumbersOut outs[] = {{config, stage.to}, {config, stage.scratch}, out};
   for (int pass = 0; pass < smoothing_passes; ++pass) {
-    a.source = {config_, picture, maps[pass]};
-    a.tile_rows = tile_rows_[pass];
+    a.source = {config, stage.picture, maps[pass]};
+    a.tile_rows = resources.smooth_tile_rows[pass];
     a.out = outs[pass];
-    const int bands = (config_.height + a.tile_rows - 1) / a.tile_rows;
-    queue_.launch(kernel_for(config_, pass),
-                  static_cast<unsigned>(a.tiles) * static_cast<unsigned>(bands), threads, 0, a);
+    resources.queue.launch(kernel_for(config, pass),
+                           static_cast<unsigned>(a.tiles) * divide_up(config.height, a.tile_rows),
+                           threads, 0, a);
   }
+}
+
+void run_stage(const StageResources& resources, const Smooth& stage) {
+  smooth(resources, stage, {resources.config, stage.to});
 }
 
 }  // namespace cudavision::sgm

@@ -26,20 +26,18 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
 
 }  // namespace
 
-void filter_over_time_cpu(const StageRows& rows, const std::uint16_t* map,
-                          const std::uint16_t* measured, const TemporalFilter& filter,
-                          const History& history) {
+void run_stage(const StageRows& rows, const FilterOverTime& stage) {
   const int width = rows.config.width;
-  const bool begins = history.begins();
+  const std::uint16_t* const measured = stage.measured ? stage.measured : stage.map;
+  const bool begins = stage.history.begins();
   for_rows(rows.config.height, [&](int y) {
-    std::uint16_t* const numbers = rows.row(history.numbers, y);
-    std::uint8_t* const ages = rows.row(history.ages, y);
+    std::uint16_t* const numbers = rows.row(stage.history.numbers, y);
+    std::uint8_t* const ages = rows.row(stage.history.ages, y);
     if (begins) {
       std::fill_n(numbers, width, unknown);
       std::fill_n(ages, width, std::uint8_t{0});
     }
-    filter_row(rows.row(map, y), rows.row(measured ? measured : map, y), filter, width, numbers,
-               ages);
+    filter_row(rows.row(stage.map, y), rows.row(measured, y), stage.filter, width, numbers, ages);
   });
 }
 

@@ -3,10 +3,12 @@
 // The filter over time, on CUDA.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+namespace {
 
 struct TemporalArguments {
   const std::uint16_t *map, *measured;  // may be the same
@@ -15,8 +17,6 @@ struct TemporalArguments {
   std::int64_t pixels;
   bool vectors;  // the maps and the history are aligned to vectors
 };
-
-namespace {
 
 constexpr int threads = 256;
 constexpr int vector_pixels = 8;
@@ -77,25 +77,18 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-TemporalCuda::TemporalCuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {}
-
-void TemporalCuda::filter(const std::uint16_t* map, const std::uint16_t* measured,
-                          const TemporalFilter& filter, const History& history) const {
-  TemporalArguments a{};
-  a.map = map;
-  a.measured = measured ? measured : map;
-  a.filter = filter;
-  a.history = history;
-  a.pixels = config_.pixels();
+void run_stage(const StageResources& resources, const FilterOverTime& stage) {
+  const std::uint16_t* const measured = stage.measured ? stage.measured : stage.map;
   const auto is_aligned = [](const auto* data) {
     return reinterpret_cast<std::uintptr_t>(data) % (sizeof(*data) * vector_pixels) == 0;
   };
-  a.vectors = is_aligned(map) && is_aligned(a.measured) && is_aligned(history.numbers) &&
-              is_aligned(history.ages);
-  constexpr int block_pixels = threads * vector_pixels;
-  queue_.launch(filter_kernel, static_cast<unsigned>((a.pixels + block_pixels - 1) / block_pixels),
-                threads, 0, a);
+  const bool vectors = is_aligned(stage.map) && is_aligned(measured) &&
+                       is_aligned(stage.history.numbers) && is_aligned(stage.history.ages);
+  const std::int64_t pixels = resources.config.pixels();
+  const TemporalArguments a{stage.map, measured, stage.filter, stage.history, pixels, vectors};
+  resources.queue.launch(filter_kernel,
+                         static_cast<unsigned>(divide_up(pixels, threads * vector_pixels)), threads,
+                         0, a);
 }
 
 }  // namespace cudavision::sgm

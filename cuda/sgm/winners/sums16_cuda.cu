@@ -13,6 +13,7 @@
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+namespace {
 
 struct SelectArguments {
   const std::uint16_t* sums;
@@ -25,8 +26,6 @@ struct SelectArguments {
   int pairs, tasks;  // see select_right()
   std::uint32_t per_pair;
 };
-
-namespace {
 
 constexpr int many_rows = 2000;  // from here on there are enough rows for small blocks
 constexpr int max_vectors = 4;   // of sums per thread
@@ -281,18 +280,23 @@ __global__ void __launch_bounds__(Plan::threads)
         a.winners.right[row + r] = unknown;
 }
 
-}  // namespace
+/// A kernel and its launch parameters. select_right() explains pairs and tasks.
+struct KernelPlan {
+  Kernel<SelectArguments> kernel;
+  unsigned threads;
+  std::size_t shared_bytes;
+  int pairs, tasks;
+};
 
 template <class Plan>
-Select16Cuda::KernelPlan Select16Cuda::kernel_plan(int disparities) {
+KernelPlan kernel_plan(int disparities) {
   static_assert(Plan::shared_bytes <= 48 * 1024);
   const int pairs = (disparities + Plan::group) / 2 - 1;
   return {select_kernel<Plan>, Plan::threads, Plan::shared_bytes, pairs,
           Plan::columns / Plan::group * pairs};
 }
 
-Select16Cuda::KernelPlan Select16Cuda::kernel_plan_for(int rows) const {
-  const int disparities = config_.disparities;
+KernelPlan kernel_plan_for(int disparities, int rows) {
   // Small blocks share a multiprocessor better, but too few of them do not fill it.
   const bool many = rows >= many_rows;
   if (disparities <= 64)
@@ -308,25 +312,26 @@ Select16Cuda::KernelPlan Select16Cuda::kernel_plan_for(int rows) const {
   return kernel_plan<RowPlan<32, 256>>(disparities);
 }
 
-Select16Cuda::Select16Cuda(LaunchQueue& queue, const StageConfig& config)
-    : config_(config), queue_(queue) {}
+}  // namespace
 
-void Select16Cuda::run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
-                       const WtaResult& winners) const {
-  const KernelPlan plan = kernel_plan_for(rows);
+void select16_cuda(const StageResources& resources, const std::uint16_t* sums, int rows,
+                   float uniqueness, Subpixel subpixel, const WtaResult& winners) {
+  const StageConfig& config = resources.config;
+  const KernelPlan plan = kernel_plan_for(config.disparities, rows);
   SelectArguments a{};
   a.sums = sums;
   a.winners = winners;
   a.uniqueness = uniqueness;
   a.subpixel = subpixel;
-  a.whole = config_.libsgm() && subpixel == Subpixel::none;
-  a.width = config_.width;
-  a.disparities = config_.disparities;
-  a.right_shift = config_.right_shift();
+  a.whole = config.libsgm() && subpixel == Subpixel::none;
+  a.width = config.width;
+  a.disparities = config.disparities;
+  a.right_shift = config.right_shift();
   a.pairs = plan.pairs;
   a.tasks = plan.tasks;
   a.per_pair = 0xffffffffu / static_cast<std::uint32_t>(plan.pairs) + 1;
-  queue_.launch(plan.kernel, static_cast<unsigned>(rows), plan.threads, plan.shared_bytes, a);
+  resources.queue.launch(plan.kernel, static_cast<unsigned>(rows), plan.threads, plan.shared_bytes,
+                         a);
 }
 
 }  // namespace cudavision::sgm
