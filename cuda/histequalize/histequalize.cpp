@@ -4,7 +4,6 @@
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/backend.h"
-#include "cuda/histequalize/checks.h"
 #include "cuda/histequalize/regionhistogram.h"
 
 namespace cudavision::histequalize {
@@ -114,8 +113,8 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   if (!smoothing || regions_change)
     average_.restart();
   averages_regions_ = regions != nullptr;
-  if (!smoothing && !regions)
-    return backend_->run(in, out, histogram);
+  if (!smoothing && !regions && backend_->run(in, out, histogram))
+    return;
 
   const View<const std::uint32_t> counts = count(in, histogram, regions);
   const auto made = rows(made_.as<std::uint16_t>(), counts.height, layout_.bits);

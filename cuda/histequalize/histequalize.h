@@ -72,6 +72,9 @@ struct Parameters {
   bool operator==(const Parameters&) const = default;
 };
 
+/// Throws invalid_argument if the parameters do not suit the layout.
+void check_parameters(const FrameLayout& layout, const Parameters& parameters);
+
 /// Equalises frames. Luma samples are looked up in the table; all other bytes are copied. With RGB
 /// and Channels::luminance, each channel becomes `saturate(in + lut[u] − u)`; alpha is copied.
 class HistogramEqualize {
