@@ -53,10 +53,11 @@ void Clahe::set_parameters(const Parameters& parameters) {
   backend_->set(parameters);
 }
 
-void Clahe::run(const ConstFrame& in, const Frame& out,
+void Clahe::run(const ConstFrame& in, const Frame& frame,
                 const std::optional<histogramaverage::Parameters>& smoothing) {
   check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, out, "output");
+  check_frame(operation, layout_, frame, "output");
+  const Frame out = parameters_.copies_chroma ? frame : without_chroma_planes(layout_, frame);
   if (!smoothing) {
     restart();
     return backend_->run(in, out);

@@ -99,11 +99,12 @@ void HistogramEqualize::set_parameters(const Parameters& parameters) {
   backend_->set(parameters);
 }
 
-void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
+void HistogramEqualize::run(const ConstFrame& in, const Frame& frame, View<std::uint32_t> histogram,
                             const std::optional<histogramaverage::Parameters>& smoothing,
                             RegionHistogram* regions) {
   check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, out, "output");
+  check_frame(operation, layout_, frame, "output");
+  const Frame out = parameters_.copies_chroma ? frame : without_chroma_planes(layout_, frame);
   if (histogram)
     check_bins(layout_, histogram);
   if (smoothing)

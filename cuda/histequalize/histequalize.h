@@ -68,6 +68,8 @@ struct Parameters {
   int high = 255;
   /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
   int blend = Ranges::blend.max;
+  /// If false, planes of chroma alone are not written.
+  bool copies_chroma = true;
 
   bool operator==(const Parameters&) const = default;
 };
