@@ -3,45 +3,66 @@
 
 // The arithmetic of chroma.h for one sample, for both backends.
 
-#include <algorithm>
 #include <cstdint>
 
 #include "cuda/chroma/chroma.h"
+#include "cuda/core/division.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::chroma {
 
 struct Range {
   int black = 0, neutral = 0;
   int low = 0, high = 0;  ///< legal chroma
+  /// For bytes of luma as binary32: 2^23 + black, and a quarter of it.
+  float bias = 0, quarter_bias = 0;
 
   Range() = default;
   Range(int bits, bool limited)
       : black(limited ? 16 << (bits - 8) : 0),
         neutral(1 << (bits - 1)),
         low(black),
-        high(limited ? 240 << (bits - 8) : (1 << bits) - 1) {}
+        high(limited ? 240 << (bits - 8) : (1 << bits) - 1),
+        bias(0x1p23f + static_cast<float>(black)),
+        quarter_bias(bias / 4) {}
 };
 
-/// Returns r: 256 times the factor by which luma above black has grown. divide(n, d) returns n div
-/// d for n < 2^25 and 0 < d < 2^16; with samples of 8 bits, n < 2^16 and d < 2^8.
-template <class Divide>
-CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& range,
-                                         const Divide& divide) {
+/// The value limited to 0 to 1.
+CUDAVISION_HOST_DEVICE inline float saturated(float value) {
+#ifdef __CUDA_ARCH__
+  return __saturatef(value);
+#else
+  return value < 0 ? 0 : value < 1 ? value : 1;
+#endif
+}
+
+/// Returns r: 256 times the factor by which luma above black has grown.
+CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& range) {
   const int from = before - range.black, to = after - range.black;
   if (from <= 0)
     return 256;
-  const int r = static_cast<int>(divide(static_cast<unsigned>(256 * (to > 0 ? to : 0) + from / 2),
-                                        static_cast<unsigned>(from)));
-  return r < 1024 ? r : 1024;
-}
-CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& range) {
-  return growth(before, after, range, [](unsigned n, unsigned d) { return n / d; });
+  const auto r =
+      static_cast<unsigned>(256 * (to > 0 ? to : 0) + from / 2) / static_cast<unsigned>(from);
+  return r < 1024 ? static_cast<int>(r) : 1024;
 }
 
-/// Divides numbers of samples of 8 bits by a multiplication: n div d is (2·n·multiplier) >> 32 with
-/// multiplier = 2^31 / d, rounded up, because n·d < 2^31.
-CUDAVISION_HOST_DEVICE inline std::uint32_t multiplier_of(std::uint32_t d) {
-  return ((1u << 31) + d - 1) / d;
+/// The same for byte `number` of two words, without a division.
+///
+/// r is 256·to / from, rounded to the nearest integer. It is at least 1/510 away from every half,
+/// because a half needs a `from` that 512 divides. The reciprocal and the product move it by less:
+/// each by up to 2^-23 of at most 1024.
+CUDAVISION_HOST_DEVICE inline int growth_of_byte(std::uint32_t before, std::uint32_t after,
+                                                 int number, const Range& range) {
+  // The byte becomes the low bits of the bias's power of 2.
+  const std::uint32_t selector = 0x7550u + static_cast<std::uint32_t>(number);
+  const auto above_black = [=](std::uint32_t word, float bias) {
+    return float_of_bits(select_bytes(word, bits_of_float(bias), selector)) - bias;
+  };
+  const float from = above_black(before, range.bias);
+  const float quarter = above_black(after, range.quarter_bias);
+  const float ratio = from > 0 ? saturated(quarter * approximate_reciprocal(from)) : 0.25f;
+  // Between 2^13 and 2^14, the last place is 1/1024.
+  return static_cast<int>(bits_of_float(ratio + 12288.0f) - bits_of_float(12288.0f));
 }
 
 CUDAVISION_HOST_DEVICE inline int scaled(int chroma, int growth, const Range& range) {

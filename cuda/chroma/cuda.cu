@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backend: one launch. Where rows are aligned, a thread takes a chunk of neighbouring
-// chroma samples of both channels; the others have a thread each.
+// chroma samples of both channels; the others have a thread each. Instructions take more time than
+// memory accesses, so chunks of bytes are scaled without divisions and by packed instructions.
 
 #include <utility>
 
@@ -32,9 +33,9 @@ struct ChromaArguments {
   ChannelBytes<const std::uint8_t> luma, new_luma;
   ChannelBytes<const std::uint8_t> from[2];
   ChannelBytes<std::uint8_t> to[2];
-  int width;   // of the chroma
-  int chunks;  // in a row
-  Division blocks_per_row;
+  int width, height;  // of the chroma
+  int chunks;         // in a row
+  Division half_row;  // half the threads of a row: there may be 2^32 of all rows
   int subsampling_x, subsampling_y;
   int shift;
   std::uint32_t largest;
@@ -46,40 +47,38 @@ CUDAVISION_HOST_DEVICE constexpr int chunk_samples(int sample_bytes) {
   return 8 / sample_bytes;
 }
 
-template <class Sample, int kCount>
-struct alignas(kCount * sizeof(Sample)) Samples {
-  Sample of[kCount];
-};
-
 template <class Sample>
 __device__ int value_of(const ChromaArguments& a, std::uint32_t word) {
   return sizeof(Sample) == 1 ? static_cast<int>(word)
                              : static_cast<int>(sample_value(word, a.shift, a.largest));
 }
 
-/// Divides numbers of samples by one multiplication if they have 8 bits.
+/// The growth at sample `number` of words of luma.
 template <class Sample>
-struct Divider {
-  const std::uint32_t* multipliers;  // in shared memory
-
-  __device__ std::uint32_t operator()(std::uint32_t n, std::uint32_t d) const {
-    return sizeof(Sample) == 1 ? __umulhi(2 * n, multipliers[d]) : n / d;
-  }
-};
+__device__ int growth_in(const ChromaArguments& a, const std::uint32_t* before,
+                         const std::uint32_t* after, int number) {
+  if constexpr (sizeof(Sample) == 1)
+    return growth_of_byte(before[number / 4], after[number / 4], number % 4, a.range);
+  const auto value = [&](const std::uint32_t* words) {
+    return value_of<Sample>(a, words[number / 2] >> (16 * (number % 2)) & 0xffff);
+  };
+  return growth(value(before), value(after), a.range);
+}
 
 /// Takes one chroma sample of both channels. Words may be at odd addresses.
 template <class Sample>
-__device__ void scale_one(const ChromaArguments& a, int x, int y, const Divider<Sample>& divider) {
+__device__ void scale_one(const ChromaArguments& a, int x, int y) {
   const auto load = [&](const auto& channel, int at_x, int at_y) {
     const std::uint8_t* const from = channel.at(at_x, at_y);
-    return value_of<Sample>(a,
-                            sizeof(Sample) == 1 ? from[0] : from[0] | std::uint32_t{from[1]} << 8);
+    return sizeof(Sample) == 1 ? from[0] : from[0] | std::uint32_t{from[1]} << 8;
   };
   const int luma_x = x * a.subsampling_x, luma_y = y * a.subsampling_y;
-  const int r =
-      growth(load(a.luma, luma_x, luma_y), load(a.new_luma, luma_x, luma_y), a.range, divider);
+  const std::uint32_t before = load(a.luma, luma_x, luma_y),
+                      after = load(a.new_luma, luma_x, luma_y);
+  const int r = growth_in<Sample>(a, &before, &after, 0);
   for (int c = 0; c < 2; ++c) {
-    const std::uint32_t word = scaled(load(a.from[c], x, y), r, a.range) << a.shift;
+    const std::uint32_t word = scaled(value_of<Sample>(a, load(a.from[c], x, y)), r, a.range)
+                               << a.shift;
     std::uint8_t* const to = a.to[c].at(x, y);
     to[0] = static_cast<std::uint8_t>(word);
     if (sizeof(Sample) == 2)
@@ -87,56 +86,86 @@ __device__ void scale_one(const ChromaArguments& a, int x, int y, const Divider<
   }
 }
 
-/// Takes a chunk of both channels, from column x on. If kInterleaved, they alternate in
-/// one plane.
+template <int kCount>
+struct alignas(4 * kCount) Words {
+  std::uint32_t of[kCount];
+};
+
+/// Scales four bytes, byte i with growths[i].
+__device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t word,
+                                     const int (&growths)[4]) {
+  // Bytes 1 and 2 of a product are the result before the limits.
+  const auto product = [&](int i) {
+    const auto r = static_cast<std::uint32_t>(growths[i]);
+    const std::uint32_t rest = 128 * 256 + 128 - 128 * r;
+    return i < 2 ? dot_low_bytes(r << (16 * i), word, rest)
+                 : dot_high_bytes(r << (16 * (i - 2)), word, rest);
+  };
+  const std::uint32_t low = a.range.low * 0x10001u, high = a.range.high * 0x10001u;
+  const auto limited = [&](std::uint32_t chroma, std::uint32_t results) {
+    return __vmins2(__vmaxs2(results, __vmins2(chroma, low)), __vmaxs2(chroma, high));
+  };
+  return select_bytes(
+      limited(select_bytes(word, 0, 0x4140), select_bytes(product(0), product(1), 0x6521)),
+      limited(select_bytes(word, 0, 0x4342), select_bytes(product(2), product(3), 0x6521)), 0x6420);
+}
+
+/// Scales two samples of two bytes each.
+__device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t word,
+                                     const int (&growths)[2]) {
+  const auto sample = [&](int i) {
+    const int chroma = value_of<std::uint16_t>(a, word >> (16 * i) & 0xffff);
+    return static_cast<std::uint32_t>(scaled(chroma, growths[i], a.range)) << a.shift;
+  };
+  return sample(0) | sample(1) << 16;
+}
+
+/// Takes a chunk of both channels, from column x on. If kInterleaved, they alternate in one plane.
 template <class Sample, bool kInterleaved>
-__device__ void scale_chunk(const ChromaArguments& a, int x, int y,
-                            const Divider<Sample>& divider) {
-  constexpr int count = chunk_samples(sizeof(Sample));
-  using Luma = Samples<Sample, 2 * count>;
-  using Chroma = Samples<Sample, kInterleaved ? 2 * count : count>;
+__device__ void scale_chunk(const ChromaArguments& a, int x, int y) {
+  constexpr int count = chunk_samples(sizeof(Sample)), per_word = 4 / sizeof(Sample);
   constexpr int planes = kInterleaved ? 1 : 2;
+  using Chroma = Words<4 / planes>;
   const int luma_y = y * a.subsampling_y;
-  const auto before = *reinterpret_cast<const Luma*>(a.luma.at(2 * x, luma_y));
-  const auto after = *reinterpret_cast<const Luma*>(a.new_luma.at(2 * x, luma_y));
+  const auto before = *reinterpret_cast<const Words<4>*>(a.luma.at(2 * x, luma_y));
+  const auto after = *reinterpret_cast<const Words<4>*>(a.new_luma.at(2 * x, luma_y));
   Chroma chroma[planes];
 #pragma unroll
   for (int p = 0; p < planes; ++p)
     chroma[p] = *reinterpret_cast<const Chroma*>(a.from[p].at(x, y));
+  int growths[count];
 #pragma unroll
-  for (int i = 0; i < count; ++i) {
-    const int r = growth(value_of<Sample>(a, before.of[2 * i]),
-                         value_of<Sample>(a, after.of[2 * i]), a.range, divider);
+  for (int i = 0; i < count; ++i)
+    growths[i] = growth_in<Sample>(a, before.of, after.of, 2 * i);
 #pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      Sample& sample = kInterleaved ? chroma[0].of[2 * i + c] : chroma[c % planes].of[i];
-      sample = static_cast<Sample>(scaled(value_of<Sample>(a, sample), r, a.range) << a.shift);
+  for (int p = 0; p < planes; ++p) {
+#pragma unroll
+    for (int w = 0; w < 4 / planes; ++w) {
+      int of_word[per_word];
+#pragma unroll
+      for (int i = 0; i < per_word; ++i)
+        of_word[i] = growths[(w * per_word + i) / (kInterleaved ? 2 : 1)];
+      chroma[p].of[w] = scaled_word(a, chroma[p].of[w], of_word);
     }
-  }
-#pragma unroll
-  for (int p = 0; p < planes; ++p)
     *reinterpret_cast<Chroma*>(a.to[p].at(x, y)) = chroma[p];
+  }
 }
 
 template <class Sample, bool kInterleaved>
 __global__ void __launch_bounds__(threads)
     chroma_kernel(const __grid_constant__ ChromaArguments a) {
-  __shared__ std::uint32_t multipliers[256];
-  static_assert(threads == 256);
   launch_dependents();
-  if (sizeof(Sample) == 1)
-    multipliers[threadIdx.x] = multiplier_of(max(threadIdx.x, 1u));
-  __syncthreads();
-  const unsigned row = quotient(blockIdx.x, a.blocks_per_row);
-  const unsigned block = blockIdx.x - row * a.blocks_per_row.divisor;
-  const int unit = static_cast<int>(block * threads + threadIdx.x), y = static_cast<int>(row);
+  const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
+  const auto y = static_cast<int>(quotient(thread / 2, a.half_row));
+  const auto number = static_cast<int>(thread - 2 * y * a.half_row.divisor);
   grid_dependency_wait();
-  const Divider<Sample> divider{multipliers};
+  if (y >= a.height)
+    return;
   constexpr int samples = chunk_samples(sizeof(Sample));
-  if (unit < a.chunks)
-    scale_chunk<Sample, kInterleaved>(a, samples * unit, y, divider);
-  else if (const int x = unit + a.chunks * (samples - 1); x < a.width)
-    scale_one<Sample>(a, x, y, divider);
+  if (number < a.chunks)
+    scale_chunk<Sample, kInterleaved>(a, samples * number, y);
+  else if (const int x = number + a.chunks * (samples - 1); x < a.width)
+    scale_one<Sample>(a, x, y);
 }
 
 class ChromaScaleCuda final : public ChromaScale::Backend {
@@ -147,6 +176,7 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
         launch_(device.stream(), chroma_kernel<std::uint8_t, false>) {
     const Channel& first = channels_.chroma[0];
     arguments_.width = first.width;
+    arguments_.height = first.height;
     arguments_.subsampling_x = first.subsampling_x;
     arguments_.subsampling_y = first.subsampling_y;
     arguments_.shift = layout.shift;
@@ -171,9 +201,9 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
     // A chunk reads the luma of two pixels for each chroma sample, which the last one may lack.
     const int samples = chunk_samples(layout_.sample_bytes());
     a.chunks = has_chunks() ? channels_.luma.width / 2 / samples : 0;
-    const int blocks = divide_up(a.width - a.chunks * (samples - 1), threads);
-    a.blocks_per_row = make_division(static_cast<std::uint32_t>(blocks));
-    launch_(kernel(), static_cast<unsigned>(blocks * channels_.chroma[0].height), threads, 0, a);
+    const int half_row = divide_up(a.width - a.chunks * (samples - 1), 2);
+    a.half_row = make_division(static_cast<std::uint32_t>(half_row));
+    launch_(kernel(), divide_up(2u * half_row * a.height, threads), threads, 0, a);
   }
 
  private:

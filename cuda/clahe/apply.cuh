@@ -16,40 +16,14 @@ constexpr int kThreads = 256;
 template <class Pack, Action kAction, class Level>
 __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments& a,
                               const Level& level) {
-  const auto blend = [&](int value, int equalised) {
-    return histequalize::blended(value, equalised, a.blend);
-  };
-#pragma unroll
-  for (int i = 0; i < Pack::pixels; ++i) {
-    // Bytes after a row's last pixel may belong to the plane (second half of a macropixel).
-    if (i >= existing)
-      break;
-    if constexpr (kAction == Action::map) {
-      const std::uint32_t value = Pack::value(data, i, a.picture);
-      Pack::set(data, i,
-                static_cast<std::uint32_t>(
-                    blend(static_cast<int>(value), static_cast<int>(level(0, i, value)))),
-                a.picture);
-    } else {
-      const std::uint32_t pixel = Pack::pixel(data, i);
-      int difference = 0;
-      if constexpr (kAction == Action::shift) {
-        const std::uint32_t u = packed_luminance(pixel, a.picture);
-        difference = static_cast<int>(level(0, i, u)) - static_cast<int>(u);
-      }
-      std::uint32_t changed = 0;
-#pragma unroll
-      for (int b = 0; b < Pack::bytes; ++b) {
-        const std::uint32_t value = byte_of(pixel, b);
-        const int equalised =
-            kAction == Action::shift
-                ? histequalize::clamp_level(static_cast<int>(value) + difference, 255)
-                : static_cast<int>(level(a.picture.table_of[b], i, value));
-        changed |= static_cast<std::uint32_t>(blend(static_cast<int>(value), equalised)) << (8 * b);
-      }
-      Pack::set(data, i, (pixel & a.picture.keep) | (changed & ~a.picture.keep));
-    }
-  }
+  histequalize::apply_levels<Pack, kAction>(
+      data, existing, a.picture, a.blend, [&](int grid, int pixel, std::uint32_t value) {
+        const std::uint32_t equalised = level(grid, pixel, value);
+        return kAction == Action::shift
+                   ? equalised
+                   : static_cast<std::uint32_t>(histequalize::blended(
+                         static_cast<int>(value), static_cast<int>(equalised), a.blend));
+      });
 }
 
 /// A block equalises packs that begin in its cell and may reach into the next one.

@@ -49,6 +49,14 @@ __device__ void extend(ValueSpan* shared, ValueSpan own) {
   }
 }
 
+template <class Pack>
+__device__ void set_level(std::uint32_t* data, int pixel, std::uint32_t value, std::uint32_t level,
+                          const Arguments& a) {
+  const int result =
+      histequalize::blended(static_cast<int>(value), static_cast<int>(level), a.blend);
+  Pack::set(data, pixel, static_cast<std::uint32_t>(result), a.picture);
+}
+
 /// Pixels that a pack has in the next cell read their entries from device memory.
 template <class Pack>
 __global__ void __launch_bounds__(kRangesThreads, 1)
@@ -121,10 +129,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
           const std::uint32_t level =
               level_between(levels_of(quads[in_range]),
                             a.tiling.x.weight_in_cell(column + i, patch.cell_x), lower);
-          Pack::set(data[k], i,
-                    static_cast<std::uint32_t>(histequalize::blended(
-                        static_cast<int>(value), static_cast<int>(level), a.blend)),
-                    a.picture);
+          set_level<Pack>(data[k], i, value, level, a);
         }
       }
     }
@@ -144,10 +149,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
           const std::uint32_t value = Pack::value(data[k], i, a.picture);
           const std::uint32_t level = level_between(
               next.levels(value), a.tiling.x.weight_in_cell(x + i, patch.cell_x + 1), lower);
-          Pack::set(data[k], i,
-                    static_cast<std::uint32_t>(histequalize::blended(
-                        static_cast<int>(value), static_cast<int>(level), a.blend)),
-                    a.picture);
+          set_level<Pack>(data[k], i, value, level, a);
         }
     }
     Pack::template store<Rows::ragged>(a.picture, at, data[k]);

@@ -9,28 +9,16 @@
 #include "cuda/clahe/estimate.h"
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
+#include "cuda/histequalize/pack_actions.cuh"
 #include "cuda/pixels/access_pattern.h"
-#include "cuda/pixels/copy_pieces.cuh"
-#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::clahe {
 namespace {
 
-enum class Action {
-  map,    ///< luma gets its level
-  shift,  ///< red, green and blue change as much as the luminance
-  each,   ///< red, green and blue get their levels
-};
+using histequalize::Action;
 
 template <Action kAction>
 constexpr int grids_of = kAction == Action::each ? 3 : 1;
-
-template <class Pack>
-constexpr bool is_words = false;
-template <bool kAllBits>
-constexpr bool is_words<LumaWords<kAllBits>> = true;
-template <>
-constexpr bool is_words<ScatteredLuma<2>> = true;
 
 template <class Pack>
 constexpr bool is_bytes = std::is_same_v<Pack, LumaBytes<1, 0>>;
@@ -117,9 +105,8 @@ struct ThreadDivision {
   int divisor;
   float inverse;
 
-  __device__ explicit ThreadDivision(int by) : divisor(by) {
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(static_cast<float>(by)));
-  }
+  __device__ explicit ThreadDivision(int by)
+      : divisor(by), inverse(approximate_reciprocal(static_cast<float>(by))) {}
 
   __device__ int quotient(unsigned number) const {
     return static_cast<int>((static_cast<float>(static_cast<int>(number)) + 0.5f) * inverse);

@@ -5,11 +5,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/clahe/clahe.h"
 #include "cuda/core/view.h"
 #include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::clahe {
 
@@ -175,26 +175,6 @@ struct Redistribution {
     return (bin + 1) * batch + (singles < residue ? singles : residue);
   }
 };
-
-CUDAVISION_HOST_DEVICE inline std::uint32_t bits_of_float(float value) {
-#ifdef __CUDA_ARCH__
-  return __float_as_uint(value);
-#else
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-#endif
-}
-
-CUDAVISION_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  return __uint_as_float(bits);
-#else
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-#endif
-}
 
 CUDAVISION_HOST_DEVICE inline float fused(float a, float b, float c) {
 #ifdef __CUDA_ARCH__

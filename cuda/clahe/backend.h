@@ -30,10 +30,9 @@ class Clahe::Backend {
   virtual void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) = 0;
 };
 
-/// Without averages, only run() may be called.
 std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
-                                               const Tiles& tiles, Averages averages);
+                                               const Tiles& tiles);
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
-                                                const Tiles& tiles, Averages averages);
+                                                const Tiles& tiles);
 
 }  // namespace cudavision::clahe

@@ -6,7 +6,6 @@
 #include "cuda/clahe/backend.h"
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
-#include "cuda/histequalize/checks.h"
 
 namespace cudavision::clahe {
 namespace {
@@ -34,7 +33,7 @@ Clahe::Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
     : layout_(layout), parameters_(parameters) {
   check_geometry(layout, tiles);
   check_parameters(layout, parameters);
-  backend_ = dispatch<make_clahe_cuda, make_clahe_cpu>(device, layout, tiles, averages);
+  backend_ = dispatch<make_clahe_cuda, make_clahe_cpu>(device, layout, tiles);
   backend_->set(parameters);
   if (averages == Averages::kept) {
     const int max_tables = tiles.columns * tiles.rows * (layout.find(Role::luma) < 0 ? 3 : 1);
@@ -54,10 +53,11 @@ void Clahe::set_parameters(const Parameters& parameters) {
   backend_->set(parameters);
 }
 
-void Clahe::run(const ConstFrame& in, const Frame& out,
+void Clahe::run(const ConstFrame& in, const Frame& frame,
                 const std::optional<histogramaverage::Parameters>& smoothing) {
   check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, out, "output");
+  check_frame(operation, layout_, frame, "output");
+  const Frame out = parameters_.copies_chroma ? frame : without_chroma_planes(layout_, frame);
   if (!smoothing) {
     restart();
     return backend_->run(in, out);

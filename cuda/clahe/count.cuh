@@ -24,19 +24,10 @@ struct Counter {
   std::uint32_t* counts;  // 2^bits for each grid
 
   __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
-    if constexpr (kAction == Action::each) {
-      const std::uint32_t bytes = Pack::pixel(data, pixel);
-#pragma unroll
-      for (int b = 0; b < Pack::bytes; ++b)
-        if (byte_of(a.picture.keep, b) == 0)
-          atomicAdd(counts + (a.picture.table_of[b] << 8) + byte_of(bytes, b), 1u);
-    } else if constexpr (kAction == Action::shift) {
-      atomicAdd(counts + packed_luminance(Pack::pixel(data, pixel), a.picture), 1u);
-    } else if constexpr (is_bytes<Pack>) {
+    if constexpr (is_bytes<Pack>)
       atomicAdd(element_of_byte(data[pixel / 4], pixel % 4, shared_address(counts)), 1u);
-    } else {
-      atomicAdd(counts + Pack::value(data, pixel, a.picture), 1u);
-    }
+    else
+      histequalize::count_pixel<Pack, kAction>(data, pixel, a.picture, counts);
   }
   /// Subtracts pixels of value 0.
   __device__ void remove_zeros(std::uint32_t count) const {

@@ -15,8 +15,6 @@ constexpr int kRangeThreads = 1024;
 
 template <class Pack>
 struct RangeCounter {
-  static constexpr int batch = count_batch<Pack>;
-
   std::uint32_t* counts;  // range_bins
   std::uint32_t base;     // first bin
 

@@ -3,6 +3,7 @@
 // The CPU backend, parallel over tiles, cells or rows. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -36,15 +37,17 @@ void level_sums(const std::uint32_t* sums, int bins, float scale, std::uint32_t 
     table[bin] = static_cast<std::uint16_t>(table_level(sums[bin], scale, low, high));
 }
 
+/// The tables of a cell: upper left, upper right, lower left and lower right.
+using CellTables = std::array<const std::uint16_t*, 4>;
+
 /// The entries of one value in the four tables of a cell, as bytes of a word for one load.
 using Quad = std::uint32_t;
 
-void pack_quads(const std::uint16_t* upper_left, const std::uint16_t* upper_right,
-                const std::uint16_t* lower_left, const std::uint16_t* lower_right, Quad* quads) {
+void pack_quads(const CellTables& tables, Quad* quads) {
   for (int value = 0; value < 256; ++value)
-    quads[value] =
-        static_cast<Quad>(upper_left[value]) | static_cast<Quad>(upper_right[value]) << 8 |
-        static_cast<Quad>(lower_left[value]) << 16 | static_cast<Quad>(lower_right[value]) << 24;
+    quads[value] = static_cast<Quad>(tables[0][value]) | static_cast<Quad>(tables[1][value]) << 8 |
+                   static_cast<Quad>(tables[2][value]) << 16 |
+                   static_cast<Quad>(tables[3][value]) << 24;
 }
 
 float byte_as_float(Quad quad, int number) {
@@ -63,8 +66,8 @@ void interpolate8(const std::uint8_t* values, const float* right, int n, const Q
 }
 
 CUDAVISION_TARGET_CLONES
-void interpolate16(const std::uint16_t* values, const float* right, int n,
-                   const std::uint16_t* const (&tables)[4], float lower, std::uint16_t* levels) {
+void interpolate16(const std::uint16_t* values, const float* right, int n, const CellTables& tables,
+                   float lower, std::uint16_t* levels) {
   for (int x = 0; x < n; ++x) {
     const int value = values[x];
     const Levels four = {static_cast<float>(tables[0][value]), static_cast<float>(tables[1][value]),
@@ -114,20 +117,10 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
                 << shift);
 }
 
-/// Samples that are equalised together, as rows of a plane.
+/// Samples that are equalised together: a channel, or the luminance of RGB as a plane.
 struct Source {
   View<const std::uint8_t> rows;
-  int offset = 0;                    ///< in samples
-  int step = 1;                      ///< in samples
-  const Channel* channel = nullptr;  ///< of the samples; none for the luminance of RGB
-};
-
-struct Sources {
-  Source grids[3];
-  int count;
-
-  const Source* begin() const { return grids; }
-  const Source* end() const { return grids + count; }
+  Channel channel;
 };
 
 template <class Value>
@@ -140,8 +133,7 @@ struct RowMemory {
 
 class ClaheCpu final : public Clahe::Backend {
  public:
-  /// grids is the number of grids whose counts and tables exist at the same time.
-  ClaheCpu(Device& device, const FrameLayout& layout, const Tiles& tiles, int grids)
+  ClaheCpu(Device& device, const FrameLayout& layout, const Tiles& tiles)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
         bins_(1 << layout.bits),
@@ -149,8 +141,8 @@ class ClaheCpu final : public Clahe::Backend {
         mixed_planes_(AccessPlanner(layout).mixed_planes()),
         tile_bands_(device, tiling_.tiles(), scratch_bytes<RowMemory<std::uint16_t>>(layout.width)),
         row_bands_(device, layout.height, scratch_bytes<RowMemory<std::uint16_t>>(layout.width)),
-        counts_(device.allocate(grids * grid_entries() * sizeof(std::uint32_t))),
-        tables_(device.allocate(grids * grid_entries() * sizeof(std::uint16_t))),
+        counts_(device.allocate((rgb_ ? 3 : 1) * grid_entries() * sizeof(std::uint32_t))),
+        tables_(device.allocate((rgb_ ? 3 : 1) * grid_entries() * sizeof(std::uint16_t))),
         quads_(device.allocate(layout.bits == 8 ? cells() * 256 * sizeof(Quad) : 0)),
         weights_(device.allocate(static_cast<std::size_t>(layout.width) * sizeof(float))) {
     if (rgb_)
@@ -159,39 +151,47 @@ class ClaheCpu final : public Clahe::Backend {
       weights_.as<float>()[x] = tiling_.x.weight(x);
     for (int cell = 0; cell <= tiling_.x.cells(); ++cell)
       cell_edges_.push_back(tiling_.x.cell_begin(cell));
+    counted_.reserve(3);
   }
 
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void run(const ConstFrame& in, const Frame& out) override {
-    copy_planes(in, out);
-    for (const Source& source : sources(in)) {
-      count_tiles(source, 0);
-      for_rows(tiling_.tiles(),
-               [&](int tile) { make_table(counts(tile), tiling_.area(), table(tile)); });
-      equalise(source, tables_.as<std::uint16_t>(), in, out);
-    }
+    const auto counts = count(in);
+    apply(in, out, make_tables(counts, in, out));
   }
 
   View<const std::uint32_t> count(const ConstFrame& in) override {
-    counted_ = sources(in);
-    int first_tile = 0;
+    counted_.clear();
+    if (shifts())
+      counted_.push_back({luminance_->of(in).rows, {}});
+    else
+      for (const Role role : {Role::luma, Role::red, Role::green, Role::blue})
+        if (const int c = layout_.find(role); c >= 0)
+          counted_.push_back({in.planes[layout_.channels[c].plane], layout_.channels[c]});
+    int tiles = 0;
     for (const Source& source : counted_) {
-      count_tiles(source, first_tile);
-      first_tile += tiling_.tiles();
+      if (layout_.bits == 8)
+        count_tiles<std::uint8_t>(source, counts(tiles));
+      else
+        count_tiles<std::uint16_t>(source, counts(tiles));
+      tiles += tiling_.tiles();
     }
-    return rows<const std::uint32_t>(counts(0), first_tile);
+    return rows<const std::uint32_t>(counts(0), tiles);
   }
 
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
                                         const Frame& out) override {
-    copy_planes(in, out);
+    for (const int p : mixed_planes_)
+      if (out.planes[p])
+        copy_plane(in.planes[p], out.planes[p]);
     for_rows(averages.height, [&](int number) {
       const std::uint32_t* bins = averages.row(number);
       const std::uint32_t area = std::accumulate(bins, bins + bins_, std::uint32_t{0});
       if (area == 0)
         return std::iota(table(number), table(number) + bins_, std::uint16_t{0});
-      std::copy(bins, bins + bins_, counts(number));
+      if (bins != counts(number))
+        std::copy(bins, bins + bins_, counts(number));
       make_table(counts(number), area, table(number));
     });
     return rows<const std::uint16_t>(table(0), averages.height);
@@ -225,58 +225,35 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// Copies planes with bytes other than equalised samples.
-  void copy_planes(const ConstFrame& in, const Frame& out) const {
-    for (const int p : mixed_planes_)
-      copy_plane(in.planes[p], out.planes[p]);
-  }
-
   /// `n` samples from column x of row y on: in the frame if contiguous, else in buffer.
   const std::uint8_t* values(const Source& source, int y, int x, int n,
                              std::uint8_t* buffer) const {
+    const auto& [rows, channel] = source;
     const std::uint8_t* from =
-        source.rows.row(y) + source.offset + static_cast<std::ptrdiff_t>(source.step) * x;
-    if (source.step == 1)
+        rows.row(y) + channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+    if (channel.step == 1)
       return from;
-    gather8(from, source.step, n, buffer);
+    gather8(from, channel.step, n, buffer);
     return buffer;
   }
   const std::uint16_t* values(const Source& source, int y, int x, int n,
                               std::uint16_t* buffer) const {
+    const auto& [rows, channel] = source;
     const std::uint8_t* from =
-        source.rows.row(y) + 2 * (source.offset + static_cast<std::ptrdiff_t>(source.step) * x);
-    gather16(from, source.step, n, layout_.shift, static_cast<std::uint32_t>(bins_ - 1), buffer);
+        rows.row(y) + 2 * (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x);
+    gather16(from, channel.step, n, layout_.shift, static_cast<std::uint32_t>(bins_ - 1), buffer);
     return buffer;
   }
 
-  Sources sources(const ConstFrame& in) {
-    Sources all{};
-    if (rgb_ && parameters_.channels == Parameters::Channels::luminance) {
-      all.grids[all.count++].rows = luminance_->of(in).rows;
-      return all;
-    }
-    for (const Role role : {Role::luma, Role::red, Role::green, Role::blue})
-      if (const int c = layout_.find(role); c >= 0) {
-        const Channel& channel = layout_.channels[c];
-        all.grids[all.count++] = {in.planes[channel.plane], channel.offset, channel.step, &channel};
-      }
-    return all;
-  }
-
-  /// `first` holds the counts of the grid's first tile.
-  void count_tiles(const Source& source, int first) const {
-    if (layout_.bits == 8)
-      count_tiles_as<std::uint8_t>(source, first);
-    else
-      count_tiles_as<std::uint16_t>(source, first);
-  }
+  bool shifts() const { return rgb_ && parameters_.channels == Parameters::Channels::luminance; }
 
   template <class Value>
-  void count_tiles_as(const Source& source, int first) const {
+  void count_tiles(const Source& source, std::uint32_t* counts) const {
     tile_bands_.for_each([&](Band& band) {
       const RowMemory<Value> memory(band.scratch, layout_.width);
       for (int tile = band.begin; tile < band.end; ++tile)
-        count_tile(source, tile, counts(first + tile), memory.values);
+        count_tile(source, tile, counts + (static_cast<std::size_t>(tile) << layout_.bits),
+                   memory.values);
     });
   }
 
@@ -317,9 +294,6 @@ class ClaheCpu final : public Clahe::Backend {
                static_cast<std::uint32_t>(parameters_.high), table);
   }
 
-  struct CellTables {
-    const std::uint16_t* four[4];
-  };
   CellTables tables_of(const std::uint16_t* grid, int cell_y, int cell_x) const {
     const int upper = tiling_.y.tile_before(cell_y) * tiling_.x.tiles;
     const int lower = tiling_.y.tile_after(cell_y) * tiling_.x.tiles;
@@ -327,23 +301,17 @@ class ClaheCpu final : public Clahe::Backend {
     const auto table = [&](int tile) {
       return grid + (static_cast<std::size_t>(tile) << layout_.bits);
     };
-    return {{table(upper + left), table(upper + right), table(lower + left), table(lower + right)}};
-  }
-
-  void make_quads(const std::uint16_t* grid) const {
-    for_rows(cells(), [&](int cell) {
-      const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
-      const auto tables = tables_of(grid, cell_y, cell_x);
-      pack_quads(tables.four[0], tables.four[1], tables.four[2], tables.four[3],
-                 quads(cell_y, cell_x));
-    });
+    return {table(upper + left), table(upper + right), table(lower + left), table(lower + right)};
   }
 
   void equalise(const Source& source, const std::uint16_t* grid, const ConstFrame& in,
                 const Frame& out) const {
     if (layout_.bits > 8)
       return equalise_as<std::uint16_t>(source, grid, in, out);
-    make_quads(grid);
+    for_rows(cells(), [&](int cell) {
+      const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
+      pack_quads(tables_of(grid, cell_y, cell_x), quads(cell_y, cell_x));
+    });
     equalise_as<std::uint8_t>(source, grid, in, out);
   }
 
@@ -370,34 +338,30 @@ class ClaheCpu final : public Clahe::Backend {
       if constexpr (sizeof(Value) == 1)
         interpolate8(values + begin, right, n, quads(cell_y, cell_x), lower, levels + begin);
       else
-        interpolate16(values + begin, right, n, tables_of(grid, cell_y, cell_x).four, lower,
+        interpolate16(values + begin, right, n, tables_of(grid, cell_y, cell_x), lower,
                       levels + begin);
     }
   }
 
   void write(const ConstFrame& in, const Frame& out, int y, const Source& source,
              const std::uint8_t* values, const std::uint8_t* levels) const {
-    if (!source.channel) {
-      for (const Role role : rgb_roles)
-        shift(in, out, y, role, values, levels);
+    if (!shifts()) {
+      const Channel& channel = source.channel;
+      write8(in.planes[channel.plane].row(y) + channel.offset, levels, layout_.width, channel.step,
+             parameters_.blend, out.planes[channel.plane].row(y) + channel.offset);
       return;
     }
-    const Channel& channel = *source.channel;
-    write8(in.planes[channel.plane].row(y) + channel.offset, levels, layout_.width, channel.step,
-           parameters_.blend, out.planes[channel.plane].row(y) + channel.offset);
+    for (const Role role : rgb_roles) {
+      const Channel& channel = layout_.channels[layout_.find(role)];
+      shift8(in.planes[channel.plane].row(y) + channel.offset, values, levels, layout_.width,
+             channel.step, parameters_.blend, out.planes[channel.plane].row(y) + channel.offset);
+    }
   }
   void write(const ConstFrame&, const Frame& out, int y, const Source& source,
              const std::uint16_t* values, const std::uint16_t* levels) const {
-    const Channel& channel = *source.channel;
+    const Channel& channel = source.channel;
     write16(values, levels, layout_.width, channel.step, layout_.shift, parameters_.blend,
             out.planes[channel.plane].row(y) + 2 * std::ptrdiff_t{channel.offset});
-  }
-
-  void shift(const ConstFrame& in, const Frame& out, int y, Role role,
-             const std::uint8_t* luminances, const std::uint8_t* levels) const {
-    const Channel& channel = layout_.channels[layout_.find(role)];
-    shift8(in.planes[channel.plane].row(y) + channel.offset, luminances, levels, layout_.width,
-           channel.step, parameters_.blend, out.planes[channel.plane].row(y) + channel.offset);
   }
 
   FrameLayout layout_;
@@ -407,11 +371,11 @@ class ClaheCpu final : public Clahe::Backend {
   Tiling tiling_;
   std::vector<int> mixed_planes_;
   Bands tile_bands_, row_bands_;
-  Sources counted_{};  // of the frame whose tables are being made
-  Buffer counts_;      // of the tiles, while their tables are made
-  Buffer tables_;      // of the tiles
-  Buffer quads_;       // of the cells, for 8 bits
-  Buffer weights_;     // of the columns, for the tile on the right
+  std::vector<Source> counted_;  // of the frame whose tables are being made
+  Buffer counts_;                // of the tiles, while their tables are made
+  Buffer tables_;                // of the tiles
+  Buffer quads_;                 // of the cells, for 8 bits
+  Buffer weights_;               // of the columns, for the tile on the right
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
 };
@@ -419,10 +383,8 @@ class ClaheCpu final : public Clahe::Backend {
 }  // namespace
 
 std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
-                                               const Tiles& tiles, Averages averages) {
-  // Without averages, a grid is finished before the next one is counted.
-  const int grids = averages == Averages::kept && layout.find(Role::luma) < 0 ? 3 : 1;
-  return std::make_unique<ClaheCpu>(device, layout, tiles, grids);
+                                               const Tiles& tiles) {
+  return std::make_unique<ClaheCpu>(device, layout, tiles);
 }
 
 }  // namespace cudavision::clahe

@@ -5,7 +5,6 @@
 // tables, after the averages and before the hysteresis.
 
 #include <algorithm>
-#include <vector>
 
 #include "cuda/clahe/apply_bytes.cuh"
 #include "cuda/clahe/backend.h"
@@ -36,8 +35,8 @@ class ClaheCuda final : public Clahe::Backend {
         tables_(device.allocate(entries_ * sizeof(std::uint16_t))),
         exchange_(zeroed_words(device, tiling_.tiles() + Launches::words)),
         range_sums_(zeroed_words(device, layout.bits > shared_bits ? range_words() : 0)),
-        launch_(device.stream(), table_kernel),
-        launch_smoothed_(device.stream(), smoothed_table_kernel),
+        launch_(device.stream(), apply_bytes_kernel),
+        launch_tables_(device.stream(), table_kernel),
         multiprocessors_(multiprocessor_count()),
         overlapping_(can_overlap(reinterpret_cast<const void*>(table_kernel))),
         shares_evenly_(overlapping_ && !colour_ && layout.sample_bytes() == 1),
@@ -47,14 +46,6 @@ class ClaheCuda final : public Clahe::Backend {
             device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, "the shared memory")),
         shared_bytes_(
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")) {
-    for (const Patches kind : {Patches::cells, Patches::half_tiles}) {
-      PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
-      for (int patch = 0; patch <= patches_along(tiling_.x, kind); ++patch)
-        sizes.begins.push_back(patch_begin(tiling_.x, cells_x_, patch, kind));
-      for (int patch = 0; patch < patches_along(tiling_.y, kind); ++patch)
-        sizes.highest = std::max(sizes.highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
-                                                    patch_begin(tiling_.y, cells_y_, patch, kind));
-    }
     if (shares_evenly_) {
       allow_shared(apply_bytes_kernel, shared_bytes_ - kBytesShared);
       for (const AccessPattern kind : byte_patterns) {
@@ -82,16 +73,16 @@ class ClaheCuda final : public Clahe::Backend {
 
   void run(const ConstFrame& in, const Frame& out) override {
     const Action action = this->action();
-    const AccessPlan plan = planner_.plan(in, out);
+    AccessPlan plan = planner_.plan(in, out);
     const Kernels kernels = find_kernels(plan.kind, action);
-    copy_mixed_planes(plan, in, out);
+    if (plan.scattered())
+      plan.copy_planes(device_);
 
     Arguments a = arguments(plan, action);
     a.make_tables = true;
     launch_count(kernels, action, a);
     if (!a.make_tables)
-      launch_(table_kernel, a.table_count + copying_blocks(a, table_threads()), table_threads(), 0,
-              a);
+      make_tables({a, nullptr, 0});
     launch_apply(plan, kernels, action, a);
   }
 
@@ -104,13 +95,11 @@ class ClaheCuda final : public Clahe::Backend {
 
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
                                         const Frame& out) override {
-    const AccessPlan plan = planner_.plan(in, out);
-    copy_mixed_planes(plan, in, out);
-    const SmoothedArguments smoothed{arguments(plan, action()), averages.data,
-                                     parameters_.clip_limit};
-    const Arguments& a = smoothed.tiles;
-    launch_smoothed_(smoothed_table_kernel, a.table_count + copying_blocks(a, table_threads()),
-                     table_threads(), 0, smoothed);
+    AccessPlan plan = planner_.plan(in, out);
+    if (plan.scattered())
+      plan.copy_planes(device_);
+    const Arguments a = arguments(plan, action());
+    make_tables({a, averages.data, parameters_.clip_limit});
     return rows<const std::uint16_t>(a.tables, a.table_count);
   }
 
@@ -132,12 +121,6 @@ class ClaheCuda final : public Clahe::Backend {
   View<Element> rows(Element* data, int count) const {
     const int width = 1 << layout_.bits;
     return {data, width, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * width};
-  }
-
-  void copy_mixed_planes(const AccessPlan& plan, const ConstFrame& in, const Frame& out) const {
-    if (plan.scattered())
-      for (const int p : planner_.mixed_planes())
-        device_.copy(in.planes[p], out.planes[p]);
   }
 
   static int grids(Action action) { return action == Action::each ? 3 : 1; }
@@ -215,6 +198,12 @@ class ClaheCuda final : public Clahe::Backend {
     launch_(kernels.count, tiles * parts + copying, threads, std::max(shared, share), a);
   }
 
+  void make_tables(const TableArguments& a) const {
+    const unsigned threads = std::min((1 << layout_.bits) / kTableBins, kMaxTableThreads);
+    launch_tables_(table_kernel, a.tiles.table_count + copying_blocks(a.tiles, threads), threads, 0,
+                   a);
+  }
+
   /// Dynamic shared memory of a block that limits each multiprocessor to its share of the blocks,
   /// but leaves room for another launch. In overlapping launches, the multiprocessors that are free
   /// first would otherwise get too many blocks: 3840×2160 took 16.9 instead of 15.8 µs on an H200.
@@ -226,10 +215,6 @@ class ClaheCuda final : public Clahe::Backend {
     // One more block does not fit.
     const int bytes = shared_of_multiprocessor_ / (share + 1) + margin - reserved_bytes_;
     return std::max(std::min(bytes, shared_bytes_) - static_bytes, 0);
-  }
-
-  unsigned table_threads() const {
-    return std::min((1 << layout_.bits) / kTableBins, kMaxTableThreads);
   }
 
   unsigned copying_blocks(const Arguments& a, unsigned threads) const {
@@ -322,30 +307,27 @@ class ClaheCuda final : public Clahe::Backend {
 
   /// Divides the picture into patches, and the patches into chunks of columns for a block.
   PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
-    const PatchSizes& sizes = patch_sizes_[static_cast<int>(kind)];
-    const auto first_pack_from = [&](int pixel) {
+    const auto first_pack_of = [&](int patch) {
+      const int pixel = patch_begin(tiling_.x, cells_x_, patch, kind);
       return pixel < layout_.width ? (pixel + pixels - 1) / pixels : per_row;
     };
-    int widest = 1;
-    for (std::size_t patch = 0; patch + 1 < sizes.begins.size(); ++patch)
-      widest = std::max(
-          widest, first_pack_from(sizes.begins[patch + 1]) - first_pack_from(sizes.begins[patch]));
+    const int patches_x = patches_along(tiling_.x, kind),
+              patches_y = patches_along(tiling_.y, kind);
+    int widest = 1, highest = 0;
+    for (int patch = 0; patch < patches_x; ++patch)
+      widest = std::max(widest, first_pack_of(patch + 1) - first_pack_of(patch));
+    for (int patch = 0; patch < patches_y; ++patch)
+      highest = std::max(highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
+                                      patch_begin(tiling_.y, cells_y_, patch, kind));
     // Wider rectangles are cut, so that few threads of the last row are idle.
     const int max_columns = threads / 4, chunk_columns = threads / 8;
     a.patches = kind;
     a.columns = widest <= max_columns ? widest : chunk_columns;
     const int chunks = (widest + a.columns - 1) / a.columns;
-    const int patches_x = static_cast<int>(sizes.begins.size() - 1);
     a.chunks = make_division(chunks);
     a.patches_x = make_division(patches_x);
-    return {patches_x * patches_along(tiling_.y, kind) * chunks, sizes.highest};
+    return {patches_x * patches_y * chunks, highest};
   }
-
-  /// First columns of the patches of one kind, and their maximum number of rows.
-  struct PatchSizes {
-    std::vector<int> begins;
-    int highest = 0;
-  };
 
   Device& device_;
   FrameLayout layout_;
@@ -361,14 +343,13 @@ class ClaheCuda final : public Clahe::Backend {
   Buffer exchange_;
   Buffer range_sums_;
   Launcher<Arguments> launch_;
-  Launcher<SmoothedArguments> launch_smoothed_;
+  Launcher<TableArguments> launch_tables_;
   int multiprocessors_;
   bool overlapping_;
   bool shares_evenly_;
   int reserved_bytes_;
   int shared_of_multiprocessor_;
   int shared_bytes_;  // limit of a block
-  PatchSizes patch_sizes_[2];
   bool quads_fit_ = false;
   int counted_range_ = 0, applied_range_ = 0;  // in values, for samples of two bytes
 };
@@ -376,7 +357,7 @@ class ClaheCuda final : public Clahe::Backend {
 }  // namespace
 
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
-                                                const Tiles& tiles, Averages) {
+                                                const Tiles& tiles) {
   return std::make_unique<ClaheCuda>(device, layout, tiles);
 }
 

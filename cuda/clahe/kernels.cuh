@@ -39,35 +39,14 @@ Kernels kernels_of() {
   return kernels;
 }
 
-template <class Pack>
-Kernels colour_kernels_of(Action action) {
-  return action == Action::each ? kernels_of<Pack, Action::each>()
-                                : kernels_of<Pack, Action::shift>();
-}
-
 Kernels find_kernels(AccessPattern kind, Action action) {
-  switch (kind) {
-    case AccessPattern::luma_bytes_1:
-      return kernels_of<LumaBytes<1, 0>, Action::map>();
-    case AccessPattern::luma_bytes_2_0:
-      return kernels_of<LumaBytes<2, 0>, Action::map>();
-    case AccessPattern::luma_bytes_2_1:
-      return kernels_of<LumaBytes<2, 1>, Action::map>();
-    case AccessPattern::luma_words:
-      return kernels_of<LumaWords<false>, Action::map>();
-    case AccessPattern::scattered_luma_1:
-      return kernels_of<ScatteredLuma<1>, Action::map>();
-    case AccessPattern::scattered_luma_2:
-      return kernels_of<ScatteredLuma<2>, Action::map>();
-    case AccessPattern::packed_colour_3:
-      return colour_kernels_of<PackedColour<3>>(action);
-    case AccessPattern::packed_colour_4:
-      return colour_kernels_of<PackedColour<4>>(action);
-    case AccessPattern::planar_colour:
-      return colour_kernels_of<PlanarColour>(action);
-    default:
-      return colour_kernels_of<ScatteredColour>(action);
-  }
+  return with_pack(kind, [&]<class Pack>() {
+    if constexpr (Pack::colour)
+      return action == Action::each ? kernels_of<Pack, Action::each>()
+                                    : kernels_of<Pack, Action::shift>();
+    else
+      return kernels_of<Pack, Action::map>();
+  });
 }
 
 constexpr AccessPattern byte_patterns[] = {

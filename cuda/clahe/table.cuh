@@ -122,64 +122,50 @@ __device__ void make_table(const Arguments& a, int table, const TableRule& rule,
   });
 }
 
-/// Makes the block's table from averages if there are any, else from counts, and clears the counts
-/// for the next frame.
-__device__ void make_table_and_clear(const Arguments& a, const uint4* averages,
-                                     const TableRule& rule) {
-  uint4* counts =
-      reinterpret_cast<uint4*>(a.counts + (static_cast<std::int64_t>(blockIdx.x) << a.bits));
-  const uint4* bins = averages ? averages : counts;
-  make_table(
-      a, blockIdx.x, rule, [&](int i) { return bins[i]; },
-      [&](int i) { counts[i] = make_uint4(0, 0, 0, 0); });
-}
-
-__global__ void __launch_bounds__(kMaxTableThreads)
-    table_kernel(const __grid_constant__ Arguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  if (blockIdx.x >= a.table_count) {
-    copy_planes(a, blockIdx.x - a.table_count, gridDim.x - a.table_count);
-    return;
-  }
-  make_table_and_clear(a, nullptr, {a.clip_count, a.scale, false});
-}
-
-struct SmoothedArguments {
+struct TableArguments {
   Arguments tiles;
-  const std::uint32_t* averages;  // 2^bits for each table
+  const std::uint32_t* averages;  // 2^bits for each table, or nullptr
   double clip_limit;
 };
 
-/// Makes the tables from averages, each with the sum of its own counts.
+/// Makes the block's table from its averages, with their sum, or from its counts. Clears the counts
+/// for the next frame.
 __global__ void __launch_bounds__(kMaxTableThreads)
-    smoothed_table_kernel(const __grid_constant__ SmoothedArguments smoothed) {
+    table_kernel(const __grid_constant__ TableArguments arguments) {
   __shared__ WarpSums sums;
   __shared__ TableRule rule;
-  const Arguments& a = smoothed.tiles;
+  const Arguments& a = arguments.tiles;
   launch_dependents();
   grid_dependency_wait();
   if (blockIdx.x >= a.table_count) {
     copy_planes(a, blockIdx.x - a.table_count, gridDim.x - a.table_count);
     return;
   }
-  const uint4* averages = reinterpret_cast<const uint4*>(
-      smoothed.averages + (static_cast<std::int64_t>(blockIdx.x) << a.bits));
-  std::uint32_t sum = 0;
-  for (int i = threadIdx.x; i < a.bins() / kTableBins; i += blockDim.x)
-    sum += sum_of(averages[i]);
-  sum = sum_of_warp(sum);
-  if (threadIdx.x % 32 == 0)
-    sums.sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  // One thread does this, because many GPUs have few units for binary64.
-  if (threadIdx.x == 0) {
-    const std::uint32_t area = sums.before(static_cast<int>(blockDim.x) / 32);
-    rule = {clip_count(smoothed.clip_limit, area, a.bins()),
-            area != 0 ? level_scale(a.low, a.high, area) : 0.0f, area == 0};
+  const std::int64_t first_bin = static_cast<std::int64_t>(blockIdx.x) << a.bits;
+  uint4* counts = reinterpret_cast<uint4*>(a.counts + first_bin);
+  const uint4* bins = counts;
+  if (threadIdx.x == 0)
+    rule = {a.clip_count, a.scale, false};
+  if (arguments.averages != nullptr) {
+    bins = reinterpret_cast<const uint4*>(arguments.averages + first_bin);
+    std::uint32_t sum = 0;
+    for (int i = threadIdx.x; i < a.bins() / kTableBins; i += blockDim.x)
+      sum += sum_of(bins[i]);
+    sum = sum_of_warp(sum);
+    if (threadIdx.x % 32 == 0)
+      sums.sums[threadIdx.x / 32] = sum;
+    __syncthreads();
+    // One thread does this, because many GPUs have few units for binary64.
+    if (threadIdx.x == 0) {
+      const std::uint32_t area = sums.before(static_cast<int>(blockDim.x) / 32);
+      rule = {clip_count(arguments.clip_limit, area, a.bins()),
+              area != 0 ? level_scale(a.low, a.high, area) : 0.0f, area == 0};
+    }
   }
   __syncthreads();
-  make_table_and_clear(a, averages, rule);
+  make_table(
+      a, blockIdx.x, rule, [&](int i) { return bins[i]; },
+      [&](int i) { counts[i] = make_uint4(0, 0, 0, 0); });
 }
 
 }  // namespace

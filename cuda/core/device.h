@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "cuda/core/error.h"
 #include "cuda/core/view.h"
@@ -29,7 +31,10 @@ class Buffer {
     Buffer(std::move(other)).swap(*this);
     return *this;
   }
-  ~Buffer();
+  ~Buffer() {
+    if (data_)
+      free_(data_);
+  }
 
   void* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
@@ -42,7 +47,11 @@ class Buffer {
   friend class Device;
   using Free = void (*)(void*) noexcept;
   Buffer(void* data, std::size_t size, Free free) : data_(data), size_(size), free_(free) {}
-  void swap(Buffer& other) noexcept;
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(free_, other.free_);
+  }
 
   void* data_ = nullptr;
   std::size_t size_ = 0;
@@ -73,9 +82,9 @@ class Device {
   virtual CudaStream stream() const noexcept { return nullptr; }
 
   /// Allocates device memory, aligned to 256 bytes, with undefined contents. Throws out_of_memory.
-  Buffer allocate(std::size_t bytes);
+  Buffer allocate(std::size_t bytes) { return do_allocate(bytes ? bytes : 1); }
   /// Allocates host memory, aligned to 64 bytes, page-locked for CUDA. Throws out_of_memory.
-  Buffer allocate_host(std::size_t bytes);
+  Buffer allocate_host(std::size_t bytes) { return do_allocate_host(bytes ? bytes : 1); }
 
   /// Page-locks host memory of another owner, so that the device transfers it at full speed. The
   /// Buffer's destructor unlocks it, which must happen before the owner frees the memory. Returns
@@ -101,6 +110,7 @@ class Device {
   static Buffer make_buffer(void* data, std::size_t size, Buffer::Free free) {
     return Buffer(data, size, free);
   }
+  // Of at least one byte, so that data() of an allocated buffer is never null.
   virtual Buffer do_allocate(std::size_t bytes) = 0;
   virtual Buffer do_allocate_host(std::size_t bytes) = 0;
 };
@@ -116,5 +126,10 @@ constexpr bool built_with_cuda() noexcept {
 /// device. Throws invalid_argument for the default stream (nullptr), and Kind::device if the build
 /// has no CUDA kernels or none that the card can run.
 std::unique_ptr<Device> make_cuda_device(CudaStream stream);
+
+/// Calls call() once, in a thread of the driver, when a CUDA device has passed all work enqueued so
+/// far, or has failed. call() must return soon and not use CUDA: later work on the device waits for
+/// it. Throws Kind::device.
+void notify_when_passed(Device& device, std::function<void()> call);
 
 }  // namespace cudavision

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/device.h"
@@ -165,6 +166,19 @@ class CudaDevice final : public Device {
 
 std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);
+}
+
+// cudaLaunchHostFunc would not call back after an error, and the waiting thread would hang.
+void notify_when_passed(Device& device, std::function<void()> call) {
+  using Call = std::function<void()>;
+  auto kept = std::make_unique<Call>(std::move(call));
+  const auto callback = [](cudaStream_t, cudaError_t, void* data) {
+    const std::unique_ptr<Call> passed(static_cast<Call*>(data));
+    (*passed)();
+  };
+  cuda_check(cudaStreamAddCallback(device.stream(), callback, kept.get(), 0),
+             "asking the GPU for a notice");
+  static_cast<void>(kept.release());
 }
 
 }  // namespace cudavision

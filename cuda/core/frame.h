@@ -83,4 +83,13 @@ struct BasicFrame {
 using Frame = BasicFrame<std::uint8_t>;
 using ConstFrame = BasicFrame<const std::uint8_t>;
 
+/// The frame without its planes of chroma alone.
+inline Frame without_chroma_planes(const FrameLayout& layout, const Frame& frame) {
+  Frame others;
+  for (int c = 0; c < layout.channel_count; ++c)
+    if (const Channel& channel = layout.channels[c]; channel.role != Role::chroma)
+      others.planes[channel.plane] = frame.planes[channel.plane];
+  return others;
+}
+
 }  // namespace cudavision

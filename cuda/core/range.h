@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 namespace cudavision {
@@ -16,8 +17,14 @@ struct Range {
 };
 
 /// Numbers in error texts: up to 10 digits, and a range as "0 to 127".
-std::string text_of(int number);
-std::string text_of(double number);
+inline std::string text_of(int number) {
+  return std::to_string(number);
+}
+inline std::string text_of(double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.10g", number);
+  return digits;
+}
 template <class Number>
 std::string text_of(const Range<Number>& range) {
   return text_of(range.min) + " to " + text_of(range.max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Sums over the lanes of a warp, all of which must take part.
+// Sums over the lanes of a warp or the threads of a block, all of which must take part.
 
 #include <cuda_runtime.h>
 
@@ -18,6 +18,22 @@ __device__ inline Sum sum_of_warp(Sum sum) {
   return sum;
 }
 
+/// Sum over the kThreads threads of the block, in every thread.
+template <int kThreads>
+__device__ inline std::uint64_t sum_of_block(std::uint64_t sum) {
+  __shared__ std::uint64_t of_warp[kThreads / 32];
+  sum = sum_of_warp(sum);
+  __syncthreads();  // for the previous call
+  if (threadIdx.x % 32 == 0)
+    of_warp[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = 0;
+#pragma unroll
+  for (const std::uint64_t one : of_warp)
+    sum += one;
+  return sum;
+}
+
 /// Sum over the lanes up to and including this one.
 template <class Sum>
 __device__ inline Sum inclusive_scan(Sum sum) {
@@ -29,6 +45,45 @@ __device__ inline Sum inclusive_scan(Sum sum) {
       sum += below;
   }
   return sum;
+}
+
+/// inclusive_scan() in fewer instructions: a shuffle reports whether it had a lane to read, which
+/// saves the comparison in each step.
+template <class Sum>
+__device__ inline Sum scan_of_warp(Sum sum) {
+  if constexpr (sizeof(Sum) == 8) {
+    return inclusive_scan(sum);
+  } else {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+      asm volatile(
+          "{\n\t.reg .pred inside;\n\t.reg .b32 below;\n\t"
+          "shfl.sync.up.b32 below|inside, %0, %1, 0, -1;\n\t"
+          "@inside add.u32 %0, %0, below;\n\t}"
+          : "+r"(sum)
+          : "r"(distance));
+    return sum;
+  }
+}
+
+/// Scans two values at once, in half the time of two scans.
+template <class Sum>
+__device__ inline void scan_two_of_warp(Sum& first, Sum& second) {
+  if constexpr (sizeof(Sum) == 8) {
+    first = inclusive_scan(first);
+    second = inclusive_scan(second);
+  } else {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+      asm volatile(
+          "{\n\t.reg .pred inside;\n\t.reg .b32 first, second;\n\t"
+          "shfl.sync.up.b32 first|inside, %0, %2, 0, -1;\n\t"
+          "shfl.sync.up.b32 second|inside, %1, %2, 0, -1;\n\t"
+          "@inside add.u32 %0, %0, first;\n\t"
+          "@inside add.u32 %1, %1, second;\n\t}"
+          : "+r"(first), "+r"(second)
+          : "r"(distance));
+  }
 }
 
 }  // namespace cudavision

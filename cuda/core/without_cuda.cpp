@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Builds without the CUDA toolkit compile this file instead of device_cuda.cu and notify_cuda.cu.
+// Builds without the CUDA toolkit compile this file instead of device_cuda.cu.
 // Without a CUDA device, no operation reaches a CUDA backend (dispatch.h).
 
 #include "cuda/core/device.h"
-#include "cuda/core/notify.h"
 
 namespace cudavision {
 namespace {

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "cuda/histequalize/histequalize.h"
+#include "cuda/pixels/luminance.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::histequalize {
 
@@ -14,7 +16,11 @@ class Histogram::Backend {
 
   virtual void set(const Parameters& parameters) = 0;
 
-  virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;
+  /// Equalises a frame by itself. Returns false if the backend only has the steps below.
+  virtual bool run(const ConstFrame& /*in*/, const Frame& /*out*/,
+                   View<std::uint32_t> /*histogram*/) {
+    return false;
+  }
 
   /// Stores the luminance histogram. The parameters have no effect.
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
@@ -42,5 +48,29 @@ std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device& device,
 std::unique_ptr<Histogram::Backend> make_histequalize_wide_cuda(Device& device,
                                                                 const FrameLayout& layout);
 constexpr int narrow_bits = 10;
+
+constexpr char operation[] = "histogram equalisation";
+
+/// Throws invalid_argument unless bins is one row of 2^bits counts.
+void check_bins(const FrameLayout& layout, View<std::uint32_t> bins);
+
+/// What a RegionHistogram counts.
+struct MaskedSamples {
+  SamplePlane plane;
+  int step;                       ///< bytes from one sample to the next
+  View<const std::uint8_t> mask;  ///< 0 for samples that do not count
+  std::uint32_t* bins;            ///< result: 2^bits counts
+
+  CUDAVISION_HOST_DEVICE std::uint32_t value(int x, int y) const {
+    const std::uint8_t* sample = plane.rows.row(y) + static_cast<std::ptrdiff_t>(step) * x;
+    if (plane.bits == 8)
+      return *sample;
+    const std::uint32_t word = sample[0] | static_cast<std::uint32_t>(sample[1]) << 8;
+    return sample_value(word, plane.shift, (1u << plane.bits) - 1);
+  }
+};
+
+void count_masked_cpu(Device& device, const MaskedSamples& samples);
+void count_masked_cuda(Device& device, const MaskedSamples& samples);
 
 }  // namespace cudavision::histequalize

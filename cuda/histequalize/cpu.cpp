@@ -43,7 +43,6 @@ class HistEqualizeCpu final : public Histogram::Backend {
         rgb_(layout.find(Role::luma) < 0),
         mixed_planes_(AccessPlanner(layout).mixed_planes()),
         histogram_(device, layout),
-        bins_(device.allocate(sizeof(std::uint32_t) << layout.bits)),
         luminance_(layout, Role::luma) {
     for (int c = 0; c < (rgb_ ? 3 : 1); ++c) {
       tables_[c] = device.allocate(sizeof(std::uint16_t) << layout.bits);
@@ -55,20 +54,6 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
   void count(const ConstFrame& in, View<std::uint32_t> bins) override {
     histogram_.run(in, luminance_, bins.data);
-  }
-
-  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
-    const bool each = parameters_.channels == Parameters::Channels::each;
-    std::uint32_t* bins = histogram ? histogram.data : bins_.as<std::uint32_t>();
-    if (!each || histogram)
-      histogram_.run(in, luminance_, bins);
-    if (!each)
-      make_table(bins, 0);
-    for (std::size_t c = 0; each && c < channels_.size(); ++c) {
-      histogram_.run(in, channels_[c], bins_.as<std::uint32_t>());
-      make_table(bins_.as<std::uint32_t>(), c);
-    }
-    write_picture(in, out);
   }
 
   void count_each(const ConstFrame& in, View<std::uint32_t> counts) override {
@@ -85,37 +70,18 @@ class HistEqualizeCpu final : public Histogram::Backend {
   }
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
-    for (int t = 0; t < tables.height; ++t) {
-      std::copy(tables.row(t), tables.row(t) + tables.width, tables_[t].as<std::uint16_t>());
-      blend_table(static_cast<std::size_t>(t));
-    }
-    write_picture(in, out);
-  }
-
- private:
-  void make_table(const std::uint32_t* bins, std::size_t c) {
-    build_table(bins, 1 << layout_.bits, static_cast<std::uint32_t>(layout_.width) * layout_.height,
-                parameters_.low, parameters_.high, tables_[c].as<std::uint16_t>());
-    blend_table(c);
-  }
-
-  /// Adds the blend to the table. RGB that is equalised by its luminance must be blended later,
-  /// because its results also depend on the luminance.
-  void blend_table(std::size_t c) {
-    if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
-      return;
-    auto* table = tables_[c].as<std::uint16_t>();
-    for (int v = 0; v < 1 << layout_.bits; ++v)
-      table[v] = static_cast<std::uint16_t>(blended(v, table[v], parameters_.blend));
-  }
-
-  void write_picture(const ConstFrame& in, const Frame& out) {
-    const bool each = parameters_.channels == Parameters::Channels::each;
+    const bool shifts = rgb_ && parameters_.channels == Parameters::Channels::luminance;
+    // A shift is blended later, because it also depends on the luminance.
+    const int blend = shifts ? Parameters::Ranges::blend.max : parameters_.blend;
+    for (int t = 0; t < tables.height; ++t)
+      for (int v = 0; v < tables.width; ++v)
+        tables_[t].as<std::uint16_t>()[v] =
+            static_cast<std::uint16_t>(blended(v, tables.row(t)[v], blend));
     histogram_.bands().for_each([&](Band& band) {
       const CountMemory memory(band.scratch, layout_);
       copy_mixed(in, out, band);
       for (int y = band.begin; y < band.end; ++y)
-        if (rgb_ && !each)
+        if (shifts)
           shift_by_luminance(in, out, y, reinterpret_cast<std::uint8_t*>(memory.values));
         else
           for (std::size_t c = 0; c < channels_.size(); ++c)
@@ -123,10 +89,13 @@ class HistEqualizeCpu final : public Histogram::Backend {
     });
   }
 
+ private:
   /// Copies planes with bytes that no table writes, including rows below the picture. Each band
   /// copies its rows before it equalises them, so that no other thread overwrites results.
   void copy_mixed(const ConstFrame& in, const Frame& out, const Band& band) const {
     for (const int p : mixed_planes_) {
+      if (!out.planes[p])
+        continue;
       const int rows = in.planes[p].height;
       const Band own = rows < layout_.height ? band.of(rows) : band;
       copy_rows(in.planes[p], out.planes[p], own.begin, own.end == layout_.height ? rows : own.end);
@@ -174,7 +143,6 @@ class HistEqualizeCpu final : public Histogram::Backend {
   std::vector<int> mixed_planes_;
   Parameters parameters_;
   BandedHistogram histogram_;
-  Buffer bins_;
   Samples luminance_;
   std::vector<Samples> channels_;
   Buffer tables_[3];

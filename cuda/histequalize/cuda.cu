@@ -9,7 +9,6 @@
 #include "cuda/histequalize/make_tables.cuh"
 #include "cuda/histequalize/narrow.cuh"
 #include "cuda/histequalize/narrow_steps.cuh"
-#include "cuda/histequalize/untouched_planes.h"
 #include "cuda/pixels/access_pattern.h"
 
 namespace cudavision::histequalize {
@@ -35,58 +34,21 @@ Kernel applying_kernel(std::uint32_t packs_per_thread) {
              : equalize_kernel<Pack, kRows, kAction, kChunks, few_resident<Pack>>;
 }
 
-template <class Pack, Rows kRows, int kChunks>
-Kernel luma_kernel(Action action, std::uint32_t packs_per_thread) {
-  return action == Action::histogram
-             ? equalize_kernel<Pack, kRows, Action::histogram, kChunks, 0>
-             : applying_kernel<Pack, kRows, Action::map, kChunks>(packs_per_thread);
-}
-
-template <class Pack, Rows kRows>
-Kernel colour_kernel(Action action, std::uint32_t packs_per_thread) {
-  return action == Action::histogram ? equalize_kernel<Pack, kRows, Action::histogram, 1, 0>
-         : action == Action::shift
-             ? applying_kernel<Pack, kRows, Action::shift, 1>(packs_per_thread)
-             : applying_kernel<Pack, kRows, Action::each, 1>(packs_per_thread);
-}
-
-constexpr int word_chunks = (1 << narrow_bits) / kChunk;
-
-template <Rows kRows>
-Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t packs_per_thread) {
-  switch (kind) {
-    case AccessPattern::luma_bytes_1:
-      return luma_kernel<LumaBytes<1, 0>, kRows, 1>(action, packs_per_thread);
-    case AccessPattern::luma_bytes_2_0:
-      return luma_kernel<LumaBytes<2, 0>, kRows, 1>(action, packs_per_thread);
-    case AccessPattern::luma_bytes_2_1:
-      return luma_kernel<LumaBytes<2, 1>, kRows, 1>(action, packs_per_thread);
-    case AccessPattern::luma_words:
-      return luma_kernel<LumaWords<false>, kRows, word_chunks>(action, packs_per_thread);
-    case AccessPattern::packed_colour_3:
-      return colour_kernel<PackedColour<3>, kRows>(action, packs_per_thread);
-    case AccessPattern::packed_colour_4:
-      return colour_kernel<PackedColour<4>, kRows>(action, packs_per_thread);
-    default:
-      return colour_kernel<PlanarColour, kRows>(action, packs_per_thread);
-  }
-}
+template <class Pack>
+constexpr int chunks_of = is_words<Pack> ? (1 << narrow_bits) / kChunk : 1;
 
 Kernel find_kernel(const AccessPlan& plan, Action action, std::uint32_t packs_per_thread) {
-  switch (plan.kind) {
-    case AccessPattern::scattered_luma_1:
-      return luma_kernel<ScatteredLuma<1>, Rows::ragged, 1>(action, packs_per_thread);
-    case AccessPattern::scattered_luma_2:
-      return luma_kernel<ScatteredLuma<2>, Rows::ragged, word_chunks>(action, packs_per_thread);
-    case AccessPattern::scattered_colour:
-      return colour_kernel<ScatteredColour, Rows::ragged>(action, packs_per_thread);
-    default:
-      return plan.rows == Rows::linear
-                 ? find_dense_kernel<Rows::linear>(plan.kind, action, packs_per_thread)
-             : plan.rows == Rows::whole
-                 ? find_dense_kernel<Rows::whole>(plan.kind, action, packs_per_thread)
-                 : find_dense_kernel<Rows::ragged>(plan.kind, action, packs_per_thread);
-  }
+  return with_pack_and_rows(plan, [&]<class Pack, Rows kRows>() -> Kernel {
+    constexpr int chunks = chunks_of<Pack>;
+    if (action == Action::histogram)
+      return equalize_kernel<Pack, kRows, Action::histogram, chunks, 0>;
+    if constexpr (!Pack::colour)
+      return applying_kernel<Pack, kRows, Action::map, chunks>(packs_per_thread);
+    else
+      return action == Action::shift
+                 ? applying_kernel<Pack, kRows, Action::shift, 1>(packs_per_thread)
+                 : applying_kernel<Pack, kRows, Action::each, 1>(packs_per_thread);
+  });
 }
 
 /* The kernels of steps */
@@ -94,63 +56,23 @@ Kernel find_kernel(const AccessPlan& plan, Action action, std::uint32_t packs_pe
 using CountEachKernel = Launcher<CountEachArguments>::Kernel;
 using LookUpKernel = Launcher<LookUpArguments>::Kernel;
 
-template <class Pack>
-CountEachKernel count_each_kernel_for(Rows rows) {
-  return rows == Rows::linear  ? count_each_kernel<Pack, Rows::linear>
-         : rows == Rows::whole ? count_each_kernel<Pack, Rows::whole>
-                               : count_each_kernel<Pack, Rows::ragged>;
+CountEachKernel find_count_each_kernel(const AccessPlan& plan) {
+  return with_pack_and_rows(plan, [&]<class Pack, Rows kRows>() -> CountEachKernel {
+    if constexpr (Pack::colour)
+      return count_each_kernel<Pack, kRows>;
+    else
+      return nullptr;
+  });
 }
 
-CountEachKernel count_each_kernel_for(const AccessPlan& plan) {
-  switch (plan.kind) {
-    case AccessPattern::packed_colour_3:
-      return count_each_kernel_for<PackedColour<3>>(plan.rows);
-    case AccessPattern::packed_colour_4:
-      return count_each_kernel_for<PackedColour<4>>(plan.rows);
-    case AccessPattern::planar_colour:
-      return count_each_kernel_for<PlanarColour>(plan.rows);
-    default:
-      return count_each_kernel<ScatteredColour, Rows::ragged>;
-  }
-}
-
-template <class Pack, Action kAction, int kChunks>
-LookUpKernel look_up_kernel_for(Rows rows) {
-  return rows == Rows::linear  ? look_up_kernel<Pack, Rows::linear, kAction, kChunks>
-         : rows == Rows::whole ? look_up_kernel<Pack, Rows::whole, kAction, kChunks>
-                               : look_up_kernel<Pack, Rows::ragged, kAction, kChunks>;
-}
-
-template <class Pack>
-LookUpKernel look_up_colour_kernel_for(Rows rows, bool each) {
-  return each ? look_up_kernel_for<Pack, Action::each, 1>(rows)
-              : look_up_kernel_for<Pack, Action::shift, 1>(rows);
-}
-
-LookUpKernel look_up_kernel_for(const AccessPlan& plan, bool each) {
-  switch (plan.kind) {
-    case AccessPattern::luma_bytes_1:
-      return look_up_kernel_for<LumaBytes<1, 0>, Action::map, 1>(plan.rows);
-    case AccessPattern::luma_bytes_2_0:
-      return look_up_kernel_for<LumaBytes<2, 0>, Action::map, 1>(plan.rows);
-    case AccessPattern::luma_bytes_2_1:
-      return look_up_kernel_for<LumaBytes<2, 1>, Action::map, 1>(plan.rows);
-    case AccessPattern::luma_words:
-      return look_up_kernel_for<LumaWords<false>, Action::map, word_chunks>(plan.rows);
-    case AccessPattern::packed_colour_3:
-      return look_up_colour_kernel_for<PackedColour<3>>(plan.rows, each);
-    case AccessPattern::packed_colour_4:
-      return look_up_colour_kernel_for<PackedColour<4>>(plan.rows, each);
-    case AccessPattern::planar_colour:
-      return look_up_colour_kernel_for<PlanarColour>(plan.rows, each);
-    case AccessPattern::scattered_luma_1:
-      return look_up_kernel<ScatteredLuma<1>, Rows::ragged, Action::map, 1>;
-    case AccessPattern::scattered_luma_2:
-      return look_up_kernel<ScatteredLuma<2>, Rows::ragged, Action::map, word_chunks>;
-    default:
-      return each ? look_up_kernel<ScatteredColour, Rows::ragged, Action::each, 1>
-                  : look_up_kernel<ScatteredColour, Rows::ragged, Action::shift, 1>;
-  }
+LookUpKernel find_look_up_kernel(const AccessPlan& plan, bool each) {
+  return with_pack_and_rows(plan, [&]<class Pack, Rows kRows>() -> LookUpKernel {
+    if constexpr (!Pack::colour)
+      return look_up_kernel<Pack, kRows, Action::map, chunks_of<Pack>>;
+    else
+      return each ? look_up_kernel<Pack, kRows, Action::each, 1>
+                  : look_up_kernel<Pack, kRows, Action::shift, 1>;
+  });
 }
 
 class HistEqualizeCuda final : public Histogram::Backend {
@@ -161,10 +83,11 @@ class HistEqualizeCuda final : public Histogram::Backend {
         colour_(layout.find(Role::luma) < 0),
         planner_(layout),
         luminance_state_(zeroed_words(
-            device, layout.bits == 8 ? Sizes<Action::map, 1>::Exchange::words
-                                     : Sizes<Action::map, word_chunks>::Exchange::words)),
+            device, layout.bits == 8
+                        ? Sizes<Action::map, 1>::Exchange::words
+                        : Sizes<Action::map, chunks_of<LumaWords<false>>>::Exchange::words)),
         each_state_(zeroed_words(device, Sizes<Action::each, 1>::Exchange::words)),
-        launch_(device.stream(), luma_kernel<LumaBytes<1, 0>, Rows::linear, 1>(Action::map, 1)),
+        launch_(device.stream(), applying_kernel<LumaBytes<1, 0>, Rows::linear, Action::map, 1>(1)),
         count_each_(device.stream(), count_each_kernel<ScatteredColour, Rows::ragged>),
         tables_(device),
         look_up_(device.stream(), look_up_kernel<ScatteredLuma<1>, Rows::ragged, Action::map, 1>),
@@ -176,11 +99,12 @@ class HistEqualizeCuda final : public Histogram::Backend {
     enqueue(Action::histogram, in, Frame{}, bins);
   }
 
-  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
+  bool run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
     const bool each = parameters_.channels == Parameters::Channels::each;
     if (each && histogram)
       count(in, histogram);
     enqueue(each ? Action::each : colour_ ? Action::shift : Action::map, in, out, histogram);
+    return true;
   }
 
   void count_each(const ConstFrame& in, View<std::uint32_t> counts) override {
@@ -191,7 +115,7 @@ class HistEqualizeCuda final : public Histogram::Backend {
     a.picture = plan.packs;
     a.stride = stride_of_step(plan);
     a.counts = counts.data;
-    count_each_(count_each_kernel_for(plan), blocks_of_step(plan), applying_threads, 0, a);
+    count_each_(find_count_each_kernel(plan), blocks_of_step(plan), applying_threads, 0, a);
   }
 
   void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {
@@ -199,9 +123,9 @@ class HistEqualizeCuda final : public Histogram::Backend {
   }
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
-    const AccessPlan plan = planner_.plan(in, out);
+    AccessPlan plan = planner_.plan(in, out);
     if (plan.scattered())
-      copy_untouched_planes(device_, planner_, plan, in, out);
+      plan.copy_planes(device_);
     LookUpArguments a{};
     a.equalize.picture = plan.packs;
     a.equalize.stride = stride_of_step(plan);
@@ -210,21 +134,21 @@ class HistEqualizeCuda final : public Histogram::Backend {
     a.equalize.blend = parameters_.blend;
     a.tables = tables.data;
     a.entries = tables.width * tables.height;
-    look_up_(look_up_kernel_for(plan, tables.height > 1), blocks_of_step(plan), applying_threads, 0,
-             a);
+    look_up_(find_look_up_kernel(plan, tables.height > 1), blocks_of_step(plan), applying_threads,
+             0, a);
   }
 
  private:
   void enqueue(Action action, const ConstFrame& in, const Frame& out,
                View<std::uint32_t> histogram) {
-    const AccessPlan plan = planner_.plan(in, out);
-    if (plan.scattered() && action != Action::histogram)
-      copy_untouched_planes(device_, planner_, plan, in, out);
+    AccessPlan plan = planner_.plan(in, out);
+    if (plan.scattered())
+      plan.copy_planes(device_);
 
     Arguments a{};
     a.picture = plan.packs;
     std::copy(plan.copies, plan.copies + plan.copy_count, a.copies);
-    a.copy_count = action == Action::histogram ? 0 : plan.copy_count;
+    a.copy_count = plan.copy_count;
     a.state = action == Action::each ? each_state_.as<std::uint32_t>()
                                      : luminance_state_.as<std::uint32_t>();
     a.total =

@@ -7,9 +7,7 @@
 #include "cuda/core/cuda_check.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/make_tables.cuh"
-#include "cuda/histequalize/untouched_planes.h"
 #include "cuda/histequalize/wide.cuh"
-#include "cuda/histequalize/wide_look_up.cuh"
 #include "cuda/pixels/access_pattern.h"
 
 namespace cudavision::histequalize {
@@ -18,13 +16,13 @@ namespace {
 struct WideKernels {
   void (*count)(WideArguments);
   void (*apply)(WideArguments);
-  void (*look_up)(WideLookUpArguments);
+  void (*apply_alone)(WideArguments);
 };
 
 template <class Pack, Rows kRows, bool kShared>
 constexpr WideKernels wide_kernels = {count_wide_kernel<Pack, kRows>,
-                                      apply_wide_kernel<Pack, kRows, kShared>,
-                                      look_up_wide_kernel<Pack, kRows, kShared>};
+                                      apply_wide_kernel<Pack, kRows, kShared, false>,
+                                      apply_wide_kernel<Pack, kRows, kShared, true>};
 
 template <class Pack, bool kShared>
 WideKernels find_dense_kernels(Rows rows) {
@@ -52,7 +50,6 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
         table_(device.allocate(sizeof(std::uint16_t) * bins_)),
         launch_(device.stream(), table_wide_kernel),
         tables_(device),
-        look_up_(device.stream(), look_up_wide_kernel<LumaWords<true>, Rows::ragged, false>),
         multiprocessors_(multiprocessor_count()) {
     const int shared_bytes =
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
@@ -67,7 +64,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
         const WideKernels kernels = find_kernels(kind, rows);
         allow_shared(kernels.count, range_bytes());
         allow_shared(kernels.apply, shared_table_bytes_);
-        allow_shared(kernels.look_up, shared_table_bytes_);
+        allow_shared(kernels.apply_alone, shared_table_bytes_);
       }
   }
 
@@ -81,15 +78,16 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
             a);
   }
 
-  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
-    const AccessPlan plan = planner_.plan(in, out);
+  bool run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
+    AccessPlan plan = planner_.plan(in, out);
     const WideArguments a = arguments(plan, histogram);
     // Formats of this depth have no chroma planes or small ones, so separate copies cost little.
-    copy_untouched_planes(device_, planner_, plan, in, out);
+    plan.copy_planes(device_);
     launch_count(plan, a);
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
     launch_(find_kernels(plan.kind, plan.rows).apply, applying_blocks(plan), kThreads,
             shared_table_bytes_, a);
+    return true;
   }
 
   void count_each(const ConstFrame&, View<std::uint32_t>) override {
@@ -101,21 +99,16 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   }
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
-    const AccessPlan plan = planner_.plan(in, out);
-    copy_untouched_planes(device_, planner_, plan, in, out);
-    WideLookUpArguments a{};
-    a.picture = plan.packs;
-    a.stride = PackStride(applying_blocks(plan) * kThreads, plan.packs.per_row);
-    a.table = tables.data;
-    a.bins = tables.width;
-    a.blend = parameters_.blend;
-    look_up_(find_kernels(plan.kind, plan.rows).look_up, applying_blocks(plan), kThreads,
-             shared_table_bytes_, a);
+    AccessPlan plan = planner_.plan(in, out);
+    plan.copy_planes(device_);
+    WideArguments a = arguments(plan, {});
+    a.table = const_cast<std::uint16_t*>(tables.data);  // the kernel only reads it
+    launch_(find_kernels(plan.kind, plan.rows).apply_alone, applying_blocks(plan), kThreads,
+            shared_table_bytes_, a);
   }
 
  private:
-  template <class Kernel>
-  static void allow_shared(Kernel kernel, int bytes) {
+  static void allow_shared(void (*kernel)(WideArguments), int bytes) {
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                "reserving shared memory on the GPU");
   }
@@ -173,7 +166,6 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   Buffer table_;
   Launcher<WideArguments> launch_;
   TableMaker tables_;
-  Launcher<WideLookUpArguments> look_up_;
   int multiprocessors_;
   int range_bins_ = 0;
   int shared_table_bytes_ = 0;

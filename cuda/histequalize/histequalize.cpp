@@ -4,7 +4,6 @@
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/backend.h"
-#include "cuda/histequalize/checks.h"
 #include "cuda/histequalize/regionhistogram.h"
 
 namespace cudavision::histequalize {
@@ -100,11 +99,12 @@ void HistogramEqualize::set_parameters(const Parameters& parameters) {
   backend_->set(parameters);
 }
 
-void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
+void HistogramEqualize::run(const ConstFrame& in, const Frame& frame, View<std::uint32_t> histogram,
                             const std::optional<histogramaverage::Parameters>& smoothing,
                             RegionHistogram* regions) {
   check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, out, "output");
+  check_frame(operation, layout_, frame, "output");
+  const Frame out = parameters_.copies_chroma ? frame : without_chroma_planes(layout_, frame);
   if (histogram)
     check_bins(layout_, histogram);
   if (smoothing)
@@ -114,8 +114,8 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   if (!smoothing || regions_change)
     average_.restart();
   averages_regions_ = regions != nullptr;
-  if (!smoothing && !regions)
-    return backend_->run(in, out, histogram);
+  if (!smoothing && !regions && backend_->run(in, out, histogram))
+    return;
 
   const View<const std::uint32_t> counts = count(in, histogram, regions);
   const auto made = rows(made_.as<std::uint16_t>(), counts.height, layout_.bits);

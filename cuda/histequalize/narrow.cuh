@@ -6,23 +6,14 @@
 // some warps wait for the other blocks' counts, the others copy the unchanged planes.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/narrow_table.cuh"
+#include "cuda/histequalize/pack_actions.cuh"
 #include "cuda/pixels/access_pattern.h"
-#include "cuda/pixels/copy_pieces.cuh"
-#include "cuda/pixels/pixel_pack.h"
 #include "cuda/sync/histogramexchange.h"
 #include "cuda/sync/interblock.cuh"
 
 namespace cudavision::histequalize {
 namespace {
-
-enum class Action {
-  histogram,  ///< count the luminance only
-  map,        ///< look up luma in the table
-  shift,      ///< change red, green and blue as much as the luminance
-  each,       ///< look up red, green and blue in a table each
-};
 
 /// One block per SM. Counting alone needs many loads in flight; applying needs many registers.
 constexpr int counting_threads = 1024;
@@ -96,22 +87,6 @@ __device__ void set_pixel(std::uint32_t* data, int number, std::uint32_t value,
     Pack::set(data, number, value, picture);
 }
 
-template <class Pack, Action kAction>
-__device__ void count_pixel(const std::uint32_t* data, int number, const PackedImage& picture,
-                            std::uint32_t* counts) {
-  if constexpr (kAction == Action::each) {
-    const std::uint32_t pixel = Pack::pixel(data, number);
-#pragma unroll
-    for (int b = 0; b < Pack::bytes; ++b)
-      if (byte_of(picture.keep, b) == 0)
-        atomicAdd(counts + picture.table_of[b] * kChunk + byte_of(pixel, b), 1u);
-  } else if constexpr (Pack::colour) {
-    atomicAdd(counts + packed_luminance(Pack::pixel(data, number), picture), 1u);
-  } else {
-    atomicAdd(counts + Pack::value(data, number, picture), 1u);
-  }
-}
-
 template <class Pack, Action kAction, Rows kRows>
 __device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& at,
                            const PackedImage& picture, std::uint32_t* counts) {
@@ -138,39 +113,10 @@ __device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& a
 template <class Pack, Action kAction, Rows kRows, class Entry>
 __device__ void apply_table(std::uint32_t* data, const PackCursor<kRows>& at, const Arguments& a,
                             const Entry* table) {
-  const PackedImage& picture = a.picture;
-  const int existing = pixels_in<Pack, kRows>(picture, at);
-#pragma unroll
-  for (int i = 0; i < Pack::pixels; ++i) {
-    // Bytes after a row's last pixel may belong to the plane (second half of a macropixel); copied.
-    if (i >= existing)
-      break;
-    if constexpr (kAction == Action::map) {
-      Pack::set(data, i, table[Pack::value(data, i, picture)], picture);
-    } else if constexpr (kAction == Action::each) {
-      const std::uint32_t pixel = Pack::pixel(data, i);
-      std::uint32_t mapped = 0;
-#pragma unroll
-      for (int b = 0; b < Pack::bytes; ++b)
-        mapped |=
-            static_cast<std::uint32_t>(table[picture.table_of[b] * kChunk + byte_of(pixel, b)])
-            << (8 * b);
-      Pack::set(data, i, (pixel & picture.keep) | (mapped & ~picture.keep));
-    } else if constexpr (kAction == Action::shift) {
-      const std::uint32_t pixel = Pack::pixel(data, i);
-      const int u = static_cast<int>(packed_luminance(pixel, picture));
-      const int difference = table[u] - u;
-      std::uint32_t shifted = 0;
-#pragma unroll
-      for (int b = 0; b < Pack::bytes; ++b) {
-        const int value = static_cast<int>(byte_of(pixel, b));
-        shifted |= static_cast<std::uint32_t>(
-                       blended(value, clamp_level(value + difference, 255), a.blend))
-                   << (8 * b);
-      }
-      Pack::set(data, i, (pixel & picture.keep) | (shifted & ~picture.keep));
-    }
-  }
+  apply_levels<Pack, kAction>(data, pixels_in<Pack, kRows>(a.picture, at), a.picture, a.blend,
+                              [&](int number, int, std::uint32_t value) {
+                                return std::uint32_t{table[number * kChunk + value]};
+                              });
 }
 
 /// A thread keeps kResident packs in registers from counting to applying.

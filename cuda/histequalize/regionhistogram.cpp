@@ -5,8 +5,7 @@
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
-#include "cuda/histequalize/checks.h"
-#include "cuda/histequalize/regionhistogram_backend.h"
+#include "cuda/histequalize/backend.h"
 
 namespace cudavision::histequalize {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/core/cuda_launch.h"
-#include "cuda/histequalize/regionhistogram_backend.h"
+#include "cuda/histequalize/backend.h"
 
 namespace cudavision::histequalize {
 namespace {

@@ -190,10 +190,13 @@ __device__ void clear_counters(const WideArguments& a) {
 }
 
 /// kShared copies the table to shared memory. GPUs with too little of it use the other instance.
-template <class Pack, Rows kRows, bool kShared>
+/// kAlone applies a table that is not blended, without the other two launches.
+template <class Pack, Rows kRows, bool kShared, bool kAlone>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
   extern __shared__ uint4 shared_table[];
+  if (kAlone)
+    grid_dependency_wait();
   launch_dependents();
   const std::uint16_t* table =
       kShared ? reinterpret_cast<const std::uint16_t*>(shared_table) : a.table;
@@ -201,7 +204,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   stream_packs<Pack>(
       a.picture, first, a.applying_stride,
       [&] {
-        grid_dependency_wait();
+        if (!kAlone)
+          grid_dependency_wait();
         if (kShared) {
           const uint4* from = reinterpret_cast<const uint4*>(a.table);
 #pragma unroll 8
@@ -209,7 +213,8 @@ __global__ void __launch_bounds__(kThreads, 1)
             shared_table[i] = __ldg(from + i);
           __syncthreads();
         }
-        clear_counters(a);
+        if (!kAlone)
+          clear_counters(a);
       },
       [&](std::uint32_t* data, const PackCursor<kRows>& at) {
         const int existing = pixels_in<Pack, kRows>(a.picture, at);
@@ -218,7 +223,10 @@ __global__ void __launch_bounds__(kThreads, 1)
           if (i >= existing)
             break;
           const std::uint32_t value = Pack::value(data, i, a.picture);
-          Pack::set(data, i, kShared ? table[value] : __ldg(table + value), a.picture);
+          std::uint32_t level = kShared ? table[value] : __ldg(table + value);
+          if (kAlone)
+            level = blended(static_cast<int>(value), static_cast<int>(level), a.blend);
+          Pack::set(data, i, level, a.picture);
         }
         Pack::template store<kRows>(a.picture, at, data);
       });

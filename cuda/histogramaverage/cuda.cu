@@ -43,22 +43,9 @@ constexpr int sums_threads = 512;
 constexpr int max_slices = sums_threads / warp;  // a warp reads adjacent bins
 constexpr int update_threads = 256;
 
-/// Returns the sums over all threads, which must all take part, in every thread.
 template <int kThreads>
-__device__ SceneSums sums_of_block(SceneSums sums) {
-  __shared__ SceneSums of_warp[kThreads / warp];
-  sums.difference = sum_of_warp(sums.difference);
-  sums.counts = sum_of_warp(sums.counts);
-  if (threadIdx.x % warp == 0)
-    of_warp[threadIdx.x / warp] = sums;
-  __syncthreads();
-  SceneSums all{};
-#pragma unroll
-  for (const SceneSums& one : of_warp) {
-    all.difference += one.difference;
-    all.counts += one.counts;
-  }
-  return all;
+__device__ SceneSums sums_of_block(const SceneSums& sums) {
+  return {sum_of_block<kThreads>(sums.difference), sum_of_block<kThreads>(sums.counts)};
 }
 
 /// Writes the sums of the block's bins. A thread adds one bin of every slices-th histogram.

@@ -2,53 +2,14 @@
 #include "cuda/pixels/access_pattern.h"
 
 #include <algorithm>
+#include <span>
 
 #include "cuda/core/layoutcheck.h"
-#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
 namespace {
 
 constexpr int piece_bytes = 16;
-
-int pixels_of(AccessPattern kind) {
-  switch (kind) {
-    case AccessPattern::luma_bytes_1:
-      return LumaBytes<1, 0>::pixels;
-    case AccessPattern::luma_bytes_2_0:
-    case AccessPattern::luma_bytes_2_1:
-      return LumaBytes<2, 0>::pixels;
-    case AccessPattern::luma_words:
-      return LumaWords<false>::pixels;
-    case AccessPattern::packed_colour_3:
-      return PackedColour<3>::pixels;
-    case AccessPattern::packed_colour_4:
-      return PackedColour<4>::pixels;
-    case AccessPattern::planar_colour:
-      return PlanarColour::pixels;
-    case AccessPattern::scattered_luma_1:
-    case AccessPattern::scattered_luma_2:
-      return ScatteredLuma<1>::pixels;
-    case AccessPattern::scattered_colour:
-      return ScatteredColour::pixels;
-  }
-  return 1;
-}
-
-int pixel_bytes_of(AccessPattern kind) {
-  switch (kind) {
-    case AccessPattern::luma_bytes_2_0:
-    case AccessPattern::luma_bytes_2_1:
-    case AccessPattern::luma_words:
-      return 2;
-    case AccessPattern::packed_colour_3:
-      return 3;
-    case AccessPattern::packed_colour_4:
-      return 4;
-    default:
-      return 1;
-  }
-}
 
 AccessPattern scattered_kind(const FrameLayout& layout, bool colour) {
   if (colour)
@@ -102,6 +63,13 @@ bool multiple_of_piece(const void* data, std::ptrdiff_t pitch) {
 
 }  // namespace
 
+void AccessPlan::copy_planes(Device& device) {
+  for (const CopyPieces& copy : std::span(copies, copy_count))
+    device.copy({copy.plane.in, copy.row_bytes, copy.rows, copy.plane.in_pitch},
+                {copy.plane.out, copy.row_bytes, copy.rows, copy.plane.out_pitch});
+  copy_count = 0;
+}
+
 AccessPlanner::AccessPlanner(const FrameLayout& layout)
     : layout_(layout), colour_(layout.find(Role::luma) < 0) {
   for (int c = 0; c < (colour_ ? 3 : 1); ++c)
@@ -151,10 +119,10 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
   packs.shift = layout_.shift;
   packs.largest = (1u << layout_.bits) - 1;
 
-  const int pixels = pixels_of(plan.kind);
-  const int row_pixels = plan.scattered() ? layout_.width
-                                          : (packs.row_bytes + pixel_bytes_of(plan.kind) - 1) /
-                                                pixel_bytes_of(plan.kind);
+  const int pixels = with_pack(plan.kind, []<class Pack>() { return Pack::pixels; });
+  const int pixel_bytes = with_pack(plan.kind, []<class Pack>() { return Pack::pixel_bytes; });
+  const int row_pixels =
+      plan.scattered() ? layout_.width : (packs.row_bytes + pixel_bytes - 1) / pixel_bytes;
   const std::uint32_t per_row = (row_pixels + pixels - 1) / pixels;
   if (!plan.scattered() && row_pixels == layout_.width && row_pixels % pixels == 0)
     plan.rows = without_gaps(packs) ? Rows::linear : Rows::whole;
@@ -177,9 +145,9 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
     }
   }
 
-  if (plan.scattered())
-    return plan;
-  for (const int p : untouched_planes_) {
+  for (const int p : plan.scattered() ? mixed_planes_ : untouched_planes_) {
+    if (!out.planes[p])
+      continue;
     CopyPieces& copy = plan.copies[plan.copy_count++];
     copy.plane = pair(p);
     copy.row_bytes = layout_.planes[p].row_bytes;

@@ -5,8 +5,9 @@
 
 #include <vector>
 
+#include "cuda/core/device.h"
 #include "cuda/core/frame.h"
-#include "cuda/pixels/packed_image.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
 
@@ -24,32 +25,100 @@ enum class AccessPattern {
   scattered_colour,
 };
 
+template <class Pack>
+constexpr bool is_words = false;
+template <bool kAllBits>
+constexpr bool is_words<LumaWords<kAllBits>> = true;
+template <>
+constexpr bool is_words<ScatteredLuma<2>> = true;
+
+/// Calls use with the type of a pattern's packs, as `use.template operator()<Pack>()`.
+template <class Use>
+auto with_pack(AccessPattern kind, const Use& use) {
+  switch (kind) {
+    case AccessPattern::luma_bytes_1:
+      return use.template operator()<LumaBytes<1, 0>>();
+    case AccessPattern::luma_bytes_2_0:
+      return use.template operator()<LumaBytes<2, 0>>();
+    case AccessPattern::luma_bytes_2_1:
+      return use.template operator()<LumaBytes<2, 1>>();
+    case AccessPattern::luma_words:
+      return use.template operator()<LumaWords<false>>();
+    case AccessPattern::packed_colour_3:
+      return use.template operator()<PackedColour<3>>();
+    case AccessPattern::packed_colour_4:
+      return use.template operator()<PackedColour<4>>();
+    case AccessPattern::planar_colour:
+      return use.template operator()<PlanarColour>();
+    case AccessPattern::scattered_luma_1:
+      return use.template operator()<ScatteredLuma<1>>();
+    case AccessPattern::scattered_luma_2:
+      return use.template operator()<ScatteredLuma<2>>();
+    default:
+      return use.template operator()<ScatteredColour>();
+  }
+}
+
+/// A plane to be copied in pieces of 16 bytes; the last one of each row may be shorter.
 struct CopyPieces {
   PlanePair plane;
-  std::uint32_t count = 0;  ///< pieces of 16 bytes; the last one of each row may be shorter
+  std::uint32_t count = 0;  ///< pieces
   int per_row = 1;          ///< pieces
   int row_bytes = 0;
   int rows = 0;
 };
+
+/// Copies planes while other threads work on the rest of the frame.
+CUDAVISION_HOST_DEVICE inline void copy_pieces(const CopyPieces* copies, int count,
+                                               std::uint32_t thread, std::uint32_t threads) {
+  for (int p = 0; p < count; ++p) {
+    const CopyPieces& copy = copies[p];
+    for (std::uint32_t i = thread; i < copy.count; i += threads) {
+      const int y = static_cast<int>(i / copy.per_row);
+      const int at = static_cast<int>(i % copy.per_row) * 16;
+      std::uint32_t piece[4];
+      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
+      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
+    }
+  }
+}
 
 struct AccessPlan {
   AccessPattern kind = AccessPattern::scattered_luma_1;
   Rows rows = Rows::ragged;
   PackedImage packs;
   int copy_count = 0;
-  CopyPieces copies[FrameLayout::max_planes];  ///< none if scattered()
+  /// Planes with bytes that no pack writes: to be copied before the kernel if scattered(), else by
+  /// the kernel. Without planes that `out` lacks.
+  CopyPieces copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
+  /// Enqueues all copies, so that none are left for the kernel.
+  void copy_planes(Device& device);
 };
+
+/// The same with the kind of the rows, as `use.template operator()<Pack, kRows>()`.
+template <class Use>
+auto with_pack_and_rows(const AccessPlan& plan, const Use& use) {
+  return with_pack(plan.kind, [&]<class Pack>() {
+    if constexpr (Pack::pixel_bytes != 0) {
+      if (plan.rows == Rows::linear)
+        return use.template operator()<Pack, Rows::linear>();
+      if (plan.rows == Rows::whole)
+        return use.template operator()<Pack, Rows::whole>();
+    }
+    return use.template operator()<Pack, Rows::ragged>();
+  });
+}
 
 /// Finds the fastest access pattern for each frame of one layout.
 class AccessPlanner {
  public:
   explicit AccessPlanner(const FrameLayout& layout);
 
-  /// out has no planes if the frame is only read.
+  /// out has no planes if the frame is only read, and lacks those that must not be written.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
-  /// Planes with bytes that scattered packs do not write; copy them entirely before the kernel.
+  /// Planes with bytes that are not samples of luma, red, green or blue.
   const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }
 
  private:

@@ -3,7 +3,6 @@
 #include "cuda/core/cuda_launch.h"
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/luminance_backend.h"
-#include "cuda/pixels/pixel_pack.h"
 #include "cuda/pixels/sample_math.h"
 
 namespace cudavision {
@@ -27,9 +26,9 @@ __device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
 }
 
 /// Each thread converts one pack of pixels. The output rows have room for whole packs.
-template <class Pack, class Sample, Rows kRows>
+template <class Pack, Rows kRows>
 __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
-  constexpr int per_word = 4 / static_cast<int>(sizeof(Sample));
+  constexpr int per_word = is_words<Pack> ? 2 : 4;
   launch_dependents();
   grid_dependency_wait();
   const std::uint32_t number = blockIdx.x * blockDim.x + threadIdx.x;
@@ -52,43 +51,28 @@ __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
 
 using Kernel = Launcher<LuminanceArguments>::Kernel;
 
-template <class Pack>
-Kernel kernel_for(Rows rows) {
-  return rows == Rows::ragged ? luminance_kernel<Pack, std::uint8_t, Rows::ragged>
-                              : luminance_kernel<Pack, std::uint8_t, Rows::whole>;
-}
-
-Kernel kernel_for(const AccessPlan& plan) {
-  switch (plan.kind) {
-    case AccessPattern::luma_bytes_2_0:
-      return kernel_for<LumaBytes<2, 0>>(plan.rows);
-    case AccessPattern::luma_bytes_2_1:
-      return kernel_for<LumaBytes<2, 1>>(plan.rows);
-    case AccessPattern::packed_colour_3:
-      return kernel_for<PackedColour<3>>(plan.rows);
-    case AccessPattern::packed_colour_4:
-      return kernel_for<PackedColour<4>>(plan.rows);
-    case AccessPattern::planar_colour:
-      return kernel_for<PlanarColour>(plan.rows);
-    case AccessPattern::scattered_luma_1:
-      return luminance_kernel<ScatteredLuma<1>, std::uint8_t, Rows::ragged>;
-    case AccessPattern::scattered_luma_2:
-      return luminance_kernel<ScatteredLuma<2>, std::uint16_t, Rows::ragged>;
-    default:  // Luminance makes no backend for contiguous luma
-      return luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>;
-  }
+Kernel find_kernel(const AccessPlan& plan) {
+  return with_pack(plan.kind, [&]<class Pack>() -> Kernel {
+    if constexpr (Pack::pixel_bytes == 0)
+      return luminance_kernel<Pack, Rows::ragged>;
+    else if constexpr (Pack::colour || (Pack::pixel_bytes == 2 && !is_words<Pack>))
+      return plan.rows == Rows::ragged ? luminance_kernel<Pack, Rows::ragged>
+                                       : luminance_kernel<Pack, Rows::whole>;
+    else
+      return nullptr;  // Luminance makes no backend for contiguous luma
+  });
 }
 
 class LuminanceCuda final : public Luminance::Backend {
  public:
   LuminanceCuda(Device& device, const FrameLayout& layout)
       : planner_(layout),
-        launch_(device.stream(), luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>) {}
+        launch_(device.stream(), luminance_kernel<ScatteredColour, Rows::ragged>) {}
 
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
     const AccessPlan plan = planner_.plan(in, Frame{});
     const LuminanceArguments a{plan.packs, out.data, out.pitch};
-    launch_(kernel_for(plan), (a.picture.count + threads - 1) / threads, threads, 0, a);
+    launch_(find_kernel(plan), (a.picture.count + threads - 1) / threads, threads, 0, a);
   }
 
  private:

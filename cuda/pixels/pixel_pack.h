@@ -204,6 +204,7 @@ template <int kStep, int kOffset>
 struct LumaBytes : DensePack<4> {
   static constexpr bool colour = false;
   static constexpr int pixels = 16 / kStep;
+  static constexpr int pixel_bytes = kStep;  ///< in each plane; 0 in packs of scattered samples
 
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
                                                     const PackedImage&) {
@@ -224,6 +225,7 @@ template <bool kAllBits>
 struct LumaWords : DensePack<4> {
   static constexpr bool colour = false;
   static constexpr int pixels = 8;
+  static constexpr int pixel_bytes = 2;
 
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
                                                     const PackedImage& picture) {
@@ -243,6 +245,7 @@ template <int kSampleBytes>
 struct ScatteredLuma {
   static constexpr bool colour = false;
   static constexpr int pixels = 4;
+  static constexpr int pixel_bytes = 0;
   static constexpr int words = 4;
 
   template <Rows kRows>
@@ -295,6 +298,7 @@ struct PackedColour : DensePack<kStep == 4 ? 4 : 12> {
   static constexpr bool colour = true;
   static constexpr int bytes = kStep;  ///< of a pixel, any of which may be a colour
   static constexpr int pixels = kStep == 4 ? 4 : 16;
+  static constexpr int pixel_bytes = kStep;
 
   CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
     const int at = number * kStep;
@@ -324,6 +328,7 @@ struct PlanarColour : DensePack<12, 3> {
   static constexpr bool colour = true;
   static constexpr int bytes = 3;
   static constexpr int pixels = 16;
+  static constexpr int pixel_bytes = 1;
 
   CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
     const std::uint32_t b = number % 4;
@@ -346,6 +351,7 @@ struct ScatteredColour {
   static constexpr bool colour = true;
   static constexpr int bytes = 3;
   static constexpr int pixels = 4;
+  static constexpr int pixel_bytes = 0;
   static constexpr int words = 4;
 
   template <Rows kRows>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Converts stored samples to numbers, on both devices.
+// Converts stored samples and bits to numbers, on both devices.
 
 #include <cstdint>
 
@@ -26,6 +26,13 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t luminance_of_sum(std::uint32_t sum) 
 CUDAVISION_HOST_DEVICE inline std::uint32_t luminance(std::uint32_t r, std::uint32_t g,
                                                       std::uint32_t b) {
   return luminance_of_sum(299 * r + 587 * g + 114 * b);
+}
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t bits_of_float(float value) {
+  return __builtin_bit_cast(std::uint32_t, value);
+}
+CUDAVISION_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) {
+  return __builtin_bit_cast(float, bits);
 }
 
 }  // namespace cudavision

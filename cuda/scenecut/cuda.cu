@@ -42,25 +42,11 @@ __device__ std::uint32_t sample_at(const AreaArguments& a, int x, int y) {
                       (1u << a.bits) - 1);
 }
 
-/// Returns the sum over all threads, which must all take part, in every thread.
-__device__ std::uint64_t sum_of_block(std::uint64_t sum) {
-  __shared__ std::uint64_t of_warp[warps];
-  sum = sum_of_warp(sum);
-  __syncthreads();  // for the previous call
-  if (threadIdx.x % warp == 0)
-    of_warp[threadIdx.x / warp] = sum;
-  __syncthreads();
-  sum = 0;
-#pragma unroll
-  for (const std::uint64_t one : of_warp)
-    sum += one;
-  return sum;
-}
-
 /// Sums two numbers at once. Both sums must be below 2^32.
 template <class Pair>
 __device__ Pair pair_of_block(std::uint32_t first, std::uint32_t second) {
-  const std::uint64_t sums = sum_of_block(static_cast<std::uint64_t>(first) << 32 | second);
+  const std::uint64_t sums =
+      sum_of_block<threads>(static_cast<std::uint64_t>(first) << 32 | second);
   return {static_cast<std::uint32_t>(sums >> 32), static_cast<std::uint32_t>(sums)};
 }
 
@@ -84,7 +70,7 @@ __global__ void __launch_bounds__(threads) compare_areas(const __grid_constant__
          x += warp)
       sum += sample_at(a, x, y);
   }
-  sum = static_cast<std::uint32_t>(sum_of_block(sum));
+  sum = static_cast<std::uint32_t>(sum_of_block<threads>(sum));
   if (thread == 0) {
     a.state->sums[blockIdx.x] = sum;
     __threadfence();

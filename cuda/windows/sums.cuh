@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "cuda/core/warp_scan.cuh"
+#include "cuda/core/warp.cuh"
 #include "cuda/windows/picture.h"
 
 namespace cudavision::windows {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuda/core/notify.h"
+#include "cuda/core/device.h"
 #include "gst/core/scoped.h"
 
 namespace cudavision {

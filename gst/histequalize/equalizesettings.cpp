@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "cuda/chroma/chroma.h"
+
 namespace cudavision {
 
 int EqualizeSettings::blend() const noexcept {
@@ -29,6 +31,8 @@ histequalize::Parameters equalize_parameters(const EqualizeSettings& settings,
   parameters.low = format.low;
   parameters.high = format.high;
   parameters.blend = settings.blend();
+  parameters.copies_chroma =
+      settings.chroma == ChromaMode::keep || !chroma::ChromaScale::is_needed(format.layout);
   return parameters;
 }
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cuda/core/notify.h"
+#include "cuda/core/device.h"
 #include "gst/flight/flightlimit.h"
 #include "gst/flight/framepusher.h"
 #include "tests/check/common/fakes/fakelibgstcuda.h"

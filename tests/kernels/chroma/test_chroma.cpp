@@ -63,6 +63,19 @@ TEST(ChromaArithmetic, GrowsAndShrinksWithTheLuma) {
     EXPECT_EQ(scaled(c, 256, limited), c);
 }
 
+TEST(ChromaArithmetic, BytesNeedNoDivision) {
+  for (const bool limited : {false, true}) {
+    const chroma::Range range(8, limited);
+    for (std::uint32_t before = 0; before < 256; ++before)
+      for (std::uint32_t after = 0; after < 256; ++after) {
+        const int number = static_cast<int>(before + after) % 4;
+        ASSERT_EQ(growth_of_byte(before << (8 * number), after << (8 * number), number, range),
+                  growth(static_cast<int>(before), static_cast<int>(after), range))
+            << before << " to " << after;
+      }
+  }
+}
+
 TEST(ChromaScale, IsNeededForChromaOnly) {
   for (const char* name : {"NV12", "I420", "YUY2", "P010"})
     EXPECT_TRUE(ChromaScale::is_needed(layout_named(name, 9, 7))) << name;

@@ -195,11 +195,12 @@ std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters&
   return {plane_of(layout, [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); })};
 }
 
-/// Writes every byte of every row of out. There is a plane and a vector of tables for each grid.
+/// Writes every byte of every row of out, except chroma if it is not copied. There is a plane and a
+/// vector of tables for each grid.
 void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
            const clahe::Parameters& parameters, const std::vector<Plane>& planes,
            const std::vector<std::vector<Table>>& tables, const ConstFrame& in, const Frame& out) {
-  copy_rows(layout, in, out);
+  copy_rows(layout, in, out, parameters.copies_chroma);
 
   std::vector<Plane> levels;
   for (std::size_t grid = 0; grid < planes.size(); ++grid)

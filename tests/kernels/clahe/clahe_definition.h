@@ -8,7 +8,7 @@
 /// works pixel by pixel, and shares no code with the one under test.
 namespace cudavision::test {
 
-/// Writes every byte of every row of out.
+/// Writes every byte of every row of out except chroma that is not copied.
 void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles& tiles,
                                    const clahe::Parameters& parameters, const ConstFrame& in,
                                    const Frame& out);
@@ -16,7 +16,7 @@ void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles
 /// Equalises the frames of a video with smoothing.
 class DefinedSmoothedClahe : public DefinedSmoothing {
  public:
-  /// Writes every byte of every row of out.
+  /// Writes every byte of every row of out except chroma that is not copied.
   void next(const FrameLayout& layout, const clahe::Tiles& tiles,
             const clahe::Parameters& parameters, const histogramaverage::Parameters& smoothing,
             const ConstFrame& in, const Frame& out);

@@ -5,6 +5,7 @@
 
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/histequalize/left_chroma.h"
 #include "tests/kernels/histogramaverage/smoothing_suites.h"
 
 namespace cudavision::test {
@@ -13,6 +14,15 @@ namespace {
 using namespace clahe;
 
 CUDAVISION_RANDOM_CASES(ClaheCases, make_clahe_case);
+
+TEST(ClaheLeftChroma, CpuEqualsDefinition) {
+  expect_chroma_left(*make_cpu_device(), make_clahe_case);
+}
+TEST(ClaheLeftChroma, CudaEqualsDefinition) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_chroma_left(*device, make_clahe_case);
+}
 
 /// Pictures and grids at the limits: smaller than their grid, so that the extension reflects many
 /// times; cells that begin within packs of pixels or exactly between them; cells that are narrower

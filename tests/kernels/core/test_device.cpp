@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "cuda/core/notify.h"
+#include "cuda/core/device.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 

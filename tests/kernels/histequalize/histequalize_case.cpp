@@ -78,7 +78,8 @@ histequalize::Parameters other_than(const FrameLayout& layout,
 std::string describe(const histequalize::Parameters& parameters) {
   return std::string(parameters.channels == Channels::each ? "each channel" : "luminance") +
          ", range " + std::to_string(parameters.low) + " to " + std::to_string(parameters.high) +
-         ", blend " + std::to_string(parameters.blend);
+         ", blend " + std::to_string(parameters.blend) +
+         (parameters.copies_chroma ? "" : ", without chroma");
 }
 
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels) {

@@ -77,7 +77,7 @@ std::vector<std::vector<std::uint32_t>> defined_histograms(const FrameLayout& la
 void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
                      const std::vector<std::vector<int>>& tables, const ConstFrame& in,
                      const Frame& out) {
-  copy_rows(layout, in, out);
+  copy_rows(layout, in, out, parameters.copies_chroma);
 
   const auto apply = [&](const Channel& channel, const auto& equalized) {
     for (int y = 0; y < layout.height; ++y)

@@ -22,19 +22,20 @@ std::vector<std::vector<std::uint32_t>> defined_histograms(
 /// Returns the new level for each level.
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
-/// Writes every byte of every row of out, with a table for each of defined_histograms().
+/// Writes every byte of every row of out except chroma that is not copied, with a table for each of
+/// defined_histograms().
 void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
                      const std::vector<std::vector<int>>& tables, const ConstFrame& in,
                      const Frame& out);
 
-/// Writes every byte of every row of out.
+/// Writes every byte of every row of out except chroma that is not copied.
 void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
                           const ConstFrame& in, const Frame& out);
 
 /// Equalises the frames of a video with smoothing.
 class DefinedSmoothedEqualize : public DefinedSmoothing {
  public:
-  /// Writes every byte of every row of out.
+  /// Writes every byte of every row of out except chroma that is not copied.
   void next(const FrameLayout& layout, const histequalize::Parameters& parameters,
             const histogramaverage::Parameters& smoothing, const ConstFrame& in, const Frame& out);
 };

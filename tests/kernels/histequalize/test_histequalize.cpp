@@ -5,6 +5,7 @@
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/histequalize/left_chroma.h"
 #include "tests/kernels/histogramaverage/smoothing_suites.h"
 
 namespace cudavision::test {
@@ -13,6 +14,15 @@ namespace {
 using namespace histequalize;
 
 CUDAVISION_RANDOM_CASES(HistEqualizeCases, make_histequalize_case);
+
+TEST(HistEqualizeLeftChroma, CpuEqualsDefinition) {
+  expect_chroma_left(*make_cpu_device(), make_histequalize_case);
+}
+TEST(HistEqualizeLeftChroma, CudaEqualsDefinition) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_chroma_left(*device, make_histequalize_case);
+}
 
 /// Extreme pictures: some are so large that counters of less than 32 bits overflow, some so wide or
 /// high that a block or a thread gets very little or very much work, and some so small that most

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "tests/kernels/common/layouts.h"
 
@@ -39,11 +40,19 @@ void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& ch
   std::memcpy(bytes, &word, 2);
 }
 
-void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out) {
-  for (int p = 0; p < layout.plane_count; ++p)
+void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out,
+               bool chroma_planes) {
+  const auto channels = std::span(layout.channels).first(layout.channel_count);
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const bool only_chroma = std::all_of(channels.begin(), channels.end(), [&](const Channel& c) {
+      return c.plane != p || c.role == Role::chroma;
+    });
+    if (only_chroma && !chroma_planes)
+      continue;
     for (int y = 0; y < layout.planes[p].rows; ++y)
       std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
                   static_cast<std::size_t>(layout.planes[p].row_bytes));
+  }
 }
 
 DefinedLuminance::DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame)

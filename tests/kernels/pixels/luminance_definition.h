@@ -18,8 +18,9 @@ int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Cha
 void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
                 int value);
 
-/// Copies every byte of every row.
-void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out);
+/// Copies every byte of every row, without chroma_planes except those of planes of chroma alone.
+void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out,
+               bool chroma_planes = true);
 
 /// The luminances of a picture.
 struct DefinedLuminance {

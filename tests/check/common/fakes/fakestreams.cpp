@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cuda/core/notify.h"
+#include "cuda/core/device.h"
 #include "gst/memory/cudastream.h"
 
 using namespace cudavision;

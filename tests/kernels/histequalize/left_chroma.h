@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "tests/kernels/common/case_suites.h"
+
+namespace cudavision::test {
+
+/// Compares the device with the definition, in 60 random cases of make_case(seed, number,
+/// max_pixels) whose planes of chroma alone must stay as they are.
+template <class MakeCase>
+void expect_chroma_left(Device& device, const MakeCase& make_case) {
+  for (int number = 0; number < 60 && !testing::Test::HasFailure(); ++number) {
+    auto test = make_case(settings().seed, number, 1 << 14);
+    test.parameters.copies_chroma = false;
+    SCOPED_TRACE(describe(test));
+    const auto input = input_block(test);
+    EXPECT_EQ(difference(test, defined_output(test, input, poison),
+                         Runner<decltype(test)>(device, test).run(input, poison)),
+              "");
+  }
+}
+
+}  // namespace cudavision::test
