@@ -47,7 +47,7 @@ struct StatisticsPass {
 
   static constexpr bool kBytes = sizeof(Value) == 1;
   static constexpr bool kNarrow = std::is_same_v<AnyWindow, NarrowWindow>;
-  static constexpr bool kThreshold = kOutput == Output::bradley || kOutput == Output::sauvola;
+  static constexpr bool kThreshold = is_threshold(kOutput);
   using Place = windows::Place<Value, kThreshold>;
   using Single = windows::Single<Value, kThreshold>;
   static constexpr bool kEstimates =
