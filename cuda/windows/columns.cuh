@@ -16,19 +16,12 @@ constexpr int table_warps = 16;  // of a block, each of which sums a group
 constexpr int table_columns_of_lane = 4;
 constexpr int table_columns_of_block = 32 * table_columns_of_lane;
 
-/// The table entries of neighbouring columns.
-template <class AnySums, int kColumns>
-struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) TableColumns {
-  AnySums sums[kColumns];
-};
-
 /// Row g of the table has the sums of one block's groups down to group g − 1; row 0 has zeros.
 template <class AnySums, int kColumns>
-__device__ const TableColumns<AnySums, kColumns>& table_columns(const Picture& picture, int row,
-                                                                int column) {
-  return *reinterpret_cast<const TableColumns<AnySums, kColumns>*>(
-      static_cast<const AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row +
-      column);
+__device__ ColumnSums<AnySums, kColumns>& table_columns(const Picture& picture, int row,
+                                                        int column) {
+  return *reinterpret_cast<ColumnSums<AnySums, kColumns>*>(
+      static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column);
 }
 
 /// Adds the sums of the first `groups` groups of a band's first window.
@@ -45,9 +38,7 @@ __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture
 #pragma unroll 2
   for (int row = round_up(max(top, 1), table_warps); row < bottom; row += table_warps) {
     const auto sums = table_columns<AnySums, kColumns>(picture, row, column);
-#pragma unroll
-    for (int i = 0; i < kColumns; ++i)
-      columns.sums[i] += sums.sums[i];
+    columns += sums;
   }
 }
 
@@ -89,19 +80,10 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
 #pragma unroll 4
   for (int w = 0; w < warp; ++w)
     sums += sums_of_warps[w][lane];
-  const auto store = [&](int row, const Columns& from) {
-    TableColumns<AnySums, table_columns_of_lane> to;
-#pragma unroll
-    for (int i = 0; i < table_columns_of_lane; ++i)
-      to.sums[i] = from.sums[i];
-    *reinterpret_cast<TableColumns<AnySums, table_columns_of_lane>*>(
-        static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column) =
-        to;
-  };
   if (inside && group == 0)
-    store(0, Columns{});
+    table_columns<AnySums, table_columns_of_lane>(picture, 0, column) = {};
   if (inside && group < groups.count)
-    store(group + 1, sums);
+    table_columns<AnySums, table_columns_of_lane>(picture, group + 1, column) = sums;
 }
 
 }  // namespace cudavision::windows

@@ -23,14 +23,12 @@ struct alignas(kSums * sizeof(Sum)) Sums {
       of[i] += other.of[i];
     return *this;
   }
-  __device__ Sums& operator-=(const Sums& other) {
+  __device__ Sums operator-(const Sums& other) const {
+    Sums difference = *this;
 #pragma unroll
     for (int i = 0; i < kSums; ++i)
-      of[i] -= other.of[i];
-    return *this;
-  }
-  __device__ Sums operator-(const Sums& other) const {
-    return Sums(*this) -= other;
+      difference.of[i] -= other.of[i];
+    return difference;
   }
 };
 
@@ -120,7 +118,7 @@ __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint
 
 /// The sums of neighbouring columns.
 template <class AnySums, int kColumns>
-struct ColumnSums {
+struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) ColumnSums {
   AnySums sums[kColumns];
 
   __device__ const AnySums& last() const { return sums[kColumns - 1]; }
