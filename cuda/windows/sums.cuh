@@ -254,29 +254,7 @@ class RunningSums {
   /// Loads the sums kDistance places after a place.
   template <int kDistance>
   static __device__ AnySums load(std::uint32_t place) {
-    AnySums sums;
-    constexpr int kBytes = kDistance * entry_bytes;
-    if constexpr (sizeof sums == 4)
-      asm volatile("ld.shared.u32 %0, [%1 + %2];"
-                   : "=r"(sums.of[0])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    else if constexpr (sizeof sums.of[0] == 8 && sizeof sums == 8)
-      asm volatile("ld.shared.u64 %0, [%1 + %2];"
-                   : "=l"(sums.of[0])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    else if constexpr (sizeof sums == 8)
-      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2 + %3];"
-                   : "=r"(sums.of[0]), "=r"(sums.of[1])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    else
-      asm volatile("ld.shared.v2.u64 {%0, %1}, [%2 + %3];"
-                   : "=l"(sums.of[0]), "=l"(sums.of[1])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    return sums;
+    return *static_cast<const AnySums*>(__cvta_shared_to_generic(place + kDistance * entry_bytes));
   }
 
  private:
