@@ -24,7 +24,8 @@ struct GuidedPass {
   using AnySums = windows::Sums<Sum, 2>;
   static constexpr int kColumns = 8;
   static constexpr int kBlocks = 2, kWarpBlocks = sizeof(Sum) == 8 ? 2 : 4;
-  static constexpr bool kGap = !kNarrow, kWindowTable = kNarrow, kEstimates = false;
+  static constexpr bool kGap = !kNarrow, kWindowTable = kNarrow;
+  static constexpr bool kEstimates = false, kExactCuts = false;
 };
 
 template <class Sample, class Sum, bool kNarrow>

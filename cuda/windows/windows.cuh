@@ -15,6 +15,7 @@
 //   kGap                    whether the halves of a block's columns may have a gap between them
 //   kWindowTable            whether the constants of windows at the edges are kept in shared memory
 //   kEstimates              whether result() may make `decided` false; then exact_result() decides
+//   kExactCuts              whether exact_result() is the faster one for windows at the edges
 //   Window, window_of()     the constants of windows of one area
 //   Place, Single           the places of four neighbouring results and of one, as in samples.cuh
 
@@ -330,11 +331,12 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
       else
         window = window_of(rows, columns);
       const typename Pass::Single single(picture, one_x, y);
-      bool decided = true;
-      std::uint32_t result =
-          Pass::result(single.sample(), window_sums, window, a.settings, decided);
-      if constexpr (Pass::kEstimates)
-        if (exact || !decided)
+      bool decided = !exact;
+      std::uint32_t result = 0;
+      if constexpr (!Pass::kExactCuts)
+        result = Pass::result(single.sample(), window_sums, window, a.settings, decided);
+      if constexpr (Pass::kEstimates || Pass::kExactCuts)
+        if (Pass::kExactCuts || !decided)
           result = Pass::exact_result(single.sample(), window_sums, window, a.settings);
       single.store(result);
     };
