@@ -76,8 +76,8 @@ template <class Sample, bool kNarrow>
 struct LevelsPass : GuidedPass<std::uint32_t,
                                std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>, kNarrow> {
   using Window = LevelWindow<kNarrow>;
-  using Place = windows::Place<Sample, true>;
-  using Single = windows::Single<Sample, true>;
+  using Place = windows::Place<Sample, true, sizeof(Sample)>;
+  using Single = windows::Single<Sample, true, sizeof(Sample)>;
 
   static __device__ Window window_of(std::uint32_t area, const Settings& settings) {
     return {area, settings};
