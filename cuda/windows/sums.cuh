@@ -138,6 +138,38 @@ struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) Colu
   }
 };
 
+/// Adds to each column the changes of all columns up to it, and returns those of all columns.
+template <class Element, class Sum, int kSums, int kColumns>
+__device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
+                                        const Elements<Element, kColumns>& gained,
+                                        const Elements<Element, kColumns>& lost) {
+  Sums<Sum, kSums> total{};
+  if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
+    // Dot products of the four bytes of a word with 1 and with −1, which do not wait for each
+    // other.
+#pragma unroll
+    for (int w = 0; w < kColumns / 4; ++w) {
+      const std::uint32_t before = total.of[0];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t first_bytes = ~0u >> (24 - 8 * i);
+        total.of[0] = __dp4a(gained.words[w], first_bytes & 0x01010101u, before);
+        asm("dp4a.u32.s32 %0, %1, %2, %0;"
+            : "+r"(total.of[0])
+            : "r"(lost.words[w]), "r"(first_bytes));
+        columns.sums[4 * w + i] += total;
+      }
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      add_change<Element>(total, gained.at(i), lost.at(i));
+      columns.sums[i] += total;
+    }
+  }
+  return total;
+}
+
 /// Adds kRows rows to the sums of columns. Bytes are added four rows at a time.
 template <int kRows, class Element, int kColumns, class Sum, int kSums>
 __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,

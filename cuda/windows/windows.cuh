@@ -247,12 +247,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     running.store(row, sums);
     const bool moves = y + 1 < end;
     const auto change = [&] {
-      AnySums total{};
-#pragma unroll
-      for (int i = 0; i < kColumns; ++i) {
-        add_change<Element>(total, gained.at(i), lost.at(i));
-        sums.sums[i] += total;
-      }
+      const AnySums total = add_changes<Element>(sums, gained, lost);
       if (has_gap) {
         gap = {};
         move_gap(y + 1 + radius_y, y - radius_y);
