@@ -109,18 +109,24 @@ CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step,
 #endif
 }
 
+/// Calls visit(From{}, To{}) with the types of the words of all fields.
+template <class Visit>
+void with_words(const Conversion& a, const Visit& visit) {
+  const auto with_word = [](const Field& field, const auto& take) {
+    field.word_bytes == 2   ? take(std::uint16_t{})
+    : field.word_bytes == 4 ? take(std::uint32_t{})
+                            : take(std::uint64_t{});
+  };
+  with_word(a.from[0], [&](auto from) { with_word(a.to[0], [&](auto to) { visit(from, to); }); });
+}
+
 /// Converts `count` pixels of row y, at most kPixels: x, x + kDistance, and so on.
-template <int kPixels, int kDistance>
+template <class From, class To, int kPixels, int kDistance>
 CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, int count) {
   constexpr int channels = FrameLayout::max_channels;
   std::uint16_t values[channels][kPixels], luminance[kPixels]{};
   std::uint32_t sums[kPixels]{};
-  std::uint64_t bits[kPixels]{};  // of a word that all channels share
-  const auto with_word = [](const Field& f, const auto& visit) {
-    f.word_bytes == 2   ? visit(std::uint16_t{})
-    : f.word_bytes == 4 ? visit(std::uint32_t{})
-                        : visit(std::uint64_t{});
-  };
+  To bits[kPixels]{};  // of a word that all channels share
   const auto copy = [=](const auto& planes, const Field& f, auto& words) {
     const std::ptrdiff_t step = f.step;
     copy_words(planes[f.plane].row(y) + step * x + f.offset, step * kDistance, count, words);
@@ -134,12 +140,10 @@ CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, in
   };
 
   for_fields(a.from, a.from_count, [&](const Field& f, auto& value, bool) {
-    with_word(f, [&](auto word) {
-      decltype(word) words[kPixels]{};
-      copy(a.in, f, words);
-      for (int i = 0; i < kPixels; ++i)
-        value[i] = static_cast<std::uint16_t>(value_in(f, words[i], a.largest));
-    });
+    From words[kPixels]{};
+    copy(a.in, f, words);
+    for (int i = 0; i < kPixels; ++i)
+      value[i] = static_cast<std::uint16_t>(value_in(f, words[i], a.largest));
     if (f.weight != 0)
       for (int i = 0; i < kPixels; ++i)
         sums[i] += f.weight * value[i];
@@ -155,17 +159,14 @@ CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, in
         const int sum = value[i] + luminance[i] - static_cast<int>(sums[i] / 1000);
         value[i] = static_cast<std::uint16_t>(sum < 0 ? 0 : sum < 0xffff ? sum : 0xffff);
       }
-    with_word(f, [&](auto word) {
-      using Word = decltype(word);
-      Word words[kPixels];
-      for (int i = 0; i < kPixels; ++i) {
-        words[i] = word_of<Word>(f, value[i], a.largest);
-        if constexpr (sizeof(Word) > 2)
-          words[i] = static_cast<Word>(bits[i] |= words[i]);
-      }
-      if (sizeof(Word) == 2 || last)
-        copy(a.out, f, words);
-    });
+    To words[kPixels];
+    for (int i = 0; i < kPixels; ++i) {
+      words[i] = word_of<To>(f, value[i], a.largest);
+      if constexpr (sizeof(To) > 2)
+        words[i] = bits[i] |= words[i];
+    }
+    if (sizeof(To) == 2 || last)
+      copy(a.out, f, words);
   });
 }
 

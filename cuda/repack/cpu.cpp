@@ -8,19 +8,22 @@
 namespace cudavision::repack {
 namespace {
 
+template <class From, class To>
 CUDAVISION_TARGET_CLONES __attribute__((flatten)) void convert_row(const Conversion& a, int y) {
   constexpr int pixels = 64;
   int x = 0;
   for (; x + pixels <= a.width; x += pixels)
-    convert<pixels, 1>(a, x, y, pixels);
+    convert<From, To, pixels, 1>(a, x, y, pixels);
   if (x < a.width)
-    convert<pixels, 1>(a, x, y, a.width - x);
+    convert<From, To, pixels, 1>(a, x, y, a.width - x);
 }
 
 }  // namespace
 
 void convert_cpu(Device&, const Conversion& a) {
-  for_rows(a.height, [&](int y) { convert_row(a, y); });
+  with_words(a, [&](auto from, auto to) {
+    for_rows(a.height, [&](int y) { convert_row<decltype(from), decltype(to)>(a, y); });
+  });
 }
 
 }  // namespace cudavision::repack
