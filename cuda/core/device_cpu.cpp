@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda/core/device.h"
+#include "cuda/core/parallel.h"
 
 namespace cudavision {
 namespace {
@@ -15,8 +15,8 @@ class CpuEvent final : public Event {
 };
 
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
-  for (int y = 0; y < from.height; ++y)
-    std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.width));
+  const auto row_bytes = static_cast<std::size_t>(from.width);
+  for_rows(from.height, [&](int y) { std::memcpy(to.row(y), from.row(y), row_bytes); });
 }
 
 class CpuDevice final : public Device {

@@ -4,23 +4,16 @@
 // The interface that both backends of guided.h implement. Its callers have validated layouts,
 // parameters and frames.
 
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "cuda/guided/guided.h"
 #include "cuda/windows/picture.h"
 
 namespace cudavision::guided {
 
-/// The channels of a frame that are filtered, and the planes that are copied before.
-struct FilteredFrame {
-  explicit FilteredFrame(const FrameLayout& layout) noexcept;
-
-  int channel_count = 0;
-  std::array<Channel, FrameLayout::max_channels> channels{};
-  /// True for each plane with bytes that belong to none of these channels.
-  std::array<bool, FrameLayout::max_planes> has_other_bytes{};
-};
+/// Returns the channels of a frame that are filtered.
+std::vector<Channel> filtered_channels(const FrameLayout& layout);
 
 /// How far windows reach to each side, within a channel.
 struct Reach {
@@ -47,8 +40,6 @@ class Guided::Backend {
   virtual void set(const Parameters& parameters) = 0;
   /// active is nullptr if the whole output is needed.
   virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
-  /// Copies every byte of every row.
-  virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 
 std::unique_ptr<Guided::Backend> make_guided_cpu(Device& device, const FrameLayout& layout);

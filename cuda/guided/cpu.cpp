@@ -3,15 +3,36 @@
 // The guided filter on the CPU, channel by channel, in two passes: one makes a word of each window,
 // and the other sums the words of windows.
 
+#include "cuda/windows/cpu.h"
+
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/guided/arithmetic.h"
 #include "cuda/guided/backend.h"
-#include "cuda/guided/cpu_rows.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::guided {
 namespace {
+
+/// Writes the words of windows of one area.
+template <bool kNarrow, class Sum>
+CUDAVISION_TARGET_CLONES void write_words(int count, windows::WindowEnds<Sum, Sum> sums,
+                                          LineWindow<kNarrow, Sum> window,
+                                          std::uint32_t* __restrict words) {
+  for (int x = 0; x < count; ++x)
+    words[x] = window.word_of(sums.first(x), sums.second(x));
+}
+
+/// Writes the results for samples whose windows have one area.
+template <bool kNarrow, class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void write_levels(int count, windows::WindowEnds<Sum, Sum> sums,
+                                           LevelWindow<kNarrow> window, int bits,
+                                           const Sample* samples, Sample* __restrict levels) {
+  for (int x = 0; x < count; ++x)
+    levels[x] = static_cast<Sample>(window.level_of(std::uint32_t{samples[x]} << (32 - bits),
+                                                    sums.first(x), Sum{0} - sums.second(x)));
+}
 
 /// The windows of a band, and their constants.
 template <class Element, class Sum, class AnyWindow>
@@ -67,15 +88,13 @@ class GuidedCpu final : public Guided::Backend {
  public:
   GuidedCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
-        frame_(layout),
+        channels_(filtered_channels(layout)),
         bands_(
             device, layout.height,
             scratch_bytes<GuidedRows<std::uint32_t, std::uint64_t, LargestWindow>>(layout.width)) {
     std::size_t max_samples = 1;
-    for (int c = 0; c < frame_.channel_count; ++c) {
-      const Channel& channel = frame_.channels[c];
+    for (const Channel& channel : channels_)
       max_samples = std::max(max_samples, static_cast<std::size_t>(channel.width) * channel.height);
-    }
     words_ = device.allocate(sizeof(std::uint32_t) * max_samples);
   }
 
@@ -84,17 +103,8 @@ class GuidedCpu final : public Guided::Backend {
     scale_ = Scale(parameters.epsilon, layout_.bits);
   }
 
-  void copy(const ConstFrame& in, const Frame& out) override {
-    for (int p = 0; p < layout_.plane_count; ++p)
-      copy_plane(in.planes[p], out.planes[p]);
-  }
-
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
-    for (int p = 0; p < layout_.plane_count; ++p)
-      if (frame_.has_other_bytes[p])
-        copy_plane(in.planes[p], out.planes[p]);
-    for (int c = 0; c < frame_.channel_count; ++c) {
-      const Channel& channel = frame_.channels[c];
+    for (const Channel& channel : channels_) {
       const Reach reach(channel, parameters_.radius);
       const RowRange rows = rows_with_results(channel, active);
       if (layout_.bits == 8) {
@@ -166,7 +176,7 @@ class GuidedCpu final : public Guided::Backend {
   }
 
   FrameLayout layout_;
-  FilteredFrame frame_;
+  std::vector<Channel> channels_;
   Bands bands_;
   Buffer words_;
   Parameters parameters_;

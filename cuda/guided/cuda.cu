@@ -27,13 +27,12 @@ std::array<PassKernels, 2> passes_of() {
 class GuidedCuda final : public Guided::Backend {
  public:
   GuidedCuda(Device& device, const FrameLayout& layout)
-      : device_(device),
-        layout_(layout),
-        frame_(layout),
+      : layout_(layout),
+        channels_(filtered_channels(layout)),
         values_(device, layout.bits),
         launcher_(device.stream(), windows::windows_kernel<LevelsPass<std::uint8_t, true>, false>) {
-    for (int c = 0; c < frame_.channel_count; ++c) {
-      const Channel& channel = frame_.channels[c];
+    for (int c = 0; c < channel_count(); ++c) {
+      const Channel& channel = channels_[c];
       values_.add(channel.width, channel.height);
       words_[c] = windows::padded_rows(device, channel.width, channel.height, 4);
       tables_[c] = windows::TableMemory(device, channel.width, channel.height, 8);
@@ -43,9 +42,9 @@ class GuidedCuda final : public Guided::Backend {
   void set(const Parameters& parameters) override {
     const Scale scale(parameters.epsilon, layout_.bits);
     bool narrow = true;
-    for (int c = 0; c < frame_.channel_count; ++c) {
-      const Reach reach(frame_.channels[c], parameters.radius);
-      narrow = narrow && reach.is_narrow(frame_.channels[c]) && reach.x <= max_narrow_reach;
+    for (int c = 0; c < channel_count(); ++c) {
+      const Reach reach(channels_[c], parameters.radius);
+      narrow = narrow && reach.is_narrow(channels_[c]) && reach.x <= max_narrow_reach;
     }
     const auto kernels =
         layout_.bits == 8
@@ -56,9 +55,9 @@ class GuidedCuda final : public Guided::Backend {
       a = {};
       a.settings = scale;
       a.halo = pass == 0 ? 1 : 0;
-      a.picture_count = frame_.channel_count;
-      for (int c = 0; c < frame_.channel_count; ++c) {
-        const Channel& channel = frame_.channels[c];
+      a.picture_count = channel_count();
+      for (int c = 0; c < channel_count(); ++c) {
+        const Channel& channel = channels_[c];
         const Reach reach(channel, parameters.radius);
         Picture& picture = a.pictures[c];
         picture.width = channel.width;
@@ -73,18 +72,10 @@ class GuidedCuda final : public Guided::Backend {
     }
   }
 
-  void copy(const ConstFrame& in, const Frame& out) override {
-    for (int p = 0; p < layout_.plane_count; ++p)
-      device_.copy(in.planes[p], out.planes[p]);
-  }
-
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
-    for (int p = 0; p < layout_.plane_count; ++p)
-      if (frame_.has_other_bytes[p])
-        device_.copy(in.planes[p], out.planes[p]);
     RowRange line_rows[FrameLayout::max_channels], level_rows[FrameLayout::max_channels];
-    for (int c = 0; c < frame_.channel_count; ++c) {
-      const Channel& channel = frame_.channels[c];
+    for (int c = 0; c < channel_count(); ++c) {
+      const Channel& channel = channels_[c];
       Picture& lines = plans_[0].arguments.pictures[c];
       place_lines(c, in, lines);
       place_levels(c, lines, out, plans_[1].arguments.pictures[c]);
@@ -104,9 +95,11 @@ class GuidedCuda final : public Guided::Backend {
  private:
   using Plan = windows::Plan<Arguments>;
 
+  int channel_count() const { return static_cast<int>(channels_.size()); }
+
   /// The first pass reads samples and writes words.
   void place_lines(int number, const ConstFrame& in, Picture& picture) {
-    const Channel& channel = frame_.channels[number];
+    const Channel& channel = channels_[number];
     const View<const std::uint8_t> from = in.planes[channel.plane];
     values_.place(number, from.data + channel.offset * layout_.sample_bytes(),
                   kernel_pitch("guided filter", from.pitch), channel.step,
@@ -119,7 +112,7 @@ class GuidedCuda final : public Guided::Backend {
 
   /// The second pass reads words and samples, and writes levels.
   void place_levels(int number, const Picture& lines, const Frame& out, Picture& picture) const {
-    const Channel& channel = frame_.channels[number];
+    const Channel& channel = channels_[number];
     picture.elements = lines.out;
     picture.pitch = lines.out_pitch;
     picture.values = lines.values;
@@ -131,9 +124,8 @@ class GuidedCuda final : public Guided::Backend {
   /// Up to this reach, the largest blocks need no gap between their columns.
   static constexpr int max_narrow_reach = 240;
 
-  Device& device_;
   FrameLayout layout_;
-  FilteredFrame frame_;
+  std::vector<Channel> channels_;
   windows::ChannelValues values_;
   std::array<Buffer, FrameLayout::max_channels> words_;
   std::array<windows::TableMemory, FrameLayout::max_channels> tables_;

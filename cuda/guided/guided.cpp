@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -34,15 +35,12 @@ int reach_along(int radius, int subsampling, int samples) {
 
 }  // namespace
 
-FilteredFrame::FilteredFrame(const FrameLayout& layout) noexcept {
-  bool filtered[FrameLayout::max_channels] = {};
-  for (int c = 0; c < layout.channel_count; ++c) {
-    filtered[c] = layout.channels[c].role != Role::alpha;
-    if (filtered[c])
-      channels[channel_count++] = layout.channels[c];
-  }
-  for (int p = 0; p < layout.plane_count; ++p)
-    has_other_bytes[p] = !fill_plane(layout, p, filtered);
+std::vector<Channel> filtered_channels(const FrameLayout& layout) {
+  std::vector<Channel> channels;
+  std::copy_if(layout.channels.begin(), layout.channels.begin() + layout.channel_count,
+               std::back_inserter(channels),
+               [](const Channel& c) { return c.role != Role::alpha; });
+  return channels;
 }
 
 Reach::Reach(const Channel& channel, int radius) noexcept
@@ -72,7 +70,7 @@ RowRange rows_with_windows(const Channel& channel, int reach, const RowRange& re
 }
 
 Guided::Guided(Device& device, const FrameLayout& layout, const Parameters& parameters)
-    : layout_(layout), parameters_(parameters) {
+    : device_(device), layout_(layout), parameters_(parameters) {
   check_layout(operation, layout);
   check_parameters(parameters);
   backend_ = dispatch<make_guided_cuda, make_guided_cpu>(device, layout);
@@ -96,9 +94,15 @@ bool Guided::identity() const noexcept {
 void Guided::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
-  if (identity())
-    backend_->copy(in, out);
-  else if (!active || active->any())
+  if (active && !active->any() && !identity())
+    return;
+  bool filtered[FrameLayout::max_channels];
+  for (int c = 0; c < layout_.channel_count; ++c)
+    filtered[c] = !identity() && layout_.channels[c].role != Role::alpha;
+  for (int p = 0; p < layout_.plane_count; ++p)
+    if (!fill_plane(layout_, p, filtered))
+      device_.copy(in.planes[p], out.planes[p]);
+  if (!identity())
     backend_->run(in, out, active);
 }
 

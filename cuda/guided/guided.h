@@ -71,6 +71,7 @@ class Guided {
   class Backend;
 
  private:
+  Device& device_;
   FrameLayout layout_;
   Parameters parameters_;
   std::unique_ptr<Backend> backend_;

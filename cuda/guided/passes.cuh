@@ -24,7 +24,8 @@ struct GuidedPass {
   using AnySums = windows::Sums<Sum, 2>;
   static constexpr int kColumns = 8;
   static constexpr int kBlocks = 2, kWarpBlocks = sizeof(Sum) == 8 ? 2 : 4;
-  static constexpr bool kGap = !kNarrow, kWindowTable = kNarrow, kEstimates = false;
+  static constexpr bool kGap = !kNarrow, kWindowTable = kNarrow;
+  static constexpr bool kEstimates = false, kExactCuts = false;
 };
 
 template <class Sample, class Sum, bool kNarrow>
@@ -75,8 +76,8 @@ template <class Sample, bool kNarrow>
 struct LevelsPass : GuidedPass<std::uint32_t,
                                std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>, kNarrow> {
   using Window = LevelWindow<kNarrow>;
-  using Place = windows::Place<Sample, true>;
-  using Single = windows::Single<Sample, true>;
+  using Place = windows::Place<Sample, true, sizeof(Sample)>;
+  using Single = windows::Single<Sample, true, sizeof(Sample)>;
 
   static __device__ Window window_of(std::uint32_t area, const Settings& settings) {
     return {area, settings};

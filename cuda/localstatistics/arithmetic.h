@@ -75,18 +75,7 @@ CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #endif
 }
 CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
-  // The first 64 bits decide how to round, together with whether any bit below them is set.
-  int shift = 0;
-  std::uint64_t lost = 0;
-  while (static_cast<std::uint64_t>(value >> 64) != 0) {
-    lost |= static_cast<std::uint64_t>(value) & 1;
-    value >>= 1;
-    ++shift;
-  }
-  double result = to_double(static_cast<std::uint64_t>(value) | lost);
-  for (; shift > 0; --shift)
-    result *= 2;
-  return result;
+  return static_cast<double>(value);
 }
 
 CUDAVISION_HOST_DEVICE inline float estimated_root(std::uint64_t value) {
@@ -102,26 +91,20 @@ CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
 
 /// Returns √V / N, rounded half up: the largest s for which N·(2s − 1) ≤ 2√V, or 0. That is the
 /// same as (2r + (V − r² > r) + N) div 2N with r = isqrt(V), because 2r + (V − r² > r) = isqrt(4V).
-/// estimate is the integral part of an estimate of √V / N that errs by less than a half, so the
-/// result is the estimate or one more.
+/// inverse is 1/N, within a few units in the last place. The integral part of the estimate of √V /
+/// N is the result or one less, because the estimate errs by less than a half.
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Variance variance,
                                                            std::uint32_t area,
-                                                           std::int32_t estimate) {
+                                                           typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
+  const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
   // A standard deviation is at most half the largest sample, so the edge of a narrow window fits 32
   // bits.
   const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
   return static_cast<std::uint32_t>(estimate +
                                     (static_cast<Variance>(edge) * edge <= 4 * variance));
-}
-template <class Window>
-CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Variance variance,
-                                                           std::uint32_t area,
-                                                           typename Window::Real inverse) {
-  return rounded_stddev<Window>(variance, area,
-                                static_cast<std::int32_t>(estimated_root(variance) * inverse));
 }
 
 /// Returns lo, the black level of samples of b bits.

@@ -15,6 +15,11 @@ CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
   return output == Parameters::Output::stddev || output == Parameters::Output::sauvola;
 }
 
+/// Returns true if an output compares samples with thresholds.
+CUDAVISION_HOST_DEVICE constexpr bool is_threshold(Parameters::Output output) {
+  return output == Parameters::Output::bradley || output == Parameters::Output::sauvola;
+}
+
 class LocalStatistics::Backend {
  public:
   virtual ~Backend() = default;

@@ -2,18 +2,60 @@
 //
 // The CPU backend. The CUDA kernels must give the same bytes.
 
+#include "cuda/windows/cpu.h"
+
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
+#include "cuda/localstatistics/arithmetic.h"
 #include "cuda/localstatistics/backend.h"
-#include "cuda/localstatistics/cpu_rows.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::localstatistics {
 namespace {
 
 using Output = Parameters::Output;
+
+// The loops over rows have no branches and no special cases at the edges, so that the compiler
+// vectorises them.
+
+/// Writes the area of each pixel's window and its inverse. The windows have `rows` rows and reach
+/// `radius` columns to each side, as far as there are any.
+template <class Real>
+CUDAVISION_TARGET_CLONES void measure_windows(int width, int radius, std::uint32_t rows,
+                                              std::uint32_t* __restrict areas,
+                                              Real* __restrict inverses) {
+  for (int x = 0; x < width; ++x) {
+    const int columns = std::min(x + radius, width - 1) - std::max(x - radius, 0) + 1;
+    areas[x] = rows * static_cast<std::uint32_t>(columns);
+    inverses[x] = Real{1} / static_cast<Real>(areas[x]);
+  }
+}
+
+/// The windows of a row's pixels.
+template <class Window>
+struct RowWindows {
+  windows::WindowEnds<typename Window::Sum, std::uint64_t> ends;
+  const std::uint32_t* areas;
+  const typename Window::Real* inverses;
+
+  typename Window::Sum sum(int x) const { return ends.first(x); }
+  /// For the outputs that need squares.
+  typename Window::Variance variance(int x) const {
+    return scaled_variance<Window>(ends.second(x), sum(x), areas[x]);
+  }
+};
+
+/// Writes level(x) for each x of a row.
+template <class Sample, class Level>
+CUDAVISION_TARGET_CLONES void write_levels(int width, std::uint8_t* __restrict out, Level level) {
+  for (int x = 0; x < width; ++x) {
+    const auto sample = static_cast<Sample>(level(x));
+    std::memcpy(out + sizeof sample * static_cast<std::size_t>(x), &sample, sizeof sample);
+  }
+}
 
 /// The windows of a band, and their constants.
 template <class Value, class Window>
@@ -29,10 +71,6 @@ struct StatisticsRows {
   std::uint32_t* areas;
   typename Window::Real* inverses;
 };
-
-constexpr bool reads_values(Output output) {
-  return output == Output::bradley || output == Output::sauvola;
-}
 
 /// Writes one row of the output. values holds the pixels' own values, for outputs that read them.
 template <class Sample, class Value, class Window>
@@ -121,7 +159,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
               measure_windows(width, radius_x_, static_cast<std::uint32_t>(window_rows),
                               memory.areas, memory.inverses);
             const Value* const values =
-                reads_values(parameters_.output) ? rows.row(y, memory.values) : nullptr;
+                is_threshold(parameters_.output) ? rows.row(y, memory.values) : nullptr;
             const RowWindows<Window> windows{ends, memory.areas, memory.inverses};
             if (output_bits_ == 8)
               write_row<std::uint8_t>(size_, parameters_, values, windows, out.row(y));

@@ -94,9 +94,8 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     values_.copy(in.shift);
     picture.elements = picture.values;
     picture.pitch = picture.values_pitch;
-    const bool level = parameters_.output == Output::mean || parameters_.output == Output::stddev;
-    windows::set_output(picture, out, 0, 1, output_bytes_,
-                        level ? 8 * output_bytes_ - size_.bits : 0, operation);
+    const int shift = is_threshold(parameters_.output) ? 0 : 8 * output_bytes_ - size_.bits;
+    windows::set_output(picture, out, 0, 1, output_bytes_, shift, operation);
     if (runs) {
       launch_running(picture);
     } else {

@@ -35,14 +35,9 @@ void check_bits(const FrameLayout& layout, int output_bits, Output output) {
   if (output_bits != 8 && output_bits != 16)
     refuse(operation,
            "the output has " + std::to_string(output_bits) + " bits; it must have 8 or 16 bits");
-  const bool levels = output == Output::mean || output == Output::stddev;
-  if (levels && output_bits < layout.bits)
+  if (!is_threshold(output) && output_bits < layout.bits)
     refuse(operation, "mean and stddev of samples of " + std::to_string(layout.bits) +
                           " bits need an output of 16 bits");
-}
-
-bool is_threshold(Output output) {
-  return output == Output::bradley || output == Output::sauvola;
 }
 
 }  // namespace

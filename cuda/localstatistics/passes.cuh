@@ -41,15 +41,17 @@ struct StatisticsPass {
   static constexpr bool kSquared = needs_squares(kOutput);
   using AnySums = windows::Sums<Sum, kSquared ? 2 : 1>;
   static constexpr int kColumns = !kSquared && sizeof(Value) == 1 ? 16 : 8;
-  static constexpr int kBlocks = 2;
+  static constexpr int kBlocks =
+      kOutput == Output::mean && sizeof(Value) == 1 && sizeof(Sum) == 4 ? 3 : 2;
   static constexpr int kWarpBlocks = sizeof(Sum) == 8 ? 2 : kOutput == Output::mean ? 6 : 4;
   static constexpr bool kGap = true, kWindowTable = false;
 
   static constexpr bool kBytes = sizeof(Value) == 1;
   static constexpr bool kNarrow = std::is_same_v<AnyWindow, NarrowWindow>;
-  static constexpr bool kThreshold = kOutput == Output::bradley || kOutput == Output::sauvola;
-  using Place = windows::Place<Value, kThreshold>;
-  using Single = windows::Single<Value, kThreshold>;
+  static constexpr bool kThreshold = is_threshold(kOutput);
+  using Place = windows::Place<Value, kThreshold, 0>;
+  using Single = windows::Single<Value, kThreshold, 0>;
+  static constexpr bool kExactCuts = kNarrow && kOutput == Output::mean;
   static constexpr bool kEstimates =
       kNarrow && (kOutput == Output::sauvola || (kBytes && kOutput == Output::stddev));
 
@@ -66,12 +68,12 @@ struct StatisticsPass {
     window.area = area;
     if constexpr (kNarrow && kOutput == Output::bradley)
       window.bradley_offset = settings.bradley.narrow_offset(area);
-    else if constexpr (kNarrow && kOutput == Output::mean)
-      window.division = windows::Reciprocal(area, 0);
     else if constexpr (kNarrow)
       window.inverse = windows::estimated_inverse(static_cast<float>(area));
     else if constexpr (kOutput != Output::bradley)
       window.inverse = 1.0 / area;
+    if constexpr (kNarrow && kOutput == Output::mean)
+      window.division = windows::Reciprocal(area, 0);
     if constexpr (kNarrow && kOutput == Output::sauvola)
       window.black_sum = area * settings.low;
     return window;
@@ -98,6 +100,8 @@ struct StatisticsPass {
           __fmaf_rn(root_of_variance(sums, window.area), window.inverse, stddev_offset));
       decided &= stddev_is_decided(bits);
       return bits >> 16 & 0xff;
+    } else if constexpr (kNarrow && kOutput == Output::mean) {
+      return window.division.divide(sum + window.area / 2);
     } else {
       return exact_result(pixel, sums, window, settings);
     }
@@ -107,9 +111,7 @@ struct StatisticsPass {
                                                const Window& window, const Settings& settings) {
     const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
     const std::uint32_t area = window.area;
-    if constexpr (kNarrow && kOutput == Output::mean) {
-      return window.division.divide(sum + area / 2);
-    } else if constexpr (kOutput == Output::mean) {
+    if constexpr (kOutput == Output::mean) {
       return rounded_mean<AnyWindow>(sum, area, window.inverse);
     } else if constexpr (kOutput == Output::bradley) {
       bool black;

@@ -6,7 +6,7 @@
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
-#include "cuda/repack/backend.h"
+#include "cuda/repack/conversion.h"
 
 namespace cudavision::repack {
 namespace {
@@ -17,17 +17,13 @@ bool is_full(const FrameLayout& frame, const Channel& channel) {
   return channel.width == frame.width && channel.height == frame.height;
 }
 
-[[noreturn]] void refuse_channel(int c, const std::string& why) {
-  refuse(operation, "channel " + std::to_string(c) + " " + why);
+/// The luminance is the sum of the channels times these weights, divided by 1000.
+std::uint32_t luminance_weight(Role role) {
+  return role == Role::red ? 299 : role == Role::green ? 587 : role == Role::blue ? 114 : 0;
 }
 
-/// Adds a plane of words, and a channel that fills it.
-void add_channel(FrameLayout& layout, Channel channel) {
-  channel.plane = layout.plane_count;
-  channel.offset = 0;
-  channel.step = 1;
-  layout.planes[layout.plane_count++] = {2 * channel.width, channel.height};
-  layout.channels[layout.channel_count++] = channel;
+[[noreturn]] void refuse_channel(int c, const std::string& why) {
+  refuse(operation, "channel " + std::to_string(c) + " " + why);
 }
 
 /// The words of four bytes have only channels that share no bit.
@@ -103,48 +99,55 @@ bool is_interleaved(const FrameLayout& frame) {
   return frame.planes[0].row_bytes == 8 * frame.width && offsets == 0b1111;
 }
 
-/// Returns the conversions that unpack frames, without their planes.
-std::vector<Conversion> make_conversions(const StoredLayout& storage, UnpackedForm form) {
+Field stored_field(const StoredLayout& storage, int c) {
   const FrameLayout& frame = storage.frame;
-  const bool packed = storage.words == Words::packed;
-  const bool measures = !unpacks_channels(storage, form) && frame.find(Role::luma) < 0;
-  Conversion some{};
-  some.kind = measures ? Kind::measure : Kind::unpack;
-  some.word_bytes = packed ? 4 : is_interleaved(frame) ? 8 : 2;
-  some.copies = measures && form == UnpackedForm::adjustable_luminance;
-  some.swapped = storage.words == Words::swapped;
-  some.shift = frame.shift;
-  some.largest = (1u << frame.bits) - 1;
+  const Channel& channel = frame.channels[c];
+  Field field{.plane = channel.plane,
+              .swapped = storage.words == Words::swapped,
+              .shift = frame.shift,
+              .weight = luminance_weight(channel.role)};
+  if (storage.words == Words::packed) {
+    field.word_bytes = field.step = 4;
+    field.low_bit = storage.low_bit[c];
+    field.mask = (1u << storage.depth[c]) - 1;
+    field.division = make_division(field.mask);
+  } else if (is_interleaved(frame)) {
+    field.word_bytes = field.step = 8;
+    field.low_bit = 16 * channel.offset;
+  } else {
+    field.offset = 2 * channel.offset;
+    field.step = 2 * channel.step;
+  }
+  return field;
+}
+
+/// Returns the conversions that unpack or pack frames, without their planes.
+std::vector<Conversion> make_conversions(const StoredLayout& storage, UnpackedForm form,
+                                         bool packs) {
+  const FrameLayout& frame = storage.frame;
+  const bool channels = unpacks_channels(storage, form);
+  const bool has_colours = !channels && frame.find(Role::luma) < 0;
   std::vector<Conversion> conversions;
   for (int c = 0; c < frame.channel_count; ++c) {
     const Channel& channel = frame.channels[c];
-    const std::uint32_t weight = luminance_weight(channel.role);
-    if (form == UnpackedForm::luminance && channel.role != Role::luma && weight == 0)
+    const Field stored = stored_field(storage, c), unpacked{.plane = channels ? c : 0};
+    // Others have no part in the luminance.
+    if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
       continue;
-    some.width = channel.width;
-    some.height = channel.height;
     auto a = std::find_if(conversions.begin(), conversions.end(), [&](const Conversion& other) {
-      return measures || (other.width == some.width && other.height == some.height);
+      return other.width == channel.width && other.height == channel.height;
     });
     if (a == conversions.end())
-      a = conversions.insert(a, some);
-    Field& field = a->field[a->field_count++];
-    field.plane = channel.plane;
-    field.unpacked_plane = form == UnpackedForm::luminance ? 0 : c;
-    field.step = some.word_bytes;
-    field.mask = 0xffff;
-    field.weight = weight;
-    if (packed) {
-      field.low_bit = storage.low_bit[c];
-      field.mask = (1u << storage.depth[c]) - 1;
-      field.widening = make_rescale(field.mask, some.largest);
-      field.narrowing = make_rescale(some.largest, field.mask);
-    } else if (some.word_bytes == 8) {
-      field.low_bit = 16 * channel.offset;
-    } else {
-      field.offset = 2 * channel.offset;
-      field.step = 2 * channel.step;
-    }
+      a = conversions.insert(a, {.width = channel.width,
+                                 .height = channel.height,
+                                 .largest = make_division((1u << frame.bits) - 1),
+                                 .measures = has_colours && !packs,
+                                 .adjusts = has_colours && packs});
+    Field& from = a->from[a->from_count++];
+    from = packs && !a->adjusts ? unpacked : stored;
+    from.plane += a->adjusts;  // after the luminance
+    if (!a->measures || a->to_count == 0)
+      a->to[a->to_count++] = packs ? stored : unpacked;
   }
   return conversions;
 }
@@ -161,27 +164,26 @@ FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noex
   const FrameLayout& frame = storage.frame;
   if (!is_needed(storage, form))
     return frame;
-  FrameLayout layout;
-  layout.width = frame.width;
-  layout.height = frame.height;
-  layout.bits = frame.bits;
-  if (unpacks_channels(storage, form)) {
-    for (int c = 0; c < frame.channel_count; ++c)
-      add_channel(layout, frame.channels[c]);
-    return layout;
+  const bool channels = unpacks_channels(storage, form);
+  FrameLayout layout{.width = frame.width, .height = frame.height, .bits = frame.bits};
+  for (int c = 0; c < (channels ? frame.channel_count : 1); ++c) {
+    Channel channel{.width = frame.width, .height = frame.height};
+    if (channels)
+      channel = frame.channels[c];
+    channel.plane = c;
+    channel.offset = 0;
+    channel.step = 1;
+    layout.planes[layout.plane_count++] = {2 * channel.width, channel.height};
+    layout.channels[layout.channel_count++] = channel;
   }
-  Channel luminance;
-  luminance.width = frame.width;
-  luminance.height = frame.height;
-  add_channel(layout, luminance);
-  if (form == UnpackedForm::adjustable_luminance)
+  if (form == UnpackedForm::adjustable_luminance && !channels)
     for (int p = 0; p < frame.plane_count; ++p)
       layout.planes[layout.plane_count++] = frame.planes[p];
   return layout;
 }
 
 Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
-    : storage_(storage), form_(form) {
+    : device_(device), storage_(storage), form_(form) {
   check_storage(storage);
   if (!is_needed(storage, form))
     refuse(operation, "operations read such frames themselves");
@@ -190,8 +192,8 @@ Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
       storage.frame.plane_count == FrameLayout::max_planes)
     refuse(operation, "four planes leave no room for the luminance");
   unpacked_ = unpacked_layout(storage, form);
-  conversions_ = make_conversions(storage, form);
-  backend_ = dispatch<make_repack_cuda, make_repack_cpu>(device);
+  for (const bool packs : {false, true})
+    conversions_[packs] = make_conversions(storage, form, packs);
 }
 
 Repack::~Repack() = default;
@@ -199,13 +201,14 @@ Repack::~Repack() = default;
 void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
   check_frame(operation, packs ? unpacked_ : storage_.frame, in, "input");
   check_frame(operation, packs ? storage_.frame : unpacked_, out, "output");
-  for (Conversion a : conversions_) {
-    if (packs)
-      a.kind = a.kind == Kind::measure ? Kind::adjust : Kind::pack;
+  for (Conversion a : conversions_[packs]) {
     std::copy(in.planes.begin(), in.planes.end(), a.in);
     std::copy(out.planes.begin(), out.planes.end(), a.out);
-    backend_->run(a);
+    dispatch<convert_cuda, convert_cpu>(device_, a);
   }
+  if (!packs)
+    for (int p = unpacked_.channel_count; p < unpacked_.plane_count; ++p)
+      device_.copy(in.planes[p - 1], out.planes[p]);
 }
 
 void Repack::unpack(const ConstFrame& stored, const Frame& unpacked) {

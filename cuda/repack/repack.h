@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "cuda/core/device.h"
@@ -75,16 +74,15 @@ class Repack {
   void unpack(const ConstFrame& stored, const Frame& unpacked);
   void pack(const ConstFrame& unpacked, const Frame& stored);
 
-  class Backend;
-
  private:
   void run(bool packs, const ConstFrame& in, const Frame& out);
 
+  Device& device_;
   StoredLayout storage_;
   UnpackedForm form_;
   FrameLayout unpacked_;
-  std::vector<Conversion> conversions_;  ///< one for each size of channels
-  std::unique_ptr<Backend> backend_;
+  /// One for each size of channels; the second ones pack frames.
+  std::vector<Conversion> conversions_[2];
 };
 
 }  // namespace cudavision::repack

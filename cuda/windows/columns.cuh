@@ -2,9 +2,10 @@
 #pragma once
 
 // For .cu files: tables of the sums of columns over groups of rows, which spare windows of large
-// radii the rows of the first window of each band. A warp of column_sums_kernel sums a group of
-// rows in 128 neighbouring columns; the block then adds up the groups of its warps from top to
-// bottom. Blocks do not wait for the blocks above them: readers of the table add their last rows.
+// radii the rows of the first window of each band. A warp of column_sums_kernel sums one or two
+// groups of rows in 128 neighbouring columns; the block then adds up the groups of its warps from
+// top to bottom. Blocks do not wait for the blocks above them: readers of the table add their last
+// rows.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -12,23 +13,21 @@
 
 namespace cudavision::windows {
 
-constexpr int table_warps = 16;  // of a block, each of which sums a group
+constexpr int table_warps = 16;  // of a block
+/// Returns how many groups, one below the other, a warp sums: as many as there are registers for.
+template <class AnySums>
+constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;
+template <class AnySums>
+constexpr int groups_of_table_block = table_warps* groups_of_table_warp<AnySums>;
 constexpr int table_columns_of_lane = 4;
 constexpr int table_columns_of_block = 32 * table_columns_of_lane;
 
-/// The table entries of neighbouring columns.
-template <class AnySums, int kColumns>
-struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) TableColumns {
-  AnySums sums[kColumns];
-};
-
 /// Row g of the table has the sums of one block's groups down to group g − 1; row 0 has zeros.
 template <class AnySums, int kColumns>
-__device__ const TableColumns<AnySums, kColumns>& table_columns(const Picture& picture, int row,
-                                                                int column) {
-  return *reinterpret_cast<const TableColumns<AnySums, kColumns>*>(
-      static_cast<const AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row +
-      column);
+__device__ ColumnSums<AnySums, kColumns>& table_columns(const Picture& picture, int row,
+                                                        int column) {
+  return *reinterpret_cast<ColumnSums<AnySums, kColumns>*>(
+      static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column);
 }
 
 /// Adds the sums of the first `groups` groups of a band's first window.
@@ -43,11 +42,10 @@ __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture
     columns.sums[i] += below.sums[i] - above.sums[i];
     // The last rows of the blocks in between.
 #pragma unroll 2
-  for (int row = round_up(max(top, 1), table_warps); row < bottom; row += table_warps) {
+  for (int row = round_up(max(top, 1), groups_of_table_block<AnySums>); row < bottom;
+       row += groups_of_table_block<AnySums>) {
     const auto sums = table_columns<AnySums, kColumns>(picture, row, column);
-#pragma unroll
-    for (int i = 0; i < kColumns; ++i)
-      columns.sums[i] += sums.sums[i];
+    columns += sums;
   }
 }
 
@@ -65,7 +63,7 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
   for (;; ++number) {
     const Picture& one = a.pictures[number];
     across = divide_up(one.width, table_columns_of_block);
-    const int blocks = across * divide_up(one.groups.count, table_warps);
+    const int blocks = across * divide_up(one.groups.count, groups_of_table_block<AnySums>);
     if (block < blocks)
       break;
     block -= blocks;
@@ -74,34 +72,36 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
   const RowGroups& groups = picture.groups;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int column = (block % across * 32 + lane) * table_columns_of_lane;
-  const int group = block / across * table_warps + warp;
+  constexpr int kGroups = groups_of_table_warp<AnySums>;
+  const int group = block / across * groups_of_table_block<AnySums> + warp * kGroups;
   const bool inside = column < round_up(picture.width, kColumns);
   const Element* const elements =
       reinterpret_cast<const Element*>(picture.elements) + place_of<Element>(picture, column);
 
-  Columns sums{};
-  const int top = groups.top + (groups.first + group) * groups.band_rows;
-  constexpr int kBatch = sizeof(Element) == 1 ? 20 : 8;  // rows in flight
-  add_rows<kBatch>(sums, picture, elements, inside, max(top, 0),
-                   min(top + groups.band_rows, picture.height));
-  sums_of_warps[warp][lane] = sums;
+  constexpr int kBatch = sizeof(Element) > 1 ? 8 : kGroups > 1 ? 12 : 20;  // rows in flight
+  Columns sums[kGroups]{};
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) {
+    const int top = groups.top + (groups.first + group + g) * groups.band_rows;
+    add_rows<kBatch>(sums[g], picture, elements, inside, max(top, 0),
+                     min(top + groups.band_rows, picture.height));
+    if (g > 0)
+      sums[g] += sums[g - 1];
+  }
+  sums_of_warps[warp][lane] = sums[kGroups - 1];
   __syncthreads();
+  Columns before{};
 #pragma unroll 4
   for (int w = 0; w < warp; ++w)
-    sums += sums_of_warps[w][lane];
-  const auto store = [&](int row, const Columns& from) {
-    TableColumns<AnySums, table_columns_of_lane> to;
-#pragma unroll
-    for (int i = 0; i < table_columns_of_lane; ++i)
-      to.sums[i] = from.sums[i];
-    *reinterpret_cast<TableColumns<AnySums, table_columns_of_lane>*>(
-        static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column) =
-        to;
-  };
+    before += sums_of_warps[w][lane];
   if (inside && group == 0)
-    store(0, Columns{});
-  if (inside && group < groups.count)
-    store(group + 1, sums);
+    table_columns<AnySums, table_columns_of_lane>(picture, 0, column) = {};
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) {
+    sums[g] += before;
+    if (inside && group + g < groups.count)
+      table_columns<AnySums, table_columns_of_lane>(picture, group + g + 1, column) = sums[g];
+  }
 }
 
 }  // namespace cudavision::windows

@@ -17,7 +17,7 @@ struct PassKernels {
 
   /// Groups of threads are warps, or blocks of up to max_threads.
   Kernel of_warps = nullptr, of_blocks = nullptr, column_sums = nullptr;
-  int max_threads = 0, columns = 0, entry_bytes = 0;
+  int max_threads = 0, columns = 0, entry_bytes = 0, table_groups = 0;
   int warp_bytes = 0;                         ///< of the running sums of a warp
   int (*block_bytes)(int threads) = nullptr;  ///< of the running sums of a block
   int window_bytes = 0;                       ///< of the constants of one kind of windows
@@ -38,6 +38,7 @@ PassKernels<typename Pass::Arguments> kernels_of() {
   kernels.max_threads = max_threads<Pass, true>();
   kernels.columns = Pass::kColumns;
   kernels.entry_bytes = sizeof(typename Pass::AnySums);
+  kernels.table_groups = groups_of_table_block<typename Pass::AnySums>;
   kernels.block_bytes = RunningSums<typename Pass::AnySums, Pass::kColumns, true>::bytes;
   kernels.window_bytes = Pass::kWindowTable ? sizeof(typename Pass::Window) : 0;
   kernels.gap = Pass::kGap;
@@ -223,7 +224,7 @@ class Plan {
     for (int c = 0; c < arguments.picture_count; ++c) {
       const Picture& picture = arguments.pictures[c];
       blocks += static_cast<unsigned>(divide_up(picture.width, table_columns_of_block) *
-                                      divide_up(picture.groups.count, table_warps));
+                                      divide_up(picture.groups.count, kernels_.table_groups));
     }
     return blocks;
   }

@@ -33,58 +33,62 @@ struct NoSamples {
   __device__ void settle(int) {}
 };
 
-/// The place of a result of one or two bytes, and of its sample.
-template <class Sample, bool kReadsSamples>
+/// The place of a result of one or two bytes, and of its sample. kBytes is the size of results, or
+/// 0 if only the picture says it.
+template <class Sample, bool kReadsSamples, int kBytes>
 class Single {
  public:
   __device__ Single(const Picture& picture, int x, int y)
-      : picture_(picture),
-        row_(picture.values + static_cast<std::int64_t>(picture.values_pitch) * y +
+      : row_(picture.values + static_cast<std::int64_t>(picture.values_pitch) * y +
              x * static_cast<int>(sizeof(Sample))),
         out_(picture.out + static_cast<std::int64_t>(picture.out_pitch) * y +
-             static_cast<std::int64_t>(picture.out_step) * x) {}
+             static_cast<std::int64_t>(picture.out_step) * x),
+        bytes_(kBytes == 0 ? picture.out_bytes : kBytes),
+        shift_(kBytes == 1 ? 0 : picture.out_shift) {}
 
   __device__ std::uint32_t sample() const {
     return kReadsSamples ? *reinterpret_cast<const Sample*>(row_) : 0;
   }
   /// Results need not be aligned.
-  __device__ void store(std::uint32_t result) const {
-    store_at(out_, result << picture_.out_shift);
-  }
+  __device__ void store(std::uint32_t result) const { store_at(out_, result << shift_); }
 
  protected:
   __device__ void store_at(std::uint8_t* to, std::uint32_t word) const {
     to[0] = static_cast<std::uint8_t>(word);
-    if (picture_.out_bytes == 2)
+    if (bytes_ == 2)
       to[1] = static_cast<std::uint8_t>(word >> 8);
   }
 
-  const Picture& picture_;
   const std::uint8_t* row_;
   std::uint8_t* out_;
+  int bytes_, shift_;
 };
 
 /// The place of four neighbouring results, which moves down row by row.
-template <class Sample, bool kReadsSamples>
-class Place : public Single<Sample, kReadsSamples> {
+template <class Sample, bool kReadsSamples, int kBytes>
+class Place : public Single<Sample, kReadsSamples, kBytes> {
  public:
   using Samples = std::conditional_t<kReadsSamples, windows::Samples<Sample>, NoSamples>;
   struct Quad {
     std::uint32_t words[2];
   };
 
-  using Single<Sample, kReadsSamples>::Single;
+  __device__ Place(const Picture& picture, int x, int y)
+      : Single<Sample, kReadsSamples, kBytes>(picture, x, y),
+        values_pitch_(picture.values_pitch),
+        out_pitch_(picture.out_pitch),
+        step_(picture.packed ? packed : picture.out_step) {}
   __device__ void next_row() {
-    this->row_ += this->picture_.values_pitch;
-    this->out_ += this->picture_.out_pitch;
+    this->row_ += values_pitch_;
+    this->out_ += out_pitch_;
   }
 
   __device__ Samples samples(int rows_below, int distance) const {
     if constexpr (!kReadsSamples) {
       return {};
     } else {
-      const std::uint8_t* const from = this->row_ + this->picture_.values_pitch * rows_below +
-                                       distance * static_cast<int>(sizeof(Sample));
+      const std::uint8_t* const from =
+          this->row_ + values_pitch_ * rows_below + distance * static_cast<int>(sizeof(Sample));
       if constexpr (sizeof(Sample) == 1) {
         return {{*reinterpret_cast<const std::uint32_t*>(from)}};
       } else {
@@ -98,24 +102,29 @@ class Place : public Single<Sample, kReadsSamples> {
   __device__ Quad quad_of(const std::uint32_t (&results)[4]) const {
     const std::uint32_t halves[2] = {__byte_perm(results[0], results[1], 0x5410),
                                      __byte_perm(results[2], results[3], 0x5410)};
-    if (this->picture_.out_bytes == 1)
+    if (this->bytes_ == 1)
       return {{__byte_perm(halves[0], halves[1], 0x6420), 0}};
-    return {{halves[0] << this->picture_.out_shift, halves[1] << this->picture_.out_shift}};
+    return {{halves[0] << this->shift_, halves[1] << this->shift_}};
   }
   __device__ void store(int distance, const Quad& quad) const {
-    const int step = this->picture_.out_step, bytes = this->picture_.out_bytes;
-    if (!this->picture_.packed) {
+    if (step_ != packed) {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        this->store_at(this->out_ + static_cast<std::int64_t>(step) * (distance + i),
-                       bytes == 1 ? quad.words[0] >> (8 * i) : quad.words[i / 2] >> (16 * (i % 2)));
-    } else if (bytes == 1) {
+        this->store_at(
+            this->out_ + static_cast<std::int64_t>(step_) * (distance + i),
+            this->bytes_ == 1 ? quad.words[0] >> (8 * i) : quad.words[i / 2] >> (16 * (i % 2)));
+    } else if (this->bytes_ == 1) {
       __stcs(reinterpret_cast<std::uint32_t*>(this->out_ + distance), quad.words[0]);
     } else {
       __stcs(reinterpret_cast<uint2*>(this->out_ + 2 * distance),
              make_uint2(quad.words[0], quad.words[1]));
     }
   }
+
+ private:
+  static constexpr int packed = 0;  // in place of a step
+
+  int values_pitch_, out_pitch_, step_;
 };
 
 }  // namespace cudavision::windows

@@ -23,14 +23,12 @@ struct alignas(kSums * sizeof(Sum)) Sums {
       of[i] += other.of[i];
     return *this;
   }
-  __device__ Sums& operator-=(const Sums& other) {
+  __device__ Sums operator-(const Sums& other) const {
+    Sums difference = *this;
 #pragma unroll
     for (int i = 0; i < kSums; ++i)
-      of[i] -= other.of[i];
-    return *this;
-  }
-  __device__ Sums operator-(const Sums& other) const {
-    return Sums(*this) -= other;
+      difference.of[i] -= other.of[i];
+    return difference;
   }
 };
 
@@ -120,7 +118,7 @@ __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint
 
 /// The sums of neighbouring columns.
 template <class AnySums, int kColumns>
-struct ColumnSums {
+struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) ColumnSums {
   AnySums sums[kColumns];
 
   __device__ const AnySums& last() const { return sums[kColumns - 1]; }
@@ -139,6 +137,38 @@ struct ColumnSums {
     return *this;
   }
 };
+
+/// Adds to each column the changes of all columns up to it, and returns those of all columns.
+template <class Element, class Sum, int kSums, int kColumns>
+__device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
+                                        const Elements<Element, kColumns>& gained,
+                                        const Elements<Element, kColumns>& lost) {
+  Sums<Sum, kSums> total{};
+  if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
+    // Dot products of the four bytes of a word with 1 and with −1, which do not wait for each
+    // other.
+#pragma unroll
+    for (int w = 0; w < kColumns / 4; ++w) {
+      const std::uint32_t before = total.of[0];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t first_bytes = ~0u >> (24 - 8 * i);
+        total.of[0] = __dp4a(gained.words[w], first_bytes & 0x01010101u, before);
+        asm("dp4a.u32.s32 %0, %1, %2, %0;"
+            : "+r"(total.of[0])
+            : "r"(lost.words[w]), "r"(first_bytes));
+        columns.sums[4 * w + i] += total;
+      }
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      add_change<Element>(total, gained.at(i), lost.at(i));
+      columns.sums[i] += total;
+    }
+  }
+  return total;
+}
 
 /// Adds kRows rows to the sums of columns. Bytes are added four rows at a time.
 template <int kRows, class Element, int kColumns, class Sum, int kSums>
@@ -256,29 +286,7 @@ class RunningSums {
   /// Loads the sums kDistance places after a place.
   template <int kDistance>
   static __device__ AnySums load(std::uint32_t place) {
-    AnySums sums;
-    constexpr int kBytes = kDistance * entry_bytes;
-    if constexpr (sizeof sums == 4)
-      asm volatile("ld.shared.u32 %0, [%1 + %2];"
-                   : "=r"(sums.of[0])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    else if constexpr (sizeof sums.of[0] == 8 && sizeof sums == 8)
-      asm volatile("ld.shared.u64 %0, [%1 + %2];"
-                   : "=l"(sums.of[0])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    else if constexpr (sizeof sums == 8)
-      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2 + %3];"
-                   : "=r"(sums.of[0]), "=r"(sums.of[1])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    else
-      asm volatile("ld.shared.v2.u64 {%0, %1}, [%2 + %3];"
-                   : "=l"(sums.of[0]), "=l"(sums.of[1])
-                   : "r"(place), "n"(kBytes)
-                   : "memory");
-    return sums;
+    return *static_cast<const AnySums*>(__cvta_shared_to_generic(place + kDistance * entry_bytes));
   }
 
  private:

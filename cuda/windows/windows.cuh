@@ -15,6 +15,7 @@
 //   kGap                    whether the halves of a block's columns may have a gap between them
 //   kWindowTable            whether the constants of windows at the edges are kept in shared memory
 //   kEstimates              whether result() may make `decided` false; then exact_result() decides
+//   kExactCuts              whether exact_result() is the faster one for windows at the edges
 //   Window, window_of()     the constants of windows of one area
 //   Place, Single           the places of four neighbouring results and of one, as in samples.cuh
 
@@ -115,7 +116,9 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   Columns sums{};
   {
     // As many rows in flight as there are registers for.
-    constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20 : 8)
+    constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20
+                                                     : kBlock      ? 4
+                                                                   : 8)
                            : kBlock               ? 4
                            : sizeof(Element) == 2 ? 8
                                                   : 9;
@@ -246,12 +249,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     running.store(row, sums);
     const bool moves = y + 1 < end;
     const auto change = [&] {
-      AnySums total{};
-#pragma unroll
-      for (int i = 0; i < kColumns; ++i) {
-        add_change<Element>(total, gained.at(i), lost.at(i));
-        sums.sums[i] += total;
-      }
+      const AnySums total = add_changes<Element>(sums, gained, lost);
       if (has_gap) {
         gap = {};
         move_gap(y + 1 + radius_y, y - radius_y);
@@ -330,11 +328,12 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
       else
         window = window_of(rows, columns);
       const typename Pass::Single single(picture, one_x, y);
-      bool decided = true;
-      std::uint32_t result =
-          Pass::result(single.sample(), window_sums, window, a.settings, decided);
-      if constexpr (Pass::kEstimates)
-        if (exact || !decided)
+      bool decided = !exact;
+      std::uint32_t result = 0;
+      if constexpr (!Pass::kExactCuts)
+        result = Pass::result(single.sample(), window_sums, window, a.settings, decided);
+      if constexpr (Pass::kEstimates || Pass::kExactCuts)
+        if (Pass::kExactCuts || !decided)
           result = Pass::exact_result(single.sample(), window_sums, window, a.settings);
       single.store(result);
     };

@@ -16,9 +16,9 @@ TEST(RepackArithmetic, RescalesWithoutDivisions) {
   for (int from = 1; from <= 16; ++from)
     for (int to = 1; to <= 16; ++to) {
       const std::uint32_t maximum = (1u << from) - 1, largest = (1u << to) - 1;
-      const repack::Rescale scale = repack::make_rescale(maximum, largest);
+      const Division division = make_division(maximum);
       for (std::uint64_t value = 0; value <= maximum; ++value)
-        ASSERT_EQ(repack::rescaled(static_cast<std::uint32_t>(value), scale),
+        ASSERT_EQ(repack::rescaled(static_cast<std::uint32_t>(value), division, largest),
                   (value * largest + maximum / 2) / maximum)
             << value << " of " << from << " bits to " << to;
     }
@@ -29,12 +29,11 @@ TEST(RepackArithmetic, RescalingGivesBackEveryValue) {
   for (int depth = 1; depth <= 16; ++depth)
     for (int bits = std::max(depth, 9); bits <= 16; ++bits) {
       const std::uint32_t maximum = (1u << depth) - 1, largest = (1u << bits) - 1;
-      const repack::Rescale widening = repack::make_rescale(maximum, largest);
-      const repack::Rescale narrowing = repack::make_rescale(largest, maximum);
+      const Division widening = make_division(maximum), narrowing = make_division(largest);
       for (std::uint32_t value = 0; value <= maximum; ++value) {
-        const std::uint32_t wide = repack::rescaled(value, widening);
+        const std::uint32_t wide = repack::rescaled(value, widening, largest);
         ASSERT_LE(wide, largest);
-        ASSERT_EQ(repack::rescaled(wide, narrowing), value) << depth << " of " << bits;
+        ASSERT_EQ(repack::rescaled(wide, narrowing, maximum), value) << depth << " of " << bits;
       }
     }
 }
@@ -44,19 +43,14 @@ TEST(RepackArithmetic, ConvertsWords) {
   for (const auto& [bits, shift] :
        {std::pair(16, 0), std::pair(10, 6), std::pair(12, 3), std::pair(10, 0), std::pair(9, 1)})
     for (const bool swapped : {false, true}) {
-      repack::Conversion conversion{};
-      conversion.shift = shift;
-      conversion.swapped = swapped;
-      conversion.largest = (1u << bits) - 1;
-      repack::Field field{};
-      field.mask = 0xffff;
+      const repack::Field field{.swapped = swapped, .shift = shift};
+      const Division largest = make_division((1u << bits) - 1);
       for (std::uint32_t number = 0; number < 65536; ++number) {
-        const auto word = static_cast<std::uint16_t>(number);
         const std::uint32_t stored = swapped ? number % 256 * 256 + number / 256 : number;
-        ASSERT_EQ(repack::value_in(conversion, field, word),
-                  std::min(stored >> shift, conversion.largest));
-        const std::uint32_t written = std::min(number, conversion.largest) << shift;
-        ASSERT_EQ(repack::word_of<std::uint16_t>(conversion, field, number),
+        ASSERT_EQ(repack::value_in(field, static_cast<std::uint16_t>(number), largest),
+                  std::min(stored >> shift, largest.divisor));
+        const std::uint32_t written = std::min(number, largest.divisor) << shift;
+        ASSERT_EQ(repack::word_of<std::uint16_t>(field, number, largest),
                   swapped ? written % 256 * 256 + written / 256 : written);
       }
     }
