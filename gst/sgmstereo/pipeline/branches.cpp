@@ -13,10 +13,6 @@
 namespace cudavision {
 namespace {
 
-struct UnrefQuery {
-  void operator()(GstQuery* query) const { gst_query_unref(query); }
-};
-
 /* Sticky events */
 
 OwnedEvent sticky_event(GstPad* pad, GstEventType type, guint index = 0) {
@@ -110,7 +106,7 @@ GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) 
 
 ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,
                                          GstCaps* caps) {
-  const std::unique_ptr<GstQuery, UnrefQuery> query(gst_query_new_allocation(caps, TRUE));
+  const OwnedQuery query(gst_query_new_allocation(caps, TRUE));
   if (!gst_pad_peer_query(pad.pad.get(), query.get()))
     GST_DEBUG_OBJECT(pad.pad.get(), "the peer has no answer to an ALLOCATION query");
   decide_pool(query.get(), stream.state.session, *pad.branch(stream).format);

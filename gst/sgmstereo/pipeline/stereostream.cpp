@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gst/core/elementerror.h"
-#include "gst/core/numbertext.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gst/core/numbertext.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/rig/camerarig.h"
 
 namespace cudavision {
