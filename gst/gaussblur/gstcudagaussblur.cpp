@@ -134,17 +134,11 @@ class GaussBlurProcessor {
         parameters_(parameters_of(settings, in)),
         blur_(device, in.layout, parameters_) {}
 
-  void apply(const Settings& settings) {
-    const bool fields = parameters_.fields;
-    gaussblur::Parameters parameters = parameters_of(settings, format_);
-    parameters.fields = fields;
-    set(parameters);
-  }
+  void apply(const Settings& settings) { parameters_ = parameters_of(settings, format_); }
 
   bool begin_frame(const FrameInfo& info) {
-    gaussblur::Parameters parameters = parameters_;
-    parameters.fields = info.interlaced;
-    set(parameters);
+    parameters_.fields = info.interlaced;
+    blur_.set_parameters(parameters_);  // changed parameters rebuild the tables
     return !blur_.identity();
   }
 
@@ -168,14 +162,6 @@ class GaussBlurProcessor {
     parameters.blur_alpha = settings.blur_alpha;
     parameters.fine = settings.fine;
     return parameters;
-  }
-
-  // Changed parameters rebuild the tables.
-  void set(const gaussblur::Parameters& parameters) {
-    if (parameters == parameters_)
-      return;
-    blur_.set_parameters(parameters);
-    parameters_ = parameters;
   }
 
   const FrameFormat format_;
