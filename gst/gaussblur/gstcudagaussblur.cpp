@@ -50,19 +50,6 @@
 namespace cudavision {
 namespace {
 
-GType border_type() {
-  static const GEnumValue values[] = {
-      enum_value(Border::reflect_101, "Mirror at the outermost pixel: dcb|abcd|cba", "reflect-101"),
-      enum_value(Border::replicate, "Repeat the outermost pixel: aaa|abcd|ddd", "replicate"),
-      enum_value(Border::reflect, "Mirror at the edge: cba|abcd|dcb", "reflect"),
-      enum_value(Border::wrap, "Continue with the opposite side: bcd|abcd|abc", "wrap"),
-      enum_value(Border::constant, "The colour in border-color", "constant"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaGaussBlurBorder", values);
-  return type;
-}
-
 std::string size_error(const char* property, int size) {
   return odd_size_error(
       property, size, "is even, but a kernel has a middle and equally many samples on either side",
@@ -105,7 +92,12 @@ class GaussBlurProcessor {
              "kernel-size if both sigmas are 0)"},
             &Settings::kernel_size_y, Ranges::size);
     all.add({"border", "Border", "How the picture is continued beyond its edges"},
-            &Settings::border, border_type());
+            &Settings::border, "GstCudaGaussBlurBorder",
+            {{Border::reflect_101, "Mirror at the outermost pixel: dcb|abcd|cba", "reflect-101"},
+             {Border::replicate, "Repeat the outermost pixel: aaa|abcd|ddd", "replicate"},
+             {Border::reflect, "Mirror at the edge: cba|abcd|dcb", "reflect"},
+             {Border::wrap, "Continue with the opposite side: bcd|abcd|abc", "wrap"},
+             {Border::constant, "The colour in border-color", "constant"}});
     all.add(
         {"border-color", "Border colour",
          "Colour beyond the edges with border=constant, as 0xAARRGGBB; converted to YUV and gray "

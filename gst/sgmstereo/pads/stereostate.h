@@ -95,8 +95,8 @@ struct StereoShared {
 struct StereoState {
   /// The callbacks report unlinked pads, see UnlinkedPadAlarm.
   StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
-      : session(element),
-        shared(element),
+      : shared(element),
+        session(element, shared.for_locking_function().settings),
         alarm(UnlinkedPadAlarm::Kind::waiting, waiting),
         end_alarm(UnlinkedPadAlarm::Kind::ended, ended) {}
 
@@ -105,9 +105,9 @@ struct StereoState {
   StereoSinkPad& other_sink(const GstAggregatorPad* pad) { return is_left(pad) ? right : left; }
   std::size_t side_of(const GstAggregatorPad* pad) const { return is_left(pad) ? 0 : 1; }
 
+  ObjectLocked<StereoShared> shared;
   DeviceSession session;
   StereoSinkPad left, right;
-  ObjectLocked<StereoShared> shared;
 
   // These have their own locks.
   UnlinkedPadAlarm alarm, end_alarm;
