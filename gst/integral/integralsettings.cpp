@@ -15,18 +15,9 @@ integral::TableKind OutputForm::kind() const noexcept {
 }
 
 std::vector<integral::TableElement> OutputForm::elements() const {
-  switch (element) {
-    case ElementType::uint32:
-      return {integral::TableElement::uint32};
-    case ElementType::uint64:
-      return {integral::TableElement::uint64};
-    case ElementType::float32:
-      return {integral::TableElement::float32};
-    case ElementType::float64:
-      return {integral::TableElement::float64};
-    case ElementType::exact:
-      break;
-  }
+  for (const NamedElement& named : named_elements)
+    if (named.type == element)
+      return {named.element};
   return {integral::TableElement::uint32, integral::TableElement::uint64};
 }
 
