@@ -148,9 +148,7 @@ void DeviceSession::do_without_cuda(const std::string& reason) {
 void DeviceSession::choose_device() {
   fallbacks_.reset();
   chosen_by_ = request();
-  const std::string error = number_error("cuda-device-id", chosen_by_.cuda_device_id, device_ids);
-  if (!error.empty())
-    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
+  SettingsGuard().require(number_error("cuda-device-id", chosen_by_.cuda_device_id, device_ids));
   if (chosen_by_.backend == DeviceSettings::Backend::cpu) {
     set_active(DeviceKind::cpu);
     return;
@@ -182,7 +180,7 @@ GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
 }
 
 void DeviceSession::start() {
-  if (!(chosen_by_ == request()))
+  if (chosen_by_ != request())
     choose_device();
   if (on_cuda()) {
     try {

@@ -118,9 +118,7 @@ void set_context(GstElement* element, GstContext* context) {
 // Returns the property. Throws ElementError if it is out of range.
 std::size_t requested_frames_in_flight(gpointer self) {
   const int number = current_settings(self, state_of(self).settings).frames_in_flight;
-  const std::string error = number_error("frames-in-flight", number, frames_in_flight_range);
-  if (!error.empty())
-    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
+  SettingsGuard().require(number_error("frames-in-flight", number, frames_in_flight_range));
   return static_cast<std::size_t>(number);
 }
 
