@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "gst/base/properties.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/scoped.h"
 
@@ -18,34 +17,8 @@ namespace {
 // The reasons for which elements of one pipeline compute on the CPU.
 using Fallbacks = std::set<std::string>;
 
-enum { backend_auto, backend_cuda, backend_cpu };
-enum { active_none, active_cpu, active_cuda };
-
-// Both take the context that the pipeline already has.
-constexpr int any_device = -1, min_load_device = -2;
-constexpr Range<int> device_ids{min_load_device, G_MAXINT};
-
-GType backend_type() {
-  static const GEnumValue values[] = {
-      {backend_auto, "CUDA if there is a usable GPU, else the CPU, with a warning", "auto"},
-      {backend_cuda, "CUDA; without a usable GPU the element does not start", "cuda"},
-      {backend_cpu, "The CPU, on all cores", "cpu"},
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaVisionBackend", values);
-  return type;
-}
-
-GType active_backend_type() {
-  static const GEnumValue values[] = {
-      {active_none, "Not decided yet (state NULL)", "none"},
-      {active_cpu, "The CPU", "cpu"},
-      {active_cuda, "CUDA", "cuda"},
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaVisionActiveBackend", values);
-  return type;
-}
+/// The values of active-backend.
+enum class Active { none, cpu, cuda };
 
 // The outermost bin, or the element itself if it is in none.
 ObjectPtr<GstObject> pipeline_of(GstElement* element) {
@@ -80,7 +53,8 @@ class DeviceSession::Presence {
   Presence(GstElement* element, int device_id, int devices = 0) {
     const void* const pipeline = pipeline_of(element).get();
     const std::lock_guard lock(mutex_);
-    key_ = {device_id == min_load_device ? min_load_device_of(devices) : device_id, pipeline};
+    key_ = {device_id == DeviceSettings::min_load_device ? min_load_device_of(devices) : device_id,
+            pipeline};
     ++elements_[key_];
   }
   ~Presence() {
@@ -120,69 +94,10 @@ class DeviceSession::Presence {
   Key key_;
 };
 
-void DeviceSession::EndPresence::operator()(Presence* presence) const noexcept {
-  delete presence;
-}
+DeviceSession::DeviceSession(GstElement* element, const DeviceSettings& settings)
+    : element_(element), settings_(settings) {}
 
-void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
-  GST_DEBUG_CATEGORY_INIT(device_session_debug, "cudavisiondevice", 0,
-                          "Choice and context of the cudavision elements' device");
-  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-                                                  GST_PARAM_MUTABLE_READY);
-  g_object_class_install_property(
-      klass, first_id + property_backend,
-      g_param_spec_enum(
-          "backend", "Backend",
-          "Where frames are processed; CUDA and the CPU give the same results, bit for bit",
-          backend_type(), backend_auto, flags));
-  g_object_class_install_property(
-      klass, first_id + property_cuda_device_id,
-      number_spec(
-          {"cuda-device-id", "CUDA device ID",
-           "Number of the GPU (-1 = the one that the pipeline already uses, else the first; -2 = "
-           "the one that the pipeline already uses, else the one with the fewest running elements "
-           "of this process)"},
-          device_ids, any_device, flags));
-  g_object_class_install_property(
-      klass, first_id + property_active_backend,
-      g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
-                        active_backend_type(), active_none,
-                        static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
-}
-
-void DeviceSession::set_property(Property property, const GValue* value) {
-  const std::lock_guard lock(mutex_);
-  if (property == property_cuda_device_id) {
-    request_.device_id = g_value_get_int(value);
-  } else if (property == property_backend) {
-    constexpr Choice choices[] = {Choice::automatic, Choice::cuda, Choice::cpu};
-    request_.choice = choices[g_value_get_enum(value)];
-  }
-}
-
-void DeviceSession::get_property(Property property, GValue* value) const {
-  const std::lock_guard lock(mutex_);
-  switch (property) {
-    case property_backend:
-      g_value_set_enum(value, request_.choice == Choice::automatic ? backend_auto
-                              : request_.choice == Choice::cuda    ? backend_cuda
-                                                                   : backend_cpu);
-      break;
-    case property_cuda_device_id:
-      g_value_set_int(value, request_.device_id);
-      break;
-    case property_active_backend:
-      g_value_set_enum(value, !active_                      ? active_none
-                              : *active_ == DeviceKind::cpu ? active_cpu
-                                                            : active_cuda);
-      break;
-  }
-}
-
-DeviceSession::Request DeviceSession::request() const {
-  const std::lock_guard lock(mutex_);
-  return request_;
-}
+DeviceSession::~DeviceSession() = default;
 
 std::optional<DeviceKind> DeviceSession::active_backend() const {
   const std::lock_guard lock(mutex_);
@@ -209,42 +124,36 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
-// True for the first element of the pipeline that gives this reason: one warning is enough for all.
-bool DeviceSession::is_news(const std::string& reason) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  const ObjectPtr<GstObject> pipeline = pipeline_of(element_);
-  fallbacks_ = fallbacks_of(G_OBJECT(pipeline.get()));
-  return fallbacks_->insert(reason).second;
-}
-
-void DeviceSession::use_cpu_because(const std::string& reason) {
-  set_active(DeviceKind::cpu);
-  GST_INFO_OBJECT(element_, "on the CPU: %s", reason.c_str());
-  if (is_news(reason))
-    post_warning(element_, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                 "Frames are processed on the CPU: " + reason);
-}
-
-// Computes on the CPU if the properties allow it, else throws ElementError.
+// Computes on the CPU if the properties allow it, else throws ElementError. Only the first element
+// of the pipeline that gives a reason warns.
 void DeviceSession::do_without_cuda(const std::string& reason) {
-  if (chosen_by_.choice != Choice::automatic)
+  if (chosen_by_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                        "backend=cuda is not possible: " + reason);
-  use_cpu_because(reason);
+  set_active(DeviceKind::cpu);
+  GST_INFO_OBJECT(element_, "on the CPU: %s", reason.c_str());
+  bool first_report = false;
+  {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    const ObjectPtr<GstObject> pipeline = pipeline_of(element_);
+    fallbacks_ = fallbacks_of(G_OBJECT(pipeline.get()));
+    first_report = fallbacks_->insert(reason).second;
+  }
+  if (first_report)
+    post_warning(element_, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                 "Frames are processed on the CPU: " + reason);
 }
 
 void DeviceSession::choose_device() {
   fallbacks_.reset();
   chosen_by_ = request();
-  const std::string error = number_error("cuda-device-id", chosen_by_.device_id, device_ids);
-  if (!error.empty())
-    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
-  if (chosen_by_.choice == Choice::cpu) {
+  SettingsGuard().require(number_error("cuda-device-id", chosen_by_.cuda_device_id, device_ids));
+  if (chosen_by_.backend == DeviceSettings::Backend::cpu) {
     set_active(DeviceKind::cpu);
     return;
   }
-  const std::string obstacle = probe_cuda(chosen_by_.device_id);
+  const std::string obstacle = probe_cuda(chosen_by_.cuda_device_id);
   if (obstacle.empty())
     set_active(DeviceKind::cuda);
   else
@@ -271,7 +180,7 @@ GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
 }
 
 void DeviceSession::start() {
-  if (!(chosen_by_ == request()))
+  if (chosen_by_ != request())
     choose_device();
   if (on_cuda()) {
     try {
@@ -294,10 +203,11 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 }
 
 void DeviceSession::start_cuda() {
-  const int wanted = chosen_by_.device_id;
+  const int wanted = chosen_by_.cuda_device_id;
   const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
     // Counts from now on, because other elements may choose at the same time.
-    presence_.reset(new Presence(element_, wanted == any_device ? 0 : wanted, devices));
+    presence_.reset(
+        new Presence(element_, wanted == DeviceSettings::any_device ? 0 : wanted, devices));
     return presence_->device_id();
   });
   if (!context) {
@@ -362,7 +272,7 @@ bool DeviceSession::should_move_to(GstMemory* memory) const {
     return false;
   const CudaContext other = cuda_context_of(memory);
   return !(other == context()) &&
-         (chosen_by_.device_id < 0 || chosen_by_.device_id == other.device_id());
+         (chosen_by_.cuda_device_id < 0 || chosen_by_.cuda_device_id == other.device_id());
 }
 
 void DeviceSession::move_to(GstMemory* memory) {
@@ -385,7 +295,7 @@ void DeviceSession::work_on(const SharedStream& stream) {
 void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
   post_exceptions(element_, false, [&] {
     if (context)
-      slot_.offer(element_, context, request().device_id);
+      slot_.offer(element_, context, request().cuda_device_id);
     return true;
   });
   parent->set_context(element_, context);
@@ -394,6 +304,25 @@ void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
 bool DeviceSession::handle_context_query(GstQuery* query) const {
   return GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
          cudavision::handle_context_query(element_, query, context());
+}
+
+GParamSpec* active_backend_spec() {
+  GST_DEBUG_CATEGORY_INIT(device_session_debug, "cudavisiondevice", 0,
+                          "Choice and context of the cudavision elements' device");
+  const GType type = register_enum(
+      "GstCudaVisionActiveBackend",
+      {EnumValue{Active::none, "Not decided yet (state NULL)", "none"},
+       EnumValue{Active::cpu, "The CPU", "cpu"}, EnumValue{Active::cuda, "CUDA", "cuda"}});
+  return g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
+                           type, static_cast<gint>(Active::none),
+                           static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+void set_active_backend(GValue* value, std::optional<DeviceKind> backend) {
+  const Active active = !backend                      ? Active::none
+                        : *backend == DeviceKind::cpu ? Active::cpu
+                                                      : Active::cuda;
+  g_value_set_enum(value, static_cast<gint>(active));
 }
 
 }  // namespace cudavision

@@ -10,12 +10,26 @@
 #include <string>
 
 #include "cuda/core/device.h"
+#include "gst/base/properties.h"
 #include "gst/memory/cudastream.h"
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
 
 namespace cudavision {
+
+/// The settings of an element that owns a DeviceSession derive from this.
+struct DeviceSettings {
+  enum class Backend { automatic, cuda, cpu };
+  /// Any device; or of these, the one with the fewest elements. Both prefer the context that the
+  /// pipeline already has.
+  static constexpr int any_device = -1, min_load_device = -2;
+
+  Backend backend = Backend::automatic;
+  int cuda_device_id = any_device;
+
+  bool operator==(const DeviceSettings&) const = default;
+};
 
 /// The device on which an element computes: the properties backend, cuda-device-id and
 /// active-backend, the CUDA context that it shares with its neighbours, and the streams and the
@@ -27,14 +41,11 @@ namespace cudavision {
 /// done.
 class DeviceSession {
  public:
-  explicit DeviceSession(GstElement* element) : element_(element) {}
-
-  enum Property { property_backend, property_cuda_device_id, property_active_backend };
-  static constexpr guint property_count = 3;
-  /// Installs the properties under the ids first_id + Property.
-  static void install_properties(GObjectClass* klass, guint first_id);
-  void set_property(Property property, const GValue* value);
-  void get_property(Property property, GValue* value) const;
+  /// The element's object lock guards the settings.
+  DeviceSession(GstElement* element, const DeviceSettings& settings);
+  ~DeviceSession();
+  DeviceSession(const DeviceSession&) = delete;
+  DeviceSession& operator=(const DeviceSession&) = delete;
 
   /// GstElementClass.change_state and .set_context of the element. They chain up to parent.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
@@ -83,51 +94,65 @@ class DeviceSession {
   void work_on(const SharedStream& stream);
 
  private:
-  enum class Choice { automatic, cuda, cpu };
-
-  /// The values of the properties.
-  struct Request {
-    Choice choice = Choice::automatic;
-    int device_id = -1;
-    bool operator==(const Request&) const = default;
-  };
-
   /// A device that works on a stream of its own. On the CPU it has none.
   struct Queue {
     SharedStream stream;
     std::unique_ptr<Device> device;
   };
 
-  Request request() const;
+  DeviceSettings request() const { return current_settings(element_, settings_); }
   void set_active(std::optional<DeviceKind> backend);
-  bool is_news(const std::string& reason);
-  void use_cpu_because(const std::string& reason);
   void do_without_cuda(const std::string& reason);
   void choose_device();
   void start_cuda();
   void enter_context(const CudaContext& context);
 
   GstElement* const element_;
+  const DeviceSettings& settings_;
   CudaContextSlot slot_;
   Queue compute_;
   Queue upload_, download_;  ///< only on CUDA
   std::unique_ptr<PageLocks> page_locks_;
   /// Counts this element on its GPU from the choice of the GPU to stop().
   class Presence;
-  struct EndPresence {
-    void operator()(Presence* presence) const noexcept;
-  };
-  std::unique_ptr<Presence, EndPresence> presence_;
-  Request chosen_by_;  ///< the request that choose_device() has answered
+  std::unique_ptr<Presence> presence_;
+  DeviceSettings chosen_by_;  ///< the request that choose_device() has answered
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 
   mutable std::mutex mutex_;  ///< guards what follows; never held while calling other objects
-  Request request_;
   std::optional<DeviceKind> active_;
   CudaContext context_;
   SharedStream stream_;
 };
+
+GParamSpec* active_backend_spec();
+void set_active_backend(GValue* value, std::optional<DeviceKind> backend);
+inline constexpr Range<int> device_ids{DeviceSettings::min_load_device, G_MAXINT};
+
+/// session_of: returns the session of an element.
+template <class Settings>
+void add_device_properties(ElementProperties<Settings>& all,
+                           DeviceSession& (*session_of)(gpointer element)) {
+  using Backend = DeviceSettings::Backend;
+  constexpr PropertyChange ready = PropertyChange::when_ready;
+  all.template add<Backend>(
+      {"backend", "Backend",
+       "Where frames are processed; CUDA and the CPU give the same results, bit for bit", ready},
+      &Settings::backend, "GstCudaVisionBackend",
+      {{Backend::automatic, "CUDA if there is a usable GPU, else the CPU, with a warning", "auto"},
+       {Backend::cuda, "CUDA; without a usable GPU the element does not start", "cuda"},
+       {Backend::cpu, "The CPU, on all cores", "cpu"}});
+  all.add({"cuda-device-id", "CUDA device ID",
+           "Number of the GPU (-1 = the one that the pipeline already uses, else the first; -2 = "
+           "the one that the pipeline already uses, else the one with the fewest running elements "
+           "of this process)",
+           ready},
+          &Settings::cuda_device_id, device_ids);
+  all.add(active_backend_spec(), [=](GObject* element, const Settings&, GValue* value) {
+    set_active_backend(value, session_of(element).active_backend());
+  });
+}
 
 /// Makes the session's CUDA context, if it has one, current while it lives. The Device, and all
 /// that was made for it, may only be used inside such a scope, and freed in a ReleaseScope.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/properties.h"
 
+#include <algorithm>
+
 #include "gst/core/elementerror.h"
 
 namespace cudavision {
@@ -89,8 +91,13 @@ std::string number_error(const char* property, double value, const Range<double>
   return out_of_range(property, value, range, false);
 }
 
-GType register_enum(const char* name, const GEnumValue* values) {
-  const GType type = g_enum_register_static(name, values);
+// GObject keeps the values for as long as the program runs.
+GType register_enum(const char* name, const std::vector<GEnumValue>& values) {
+  if (const GType known = g_type_from_name(name))
+    return known;
+  auto* const kept = g_new0(GEnumValue, values.size() + 1);
+  std::copy(values.begin(), values.end(), kept);
+  const GType type = g_enum_register_static(name, kept);
   gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
   return type;
 }

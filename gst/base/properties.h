@@ -4,7 +4,9 @@
 #include <gst/gst.h>
 
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cuda/core/range.h"
@@ -43,6 +45,20 @@ GParamSpec* number_spec(const PropertySpec& spec, const Range<double>& range, do
 std::string number_error(const char* property, int value, const Range<int>& range);
 std::string number_error(const char* property, gint64 value, const Range<gint64>& range);
 std::string number_error(const char* property, double value, const Range<double>& range);
+
+/// A value of an enumeration. It is shown by its nick.
+template <class Enum>
+struct EnumValue {
+  Enum value;
+  const char* description;
+  const char* nick;
+
+  operator GEnumValue() const { return {static_cast<gint>(value), description, nick}; }
+};
+
+/// Registers the enumeration type of a property, unless that has been done. The strings must be
+/// static.
+GType register_enum(const char* name, const std::vector<GEnumValue>& values);
 
 /// Returns a copy of an element's settings.
 template <class Settings>
@@ -92,28 +108,35 @@ class ElementProperties {
   /// A string, which is empty by default. It is interned, so that copies of the settings need no
   /// memory. of: returns the field.
   void add(const PropertySpec& spec, const char*& (*of)(Settings&)) {
-    properties_.push_back({[=](Settings& settings, const GValue* value) {
-                             of(settings) = g_intern_string(text_of(g_value_get_string(value)));
-                           },
-                           [=](const Settings& settings, GValue* value) {
-                             Settings copy = settings;
-                             g_value_set_string(value, of(copy));
-                           }});
-    g_object_class_install_property(
-        class_, count(), g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)));
+    add(
+        g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)),
+        [=](GObject*, const Settings& settings, GValue* value) {
+          Settings copy = settings;
+          g_value_set_string(value, of(copy));
+        },
+        [=](Settings& settings, const GValue* value) {
+          of(settings) = g_intern_string(text_of(g_value_get_string(value)));
+        });
   }
   /// A string that is kept as a Text, which is constructed from the string and returns it as
   /// c_str(). It is empty by default.
   template <class Text>
   void add_text(const PropertySpec& spec, Text Settings::*field) {
-    properties_.push_back({[=](Settings& settings, const GValue* value) {
-                             settings.*field = Text(text_of(g_value_get_string(value)));
-                           },
-                           [=](const Settings& settings, GValue* value) {
-                             g_value_set_string(value, (settings.*field).c_str());
-                           }});
-    g_object_class_install_property(
-        class_, count(), g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)));
+    add(
+        g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)),
+        [=](GObject*, const Settings& settings, GValue* value) {
+          g_value_set_string(value, (settings.*field).c_str());
+        },
+        [=](Settings& settings, const GValue* value) {
+          settings.*field = Text(text_of(g_value_get_string(value)));
+        });
+  }
+  /// See register_enum().
+  template <class Enum>
+  void add(const PropertySpec& spec, Enum Settings::*field, const char* type_name,
+           std::initializer_list<EnumValue<std::type_identity_t<Enum>>> values,
+           Shown shown = as_they_are) {
+    add(spec, field, register_enum(type_name, {values.begin(), values.end()}), shown);
   }
   /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
@@ -124,25 +147,24 @@ class ElementProperties {
             shown);
   }
 
+  using Get = std::function<void(GObject* object, const Settings& settings, GValue* value)>;
+  using Set = std::function<void(Settings& settings, const GValue* value)>;
+  /// Any other property. get runs without the object lock, and set with it. A read-only property
+  /// has no set.
+  void add(GParamSpec* pspec, Get get, Set set = nullptr) {
+    properties_.push_back({std::move(get), std::move(set)});
+    g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);
+  }
+
   /// GObjectClass.set_property for an object that owns settings.
-  void set(GObject* object, guint id, const GValue* value, GParamSpec* pspec,
-           Settings& settings) const {
-    if (!has(id)) {
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-      return;
-    }
+  void set(GObject* object, guint id, const GValue* value, Settings& settings) const {
     const ObjectLock lock(object);
     properties_[id - 1].set(settings, value);
   }
 
   /// GObjectClass.get_property for an object that owns settings.
-  void get(GObject* object, guint id, GValue* value, GParamSpec* pspec,
-           const Settings& settings) const {
-    if (!has(id)) {
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-      return;
-    }
-    properties_[id - 1].get(current_settings(object, settings), value);
+  void get(GObject* object, guint id, GValue* value, const Settings& settings) const {
+    properties_[id - 1].get(object, current_settings(object, settings), value);
   }
 
   /// Returns an empty string, or the number_error() of the first property that is out of range.
@@ -153,10 +175,6 @@ class ElementProperties {
     return {};
   }
 
-  /// The ids run from 1 to count(). A class may use the ids above for other properties.
-  guint count() const noexcept { return static_cast<guint>(properties_.size()); }
-  bool has(guint id) const noexcept { return id >= 1 && id <= count(); }
-
  private:
   static GParamFlags flags_of(const PropertySpec& spec) {
     const int change = spec.change == PropertyChange::while_playing
@@ -166,21 +184,22 @@ class ElementProperties {
   }
 
   struct Property {
-    std::function<void(Settings&, const GValue*)> set;
-    std::function<void(const Settings&, GValue*)> get;
+    Get get;
+    Set set;
   };
 
   /// from_value and to_value are GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
                void (*to_value)(GValue*, Value), GParamSpec* pspec, Shown shown = as_they_are) {
-    properties_.push_back({[=](Settings& settings, const GValue* value) {
-                             settings.*field = static_cast<Field>(from_value(value));
-                           },
-                           [=](const Settings& settings, GValue* value) {
-                             to_value(value, static_cast<Value>(shown(settings).*field));
-                           }});
-    g_object_class_install_property(class_, count(), pspec);
+    add(
+        pspec,
+        [=](GObject*, const Settings& settings, GValue* value) {
+          to_value(value, static_cast<Value>(shown(settings).*field));
+        },
+        [=](Settings& settings, const GValue* value) {
+          settings.*field = static_cast<Field>(from_value(value));
+        });
   }
 
   template <class Number>
@@ -199,15 +218,6 @@ class ElementProperties {
   std::vector<std::function<std::string(const Settings&)>> range_errors_;
   std::vector<Property> properties_;  // in the order of their ids, from 1
 };
-
-/// An entry of the values of register_enum(). It is shown by its nick.
-template <class Enum>
-constexpr GEnumValue enum_value(Enum value, const char* description, const char* nick) {
-  return {static_cast<gint>(value), description, nick};
-}
-
-/// Registers the enumeration type of a property. values must be static and end with a zero entry.
-GType register_enum(const char* name, const GEnumValue* values);
 
 /// Empty if size is odd or 0, else what is wrong with the value of the property and how to mend it.
 /// fault: "is even, but …", why it must be odd. alternative: what else would do.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/core/caps.h"
 
-#include <algorithm>
-
 #include "cuda/core/device.h"
 #include "gst/core/text.h"
 
@@ -63,10 +61,6 @@ void set_formats(GstStructure* structure, const Formats& formats) {
   set_strings(structure, "format", names);
 }
 
-bool contains(const Formats& formats, GstVideoFormat format) {
-  return std::find(formats.begin(), formats.end(), format) != formats.end();
-}
-
 int depth_of(GstVideoFormat format) {
   return GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(format), 0);
 }
@@ -83,14 +77,6 @@ bool has_cuda_feature(const GstCaps* caps, guint index) {
 bool has_system_feature(const GstCaps* caps, guint index) {
   const GstCapsFeatures* features = gst_caps_get_features(caps, index);
   return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
-}
-
-bool names_cuda_memory(const GstCaps* caps, const char* media_type) {
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-    if (has_cuda_feature(caps, i) &&
-        gst_structure_has_name(gst_caps_get_structure(caps, i), media_type))
-      return true;
-  return false;
 }
 
 void append_with_memories(GstCaps* caps, Structure structure, bool cuda) {
@@ -111,10 +97,6 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
 
 std::string caps_text(const GstCaps* caps) {
   return taken_text(gst_caps_to_string(caps));
-}
-
-std::string features_text(const GstCapsFeatures* features) {
-  return taken_text(gst_caps_features_to_string(features));
 }
 
 std::string needs_cuda_memory_text(const std::string& follower) {
@@ -154,7 +136,10 @@ Caps choose_memory(Caps caps, GstPad* src) {
   // No filter: a peer that accepts anything would only repeat it.
   const Caps peer = peer_caps(src, nullptr);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
-  const bool cuda = names_cuda_memory(peer.get(), media_type);
+  bool cuda = false;  // ANY caps and ANY features name nothing
+  for (guint i = 0; i < gst_caps_get_size(peer.get()); ++i)
+    cuda |= has_cuda_feature(peer.get(), i) &&
+            gst_structure_has_name(gst_caps_get_structure(peer.get(), i), media_type);
   for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
     if (has_cuda_feature(caps.get(), i) == cuda)
       return Caps(gst_caps_copy_nth(caps.get(), i));

@@ -25,7 +25,6 @@ void set_strings(GstStructure* structure, const char* field,
 /// The field "format" of a structure.
 Formats formats_of(const GstStructure* structure);
 void set_formats(GstStructure* structure, const Formats& formats);
-bool contains(const Formats& formats, GstVideoFormat format);
 
 /// In bits per sample.
 int depth_of(GstVideoFormat format);
@@ -34,8 +33,6 @@ int depth_of(GstVideoFormat format);
 bool has_cuda_feature(const GstCaps* caps, guint index);
 /// True if structure number index is in plain system memory.
 bool has_system_feature(const GstCaps* caps, guint index);
-/// True if caps name memory:CUDAMemory for this media type. ANY caps and ANY features name nothing.
-bool names_cuda_memory(const GstCaps* caps, const char* media_type);
 
 /// Appends the structure in system memory and, if cuda is true and built in, in CUDA memory.
 void append_with_memories(GstCaps* caps, Structure structure, bool cuda);
@@ -44,7 +41,6 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
                           bool cuda);
 
 std::string caps_text(const GstCaps* caps);
-std::string features_text(const GstCapsFeatures* features);
 /// For an element on the CPU. The element behind follower, e.g. "the pad src", needs CUDA memory.
 std::string needs_cuda_memory_text(const std::string& follower);
 

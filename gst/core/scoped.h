@@ -8,20 +8,13 @@
 /// Owners for GStreamer's objects and locks. Passing or returning an owner transfers the reference.
 namespace cudavision {
 
-struct UnrefCaps {
-  void operator()(GstCaps* caps) const { gst_caps_unref(caps); }
+struct UnrefMiniObject {
+  void operator()(gpointer object) const { gst_mini_object_unref(GST_MINI_OBJECT_CAST(object)); }
 };
-using Caps = std::unique_ptr<GstCaps, UnrefCaps>;
-
-struct UnrefBuffer {
-  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-};
-using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefBuffer>;
-
-struct UnrefEvent {
-  void operator()(GstEvent* event) const { gst_event_unref(event); }
-};
-using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
+using Caps = std::unique_ptr<GstCaps, UnrefMiniObject>;
+using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefMiniObject>;
+using OwnedEvent = std::unique_ptr<GstEvent, UnrefMiniObject>;
+using OwnedQuery = std::unique_ptr<GstQuery, UnrefMiniObject>;
 
 struct FreeStructure {
   void operator()(GstStructure* structure) const { gst_structure_free(structure); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/core/tensors.h"
 
-#include <string>
+#include <cstdio>
 
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
@@ -15,18 +15,42 @@ constexpr char media_type[] = "other/tensors";
 // as its length. The driver may round this up to a multiple of 512.
 constexpr guint64 largest_buffer = G_MAXUINT, largest_cuda_buffer = G_MAXINT - 511;
 
+std::string dimensions_of(int depth, const TensorSize& size) {
+  return std::to_string(depth) + ":" + std::to_string(size.columns) + ":" +
+         std::to_string(size.rows) + ":1";
+}
+
 }  // namespace
 
 bool is_tensor(const GstStructure* structure) {
   return gst_structure_has_name(structure, media_type);
 }
 
-GstStructure* tensor_structure(const std::vector<const char*>& types) {
-  GstStructure* structure =
-      gst_structure_new(media_type, "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1,
-                        "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
-  set_strings(structure, "types", {types.begin(), types.end()});
+Structure tensor_structure(const std::vector<const char*>& types) {
+  Structure structure(gst_structure_new(media_type, "format", G_TYPE_STRING, "static",
+                                        "num_tensors", G_TYPE_INT, 1, "framerate",
+                                        GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr));
+  set_strings(structure.get(), "types", {types.begin(), types.end()});
   return structure;
+}
+
+void set_dimensions(GstStructure* tensor, int depth, const TensorSize& size) {
+  gst_structure_set(tensor, "dimensions", G_TYPE_STRING, dimensions_of(depth, size).c_str(),
+                    nullptr);
+}
+
+std::optional<TensorSize> tensor_size(const char* dimensions, int depth) {
+  int read_depth = 0;
+  TensorSize size;
+  if (std::sscanf(dimensions, "%9d:%9d:%9d:1", &read_depth, &size.columns, &size.rows) != 3 ||
+      size.columns < 1 || size.rows < 1 || dimensions_of(depth, size) != dimensions)
+    return std::nullopt;
+  return size;
+}
+
+void copy_framerate(const GstStructure* src, GstStructure* dst) {
+  if (const GValue* framerate = gst_structure_get_value(src, "framerate"))
+    gst_structure_set_value(dst, "framerate", framerate);
 }
 
 FrameFormat tensor_format(const GstCaps* caps, gsize row_bytes, int rows, const std::string& name,

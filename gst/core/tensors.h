@@ -3,6 +3,8 @@
 
 #include <gst/gst.h>
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "gst/core/videoformat.h"
@@ -14,8 +16,21 @@ namespace cudavision {
 bool is_tensor(const GstStructure* structure);
 
 /// Describes tensors of any size and framerate, with one of these element types
-/// ("uint32", "float32"…). The strings must be static. The caller owns the structure.
-GstStructure* tensor_structure(const std::vector<const char*>& types);
+/// ("uint32", "float32"…). The strings must be static.
+Structure tensor_structure(const std::vector<const char*>& types);
+
+/// The size of a tensor with the dimensions depth:columns:rows:1.
+struct TensorSize {
+  int columns = 0;
+  int rows = 0;
+};
+
+void set_dimensions(GstStructure* tensor, int depth, const TensorSize& size);
+/// Returns nullopt if the dimensions have another form or depth.
+std::optional<TensorSize> tensor_size(const char* dimensions, int depth);
+
+/// Gives dst the framerate of src, if that has one.
+void copy_framerate(const GstStructure* src, GstStructure* dst);
 
 /// Returns the format of tensors with rows of row_bytes, in the memory of the fixed caps. Throws
 /// ElementError if a buffer pool cannot hold them: "A NAME has … bytes, …: REMEDY."

@@ -14,6 +14,13 @@ inline const char* text_of(const gchar* text, const char* if_null = "") {
   return text ? text : if_null;
 }
 
+/// For messages. Uses a decimal point in all languages, because properties accept no comma.
+inline std::string number_text(double number, int decimals) {
+  const std::string format = "%." + std::to_string(decimals) + "f";
+  char text[64];
+  return g_ascii_formatd(text, sizeof text, format.c_str(), number);
+}
+
 /// Frees a text that the caller owns.
 inline std::string taken_text(gchar* text) {
   const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);

@@ -175,8 +175,8 @@ void require_raw_video(const GstCaps* caps) {
   if (has_system_feature(caps, 0) || gst_caps_features_contains(features, "format:Interlaced"))
     return;
   if (!has_cuda_feature(caps, 0))
-    refuse_stream("Frames with " + features_text(features) + " are not supported: put " +
-                  download_from(features) + " before the element.");
+    refuse_stream("Frames with " + taken_text(gst_caps_features_to_string(features)) +
+                  " are not supported: put " + download_from(features) + " before the element.");
   if (!built_with_cuda())
     refuse_stream(
         "The frames are in CUDA memory, but this gst-cudavision was built without CUDA: put "
@@ -255,12 +255,12 @@ Structure any_frame() {
                                      GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr));
 }
 
-Caps video_template_caps() {
+Caps video_template_caps(bool cuda) {
   Formats names;
   for (const SupportedFormat& supported : formats)
     names.push_back(supported.format);
   Caps caps(gst_caps_new_empty());
-  append_with_memories(caps.get(), any_frame().get(), names, true);
+  append_with_memories(caps.get(), any_frame().get(), names, cuda);
   return caps;
 }
 

@@ -51,7 +51,8 @@ bool is_limited_range(const GstVideoInfo& info);
 /// The structure has no format.
 Structure any_frame();
 
-/// Returns caps with all supported formats, in system memory and, if built in, CUDA memory.
-Caps video_template_caps();
+/// Returns caps with all supported formats, in system memory and, if cuda is true and built in, in
+/// CUDA memory.
+Caps video_template_caps(bool cuda = true);
 
 }  // namespace cudavision

@@ -88,7 +88,7 @@ DenoiseProcessor::DenoiseProcessor(GstCudaVisionFilter* self, Device& device, co
 
 void DenoiseProcessor::apply(const Settings& settings) {
   regions_.set_settings(settings);
-  set(parameters_of(settings, frames_));
+  parameters_ = parameters_of(settings, frames_);
 }
 
 bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
@@ -139,17 +139,9 @@ void DenoiseProcessor::denoise(const ConstFrame& in, const Frame& out) {
                });
 }
 
-void DenoiseProcessor::set(const nlmeans::Parameters& parameters) {
-  if (parameters == parameters_)
-    return;
-  denoise_.set_parameters(parameters);
-  parameters_ = parameters;
-}
-
 void DenoiseProcessor::set_frames(int frames) {
-  nlmeans::Parameters parameters = parameters_;
-  parameters.frames = frames;
-  set(parameters);
+  parameters_.frames = frames;
+  denoise_.set_parameters(parameters_);
 }
 
 }  // namespace cudavision

@@ -52,7 +52,6 @@ class DenoiseProcessor {
   FrameDelay* delay() { return delay_ ? &*delay_ : nullptr; }
 
  private:
-  void set(const nlmeans::Parameters& parameters);
   void set_frames(int frames);
   void denoise(const ConstFrame& in, const Frame& out);
 

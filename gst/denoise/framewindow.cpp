@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/denoise/framewindow.h"
 
-#include <utility>
-
 namespace cudavision {
 
 FrameWindow::FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout,

@@ -33,19 +33,16 @@ FrameLayout judged_channels(FrameLayout layout) {
 }  // namespace
 
 SceneCuts::SceneCuts(Device& device, const FrameLayout& layout)
-    : SceneCuts(device, layout, judged_channels(layout)) {}
-
-SceneCuts::SceneCuts(Device& device, const FrameLayout& layout, const FrameLayout& judged)
     : device_(device),
-      histogram_(device, judged),
-      counts_(device.allocate(sizeof(std::uint32_t) << judged.bits)),
+      judged_(judged_channels(layout)),
+      histogram_(device, judged_),
+      counts_(device.allocate(sizeof(std::uint32_t) << judged_.bits)),
       areas_(device, layout),
-      average_(device, 1, judged.bits),
-      bins_(1 << judged.bits),
+      average_(device, 1, judged_.bits),
       host_status_(device.allocate_host(sizeof(histogramaverage::Status))) {}
 
 void SceneCuts::compare(const ConstFrame& frame) {
-  const View<std::uint32_t> counts = {counts_.as<std::uint32_t>(), bins_, 1,
+  const View<std::uint32_t> counts = {counts_.as<std::uint32_t>(), 1 << judged_.bits, 1,
                                       static_cast<std::ptrdiff_t>(counts_.size())};
   histogram_.run(frame, counts);
   areas_.run(frame);

@@ -25,15 +25,12 @@ class SceneCuts {
   void restart() noexcept { average_.restart(); }
 
  private:
-  /// judged has the channels for the histogram.
-  SceneCuts(Device& device, const FrameLayout& layout, const FrameLayout& judged);
-
   Device& device_;
+  const FrameLayout judged_;  ///< has the channels for the histogram
   histequalize::Histogram histogram_;
   Buffer counts_;
   scenecut::AreaMeans areas_;
   histogramaverage::HistogramAverage average_;
-  const int bins_;
   Buffer host_status_;
 };
 

@@ -213,14 +213,6 @@ GstFlowReturn FramePusher::take_flow(Lock& lock) {
   return std::exchange(flow_, GST_FLOW_OK);
 }
 
-void FramePusher::forget_eos() {
-  forget_flow(GST_FLOW_EOS);
-}
-
-void FramePusher::forget_not_linked() {
-  forget_flow(GST_FLOW_NOT_LINKED);
-}
-
 void FramePusher::forget_flow(GstFlowReturn flow) {
   const Lock lock(mutex_);
   if (flow == GST_FLOW_NOT_LINKED)

@@ -63,12 +63,11 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// Returns the first flow return of downstream since the last call that is an error, else
   /// GST_FLOW_OK. The frames that were in flight after that frame are dropped.
   GstFlowReturn take_flow();
-  /// Forgets that downstream wants no more frames, because a new segment begins.
-  void forget_eos();
 
   // The following may be called by any thread.
-  /// Forgets that downstream was not linked, and pushes the frames that have waited since.
-  void forget_not_linked();
+  /// Forgets a flow return of downstream: EOS, because a new segment begins, or NOT_LINKED, because
+  /// downstream may be linked again. The frames that have waited for the link are pushed.
+  void forget_flow(GstFlowReturn flow);
   /// Call this when a flush has started and the pad refuses all. If that is in the pusher's own
   /// thread, which happens if downstream or a handler of messages seeks, the streaming thread must
   /// not wait for frames, as the seek in turn waits for the streaming thread: the frames in flight
@@ -82,7 +81,6 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   bool push_next(const Thread& thread);
   GstFlowReturn push(Frame frame, unsigned generation);
   GstFlowReturn take_flow(Lock& lock);
-  void forget_flow(GstFlowReturn flow);
   // Like a queue element, keeps what downstream may get after it has been linked again.
   bool waits_for_link() const { return flow_ == GST_FLOW_NOT_LINKED && !waiting_.empty(); }
   bool in_own_thread() const;

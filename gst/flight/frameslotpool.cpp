@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/flight/frameslotpool.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "cuda/core/device.h"

@@ -50,19 +50,6 @@
 namespace cudavision {
 namespace {
 
-GType border_type() {
-  static const GEnumValue values[] = {
-      enum_value(Border::reflect_101, "Mirror at the outermost pixel: dcb|abcd|cba", "reflect-101"),
-      enum_value(Border::replicate, "Repeat the outermost pixel: aaa|abcd|ddd", "replicate"),
-      enum_value(Border::reflect, "Mirror at the edge: cba|abcd|dcb", "reflect"),
-      enum_value(Border::wrap, "Continue with the opposite side: bcd|abcd|abc", "wrap"),
-      enum_value(Border::constant, "The colour in border-color", "constant"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaGaussBlurBorder", values);
-  return type;
-}
-
 std::string size_error(const char* property, int size) {
   return odd_size_error(
       property, size, "is even, but a kernel has a middle and equally many samples on either side",
@@ -105,7 +92,12 @@ class GaussBlurProcessor {
              "kernel-size if both sigmas are 0)"},
             &Settings::kernel_size_y, Ranges::size);
     all.add({"border", "Border", "How the picture is continued beyond its edges"},
-            &Settings::border, border_type());
+            &Settings::border, "GstCudaGaussBlurBorder",
+            {{Border::reflect_101, "Mirror at the outermost pixel: dcb|abcd|cba", "reflect-101"},
+             {Border::replicate, "Repeat the outermost pixel: aaa|abcd|ddd", "replicate"},
+             {Border::reflect, "Mirror at the edge: cba|abcd|dcb", "reflect"},
+             {Border::wrap, "Continue with the opposite side: bcd|abcd|abc", "wrap"},
+             {Border::constant, "The colour in border-color", "constant"}});
     all.add(
         {"border-color", "Border colour",
          "Colour beyond the edges with border=constant, as 0xAARRGGBB; converted to YUV and gray "
@@ -134,17 +126,11 @@ class GaussBlurProcessor {
         parameters_(parameters_of(settings, in)),
         blur_(device, in.layout, parameters_) {}
 
-  void apply(const Settings& settings) {
-    const bool fields = parameters_.fields;
-    gaussblur::Parameters parameters = parameters_of(settings, format_);
-    parameters.fields = fields;
-    set(parameters);
-  }
+  void apply(const Settings& settings) { parameters_ = parameters_of(settings, format_); }
 
   bool begin_frame(const FrameInfo& info) {
-    gaussblur::Parameters parameters = parameters_;
-    parameters.fields = info.interlaced;
-    set(parameters);
+    parameters_.fields = info.interlaced;
+    blur_.set_parameters(parameters_);  // changed parameters rebuild the tables
     return !blur_.identity();
   }
 
@@ -168,14 +154,6 @@ class GaussBlurProcessor {
     parameters.blur_alpha = settings.blur_alpha;
     parameters.fine = settings.fine;
     return parameters;
-  }
-
-  // Changed parameters rebuild the tables.
-  void set(const gaussblur::Parameters& parameters) {
-    if (parameters == parameters_)
-      return;
-    blur_.set_parameters(parameters);
-    parameters_ = parameters;
   }
 
   const FrameFormat format_;

@@ -54,55 +54,6 @@ namespace {
 
 using Equalize = FilterElement<EqualizeProcessor>;
 
-GType method_type() {
-  static const GEnumValue values[] = {
-      enum_value(EqualizeMethod::equalize,
-                 "Flatten the histogram of the whole picture with one table", "equalize"),
-      enum_value(
-          EqualizeMethod::clahe,
-          "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
-          "clahe"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaHistEqualizeMethod", values);
-  return type;
-}
-
-GType channels_type() {
-  static const GEnumValue values[] = {
-      enum_value(
-          EqualizeChannels::luma,
-          "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
-          "luma"),
-      enum_value(EqualizeChannels::rgb,
-                 "Equalise red, green and blue independently (RGB formats of 8 bits only)", "rgb"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaHistEqualizeChannels", values);
-  return type;
-}
-
-GType chroma_type() {
-  static const GEnumValue values[] = {
-      enum_value(ChromaMode::keep, "Copy the chroma of the input", "keep"),
-      enum_value(ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaHistEqualizeChroma", values);
-  return type;
-}
-
-GType statistics_region_type() {
-  static const GEnumValue values[] = {
-      enum_value(StatisticsRegion::frame, "All pixels of the frame", "frame"),
-      enum_value(StatisticsRegion::regions,
-                 "The pixels of the regions, where the frame is limited to regions", "regions"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaHistEqualizeStatisticsRegion", values);
-  return type;
-}
-
 /* Caps */
 
 // Returns the part of caps with RGB of 8 bits.
@@ -179,12 +130,22 @@ FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info
 void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
-          method_type());
+          "GstCudaHistEqualizeMethod",
+          {{EqualizeMethod::equalize, "Flatten the histogram of the whole picture with one table",
+            "equalize"},
+           {EqualizeMethod::clahe,
+            "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
+            "clahe"}});
   all.add(
       {"channels", "Channels",
        "Channels that are equalised; rgb needs RGB frames of 8 bits, to which videoconvert before "
        "the element converts, and is an error with others"},
-      &Settings::channels, channels_type());
+      &Settings::channels, "GstCudaHistEqualizeChannels",
+      {{EqualizeChannels::luma,
+        "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
+        "luma"},
+       {EqualizeChannels::rgb,
+        "Equalise red, green and blue independently (RGB formats of 8 bits only)", "rgb"}});
   all.add(
       {"clip-limit", "Clip limit",
        "With method=clahe, the largest rise of the contrast: how many times its mean a bin of a "
@@ -200,7 +161,9 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   all.add({"chroma", "Chroma",
            "Chroma of YUV frames: keep copies it, scale keeps the saturation of colours when the "
            "luma becomes brighter or darker (no effect on RGB and gray frames)"},
-          &Settings::chroma, chroma_type());
+          &Settings::chroma, "GstCudaHistEqualizeChroma",
+          {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
+           {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});
   all.add({"smoothing-time", "Smoothing time",
            "Time constant of the average of the histograms in ns of running time, against flicker "
            "in videos (0 = each frame by itself)"},
@@ -212,7 +175,10 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   all.add({"statistics-region", "Statistics region",
            "Pixels whose histogram makes the table and goes into messages: those of the frame, or "
            "those of the regions (with method=clahe, in messages only)"},
-          &Settings::statistics_region, statistics_region_type());
+          &Settings::statistics_region, "GstCudaHistEqualizeStatisticsRegion",
+          {{StatisticsRegion::frame, "All pixels of the frame", "frame"},
+           {StatisticsRegion::regions,
+            "The pixels of the regions, where the frame is limited to regions", "regions"}});
   add_message_properties(
       all, "Post an element message with the luminance histogram and statistics of the input");
 }

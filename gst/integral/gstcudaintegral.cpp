@@ -31,7 +31,8 @@
  *
  * Since: 0.1.0
  */
-#include <memory>
+#include <optional>
+#include <utility>
 
 #include "cuda/integral/integral.h"
 #include "cuda/localstatistics/localstatistics.h"
@@ -46,15 +47,7 @@ namespace {
 
 /* Operations */
 
-/// An operation for a value of the property `output`.
-class Output {
- public:
-  virtual ~Output() = default;
-  virtual void set_radius(int) {}
-  virtual void run(const ConstFrame& in, const Frame& out) = 0;
-};
-
-class Table final : public Output {
+class Table {
  public:
   Table(Device& device, const FrameFormat& in, const OutputForm& form)
       : device_(device),
@@ -63,8 +56,7 @@ class Table final : public Output {
             device, in.layout,
             {form.kind(), form.element_for(in.layout), form.layout == TableLayout::same_size}) {}
 
-  void run(const ConstFrame& in, const Frame& out) override {
-    const View<std::uint8_t>& table = out.planes[0];
+  void run(const ConstFrame& in, const View<std::uint8_t>& table) {
     if (is_aligned(table)) {
       integral_.run(in, table);
     } else {
@@ -92,47 +84,14 @@ class Table final : public Output {
   Buffer memory_;  // allocated when needed
 };
 
-class TablePicture final : public Output {
- public:
-  TablePicture(Device& device, const FrameFormat& in, const FrameFormat& out,
-               const OutputForm& form)
-      : picture_(device, in.layout, form.kind(), form.layout == TableLayout::same_size,
-                 out.layout.bits) {}
-
-  void run(const ConstFrame& in, const Frame& out) override { picture_.run(in, out.planes[0]); }
-
- private:
-  integral::IntegralPicture picture_;
-};
-
-class Statistics final : public Output {
- public:
-  Statistics(Device& device, const FrameFormat& in, const FrameFormat& out, const OutputForm& form,
-             int radius)
-      : parameters_(parameters_of(form.output, radius)),
-        statistics_(device, in.layout, out.layout.bits, parameters_) {}
-
-  void set_radius(int radius) override {
-    if (radius == parameters_.radius)
-      return;
-    parameters_.radius = radius;
-    statistics_.set_parameters(parameters_);
-  }
-
-  void run(const ConstFrame& in, const Frame& out) override { statistics_.run(in, out.planes[0]); }
-
- private:
-  static localstatistics::Parameters parameters_of(IntegralOutput output, int radius) {
-    using Output = localstatistics::Parameters::Output;
-    localstatistics::Parameters parameters;
-    parameters.output = output == IntegralOutput::mean ? Output::mean : Output::stddev;
-    parameters.radius = radius;
-    return parameters;
-  }
-
-  localstatistics::Parameters parameters_;
-  localstatistics::LocalStatistics statistics_;
-};
+localstatistics::Parameters statistics_parameters(const IntegralSettings& settings,
+                                                  const OutputForm& form) {
+  using Output = localstatistics::Parameters::Output;
+  localstatistics::Parameters parameters;
+  parameters.output = form.output == IntegralOutput::mean ? Output::mean : Output::stddev;
+  parameters.radius = settings.radius;
+  return parameters;
+}
 
 class IntegralProcessor {
  public:
@@ -155,20 +114,37 @@ class IntegralProcessor {
   IntegralProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in,
                     const FrameFormat& out, const Settings& settings) {
     const OutputForm form = settings.form();
+    radius_ = settings.radius;
     if (!form.is_table())
-      output_ = std::make_unique<Statistics>(device, in, out, form, settings.radius);
+      statistics_.emplace(device, in.layout, out.layout.bits,
+                          statistics_parameters(settings, form));
     else if (out.is_video())
-      output_ = std::make_unique<TablePicture>(device, in, out, form);
+      picture_.emplace(device, in.layout, form.kind(), form.layout == TableLayout::same_size,
+                       out.layout.bits);
     else
-      output_ = std::make_unique<Table>(device, in, form);
+      table_.emplace(device, in, form);
   }
 
-  void apply(const Settings& settings) { output_->set_radius(settings.radius); }
+  void apply(const Settings& settings) {
+    if (statistics_ && std::exchange(radius_, settings.radius) != settings.radius)
+      statistics_->set_parameters(statistics_parameters(settings, settings.form()));
+  }
   bool begin_frame(const FrameInfo&) { return true; }
-  void run(const ConstFrame& in, const Frame& out) { output_->run(in, out); }
+  void run(const ConstFrame& in, const Frame& out) {
+    if (statistics_)
+      statistics_->run(in, out.planes[0]);
+    else if (picture_)
+      picture_->run(in, out.planes[0]);
+    else
+      table_->run(in, out.planes[0]);
+  }
 
  private:
-  std::unique_ptr<Output> output_;
+  // One of these, which makes the output.
+  std::optional<localstatistics::LocalStatistics> statistics_;
+  std::optional<integral::IntegralPicture> picture_;
+  std::optional<Table> table_;
+  int radius_ = 0;  ///< of the statistics
 };
 
 using Integral = FilterElement<IntegralProcessor>;

@@ -85,15 +85,12 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   if (formats.size() == 1)
     frame.bits = depth_of(formats[0]);
   const bool known = sized && formats.size() == 1;
-  GstStructure* tensor = table_structure(
+  Structure tensor = table_structure(
       known ? std::vector<integral::TableElement>{form.element_for(frame)} : form.elements());
   if (sized)
-    gst_structure_set(
-        tensor, "dimensions", G_TYPE_STRING,
-        dimensions_of({frame.width + form.extra(), frame.height + form.extra()}).c_str(), nullptr);
-  if (const GValue* rate = gst_structure_get_value(s, "framerate"))
-    gst_structure_set_value(tensor, "framerate", rate);
-  gst_caps_append_structure(result, tensor);
+    set_dimensions(tensor.get(), 1, {frame.width + form.extra(), frame.height + form.extra()});
+  copy_framerate(s, tensor.get());
+  gst_caps_append_structure(result, tensor.release());
 }
 
 void append_table_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
@@ -108,13 +105,12 @@ void append_table_picture(GstCaps* result, const GstStructure* s, const OutputFo
 /* From the source to the sink pad: s is a structure within the source pad's template */
 
 void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
-  const auto append = [&](const std::optional<TableSize>& size) {
+  const auto append = [&](const std::optional<TensorSize>& size) {
     if (size && (size->columns <= form.extra() || size->rows <= form.extra()))
       return;
     GstStructure* frame = any_frame().release();
     set_formats(frame, all_formats());
-    if (const GValue* rate = gst_structure_get_value(s, "framerate"))
-      gst_structure_set_value(frame, "framerate", rate);
+    copy_framerate(s, frame);
     if (size)
       gst_structure_set(frame, "width", G_TYPE_INT, size->columns - form.extra(), "height",
                         G_TYPE_INT, size->rows - form.extra(), nullptr);
@@ -124,7 +120,7 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
   if (!dimensions)
     append(std::nullopt);
   for_each_string(dimensions, [&](const char* text) {
-    if (const auto size = table_size(text))
+    if (const auto size = tensor_size(text, 1))
       append(size);
   });
 }
@@ -180,10 +176,10 @@ Caps choose_tensor(Caps tensors, GstPad* src) {
 
 Caps integral_src_template() {
   Caps all(gst_caps_new_empty());
-  append_with_memories(
-      all.get(),
-      Structure(table_structure({std::begin(all_table_elements), std::end(all_table_elements)})),
-      true);
+  std::vector<integral::TableElement> elements;
+  for (const NamedElement& named : named_elements)
+    elements.push_back(named.element);
+  append_with_memories(all.get(), table_structure(elements), true);
   Caps pictures = gray_template();
   gst_caps_set_simple(pictures.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
@@ -201,7 +197,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
 
   // In system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
-  const Caps types(gst_caps_new_full(table_structure(form.elements()), nullptr));
+  const Caps types(gst_caps_new_full(table_structure(form.elements()).release(), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
     if (has_cuda_feature(known.get(), i) && !cuda)

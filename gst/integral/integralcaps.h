@@ -3,7 +3,6 @@
 
 #include <gst/gst.h>
 
-#include "gst/core/caps.h"
 #include "gst/core/videoformat.h"
 #include "gst/integral/integralsettings.h"
 

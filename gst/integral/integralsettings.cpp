@@ -2,58 +2,6 @@
 #include "gst/integral/integralsettings.h"
 
 namespace cudavision {
-namespace {
-
-GType output_type() {
-  static const GEnumValue values[] = {
-      enum_value(IntegralOutput::sum, "Table of the sums of all pixels above and to the left",
-                 "sum"),
-      enum_value(IntegralOutput::squared_sum,
-                 "Table of the sums of the squares of all pixels above and to the left",
-                 "squared-sum"),
-      enum_value(IntegralOutput::tilted_sum,
-                 "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
-                 "tilted-sum"),
-      enum_value(IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"),
-      enum_value(IntegralOutput::stddev, "Standard deviation of the pixels around each pixel",
-                 "stddev"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaIntegralOutput", values);
-  return type;
-}
-
-GType table_layout_type() {
-  static const GEnumValue values[] = {
-      enum_value(TableLayout::padded,
-                 "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
-                 "tilted-sum",
-                 "padded"),
-      enum_value(TableLayout::same_size, "W×H elements, without the first row and column of padded",
-                 "same-size"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaIntegralTableLayout", values);
-  return type;
-}
-
-GType element_type_type() {
-  static const GEnumValue values[] = {
-      enum_value(ElementType::exact, "uint32 if every possible sum fits into it, else uint64",
-                 "auto"),
-      enum_value(ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"),
-      enum_value(ElementType::uint64, "64-bit integers", "uint64"),
-      enum_value(ElementType::float32, "32-bit floating point; exact sums, rounded once",
-                 "float32"),
-      enum_value(ElementType::float64, "64-bit floating point; exact sums, rounded once",
-                 "float64"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaIntegralElementType", values);
-  return type;
-}
-
-}  // namespace
 
 integral::TableKind OutputForm::kind() const noexcept {
   switch (output) {
@@ -67,18 +15,9 @@ integral::TableKind OutputForm::kind() const noexcept {
 }
 
 std::vector<integral::TableElement> OutputForm::elements() const {
-  switch (element) {
-    case ElementType::uint32:
-      return {integral::TableElement::uint32};
-    case ElementType::uint64:
-      return {integral::TableElement::uint64};
-    case ElementType::float32:
-      return {integral::TableElement::float32};
-    case ElementType::float64:
-      return {integral::TableElement::float64};
-    case ElementType::exact:
-      break;
-  }
+  for (const NamedElement& named : named_elements)
+    if (named.type == element)
+      return {named.element};
   return {integral::TableElement::uint32, integral::TableElement::uint64};
 }
 
@@ -90,14 +29,34 @@ integral::TableElement OutputForm::element_for(const FrameLayout& frame) const n
 void add_integral_properties(ElementProperties<IntegralSettings>& all) {
   using Settings = IntegralSettings;
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"output", "Output", "Table or picture that is made of each frame", ready},
-          &Settings::output, output_type());
+  all.add(
+      {"output", "Output", "Table or picture that is made of each frame", ready}, &Settings::output,
+      "GstCudaIntegralOutput",
+      {{IntegralOutput::sum, "Table of the sums of all pixels above and to the left", "sum"},
+       {IntegralOutput::squared_sum,
+        "Table of the sums of the squares of all pixels above and to the left", "squared-sum"},
+       {IntegralOutput::tilted_sum,
+        "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
+        "tilted-sum"},
+       {IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"},
+       {IntegralOutput::stddev, "Standard deviation of the pixels around each pixel", "stddev"}});
   all.add({"table-layout", "Table layout",
            "Size of the tables with output=sum, squared-sum and tilted-sum", ready},
-          &Settings::table_layout, table_layout_type());
+          &Settings::table_layout, "GstCudaIntegralTableLayout",
+          {{TableLayout::padded,
+            "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
+            "tilted-sum",
+            "padded"},
+           {TableLayout::same_size, "W×H elements, without the first row and column of padded",
+            "same-size"}});
   all.add({"element-type", "Element type",
            "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
-          &Settings::element_type, element_type_type());
+          &Settings::element_type, "GstCudaIntegralElementType",
+          {{ElementType::exact, "uint32 if every possible sum fits into it, else uint64", "auto"},
+           {ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"},
+           {ElementType::uint64, "64-bit integers", "uint64"},
+           {ElementType::float32, "32-bit floating point; exact sums, rounded once", "float32"},
+           {ElementType::float64, "64-bit floating point; exact sums, rounded once", "float64"}});
   all.add({"radius", "Radius", "With output=mean and stddev, the window radius in pixels"},
           &Settings::radius, localstatistics::Parameters::Ranges::radius);
 }

@@ -15,6 +15,19 @@ enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, stddev };
 enum class TableLayout { padded, same_size };
 enum class ElementType { exact, uint32, uint64, float32, float64 };
 
+/// All types of a table's elements, with the names that NNStreamer gives them.
+struct NamedElement {
+  ElementType type;
+  integral::TableElement element;
+  const char* name;
+};
+inline constexpr NamedElement named_elements[] = {
+    {ElementType::uint32, integral::TableElement::uint32, "uint32"},
+    {ElementType::uint64, integral::TableElement::uint64, "uint64"},
+    {ElementType::float32, integral::TableElement::float32, "float32"},
+    {ElementType::float64, integral::TableElement::float64, "float64"},
+};
+
 struct OutputForm {
   IntegralOutput output;
   TableLayout layout;

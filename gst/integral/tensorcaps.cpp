@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/integral/tensorcaps.h"
 
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
+#include <iterator>
+#include <string>
 
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
@@ -11,57 +12,33 @@
 namespace cudavision {
 namespace {
 
-std::optional<integral::TableElement> element_named(const char* name) {
-  for (integral::TableElement element : all_table_elements)
-    if (std::strcmp(name, name_of(element)) == 0)
-      return element;
-  return std::nullopt;
+const char* name_of(integral::TableElement element) {
+  return std::find_if(std::begin(named_elements), std::end(named_elements),
+                      [&](const NamedElement& named) { return named.element == element; })
+      ->name;
 }
 
 }  // namespace
 
-const char* name_of(integral::TableElement element) noexcept {
-  switch (element) {
-    case integral::TableElement::uint32:
-      return "uint32";
-    case integral::TableElement::uint64:
-      return "uint64";
-    case integral::TableElement::float32:
-      return "float32";
-    case integral::TableElement::float64:
-      return "float64";
-  }
-  return nullptr;
-}
-
-GstStructure* table_structure(const std::vector<integral::TableElement>& elements) {
+Structure table_structure(const std::vector<integral::TableElement>& elements) {
   std::vector<const char*> types;
   for (integral::TableElement element : elements)
     types.push_back(name_of(element));
   return tensor_structure(types);
 }
 
-std::string dimensions_of(const TableSize& size) {
-  return "1:" + std::to_string(size.columns) + ":" + std::to_string(size.rows) + ":1";
-}
-
-std::optional<TableSize> table_size(const char* dimensions) {
-  TableSize size;
-  if (std::sscanf(dimensions, "1:%9d:%9d:1", &size.columns, &size.rows) != 2 || size.columns < 1 ||
-      size.rows < 1 || dimensions_of(size) != dimensions)
-    return std::nullopt;
-  return size;
-}
-
 FrameFormat tensor_format_from_caps(const GstCaps* caps) {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
-  const auto size = table_size(text_of(gst_structure_get_string(structure, "dimensions")));
-  const auto element = element_named(text_of(gst_structure_get_string(structure, "types")));
-  if (!is_tensor(structure) || !size || !element)
+  const auto size = tensor_size(text_of(gst_structure_get_string(structure, "dimensions")), 1);
+  const std::string type = text_of(gst_structure_get_string(structure, "types"));
+  const auto* const known =
+      std::find_if(std::begin(named_elements), std::end(named_elements),
+                   [&](const NamedElement& named) { return named.name == type; });
+  if (!is_tensor(structure) || !size || known == std::end(named_elements))
     refuse_stream("These caps do not describe a table: " + caps_text(caps));
   return tensor_format(
-      caps, static_cast<gsize>(size->columns) * bytes_of(*element), size->rows,
-      "table of " + size_text(size->columns, size->rows) + " elements of type " + name_of(*element),
+      caps, static_cast<gsize>(size->columns) * bytes_of(known->element), size->rows,
+      "table of " + size_text(size->columns, size->rows) + " elements of type " + known->name,
       "set element-type=uint32, or scale the frames down before the element");
 }
 

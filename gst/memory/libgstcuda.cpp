@@ -12,9 +12,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
+
+#include "gst/core/scoped.h"
 
 namespace cudavision {
 namespace {
@@ -118,8 +119,7 @@ CudaContext primary_context(int device_id) {
 
 // Offers an element the context of a pad's peer.
 gboolean ask_peer(GstElement* element, GstPad* pad, gpointer) {
-  const std::unique_ptr<GstQuery, decltype(&gst_query_unref)> query(
-      gst_query_new_context(GST_CUDA_CONTEXT_TYPE), gst_query_unref);
+  const OwnedQuery query(gst_query_new_context(GST_CUDA_CONTEXT_TYPE));
   GstContext* context = nullptr;
   if (gst_pad_peer_query(pad, query.get()))
     gst_query_parse_context(query.get(), &context);

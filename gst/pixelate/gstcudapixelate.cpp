@@ -39,17 +39,6 @@ namespace {
 
 enum class PixelateMethod { mosaic, solid };
 
-GType method_type() {
-  static const GEnumValue values[] = {
-      enum_value(PixelateMethod::mosaic, "Replace blocks of block-size pixels by their mean",
-                 "mosaic"),
-      enum_value(PixelateMethod::solid, "Replace everything by color", "solid"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaPixelateMethod", values);
-  return type;
-}
-
 class PixelateProcessor {
  public:
   struct Settings : RegionSettings {
@@ -64,7 +53,10 @@ class PixelateProcessor {
       "Hides frames or regions of them under a mosaic or one colour, on an NVIDIA GPU or the CPU"};
 
   static void add_properties(ElementProperties<Settings>& all) {
-    all.add({"method", "Method", "How pixels are hidden"}, &Settings::method, method_type());
+    all.add(
+        {"method", "Method", "How pixels are hidden"}, &Settings::method, "GstCudaPixelateMethod",
+        {{PixelateMethod::mosaic, "Replace blocks of block-size pixels by their mean", "mosaic"},
+         {PixelateMethod::solid, "Replace everything by color", "solid"}});
     all.add({"block-size", "Block size",
              "With method=mosaic, width and height of the blocks in pixels; the first block begins "
              "in the top left corner of the frame"},

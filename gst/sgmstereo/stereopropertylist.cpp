@@ -10,58 +10,6 @@ using Census = sgm::Config::Census;
 using Compatibility = sgm::Config::Compatibility;
 using SubpixelMethod = sgm::Parameters::SubpixelMethod;
 
-/* Each table ends with a zero entry. */
-
-constexpr GEnumValue outputs[] = {
-    enum_value(StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
-               "disparity"),
-    enum_value(StereoOutput::depth, "Distance from the plane of the cameras", "depth"),
-    enum_value(StereoOutput::confidence,
-               "How clearly the best disparity beats the second best and fits its surroundings",
-               "confidence"),
-    {},
-};
-
-constexpr GEnumValue censuses[] = {
-    enum_value(Census::census_gradient,
-               "Compare 16 pixels of an 11x7 window with its centre, and slopes, 32 bits",
-               "census-gradient"),
-    enum_value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
-               "symmetric-9x7"),
-    enum_value(Census::neighbours_9x7,
-               "Compare each pixel of a 9x7 window with its centre, 62 bits", "neighbours-9x7"),
-    enum_value(Census::neighbours_5x5,
-               "Compare each pixel of a 5x5 window with its centre, 24 bits", "neighbours-5x5"),
-    {},
-};
-
-constexpr GEnumValue subpixel_methods[] = {
-    enum_value(SubpixelMethod::equiangular, "The vertex of two lines of equal and opposite slope",
-               "equiangular"),
-    enum_value(SubpixelMethod::parabola, "The vertex of a parabola", "parabola"),
-    {},
-};
-
-constexpr GEnumValue compatibilities[] = {
-    enum_value(Compatibility::none, "This element's own definition", "none"),
-    enum_value(Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"),
-    {},
-};
-
-constexpr GEnumValue calibration_drifts[] = {
-    enum_value(CalibrationDrift::off, "Do not look for it", "off"),
-    enum_value(CalibrationDrift::warn, "Say how the right camera has turned, and warn", "warn"),
-    enum_value(CalibrationDrift::correct, "Rectify its pictures anew, and say so", "correct"),
-    {},
-};
-
-constexpr GEnumValue colormaps[] = {
-    enum_value(Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"),
-    enum_value(Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"),
-    enum_value(Colormap::gray, "Black (far) to white (near)", "gray"),
-    {},
-};
-
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
 
@@ -80,7 +28,13 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
   /* What is searched */
   all.add({"output", "Output", "What to compute from each pair of frames", ready},
-          &Settings::output, register_enum("GstCudaSgmStereoOutput", outputs));
+          &Settings::output, "GstCudaSgmStereoOutput",
+          {{StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
+            "disparity"},
+           {StereoOutput::depth, "Distance from the plane of the cameras", "depth"},
+           {StereoOutput::confidence,
+            "How clearly the best disparity beats the second best and fits its surroundings",
+            "confidence"}});
   all.add(
       {"frame-packing", "Frame packing",
        "Packing of frames that hold both pictures, on sink_left alone: side-by-side or top-bottom "
@@ -102,16 +56,28 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "unless it is set)",
            ready},
           &Settings::paths, Ranges::paths, shown);
-  all.add<Census>({"census", "Census",
-                   "Census transform that describes the surroundings of a pixel (with "
-                   "compatibility=libsgm, symmetric-9x7 unless it is set)",
-                   ready},
-                  &Settings::census, register_enum("GstCudaSgmStereoCensus", censuses), shown);
+  all.add<Census>(
+      {"census", "Census",
+       "Census transform that describes the surroundings of a pixel (with "
+       "compatibility=libsgm, symmetric-9x7 unless it is set)",
+       ready},
+      &Settings::census, "GstCudaSgmStereoCensus",
+      {{Census::census_gradient,
+        "Compare 16 pixels of an 11x7 window with its centre, and slopes, 32 bits",
+        "census-gradient"},
+       {Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits", "symmetric-9x7"},
+       {Census::neighbours_9x7, "Compare each pixel of a 9x7 window with its centre, 62 bits",
+        "neighbours-9x7"},
+       {Census::neighbours_5x5, "Compare each pixel of a 5x5 window with its centre, 24 bits",
+        "neighbours-5x5"}},
+      shown);
   all.add<Compatibility>(
       {"compatibility", "Compatibility",
        "Library whose results to reproduce bit for bit, instead of this element's own definition",
        ready},
-      &Settings::compatibility, register_enum("GstCudaSgmStereoCompatibility", compatibilities));
+      &Settings::compatibility, "GstCudaSgmStereoCompatibility",
+      {{Compatibility::none, "This element's own definition", "none"},
+       {Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"}});
   all.add(
       {"memory-budget", "Memory budget",
        "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
@@ -146,8 +112,10 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "nothing, warn, or correct the right camera's pictures (with calibration=auto, warn "
            "corrects them, too)",
            ready},
-          &Settings::calibration_drift,
-          register_enum("GstCudaSgmStereoCalibrationDrift", calibration_drifts));
+          &Settings::calibration_drift, "GstCudaSgmStereoCalibrationDrift",
+          {{CalibrationDrift::off, "Do not look for it", "off"},
+           {CalibrationDrift::warn, "Say how the right camera has turned, and warn", "warn"},
+           {CalibrationDrift::correct, "Rectify its pictures anew, and say so", "correct"}});
 
   /* Matching */
   all.add({"p1", "P1",
@@ -178,8 +146,10 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
       {"subpixel-method", "Subpixel method",
        "Curve whose vertex is the disparity between whole pixels (no effect with "
        "compatibility=libsgm)"},
-      &Settings::subpixel_method,
-      register_enum("GstCudaSgmStereoSubpixelMethod", subpixel_methods));
+      &Settings::subpixel_method, "GstCudaSgmStereoSubpixelMethod",
+      {{SubpixelMethod::equiangular, "The vertex of two lines of equal and opposite slope",
+        "equiangular"},
+       {SubpixelMethod::parabola, "The vertex of a parabola", "parabola"}});
   all.add({"median", "Median", "Filter disparities with a 3x3 median"}, &Settings::median);
   all.add({"lr-max-diff", "Left-right difference",
            "A disparity becomes unknown if the right picture's disparity for the same point "
@@ -241,7 +211,10 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
           {0.001, 1e6});
   all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},
-          &Settings::colormap, register_enum("GstCudaSgmStereoColormap", colormaps));
+          &Settings::colormap, "GstCudaSgmStereoColormap",
+          {{Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"},
+           {Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"},
+           {Colormap::gray, "Black (far) to white (near)", "gray"}});
   all.add(
       {"colormap-range", "Range of the colour map",
        "Values that grey levels and colours stand for: full, auto (percentiles of the picture, "

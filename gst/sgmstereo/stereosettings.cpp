@@ -35,6 +35,7 @@ std::string length_error(const StereoSettings& settings) {
 StereoSettings StereoSettings::since_start(const StereoSettings& started) const {
   StereoSettings settings = *this;
   static_cast<sgm::Config&>(settings) = started;
+  static_cast<DeviceSettings&>(settings) = started;
   settings.output = started.output;
   settings.frame_packing = started.frame_packing;
   settings.calibration = started.calibration;

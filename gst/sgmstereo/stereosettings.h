@@ -9,6 +9,7 @@
 
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
+#include "gst/base/devicesession.h"
 #include "gst/flight/flightlimit.h"
 
 /// The properties of cudasgmstereo, and their translation for its operations.
@@ -54,7 +55,7 @@ enum class CalibrationDrift { off, warn, correct };
 enum class Colormap { turbo, jet, gray };
 
 /// Inherits the parameters of the matching, so that each is declared once.
-struct StereoSettings : sgm::Parameters {
+struct StereoSettings : sgm::Parameters, DeviceSettings {
   // Caps, rectification or memory depend on these. Like the members of sgm::Config they take effect
   // at the next start, all others with the next frame.
   StereoOutput output = StereoOutput::disparity;

@@ -37,20 +37,6 @@ namespace {
 
 enum class ThresholdMethod { bradley, sauvola };
 
-GType method_type() {
-  static const GEnumValue values[] = {
-      enum_value(ThresholdMethod::bradley,
-                 "Black if darker than the mean by more than ratio (Bradley and Roth)", "bradley"),
-      enum_value(
-          ThresholdMethod::sauvola,
-          "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
-          "sauvola"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaThresholdMethod", values);
-  return type;
-}
-
 class ThresholdProcessor {
  public:
   struct Settings {
@@ -74,7 +60,13 @@ class ThresholdProcessor {
   static void add_properties(ElementProperties<Settings>& all) {
     using Ranges = localstatistics::Parameters::Ranges;
     all.add({"method", "Method", "Rule that decides between black and white"}, &Settings::method,
-            method_type());
+            "GstCudaThresholdMethod",
+            {{ThresholdMethod::bradley,
+              "Black if darker than the mean by more than ratio (Bradley and Roth)", "bradley"},
+             {ThresholdMethod::sauvola,
+              "Black if darker than a threshold from the mean and the standard "
+              "deviation (Sauvola)",
+              "sauvola"}});
     all.add({"radius", "Radius", "Window radius in pixels"}, &Settings::radius, Ranges::radius);
     all.add({"ratio", "Ratio",
              "With method=bradley: fraction of the mean by which a pixel must be darker than the "

@@ -186,11 +186,11 @@ class FilterElement {
 
   static State& state(gpointer self) { return *static_cast<Instance*>(self)->state; }
 
-  static void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
-    properties->set(object, id, value, pspec, guarded_settings(object));
+  static void set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
+    properties->set(object, id, value, guarded_settings(object));
   }
-  static void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-    properties->get(object, id, value, pspec, guarded_settings(object));
+  static void get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
+    properties->get(object, id, value, guarded_settings(object));
   }
   static void finalize(GObject* object) {
     delete &state(object);

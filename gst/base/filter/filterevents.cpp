@@ -62,7 +62,7 @@ void forget_frames(gpointer self) {
 
 void forget_eos(gpointer self) {
   FilterState& state = state_of(self);
-  state.pusher->forget_eos();
+  state.pusher->forget_flow(GST_FLOW_EOS);
   if (state.pending_flow == GST_FLOW_EOS)
     state.pending_flow = GST_FLOW_OK;
 }
@@ -111,7 +111,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
 
 gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
-    state_of(trans).pusher->forget_not_linked();
+    state_of(trans).pusher->forget_flow(GST_FLOW_NOT_LINKED);
   return filter_parent_class()->src_event(trans, event);
 }
 

@@ -18,9 +18,14 @@
 
 namespace cudavision {
 
+/// The properties of GstCudaVisionFilter.
+struct FilterSettings : DeviceSettings {
+  int frames_in_flight = 0;
+};
+
 struct FilterState {
   FilterState(GstElement* element, FramePusher::Complete complete)
-      : session(element),
+      : session(element, settings),
         pusher(std::make_shared<FramePusher>(GST_BASE_TRANSFORM_SRC_PAD(element),
                                              std::move(complete))) {}
   ~FilterState() { pusher->stop(); }
@@ -35,10 +40,10 @@ struct FilterState {
   const FrameFormat& in() const { return slots->input_format(0); }
   const FrameFormat& out() const { return slots->output_format(0); }
 
+  FilterSettings settings;  ///< under the object lock
   DeviceSession session;
 
-  // The next three are under the object lock.
-  int frames_in_flight = 0;   ///< the property
+  // The next two are under the object lock.
   GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
   GstClockTime latency = 0;   ///< of latency_frames frames
 

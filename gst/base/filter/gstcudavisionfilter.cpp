@@ -90,29 +90,16 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
 
 namespace {
 
-constexpr guint first_property = 1;
-constexpr guint frames_in_flight_property = first_property + DeviceSession::property_count;
-
 /* Properties and states */
 
+const ElementProperties<FilterSettings>* properties = nullptr;  // set by class_init
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
-  if (id == frames_in_flight_property) {
-    const ObjectLock lock(object);
-    state_of(object).frames_in_flight = g_value_get_int(value);
-    return;
-  }
-  state_of(object).session.set_property(static_cast<DeviceSession::Property>(id - first_property),
-                                        value);
+  properties->set(object, id, value, state_of(object).settings);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
-  if (id == frames_in_flight_property) {
-    const ObjectLock lock(object);
-    g_value_set_int(value, state_of(object).frames_in_flight);
-    return;
-  }
-  state_of(object).session.get_property(static_cast<DeviceSession::Property>(id - first_property),
-                                        value);
+  properties->get(object, id, value, state_of(object).settings);
 }
 
 void finalize(GObject* object) {
@@ -130,14 +117,8 @@ void set_context(GstElement* element, GstContext* context) {
 
 // Returns the property. Throws ElementError if it is out of range.
 std::size_t requested_frames_in_flight(gpointer self) {
-  int number = 0;
-  {
-    const ObjectLock lock(self);
-    number = state_of(self).frames_in_flight;
-  }
-  const std::string error = number_error("frames-in-flight", number, frames_in_flight_range);
-  if (!error.empty())
-    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
+  const int number = current_settings(self, state_of(self).settings).frames_in_flight;
+  SettingsGuard().require(number_error("frames-in-flight", number, frames_in_flight_range));
   return static_cast<std::size_t>(number);
 }
 
@@ -317,17 +298,17 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   object_class->set_property = set_property;
   object_class->get_property = get_property;
   object_class->finalize = finalize;
-  DeviceSession::install_properties(object_class, first_property);
-  g_object_class_install_property(
-      object_class, frames_in_flight_property,
-      number_spec({"frames-in-flight", "Frames in flight",
-                   "Number of frames that are transferred and processed at the same time (1 = one "
-                   "after the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU, with more "
-                   "than 8 pipelines on the GPU, and where "
-                   "frames are handed on in CUDA memory in the order of a stream)"},
-                  frames_in_flight_range, 0,
-                  static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-                                           GST_PARAM_MUTABLE_READY)));
+  static ElementProperties<FilterSettings> all(object_class);
+  add_device_properties(
+      all, +[](gpointer self) -> DeviceSession& { return state_of(self).session; });
+  all.add({"frames-in-flight", "Frames in flight",
+           "Number of frames that are transferred and processed at the same time (1 = one after "
+           "the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU, with more than 8 "
+           "pipelines on the GPU, and where frames are handed on in CUDA memory in the order of a "
+           "stream)",
+           PropertyChange::when_ready},
+          &FilterSettings::frames_in_flight, frames_in_flight_range);
+  properties = &all;
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = GST_DEBUG_FUNCPTR(change_state);

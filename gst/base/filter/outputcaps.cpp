@@ -5,12 +5,15 @@
 
 #include "gst/base/filter/gstcudavisionfilter.h"
 #include "gst/core/elementerror.h"
-#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
 
 const Formats gray_formats{GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE};
+
+bool contains(const Formats& formats, GstVideoFormat format) {
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
+}
 
 void append_gray_picture(GstCaps* result, const GstStructure* frame, GrayDepth depth) {
   const Formats in = formats_of(frame);

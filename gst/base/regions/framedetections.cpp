@@ -3,6 +3,14 @@
 
 #include <gst/video/gstvideometa.h>
 
+// The only file that uses GstAnalytics, whose API is not stable yet.
+#ifdef HAVE_GST_ANALYTICS
+#ifndef GST_USE_UNSTABLE_API
+#define GST_USE_UNSTABLE_API
+#endif
+#include <gst/analytics/analytics.h>
+#endif
+
 namespace cudavision {
 namespace {
 
@@ -22,7 +30,20 @@ void for_each_detection(GstBuffer* frame, const std::function<void(const Detecti
     function({signed_coordinate(region->x), signed_coordinate(region->y), region->w, region->h,
               region->roi_type});
   }
-  for_each_analytics_detection(frame, function);
+#ifdef HAVE_GST_ANALYTICS
+  GstAnalyticsRelationMeta* const meta = gst_buffer_get_analytics_relation_meta(frame);
+  if (!meta)
+    return;
+  state = nullptr;
+  GstAnalyticsODMtd object;
+  while (gst_analytics_relation_meta_iterate(meta, &state, gst_analytics_od_mtd_get_mtd_type(),
+                                             &object)) {
+    gint x = 0, y = 0, width = 0, height = 0;
+    gfloat confidence = 0;
+    if (gst_analytics_od_mtd_get_location(&object, &x, &y, &width, &height, &confidence))
+      function({x, y, width, height, gst_analytics_od_mtd_get_obj_type(&object)});
+  }
+#endif
 }
 
 }  // namespace cudavision

@@ -19,8 +19,4 @@ struct Detection {
 /// GstAnalytics (from 1.24 on), for each object detection.
 void for_each_detection(GstBuffer* frame, const std::function<void(const Detection&)>& function);
 
-/// The part of that which needs GstAnalytics.
-void for_each_analytics_detection(GstBuffer* frame,
-                                  const std::function<void(const Detection&)>& function);
-
 }  // namespace cudavision

@@ -17,14 +17,25 @@ namespace cudavision {
 class FrameRegions {
  public:
   FrameRegions(Device& device, const FrameLayout& layout, const RegionSettings& settings,
-               RegionFinder& finder);
+               RegionFinder& finder)
+      : device_(device), layout_(layout), settings_(settings), finder_(finder) {}
 
   /// Takes effect with the next frame.
   void set_settings(const RegionSettings& settings) { settings_ = settings; }
 
   /// Finds the regions of a frame. Returns false if none of its pixels is selected. Throws
   /// ElementError if there are too many regions.
-  bool select(const FrameInfo& frame);
+  bool select(const FrameInfo& frame) {
+    finder_.find(frame, settings_, parameters_);
+    limited_ = parameters_.count > 0;
+    if (!limited_)
+      return parameters_.invert;
+    if (blend_)
+      blend_->set_parameters(parameters_);
+    else
+      blend_.emplace(device_, layout_, parameters_);
+    return !blend_->identity();
+  }
 
   /// Returns the regions of the frame, which may be none, if the settings limit frames to regions.
   const regions::Parameters& parameters() const noexcept { return parameters_; }
@@ -43,8 +54,6 @@ class FrameRegions {
   }
 
  private:
-  void use_parameters();
-
   Device& device_;
   const FrameLayout layout_;
   RegionSettings settings_;

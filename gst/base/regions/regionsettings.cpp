@@ -114,26 +114,4 @@ bool RegionTypes::accepts(GQuark label) const {
          });
 }
 
-GType region_shape_type() {
-  static const GEnumValue values[] = {
-      enum_value(regions::Shape::rectangle, "The rectangle itself", "rectangle"),
-      enum_value(regions::Shape::ellipse, "The ellipse that touches the rectangle's sides",
-                 "ellipse"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaVisionRegionShape", values);
-  return type;
-}
-
-GType regions_missing_type() {
-  static const GEnumValue values[] = {
-      enum_value(RegionsMissing::pass, "Pass unchanged; with region-invert, processed as a whole",
-                 "pass"),
-      enum_value(RegionsMissing::all, "Process as a whole", "all"),
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaVisionRegionsMissing", values);
-  return type;
-}
-
 }  // namespace cudavision

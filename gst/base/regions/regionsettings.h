@@ -88,9 +88,6 @@ struct RegionSettings {
   bool in_regions() const noexcept { return use_roi_meta || !regions.empty(); }
 };
 
-GType region_shape_type();
-GType regions_missing_type();
-
 template <class Settings>
 void add_region_properties(ElementProperties<Settings>& all) {
   all.template add_text<RegionText>(
@@ -110,7 +107,9 @@ void add_region_properties(ElementProperties<Settings>& all) {
                                      &Settings::region_types);
   all.template add<regions::Shape>(
       {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
-      &Settings::region_shape, region_shape_type());
+      &Settings::region_shape, "GstCudaVisionRegionShape",
+      {{regions::Shape::rectangle, "The rectangle itself", "rectangle"},
+       {regions::Shape::ellipse, "The ellipse that touches the rectangle's sides", "ellipse"}});
   all.add({"region-margin", "Region margin", "Pixels by which each side of a region is extended"},
           &Settings::region_margin, regions::Parameters::Ranges::margin);
   all.add({"region-feather", "Region feather",
@@ -122,7 +121,9 @@ void add_region_properties(ElementProperties<Settings>& all) {
       {"regions-missing", "Regions missing",
        "Fate of frames of which no region is known: those without a meta that counts, or with no "
        "rectangle of regions in the frame"},
-      &Settings::regions_missing, regions_missing_type());
+      &Settings::regions_missing, "GstCudaVisionRegionsMissing",
+      {{RegionsMissing::pass, "Pass unchanged; with region-invert, processed as a whole", "pass"},
+       {RegionsMissing::all, "Process as a whole", "all"}});
   all.add({"region-persistence", "Region persistence",
            "Running time in ns for which the regions of the last frame that had some stay where "
            "none is known, grown once more by region-margin (0 = they do not stay)"},

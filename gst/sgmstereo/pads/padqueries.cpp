@@ -50,7 +50,7 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   static thread_local bool asking = false;
   if (asking || !sink.is_linked())
     return nullptr;
-  const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
+  const Caps all = video_template_caps(stereo_state(self).session.takes_cuda());
   asking = true;
   Caps caps = peer_caps(GST_PAD_CAST(sink.pad), all.get());
   asking = false;
@@ -72,7 +72,7 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   const auto fitting = [&](const Caps& other_caps) {
     return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
   };
-  Caps all = filtered(stereo_sink_caps(cuda), filter);
+  Caps all = filtered(video_template_caps(cuda), filter);
   Caps other_caps = stereo_arrived_caps(self, other.pad);
   if (!other_caps && peer_known) {
     other_caps = possible_peer_caps(self, other);
@@ -208,7 +208,7 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
-        const Caps accepted = stereo_sink_caps(stereo_state(self).session.takes_cuda());
+        const Caps accepted = video_template_caps(stereo_state(self).session.takes_cuda());
         gst_query_set_accept_caps_result(query, gst_caps_can_intersect(caps, accepted.get()));
         return TRUE;
       }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/pads/sinkpadstate.h"
 
-#include <memory>
-
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/pads/padqueries.h"
 

@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/pads/stereocaps.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -33,15 +32,12 @@ Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cu
 
 // Returns the caps of points, for pictures of any size if the frame has none.
 Caps tensor_caps(const GstStructure* frame, bool cuda) {
-  Structure tensor(tensor_structure({"float32"}));
-  int width = 0, height = 0;
-  if (gst_structure_get_int(frame, "width", &width) &&
-      gst_structure_get_int(frame, "height", &height))
-    gst_structure_set(tensor.get(), "dimensions", G_TYPE_STRING,
-                      ("3:" + std::to_string(width) + ":" + std::to_string(height) + ":1").c_str(),
-                      nullptr);
-  if (const GValue* framerate = gst_structure_get_value(frame, "framerate"))
-    gst_structure_set_value(tensor.get(), "framerate", framerate);
+  Structure tensor = tensor_structure({"float32"});
+  TensorSize size;
+  if (gst_structure_get_int(frame, "width", &size.columns) &&
+      gst_structure_get_int(frame, "height", &size.rows))
+    set_dimensions(tensor.get(), 3, size);
+  copy_framerate(frame, tensor.get());
   Caps caps(gst_caps_new_empty());
   append_with_memories(caps.get(), std::move(tensor), cuda);
   return caps;
@@ -117,7 +113,7 @@ Caps stereo_src_caps(StereoOutput output, bool cuda) {
     case StereoOutput::points:
       return tensor_caps(any_frame().get(), cuda);
     case StereoOutput::rectified:
-      return stereo_sink_caps(cuda);
+      return video_template_caps(cuda);
     default:
       return with_output_formats(any_frame().get(), output, cuda);
   }
@@ -149,26 +145,17 @@ FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {
   if (output != StereoOutput::points)
     return frame_format_from_caps(caps);
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
-  int width = 0, height = 0;
-  const char* dimensions = text_of(gst_structure_get_string(structure, "dimensions"));
-  if (std::sscanf(dimensions, "3:%9d:%9d:1", &width, &height) != 2)
+  const auto size = tensor_size(text_of(gst_structure_get_string(structure, "dimensions")), 3);
+  if (!size)
     refuse_stream("These caps do not describe points: " + caps_text(caps));
-  return tensor_format(caps, gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(width),
-                       height, "cloud of " + size_text(width, height) + " points",
+  return tensor_format(caps,
+                       gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(size->columns),
+                       size->rows, "cloud of " + size_text(size->columns, size->rows) + " points",
                        "scale the frames down before the element");
 }
 
-Caps stereo_sink_caps(bool cuda) {
-  const Caps all(video_template_caps());
-  Caps caps(gst_caps_new_empty());
-  for (guint i = 0; i < gst_caps_get_size(all.get()); ++i)
-    if (cuda || !has_cuda_feature(all.get(), i))
-      gst_caps_append(caps.get(), gst_caps_copy_nth(all.get(), i));
-  return caps;
-}
-
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda) {
-  const Caps all = stereo_sink_caps(cuda);
+  const Caps all = video_template_caps(cuda);
   Caps caps(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(other); ++i) {
     const GstStructure* theirs = gst_caps_get_structure(other, i);

@@ -25,8 +25,6 @@ Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, Stere
 /// The caps must be fixed. Throws ElementError if buffers are too large.
 FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps);
 
-Caps stereo_sink_caps(bool cuda);
-
 /// Returns caps with the size and bit depth of other, which need not be fixed.
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "gst/base/devicesession.h"
 #include "gst/base/qosstate.h"
@@ -69,8 +70,7 @@ class StereoRequestPad {
   Branch branch_{{std::nullopt, true}, nullptr};
 };
 
-/// By source pad; nullptr for src, and for pads that were not requested.
-using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
+using RequestPads = std::vector<std::shared_ptr<StereoRequestPad>>;
 
 /// The state that threads share under the object lock.
 ///
@@ -79,7 +79,8 @@ struct StereoShared {
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
   QosState qos;
-  RequestPads request_pads;  ///< also pads that are being released
+  /// Also pads that are being released; nullptr for src, and for pads that were not requested.
+  PerSourcePad<std::shared_ptr<StereoRequestPad>> request_pads;
 
   /// By sink pad, left first.
   struct Side {
@@ -94,8 +95,8 @@ struct StereoShared {
 struct StereoState {
   /// The callbacks report unlinked pads, see UnlinkedPadAlarm.
   StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
-      : session(element),
-        shared(element),
+      : shared(element),
+        session(element, shared.for_locking_function().settings),
         alarm(UnlinkedPadAlarm::Kind::waiting, waiting),
         end_alarm(UnlinkedPadAlarm::Kind::ended, ended) {}
 
@@ -104,9 +105,9 @@ struct StereoState {
   StereoSinkPad& other_sink(const GstAggregatorPad* pad) { return is_left(pad) ? right : left; }
   std::size_t side_of(const GstAggregatorPad* pad) const { return is_left(pad) ? 0 : 1; }
 
+  ObjectLocked<StereoShared> shared;
   DeviceSession session;
   StereoSinkPad left, right;
-  ObjectLocked<StereoShared> shared;
 
   // These have their own locks.
   UnlinkedPadAlarm alarm, end_alarm;
@@ -147,9 +148,9 @@ inline void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pa
 inline RequestPads stereo_request_pads(gpointer self) {
   RequestPads pads;
   const auto shared = stereo_state(self).shared.lock();
-  for (std::size_t i = 0; i < pads.size(); ++i)
-    if (const auto& pad = shared->request_pads[i]; pad && !pad->released)
-      pads[i] = pad;
+  for (const auto& pad : shared->request_pads)
+    if (pad && !pad->released)
+      pads.push_back(pad);
   return pads;
 }
 

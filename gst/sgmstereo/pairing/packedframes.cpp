@@ -26,34 +26,26 @@ Packing packing_of_mode(GstVideoMultiviewMode mode) {
   }
 }
 
-/// The planes that half_layout() keeps, by their index in the whole layout.
-struct KeptPlanes {
-  int count = 0;
-  int from[FrameLayout::max_planes] = {};
-};
-
 bool affects_disparity(const Channel& channel) {
   return channel.role != Role::chroma && channel.role != Role::alpha;
 }
 
-KeptPlanes kept_planes(const FrameLayout& whole) {
-  KeptPlanes kept;
-  for (int p = 0; p < whole.plane_count; ++p) {
-    bool used = false;
-    for (int c = 0; c < whole.channel_count; ++c)
-      used = used || (affects_disparity(whole.channels[c]) && whole.channels[c].plane == p);
-    if (used)
-      kept.from[kept.count++] = p;
+/// The planes that half_layout() keeps, by their index in the whole layout.
+struct KeptPlanes {
+  explicit KeptPlanes(const FrameLayout& whole) {
+    for (int p = 0; p < whole.plane_count; ++p)
+      for (int c = 0; c < whole.channel_count; ++c)
+        if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == p) {
+          from[count] = p;
+          pixel_bytes[count++] = whole.channels[c].step * whole.sample_bytes();
+          break;
+        }
   }
-  return kept;
-}
 
-int pixel_bytes(const FrameLayout& whole, int plane) {
-  for (int c = 0; c < whole.channel_count; ++c)
-    if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == plane)
-      return whole.channels[c].step * whole.sample_bytes();
-  return 0;
-}
+  int count = 0;
+  int from[FrameLayout::max_planes] = {};
+  int pixel_bytes[FrameLayout::max_planes] = {};
+};
 
 /// second: the right or lower half.
 View<const std::uint8_t> half_plane(const FramePacking& packing,
@@ -108,7 +100,7 @@ PictureSize picture_size(const FramePacking& packing, int width, int height) noe
 
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole) {
   const auto [width, height] = picture_size(packing, whole.width, whole.height);
-  const KeptPlanes kept = kept_planes(whole);
+  const KeptPlanes kept(whole);
   FrameLayout half;
   half.width = width;
   half.height = height;
@@ -116,7 +108,7 @@ FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole) {
   half.shift = whole.shift;
   half.plane_count = kept.count;
   for (int p = 0; p < kept.count; ++p) {
-    half.planes[p] = {width * pixel_bytes(whole, kept.from[p]), height};
+    half.planes[p] = {width * kept.pixel_bytes[p], height};
     for (int c = 0; c < whole.channel_count; ++c) {
       if (!affects_disparity(whole.channels[c]) || whole.channels[c].plane != kept.from[p])
         continue;
@@ -134,10 +126,10 @@ ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const 
                    bool right) {
   const auto [width, height] = picture_size(packing, whole.width, whole.height);
   const bool second = right != packing.right_first;
-  const KeptPlanes kept = kept_planes(whole);
+  const KeptPlanes kept(whole);
   ConstFrame half;
   for (int p = 0; p < kept.count; ++p) {
-    const int row_bytes = width * pixel_bytes(whole, kept.from[p]);
+    const int row_bytes = width * kept.pixel_bytes[p];
     half.planes[p] = half_plane(packing, frame.planes[kept.from[p]], row_bytes, height, second);
   }
   return half;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gst/core/numbertext.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/pairing/framepairing.h"
 
 namespace cudavision {

@@ -13,10 +13,6 @@
 namespace cudavision {
 namespace {
 
-struct UnrefQuery {
-  void operator()(GstQuery* query) const { gst_query_unref(query); }
-};
-
 /* Sticky events */
 
 OwnedEvent sticky_event(GstPad* pad, GstEventType type, guint index = 0) {
@@ -110,7 +106,7 @@ GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) 
 
 ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,
                                          GstCaps* caps) {
-  const std::unique_ptr<GstQuery, UnrefQuery> query(gst_query_new_allocation(caps, TRUE));
+  const OwnedQuery query(gst_query_new_allocation(caps, TRUE));
   if (!gst_pad_peer_query(pad.pad.get(), query.get()))
     GST_DEBUG_OBJECT(pad.pad.get(), "the peer has no answer to an ALLOCATION query");
   decide_pool(query.get(), stream.state.session, *pad.branch(stream).format);
@@ -128,8 +124,6 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
     return GST_PAD_PROBE_OK;
   return post_exceptions(self, GST_PAD_PROBE_OK, [&] {
     for (const std::shared_ptr<StereoRequestPad>& request_pad : stereo_request_pads(self)) {
-      if (!request_pad)
-        continue;
       GstPad* pad = request_pad->pad.get();
       if (type == GST_EVENT_EOS && !gst_pad_is_linked(pad))
         continue;
@@ -142,18 +136,16 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
 }
 
 RequestPads open_request_pads(StereoStream& stream) {
-  RequestPads pads = stereo_request_pads(stream.self);
-  for (std::shared_ptr<StereoRequestPad>& pad : pads) {
-    if (!pad)
-      continue;
+  RequestPads pads;
+  for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(stream.self)) {
     SourceBranch& branch = pad->branch(stream);
     // A new peer has not ended.
     if (gst_pad_needs_reconfigure(pad->pad.get()))
       branch.ended = false;
     if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
-      continue;
-    branch.pad_discont = true;
-    pad.reset();
+      pads.push_back(pad);
+    else
+      branch.pad_discont = true;
   }
   return pads;
 }
@@ -203,7 +195,7 @@ GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad&
 
 void stereo_push_gap_on_request_pads(StereoStream& stream, GstEvent* gap) {
   for (const std::shared_ptr<StereoRequestPad>& pad : open_request_pads(stream)) {
-    if (!pad || !gst_pad_has_current_caps(pad->pad.get()))
+    if (!gst_pad_has_current_caps(pad->pad.get()))
       continue;
     send_sticky_events(stream.self->srcpad, pad->pad.get());
     gst_pad_push_event(pad->pad.get(), gst_event_ref(gap));

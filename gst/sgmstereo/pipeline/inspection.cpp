@@ -12,16 +12,19 @@ constexpr double degrees = 180 / G_PI;
 
 enum Unknown { pitch, yaw, roll, zoom };
 
+void add(GstStructure* structure, const char* name, double value) {
+  gst_structure_set(structure, name, G_TYPE_DOUBLE, value, nullptr);
+}
+
 void add_noise_fields(GstStructure* structure, const PairSnapshot& pair,
                       const StereoSettings& settings) {
   constexpr double unit = sgm::NoiseLevel::per_level;
   double used = sgm::heeds_noise(settings) ? settings.noise : 0;
   if (const auto state = pair.noise()) {
-    gst_structure_set(structure, "noise", G_TYPE_DOUBLE, std::sqrt(state->measured) / unit,
-                      nullptr);
+    add(structure, "noise", std::sqrt(state->measured) / unit);
     used = std::sqrt(state->used.variance) / unit;
   }
-  gst_structure_set(structure, "noise-used", G_TYPE_DOUBLE, used, nullptr);
+  add(structure, "noise-used", used);
 }
 
 void add_mount_fields(GstStructure* structure, const MountReport& report) {
@@ -29,30 +32,27 @@ void add_mount_fields(GstStructure* structure, const MountReport& report) {
     gst_structure_set(structure, "calibrations", G_TYPE_UINT, *report.calibrations, nullptr);
   if (report.mode == CalibrationDrift::off)
     return;
-  const auto add = [&](const char* name, double value) {
-    gst_structure_set(structure, name, G_TYPE_DOUBLE, value, nullptr);
-  };
   if (const ExtrinsicEstimate& estimate = report.estimate; estimate.known) {
     const rig::MountFit& fit = estimate.fit;
-    add("rows-off", estimate.rows_off);
-    add("rows-off-error", estimate.rows_error);
-    add("pitch", degrees * fit.turn.pitch);
-    add("pitch-error", degrees * fit.error(pitch));
-    add("yaw", degrees * estimate.yaw);
-    add("yaw-error", degrees * estimate.yaw_error);
-    add("roll", degrees * fit.turn.roll);
-    add("roll-error", degrees * fit.error(roll));
-    add("zoom", fit.turn.zoom);
-    add("zoom-error", fit.error(zoom));
+    add(structure, "rows-off", estimate.rows_off);
+    add(structure, "rows-off-error", estimate.rows_error);
+    add(structure, "pitch", degrees * fit.turn.pitch);
+    add(structure, "pitch-error", degrees * fit.error(pitch));
+    add(structure, "yaw", degrees * estimate.yaw);
+    add(structure, "yaw-error", degrees * estimate.yaw_error);
+    add(structure, "roll", degrees * fit.turn.roll);
+    add(structure, "roll-error", degrees * fit.error(roll));
+    add(structure, "zoom", fit.turn.zoom);
+    add(structure, "zoom-error", fit.error(zoom));
   }
   if (report.mode != CalibrationDrift::correct)
     return;
-  add("corrected-pitch", degrees * report.corrected.pitch);
-  add("corrected-yaw", degrees * report.corrected.yaw);
-  add("corrected-roll", degrees * report.corrected.roll);
-  add("corrected-zoom", report.corrected.zoom);
+  add(structure, "corrected-pitch", degrees * report.corrected.pitch);
+  add(structure, "corrected-yaw", degrees * report.corrected.yaw);
+  add(structure, "corrected-roll", degrees * report.corrected.roll);
+  add(structure, "corrected-zoom", report.corrected.zoom);
   if (report.distance.offset)
-    add("known-distance-offset", *report.distance.offset);
+    add(structure, "known-distance-offset", *report.distance.offset);
   gst_structure_set(structure, "corrections", G_TYPE_UINT, report.corrections, nullptr);
 }
 
@@ -61,18 +61,20 @@ Structure message_of(const RigReport& report, const PairSnapshot& pair, const Fr
   Structure message = structure_with_times("cudasgmstereo", times);
   GstStructure* structure = message.get();
   const rig::PairFigures& figures = report.figures;
-  gst_structure_set(structure, "known", G_TYPE_DOUBLE, figures.known, "at-range-end", G_TYPE_DOUBLE,
-                    figures.at_end, "blocks", G_TYPE_UINT, static_cast<guint>(figures.blocks),
-                    "agreement", G_TYPE_DOUBLE, figures.agreement, "matched", G_TYPE_DOUBLE,
-                    figures.matched, nullptr);
-  if (figures.vertical_known())
-    gst_structure_set(structure, "vertical-offset", G_TYPE_DOUBLE, figures.vertical_offset,
-                      "vertical-spread", G_TYPE_DOUBLE, figures.vertical_spread, nullptr);
-  gst_structure_set(structure, "repeating", G_TYPE_DOUBLE, figures.repetition.share, nullptr);
+  add(structure, "known", figures.known);
+  add(structure, "at-range-end", figures.at_end);
+  gst_structure_set(structure, "blocks", G_TYPE_UINT, static_cast<guint>(figures.blocks), nullptr);
+  add(structure, "agreement", figures.agreement);
+  add(structure, "matched", figures.matched);
+  if (figures.vertical_known()) {
+    add(structure, "vertical-offset", figures.vertical_offset);
+    add(structure, "vertical-spread", figures.vertical_spread);
+  }
+  add(structure, "repeating", figures.repetition.share);
   if (figures.repetition.period > 0)
     gst_structure_set(structure, "repeat-period", G_TYPE_INT, figures.repetition.period, nullptr);
   if (report.depth)
-    gst_structure_set(structure, "saturated", G_TYPE_DOUBLE, report.depth->saturated, nullptr);
+    add(structure, "saturated", report.depth->saturated);
   add_noise_fields(structure, pair, settings);
   add_mount_fields(structure, report.mounts);
   return message;

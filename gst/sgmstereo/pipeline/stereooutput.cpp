@@ -28,44 +28,42 @@ GstFlowReturn move_to_context(StereoStream& stream, GstMemory* memory) {
 // If nothing is linked to any pad, src is open: pushing there tells GstAggregator so, and an
 // application may block or watch an unlinked src.
 OpenPads open_pads(StereoStream& stream) {
-  OpenPads pads{gst_pad_is_linked(stream.self->srcpad) && !stream.src.ended,
-                open_request_pads(stream)};
-  const bool any_requested = std::any_of(pads.requested.begin(), pads.requested.end(),
-                                         [](const auto& pad) { return pad != nullptr; });
-  if (!any_requested && !stream.src.ended)
-    pads.src = true;
-  if (!pads.src)
+  const RequestPads requested = open_request_pads(stream);
+  OpenPads pads;
+  if (!stream.src.ended && (requested.empty() || gst_pad_is_linked(stream.self->srcpad)))
+    pads.push_back({SourcePad::always, stereo_settings(stream.self).output, &stream.src, {}, {}});
+  else
     stream.src.pad_discont = true;
+  for (const auto& pad : requested)
+    pads.push_back({pad->id, pad->output, &pad->branch(stream), pad, {}});
   return pads;
 }
 
-bool must_negotiate(StereoStream& stream, const OpenPads& pads) {
-  return std::any_of(pads.requested.begin(), pads.requested.end(),
-                     [&](const auto& pad) { return pad && stereo_must_negotiate(stream, *pad); });
+bool must_negotiate(StereoStream& stream, const OpenPad& pad) {
+  return pad.requested && stereo_must_negotiate(stream, *pad.requested);
 }
 
 // No pair may be in flight. Closes the pads that alone can get no buffer.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
-  for (auto& pad : pads.requested) {
-    if (!pad || !stereo_must_negotiate(stream, *pad))
-      continue;
-    const GstFlowReturn flow = stereo_negotiate_request_pad(stream, *pad);
-    if (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_EOS)
-      pad.reset();
-    else if (flow != GST_FLOW_OK)
-      return flow;
-  }
-  return GST_FLOW_OK;
+  GstFlowReturn flow = GST_FLOW_OK;
+  std::erase_if(pads, [&](const OpenPad& pad) {
+    if (flow != GST_FLOW_OK || !must_negotiate(stream, pad))
+      return false;
+    const GstFlowReturn answer = stereo_negotiate_request_pad(stream, *pad.requested);
+    const bool closes = answer == GST_FLOW_NOT_LINKED || answer == GST_FLOW_EOS;
+    if (!closes)
+      flow = answer;
+    return closes;
+  });
+  return flow;
 }
 
 // True if no pair crosses the bus, as all memory carries a stream.
 bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
   return order_is_known(*stream.left.format) &&
          (stream.packing.packed() || order_is_known(*stream.right.format)) &&
-         (!pads.src || order_is_known(*stream.src.format)) &&
-         std::all_of(pads.requested.begin(), pads.requested.end(), [&](const auto& pad) {
-           return !pad || order_is_known(*pad->branch(stream).format);
-         });
+         std::all_of(pads.begin(), pads.end(),
+                     [](const OpenPad& pad) { return order_is_known(*pad.branch->format); });
 }
 
 std::unique_ptr<StereoProcessor> new_processor(StereoStream& stream, const OpenPads& pads) {
@@ -89,19 +87,14 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
                        "The element has lost its GPU: set it to NULL and start it again.");
   const StereoSettings settings = stereo_settings(stream.self);
-  const bool lengths =
-      std::any_of(pads.requested.begin(), pads.requested.end(),
-                  [](const auto& pad) { return pad && measures_lengths(pad->output); });
+  const bool lengths = std::any_of(pads.begin(), pads.end(),
+                                   [](const OpenPad& pad) { return measures_lengths(pad.output); });
   const std::string error = validation_error(settings, lengths);
-  stereo_warn_of_unknown_lengths(stream, settings,
-                                 lengths || (pads.src && measures_lengths(settings.output)));
-  const auto is_new = [&](SourcePad pad) {
-    return !stream.processor || !stream.processor->is_prepared(pad);
+  stereo_warn_of_unknown_lengths(stream, settings, lengths);
+  const auto is_new = [&](const OpenPad& pad) {
+    return !stream.processor || !stream.processor->is_prepared(pad.id);
   };
-  const bool src_is_new = pads.src && is_new(SourcePad::always);
-  const bool any_is_new =
-      src_is_new || std::any_of(pads.requested.begin(), pads.requested.end(),
-                                [&](const auto& pad) { return pad && is_new(pad->id); });
+  const bool any_is_new = std::any_of(pads.begin(), pads.end(), is_new);
   // The last valid settings do for new pads as well, unless they lack the lengths that these need.
   if (!stream.processor ||
       (any_is_new && !validation_error(stream.processor->settings(), lengths).empty()))
@@ -116,11 +109,9 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
     stream.processor = new_processor(stream, pads);
   else if (valid)
     stream.processor->apply(settings);
-  if (src_is_new)
-    stream.processor->prepare(SourcePad::always, settings.output, *stream.src.format);
-  for (const auto& pad : pads.requested)
-    if (pad && is_new(pad->id))
-      stream.processor->prepare(pad->id, pad->output, *pad->branch(stream).format);
+  for (const OpenPad& pad : pads)
+    if (is_new(pad))
+      stream.processor->prepare(pad.id, pad.output, *pad.branch->format);
   return GST_FLOW_OK;
 }
 
@@ -143,33 +134,29 @@ GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameForm
   return flow;
 }
 
-// Closes request pads that have been released while they waited for a buffer.
-GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads, OutputBuffers& out) {
-  if (pads.src) {
-    const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(stream.self));
-    const GstFlowReturn flow =
-        acquire(stream, pool.get(), *stream.src.format, out[index_of(SourcePad::always)]);
-    if (flow != GST_FLOW_OK)
-      return flow;
-  }
-  for (auto& pad : pads.requested) {
-    if (!pad)
-      continue;
-    const GstFlowReturn flow = acquire(stream, pad->branch(stream).pool.get(),
-                                       *pad->branch(stream).format, out[index_of(pad->id)]);
-    if (flow == GST_FLOW_FLUSHING && pad->released)
-      pad.reset();
-    else if (flow != GST_FLOW_OK)
-      return flow;
-  }
-  return GST_FLOW_OK;
+// Acquires the buffers that are still missing. Closes request pads that have been released while
+// they waited for a buffer.
+GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads) {
+  const ObjectPtr<GstBufferPool> src_pool(gst_aggregator_get_buffer_pool(stream.self));
+  GstFlowReturn flow = GST_FLOW_OK;
+  std::erase_if(pads, [&](OpenPad& pad) {
+    if (flow != GST_FLOW_OK || pad.buffer)
+      return false;
+    const auto& pool = pad.requested ? pad.requested->branch(stream).pool : src_pool;
+    flow = acquire(stream, pool.get(), *pad.branch->format, pad.buffer);
+    const bool closes = flow == GST_FLOW_FLUSHING && pad.requested && pad.requested->released;
+    if (closes)
+      flow = GST_FLOW_OK;
+    return closes;
+  });
+  return flow;
 }
 
 PendingGpuWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right,
-                     const OutputBuffers& out, bool inspect) {
-  StereoProcessor::Buffers buffers;
-  std::transform(out.begin(), out.end(), buffers.begin(),
-                 [](const OwnedBuffer& buffer) { return buffer.get(); });
+                     const OpenPads& pads, bool inspect) {
+  StereoProcessor::Buffers buffers{};
+  for (const OpenPad& pad : pads)
+    buffers[index_of(pad.id)] = pad.buffer.get();
   const double seconds = static_cast<double>(stream.clock->elapsed(left.times())) / GST_SECOND;
   const DeviceScope scope(stream.state.session);
   return stream.processor->start(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds,
@@ -184,16 +171,10 @@ void describe(StereoStream& stream, GstBuffer* left, bool discont, GstBuffer* ou
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
 }
 
-void describe_outputs(StereoStream& stream, GstBuffer* left, const OpenPads& pads,
-                      const OutputBuffers& out) {
-  if (pads.src)
-    describe(stream, left, std::exchange(stream.src.pad_discont, false) || stream.outputs_discont,
-             out[index_of(SourcePad::always)].get());
-  for (const auto& pad : pads.requested)
-    if (pad)
-      describe(stream, left,
-               std::exchange(pad->branch(stream).pad_discont, false) || stream.outputs_discont,
-               out[index_of(pad->id)].get());
+void describe_outputs(StereoStream& stream, GstBuffer* left, const OpenPads& pads) {
+  for (const OpenPad& pad : pads)
+    describe(stream, left, std::exchange(pad.branch->pad_discont, false) || stream.outputs_discont,
+             pad.buffer.get());
   stream.outputs_discont = false;
 }
 
@@ -213,7 +194,9 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   OpenPads pads = open_pads(stream);
   GstFlowReturn flow = GST_FLOW_OK;
   // All of these change what pairs in flight still use.
-  if (moves || calibrates || corrects || must_negotiate(stream, pads)) {
+  if (moves || calibrates || corrects ||
+      std::any_of(pads.begin(), pads.end(),
+                  [&](const OpenPad& pad) { return must_negotiate(stream, pad); })) {
     flow = stereo_push_pairs(stream, 0);
     if (flow == GST_FLOW_OK && GST_PAD_IS_FLUSHING(stream.self->srcpad))
       flow = GST_FLOW_FLUSHING;
@@ -240,12 +223,11 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
       (right && is_discont(right->buffer())))
     stream.processor->restart();
 
-  OutputBuffers out;
-  flow = acquire_outputs(stream, pads, out);
+  flow = acquire_outputs(stream, pads);
   if (flow == GST_FLOW_EOS && !stream.in_flight.empty()) {
     flow = stereo_push_pairs(stream, 0);
     if (flow == GST_FLOW_OK)
-      flow = acquire_outputs(stream, pads, out);
+      flow = acquire_outputs(stream, pads);
   }
   if (flow != GST_FLOW_OK)
     return flow;
@@ -254,13 +236,13 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   const std::size_t max_in_flight = stream.processor->max_in_flight();
   const bool inspect =
       stream.inspections.selects(times, stream.processor->settings().diagnostics_interval);
-  describe_outputs(stream, left.buffer(), pads, out);  // work makes them read-only until its end
-  PendingGpuWork work = start(stream, left, right, out, inspect);
+  describe_outputs(stream, left.buffer(), pads);  // work makes them read-only until its end
+  PendingGpuWork work = start(stream, left, right, pads, inspect);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
-  stream.in_flight.push_back({std::move(pads), std::move(out), std::move(work)});
+  stream.in_flight.push_back({std::move(pads), std::move(work)});
   if (inspect) {
     flow = stereo_push_pairs(stream, 1);
     if (flow != GST_FLOW_OK)

@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/pipeline/stereoprocessor.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "gst/sgmstereo/outputs/colormaps.h"
 
@@ -119,8 +118,8 @@ sgm::Reprojection StereoProcessor::reprojection(const StereoSettings& given) con
 }
 
 void StereoProcessor::apply(const StereoSettings& settings) {
-  const sgm::Parameters& sgm = settings;
-  const bool sgm_changes = sgm != settings_;
+  const sgm::Parameters &sgm = settings, &last = settings_;
+  const bool sgm_changes = sgm != last;
   if (sgm_changes)
     stereo_.set_parameters(sgm);
   for (std::optional<Output>& output : outputs_) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <utility>
 
-#include "gst/core/elementerror.h"
 #include "gst/sgmstereo/pads/padqueries.h"
 #include "gst/sgmstereo/pipeline/stereostream.h"
 
@@ -61,26 +60,24 @@ GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
 
 // Pushes on src first, whose sticky events the request pads follow. A branch may have ended while
 // the pair was in flight.
-GstFlowReturn push_outputs(StereoStream& stream, const OpenPads& pads, OutputBuffers& out) {
+GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   PerSourcePad<GstFlowReturn> flows;
   flows.fill(GST_FLOW_NOT_LINKED);
   for (const auto& pad : stereo_request_pads(stream.self))
-    if (pad && pad->branch(stream).ended)
+    if (pad->branch(stream).ended)
       flows[index_of(pad->id)] = GST_FLOW_EOS;
-  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
-  if (pads.src && !stream.src.ended) {
-    src_flow = push_on_src(stream, std::move(out[index_of(SourcePad::always)]));
-  } else {
+  if (stream.src.ended)
+    flows[index_of(SourcePad::always)] = GST_FLOW_EOS;
+  const bool has_src = !pads.empty() && !pads.front().requested;
+  if (stream.src.ended || !has_src)
     send_segment(stream);
-    if (stream.src.ended)
-      src_flow = GST_FLOW_EOS;
-  }
-  for (const auto& pad : pads.requested) {
+  for (OpenPad& pad : pads) {
     if (stops_all(combined(flows)))
       break;
-    if (pad && !pad->branch(stream).ended)
-      flows[index_of(pad->id)] =
-          stereo_push_on_request_pad(stream, *pad, std::move(out[index_of(pad->id)]));
+    if (!pad.branch->ended)
+      flows[index_of(pad.id)] =
+          pad.requested ? stereo_push_on_request_pad(stream, *pad.requested, std::move(pad.buffer))
+                        : push_on_src(stream, std::move(pad.buffer));
   }
   return combined(flows);
 }
@@ -90,9 +87,7 @@ GstFlowReturn push_oldest(StereoStream& stream) {
   PairInFlight oldest = std::move(in_flight.front());
   in_flight.pop_front();
   oldest.work.complete();
-  if (oldest.drops_src)
-    oldest.buffers[index_of(SourcePad::always)].reset();
-  return push_outputs(stream, oldest.pads, oldest.buffers);
+  return push_outputs(stream, oldest.pads);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gst/core/elementerror.h"
-#include "gst/core/numbertext.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 bool lengths_are_linked(const StereoStream& stream) {
   const RequestPads pads = stereo_request_pads(stream.self);
   return std::any_of(pads.begin(), pads.end(), [](const auto& pad) {
-    return pad && measures_lengths(pad->output) && gst_pad_is_linked(pad->pad.get());
+    return measures_lengths(pad->output) && gst_pad_is_linked(pad->pad.get());
   });
 }
 
@@ -61,8 +61,7 @@ void check_automatic_calibration(gpointer self, const StereoSettings& settings) 
 void stereo_release_processor(StereoStream& stream) {
   stream.in_flight.clear();
   for (const auto& pad : stereo_request_pads(stream.self))
-    if (pad)
-      pad->forget_negotiation(stream);
+    pad->forget_negotiation(stream);
   if (!stream.processor)
     return;
   const ReleaseScope scope(stream.state.session.context());
@@ -78,8 +77,7 @@ void stereo_reopen_branches(StereoStream& stream) {
   stream.state.downstream_ended = false;
   stream.src.ended = false;
   for (const auto& pad : stereo_request_pads(stream.self))
-    if (pad)
-      pad->branch(stream).ended = false;
+    pad->branch(stream).ended = false;
 }
 
 gboolean stereo_start(StereoStream& stream) {

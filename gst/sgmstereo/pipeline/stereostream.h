@@ -34,20 +34,20 @@ struct StereoInput {
   InputTimeout timeout;
 };
 
-/// The source pads that get the output of a pair.
-struct OpenPads {
-  bool src;
-  RequestPads requested;  ///< nullptr for all others
+/// A source pad that gets the output of a pair.
+struct OpenPad {
+  SourcePad id;
+  StereoOutput output;
+  SourceBranch* branch;
+  std::shared_ptr<StereoRequestPad> requested;  ///< nullptr for src
+  OwnedBuffer buffer;                           ///< none if it is to be dropped
 };
+using OpenPads = std::vector<OpenPad>;  ///< src first, as the request pads follow its events
 
-using OutputBuffers = PerSourcePad<OwnedBuffer>;
-
-/// A pair in flight: the buffers and the pads on which they are pushed when the work is complete.
+/// A pair in flight: the pads on which the buffers are pushed when the work is complete.
 struct PairInFlight {
   OpenPads pads;
-  OutputBuffers buffers;
   PendingGpuWork work;
-  bool drops_src = false;  ///< src has got a peer that does not take its buffer
 };
 
 /// Selects the pairs that are inspected: the first one, then the first one of each further
@@ -211,7 +211,7 @@ void stereo_apply_segment(StereoStream& stream);
 // those of src's sticky events that it lacks: STREAM_START with an id of the pad's own, CAPS of the
 // pad's own, SEGMENT and TAG. A pad that is not linked, or whose branch has ended, gets no buffers
 // and causes no work.
-/// Returns the request pads that can take a buffer now. The others are nullptr.
+/// Returns the request pads that can take a buffer now.
 RequestPads open_request_pads(StereoStream& stream);
 /// Returns true if the pad must negotiate with its peer before its next buffer.
 bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad);

@@ -129,7 +129,9 @@ GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, 
     // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
     if (stereo_peer_refuses_current_caps(stream.self->srcpad))
       for (PairInFlight& pair : stream.in_flight)
-        pair.drops_src = true;
+        for (OpenPad& pad : pair.pads)
+          if (!pad.requested)
+            pad.buffer.reset();
     stereo_finish_pairs(stream);
     stream.renegotiate = stream.eos_sent;
     if (stream.eos_sent || !stream.left.format)

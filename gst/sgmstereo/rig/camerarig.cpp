@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda/pixels/samples.h"
+#include "gst/sgmstereo/rig/geometry/pairinspector.h"
 
 namespace cudavision {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "gst/sgmstereo/rig/geometry/mountfit.h"
-#include "gst/sgmstereo/rig/geometry/pairinspector.h"
+#include "gst/sgmstereo/rig/geometry/pairfigures.h"
 #include "gst/sgmstereo/rig/seenpoints.h"
 
 namespace cudavision {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gst/core/numbertext.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/rig/camerarig.h"
 
 namespace cudavision {
@@ -31,8 +31,7 @@ std::string turn_text(const ExtrinsicEstimate& estimate) {
 
 constexpr int max_disparities = 1024;
 
-/// Pairs with fewer blocks are not judged, as in rig::PairFigures.
-constexpr int enough_blocks = 24;
+constexpr int enough_blocks = rig::PairFigures::enough_blocks;
 /// Unrelated pictures stay below both shares. Pairs that match at all have several times as many.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 

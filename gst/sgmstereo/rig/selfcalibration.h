@@ -7,7 +7,7 @@
 #include "gst/sgmstereo/rectification/rectification.h"
 #include "gst/sgmstereo/rig/extrinsicdrift.h"
 #include "gst/sgmstereo/rig/geometry/camerapairfit.h"
-#include "gst/sgmstereo/rig/geometry/pairinspector.h"
+#include "gst/sgmstereo/rig/geometry/pairfigures.h"
 #include "gst/sgmstereo/rig/seenpoints.h"
 #include "gst/sgmstereo/rig/stereomounts.h"
 

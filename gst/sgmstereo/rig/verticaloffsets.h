@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "gst/sgmstereo/rig/geometry/pairinspector.h"
+#include "gst/sgmstereo/rig/geometry/pairfigures.h"
 
 namespace cudavision {
 

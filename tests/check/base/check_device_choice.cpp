@@ -27,10 +27,7 @@ constexpr int any = -1, min_load = -2;
 class Running {
  public:
   explicit Running(int device_id) {
-    GValue value = G_VALUE_INIT;
-    g_value_init(&value, G_TYPE_INT);
-    g_value_set_int(&value, device_id);
-    session_.set_property(DeviceSession::property_cuda_device_id, &value);
+    settings_.cuda_device_id = device_id;
     session_.change_state(GST_STATE_CHANGE_NULL_TO_READY, GST_ELEMENT_GET_CLASS(element_.get()));
   }
   ~Running() { session_.stop(); }
@@ -51,7 +48,8 @@ class Running {
 
  private:
   const Owned<GstElement> element_{new_element_with_session()};
-  DeviceSession session_{element_};
+  cudavision::DeviceSettings settings_;
+  DeviceSession session_{element_, settings_};
 };
 
 void let_there_be(int devices) {

@@ -30,13 +30,6 @@ class Posting {
       : handler_(handler), element_(new_element_with_session()), bus_(gst_bus_new()) {
     gst_bus_set_sync_handler(bus_, on_message, this, nullptr);
     gst_element_set_bus(element_, bus_);
-    GValue backend = G_VALUE_INIT;
-    g_value_init(
-        &backend,
-        g_object_class_find_property(G_OBJECT_GET_CLASS(element_.get()), "backend")->value_type);
-    gst_value_deserialize(&backend, "cpu");
-    session_.set_property(DeviceSession::property_backend, &backend);
-    g_value_unset(&backend);
     session_.start();
   }
   ~Posting() {
@@ -82,7 +75,8 @@ class Posting {
   const Handler handler_;
   const Owned<GstElement> element_;
   const Owned<GstBus> bus_;
-  DeviceSession session_{element_};
+  const cudavision::DeviceSettings settings_{.backend = cudavision::DeviceSettings::Backend::cpu};
+  DeviceSession session_{element_, settings_};
   HistogramMessages messages_{element_, session_};
   std::mutex mutex_;
   std::vector<guint64> posted_;

@@ -27,14 +27,7 @@ constexpr int max_blocks = 96, fewest_blocks = 64;
 /// The number of blocks falls with the number of disparities, so that the time does not grow.
 constexpr int blocks_times_disparities = 96 * 128;
 
-constexpr int enough_blocks = 24;
-constexpr int enough_matches = 10;
-constexpr double enough_matched = 0.12;
-constexpr double well_matched = 0.5, poorly_matched = 0.24;
-constexpr double max_offset = 0.75, max_spread = 1;
-constexpr double max_beyond = 0.05, max_at_end = 0.02;
-/// Means of two exposures are unequal if they differ by this factor and by this many levels.
-constexpr double unequal_ratio = 1.5, unequal_difference = 16;
+constexpr double well_matched = 0.5;
 constexpr int fewest_beyond = 3;
 
 using Byte = std::uint8_t;
@@ -194,33 +187,6 @@ void measure_map(View<const std::uint8_t> map, const sgm::Parameters& parameters
 
 }  // namespace
 
-bool PairFigures::vertical_known() const noexcept {
-  return blocks >= enough_blocks && matched >= enough_matched &&
-         std::lround(matched * blocks) >= enough_matches && !is_swapped();
-}
-
-bool PairFigures::is_swapped() const noexcept {
-  return blocks >= enough_blocks && matched_if_swapped >= poorly_matched &&
-         std::lround(matched_if_swapped * blocks) >= enough_matches &&
-         matched_if_swapped >= 2 * matched;
-}
-
-bool PairFigures::is_unrectified() const noexcept {
-  return vertical_known() &&
-         (std::abs(vertical_offset) >= max_offset || vertical_spread >= max_spread);
-}
-
-bool PairFigures::exceeds_range() const noexcept {
-  if (blocks < enough_blocks || is_swapped() || is_unrectified())
-    return false;
-  return above_range + below_range >= max_beyond || (vertical_known() && at_end >= max_at_end);
-}
-
-bool PairFigures::is_unequally_exposed() const noexcept {
-  const auto [darker, brighter] = std::minmax(left.mean, right.mean);
-  return brighter - darker >= unequal_difference && brighter >= unequal_ratio * darker;
-}
-
 /// Checked in both directions.
 struct PairInspector::Match {
   Best best;
@@ -336,7 +302,7 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   if (disparities.end() - last >= fewest_beyond)
     last = disparities.end();
   disparities = std::vector<int>(first, last);
-  if (disparities.size() < enough_matches)
+  if (disparities.size() < PairFigures::enough_matches)
     return;
   const auto share_of = [&](const auto& condition) {
     return share(
@@ -400,16 +366,16 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
         share_of(match_blocks(left, right, {minimum_, largest_, -near_rows, near_rows}), clear);
     beyond = match_beyond_range(left, right, 0);
     if (!figures.is_swapped() &&
-        share_of(beyond, clear) < std::max(figures.matched, poorly_matched))
+        share_of(beyond, clear) < std::max(figures.matched, PairFigures::poorly_matched))
       beyond.clear();
   }
   measure_rows(matches, figures);
   // A turned camera sees points in far rows, perhaps only in some parts of the picture.
-  if (beyond.empty() &&
-      (figures.matched < poorly_matched || figures.vertical_spread >= max_spread)) {
+  if (beyond.empty() && (figures.matched < PairFigures::poorly_matched ||
+                         figures.vertical_spread >= PairFigures::max_spread)) {
     std::vector<Match> far = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});
     const double share = share_of(far, clear);
-    if (share >= figures.matched || figures.matched < poorly_matched) {
+    if (share >= figures.matched || figures.matched < PairFigures::poorly_matched) {
       matches = std::move(far);
       figures.matched = share;
     }

@@ -7,14 +7,16 @@
 
 namespace check {
 
-/// Makes an element with the properties of a session, whose values the test sets in a DeviceSession
-/// itself.
+/// Makes an element with the properties of a session, for DeviceSession to notify of. Their values
+/// are in settings of the test.
 inline GstElement* new_element_with_session() {
   static const auto initialise = [](gpointer klass, gpointer) {
     GObjectClass* object_class = G_OBJECT_CLASS(klass);
     object_class->set_property = [](GObject*, guint, const GValue*, GParamSpec*) {};
     object_class->get_property = [](GObject*, guint, GValue*, GParamSpec*) {};
-    cudavision::DeviceSession::install_properties(object_class, 1);
+    using cudavision::DeviceSettings;
+    static cudavision::ElementProperties<DeviceSettings> all(object_class);
+    cudavision::add_device_properties<DeviceSettings>(all, nullptr);
   };
   static const GType type = g_type_register_static_simple(
       GST_TYPE_ELEMENT, "ElementWithSession", sizeof(GstElementClass), initialise,
