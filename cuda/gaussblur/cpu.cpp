@@ -54,7 +54,7 @@ struct RowGroup {
   Taps x;
   int step = 1;
   int channel_count = 0;
-  std::array<ChannelBlur, FrameLayout::max_channels> channels;
+  std::array<ChannelBlur, FrameLayout::max_channels> channels;  ///< kernels: valid only in set()
   /// One byte per sample of the row, non-zero for the group's samples. Null if all belong to it.
   const std::uint8_t* mask = nullptr;
 };
