@@ -4,9 +4,11 @@
 // Arguments of the CUDA kernels: a frame as planes of bytes, and the division of the work.
 
 #include <cstdint>
+#include <optional>
 
 #include "cuda/core/border.h"
-#include "cuda/gaussblur/fragments.h"
+#include "cuda/gaussblur/channels.h"
+#include "cuda/gaussblur/tables.h"
 #include "cuda/regions/numberedcells.h"
 
 namespace cudavision::gaussblur {
@@ -107,5 +109,17 @@ struct Arguments {
   int chunk_pairs = 0;              ///< pairs of slices staged at a time
   std::uint8_t* scratch = nullptr;  ///< of all blocks, if shared memory is too small
 };
+
+/// Fills in grids, borders and copied bytes. kernels receives the kernels along x. count ≥ 1.
+void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* channels, int count,
+                    Plane& plane, RowKernels& kernels);
+
+/// True if the rows consist of pixels of four 8-bit samples with equal kernels.
+bool are_pixels(const Plane& plane, const RowKernels& along_x);
+
+/// Returns nothing if the direct kernel cannot blur the plane with 8-bit coefficients. The rest of
+/// the plane must be described already.
+std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
+                                           const RowKernels& along_x, const GaussKernel& along_y);
 
 }  // namespace cudavision::gaussblur

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "cuda/regions/planebytes.h"
+
 namespace cudavision::gaussblur {
 namespace {
 
@@ -43,8 +45,7 @@ ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters
                          const ChannelKernels& kernels, int field, int number) {
   ChannelBlur blur;
   blur.channel = layout.channels[number];
-  if (parameters.fields)
-    blur.channel.height = (blur.channel.height + 1 - field) / 2;
+  blur.channel.height = regions::field_rows(blur.channel.height, field, parameters.fields);
   // Every other border repeats a single sample along its axis, so that a blur would not change it.
   const bool constant = parameters.border == Border::constant;
   blur.x = blur.channel.width == 1 && !constant

@@ -30,21 +30,4 @@ struct ChannelBlur {
 ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters,
                          const ChannelKernels& kernels, int field, int channel);
 
-/// The second of two fields is empty for a channel with a single row.
-inline int field_count(const Parameters& parameters) {
-  return parameters.fields ? 2 : 1;
-}
-
-template <class Byte>
-View<Byte> field_rows(const Parameters& parameters, View<Byte> plane, int field) {
-  if (!parameters.fields)
-    return plane;
-  View<Byte> rows = plane;
-  rows.height = (plane.height + 1 - field) / 2;
-  rows.pitch = 2 * plane.pitch;
-  if (field == 1)
-    rows.data = plane.row(1);
-  return rows;
-}
-
 }  // namespace cudavision::gaussblur

@@ -16,6 +16,7 @@
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/cpu_rows.h"
 #include "cuda/pixels/samples.h"
+#include "cuda/regions/planebytes.h"
 
 namespace cudavision::gaussblur {
 namespace {
@@ -30,10 +31,9 @@ std::ptrdiff_t place(const Channel& channel, int x) {
 
 /// A kernel's non-zero coefficients.
 struct Taps {
-  void set(const GaussKernel& kernel) noexcept {
-    radius = kernel.radius();
-    centre = kernel.coefficient(0);
-    pair_count = 0;
+  Taps() = default;
+  explicit Taps(const GaussKernel& kernel) noexcept
+      : radius(kernel.radius()), centre(kernel.coefficient(0)) {
     for (int distance = 1; distance <= radius; ++distance)
       if (kernel.coefficient(distance) != 0) {
         distances[pair_count] = distance;
@@ -51,11 +51,10 @@ struct Taps {
 /// Channels of one plane that are blurred along x together, because they have the same kernel and
 /// step. Samples between theirs are summed too, but not stored.
 struct RowGroup {
-  const Taps* x = nullptr;
+  Taps x;
   int step = 1;
   int channel_count = 0;
-  std::array<Channel, FrameLayout::max_channels> channels;
-  std::array<std::uint16_t, FrameLayout::max_channels> border_values;
+  std::array<ChannelBlur, FrameLayout::max_channels> channels;  ///< kernels: valid only in set()
   /// One byte per sample of the row, non-zero for the group's samples. Null if all belong to it.
   const std::uint8_t* mask = nullptr;
 };
@@ -63,7 +62,7 @@ struct RowGroup {
 struct PlanePlan {
   struct Field {
     int rows = 0;  ///< blurred rows
-    const Taps* y = nullptr;
+    Taps y;
   };
   std::array<Field, 2> fields;
   int row_samples = 0;  ///< whole samples only
@@ -138,7 +137,7 @@ class PlaneBlur {
   void for_each_run(int field, int y, const Function& function) const {
     if (!active_)
       return function(Range{0, plan_.row_samples});
-    const int row = (y * field_count(parameters_) + field) * plan_.row_pixels;
+    const int row = (y * regions::field_count(parameters_.fields) + field) * plan_.row_pixels;
     const int gap = 2 * plan_.halo / plan_.period * plan_.period_pixels;
     active_->for_each_run(row, gap, [&](int x0, int x1) {
       const int after = ((x1 - 1) / plan_.period_pixels + 1) * plan_.period;
@@ -169,7 +168,7 @@ class PlaneBlur {
   /// Vertical pass; writes the halves.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
                 const Range& range) const {
-    const Taps& taps = *field.y;
+    const Taps& taps = field.y;
     Sum* const sums = memory_.sums[0];
     const auto row = [&](int index) {
       const int from = border_index(index, field.rows, parameters_.border);
@@ -188,17 +187,17 @@ class PlaneBlur {
   }
 
   void pad_row(const RowGroup& group, int number) const {
-    const Channel& channel = group.channels[number];
+    const Channel& channel = group.channels[number].channel;
     Half *const high = memory_.halves[0], *const low = memory_.halves[1];
     const auto put = [&](int index) {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
       // The vertical weights add up to 2^b, the unit of the high half.
-      high[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : high[source];
+      high[to] = from < 0 ? static_cast<Half>(group.channels[number].border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
-    for (int i = 1; i <= group.x->radius; ++i) {
+    for (int i = 1; i <= group.x.radius; ++i) {
       put(-i);
       put(channel.width - 1 + i);
     }
@@ -207,7 +206,7 @@ class PlaneBlur {
   /// Horizontal pass; reads the halves.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
                    const Range& range) const {
-    const Taps& taps = *group.x;
+    const Taps& taps = group.x;
     Sum *const high = memory_.sums[0], *const low = memory_.sums[1];
     WeightedRows rows[2];
     for (int which = 0; which < 2; ++which) {
@@ -257,11 +256,6 @@ class GaussBlurCpu final : public GaussBlur::Backend {
 
   void set(const Parameters& parameters, const ChannelKernels& kernels) override {
     parameters_ = parameters;
-    for (int c = 0; c < layout_.channel_count; ++c) {
-      taps_x_[c].set(kernels.x[c]);
-      taps_y_[c].set(kernels.y[c]);
-    }
-    no_taps_.set(kernels.none);
     for (int p = 0; p < layout_.plane_count; ++p)
       make_plan(kernels, p);
   }
@@ -278,16 +272,6 @@ class GaussBlurCpu final : public GaussBlur::Backend {
  private:
   std::size_t plane_samples(int plane) const {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
-  }
-
-  const Taps* taps_of(const ChannelKernels& kernels, const GaussKernel* kernel) const {
-    for (int c = 0; c < layout_.channel_count; ++c) {
-      if (kernel == &kernels.x[c])
-        return &taps_x_[c];
-      if (kernel == &kernels.y[c])
-        return &taps_y_[c];
-    }
-    return &no_taps_;
   }
 
   /// Words with unused bits change, because these bits become zero.
@@ -309,11 +293,11 @@ class GaussBlurCpu final : public GaussBlur::Backend {
       const ChannelBlur blur = channel_blur(layout_, parameters_, kernels, 0, c);
       if (blur.channel.plane != plane || unchanged(blur))
         continue;
-      for (int field = 0; field < field_count(parameters_); ++field) {
+      for (int field = 0; field < regions::field_count(parameters_.fields); ++field) {
         const ChannelBlur in_field = channel_blur(layout_, parameters_, kernels, field, c);
-        plan.fields[field] = {in_field.channel.height, taps_of(kernels, in_field.y)};
+        plan.fields[field] = {in_field.channel.height, Taps(*in_field.y)};
       }
-      add_to_group(plan, blur, taps_of(kernels, blur.x), masks);
+      add_to_group(plan, blur, masks);
       plan.halo = std::max(plan.halo, blur.x->radius() * blur.channel.step);
       if (blur.channel.step >= plan.period) {
         plan.period = blur.channel.step;
@@ -332,18 +316,17 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     }
   }
 
-  void add_to_group(PlanePlan& plan, const ChannelBlur& blur, const Taps* x, std::uint8_t* masks) {
+  void add_to_group(PlanePlan& plan, const ChannelBlur& blur, std::uint8_t* masks) {
     int g = 0;
     while (g < plan.group_count &&
-           (plan.groups[g].x != x || plan.groups[g].step != blur.channel.step))
+           (plan.groups[g].channels[0].x != blur.x || plan.groups[g].step != blur.channel.step))
       ++g;
     plan.group_count = std::max(plan.group_count, g + 1);
     RowGroup& group = plan.groups[g];
     std::uint8_t* mask = masks + static_cast<std::size_t>(g) * plan.row_samples;
-    group.x = x;
+    group.x = Taps(*blur.x);
     group.step = blur.channel.step;
-    group.channels[group.channel_count] = blur.channel;
-    group.border_values[group.channel_count++] = blur.border_value;
+    group.channels[group.channel_count++] = blur;
     group.mask = mask;
     for (int column = 0; column < blur.channel.width; ++column)
       mask[place(blur.channel, column)] = 0xff;
@@ -357,10 +340,10 @@ class GaussBlurCpu final : public GaussBlur::Backend {
         const PlanePlan& plan = plans_[p];
         PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, memory, active);
         int blurred = 0;
-        for (int field = 0; field < field_count(parameters_); ++field) {
+        for (int field = 0; field < regions::field_count(parameters_.fields); ++field) {
           const int rows = plan.fields[field].rows;
-          blur.run(field, field_rows(parameters_, in.planes[p], field),
-                   field_rows(parameters_, out.planes[p], field), band.of(rows));
+          blur.run(field, regions::field_view(in.planes[p], field, parameters_.fields),
+                   regions::field_view(out.planes[p], field, parameters_.fields), band.of(rows));
           blurred += rows;
         }
         const Band left = band.of(layout_.planes[p].rows - blurred);
@@ -375,8 +358,6 @@ class GaussBlurCpu final : public GaussBlur::Backend {
   Bands bands_;
   std::array<Buffer, FrameLayout::max_planes> rows_;  // each plane's border row and masks
   Parameters parameters_;
-  std::array<Taps, FrameLayout::max_channels> taps_x_, taps_y_;
-  Taps no_taps_;
   std::array<PlanePlan, FrameLayout::max_planes> plans_;
 };
 

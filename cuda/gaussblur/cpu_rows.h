@@ -65,10 +65,6 @@ inline LoadValue value_of(StoredSamples stored) {
   return {stored.shift, static_cast<std::uint16_t>(stored.largest)};
 }
 
-inline bool plain_words(StoredSamples stored) {
-  return stored.shift == 0 && stored.largest == 0xffff;
-}
-
 template <int kPairs, class Sum, class Load>
 [[gnu::always_inline]] inline void add_pairs(const std::uint8_t* const* pairs,
                                              const std::uint32_t* weights, std::ptrdiff_t begin,
@@ -117,7 +113,7 @@ template <class Sum>
 void weigh(const WeightedRows& rows, StoredSamples stored, int begin, int end, Sum* sums) {
   if constexpr (sizeof(Sum) == 4)
     if (stored.bytes == 2) {
-      if (plain_words(stored))
+      if (stored.shift == 0 && stored.largest == 0xffff)
         weigh_with(rows, begin, end - begin, LoadWord{}, sums);
       else
         weigh_with(rows, begin, end - begin, value_of(stored), sums);

@@ -8,9 +8,10 @@
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/core/tableuploader.h"
+#include "cuda/gaussblur/arguments.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/plan.cuh"
-#include "cuda/gaussblur/planes.h"
+#include "cuda/regions/planebytes.h"
 
 namespace cudavision::gaussblur {
 namespace {
@@ -60,8 +61,10 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     std::array<Source, Arguments::max_planes> sources{};
     int halo = 0, radius = 0;
     bool of_pixels = true;
+    bool is_direct = layout_.sample_bytes() == 1 && !parameters.fine && !parameters.sharpen;
+    const int field_count = regions::field_count(parameters.fields);
     for (int number = 0; number < layout_.plane_count; ++number)
-      for (int field = 0; field < field_count(parameters); ++field) {
+      for (int field = 0; field < field_count; ++field) {
         ChannelBlur channels[FrameLayout::max_channels];
         int count = 0;
         for (int c = 0; c < layout_.channel_count; ++c)
@@ -74,7 +77,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
         const GaussKernel* along_y = channels[0].y;
         describe_plane(layout_, number, channels, count, plane, along_x);
         plane.rows = channels[0].channel.height;
-        plane.row_pixels *= field_count(parameters);
+        plane.row_pixels *= field_count;
         plane.row_radius = along_x.halo_bytes();
         plane.column_radius = along_y->radius();
         plane.column_identity = along_y->identity();
@@ -83,13 +86,18 @@ class GaussBlurCuda final : public GaussBlur::Backend {
         halo = std::max(halo, plane.row_radius);
         radius = std::max(radius, plane.column_radius);
         of_pixels = of_pixels && are_pixels(plane, along_x);
+        if (is_direct) {
+          const auto direct = describe_direct(plane, parameters.border, along_x, *along_y);
+          is_direct = direct.has_value();
+          plane.direct = direct.value_or(DirectPlane());
+        }
       }
 
     const Launch launch = choose_launch(kernel_set, card_, halo, radius, of_pixels);
     std::uint32_t* const words = uploader_.next();
     std::uint32_t used = 0;
     for (int i = 0; i < a.plane_count; ++i)
-      make_tables(kernel_set, launch, row_kernels[i], *column_kernels[i], a.planes[i], words, used);
+      kernel_set.make_tables(launch, row_kernels[i], *column_kernels[i], a.planes[i], words, used);
     uploader_.upload(used);
 
     a.tables = uploader_.tables();
@@ -105,8 +113,8 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     sources_ = sources;
     usual_ = LaunchPlan(launch, a, kernel_set, card_);
     direct_.reset();
-    if (describe_all_direct(a, row_kernels, column_kernels))
-      direct_.emplace(direct_launch(), a, kernel_set, card_);
+    if (is_direct)
+      direct_.emplace(direct(), a, kernel_set, card_);
   }
 
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
@@ -114,14 +122,15 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     LaunchPlan plan = active ? whole.limited_to(*active, card_) : whole;
     for (int i = 0; i < plan.arguments.plane_count; ++i) {
       const Source& source = sources_[i];
-      set_addresses(plan.arguments.planes[i],
-                    field_rows(parameters_, in.planes[source.plane], source.field),
-                    field_rows(parameters_, out.planes[source.plane], source.field));
+      set_addresses(
+          plan.arguments.planes[i],
+          regions::field_view(in.planes[source.plane], source.field, parameters_.fields),
+          regions::field_view(out.planes[source.plane], source.field, parameters_.fields));
     }
     launcher_(plan.launch.kernel, plan.blocks, plan.launch.warps * 32, plan.launch.shared_bytes,
               plan.arguments);
     if (!active)
-      copy_unused_rows(in, out);
+      regions::copy_unused_rows(device_, layout_, in, out);
   }
 
  private:
@@ -130,51 +139,12 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     int plane, field;
   };
 
-  /// Returns false if the direct kernel cannot blur all planes.
-  bool describe_all_direct(Arguments& a, const RowKernels* along_x,
-                           const GaussKernel* const* along_y) const {
-    if (layout_.sample_bytes() != 1 || parameters_.fine || a.sharpen)
-      return false;
-    for (int i = 0; i < a.plane_count; ++i) {
-      const auto direct = describe_direct(a.planes[i], a.border, along_x[i], *along_y[i]);
-      if (!direct)
-        return false;
-      a.planes[i].direct = *direct;
-    }
-    return true;
-  }
-
   bool is_aligned(const ConstFrame& in, const Frame& out) const {
     for (int plane = 0; plane < layout_.plane_count; ++plane)
       if (!multiple_of(8, in.planes[plane].data, in.planes[plane].pitch) ||
           !multiple_of(8, out.planes[plane].data, out.planes[plane].pitch))
         return false;
     return true;
-  }
-
-  static void make_tables(const KernelSet& kernels, const Launch& launch, const RowKernels& along_x,
-                          const GaussKernel& along_y, Plane& plane, std::uint32_t* words,
-                          std::uint32_t& used) {
-    plane.factors = used;
-    if (launch.of_pixels) {
-      make_pixel_factors(*along_x.kernel[0], launch.row_slices, along_y, launch.column_slices,
-                         words + used);
-      used += 128 * pixel_factor_quads(launch.row_slices, launch.column_slices);
-      return;
-    }
-    if (launch.is_small())
-      used += kernels.factor_words(launch.row_slices, launch.column_slices);
-    plane.row_table = used;
-    kernels.make_row_table(along_x, launch.row_slices, words + plane.row_table);
-    used += kernels.row_words(launch.row_slices);
-    plane.column_table = used;
-    kernels.make_column_table(along_y, launch.column_slices, words + plane.column_table);
-    used += kernels.column_words(launch.column_slices);
-    if (!launch.is_small())
-      return;
-    kernels.make_factors(words + plane.row_table, launch.row_slices, words + plane.column_table,
-                         launch.column_slices, words + plane.factors);
-    used = plane.row_table;  // the factors replace the tables
   }
 
   static int largest_halo(const FrameLayout& layout) {
@@ -188,8 +158,8 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     std::size_t maximum = 0;
     for (const bool fine : {false, true}) {
       const KernelSet& kernels = kernel_set_for(layout.sample_bytes(), fine);
-      const std::size_t words = kernels.row_words(row_slices_for(largest_halo(layout))) +
-                                kernels.column_words(large_column_slices(GaussKernel::max_radius));
+      const std::size_t words = kernels.table_words(row_slices_for(largest_halo(layout)),
+                                                    large_column_slices(GaussKernel::max_radius));
       maximum = std::max(maximum, words * 2 * layout.plane_count);
     }
     return maximum;
@@ -205,20 +175,6 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     const bool mask_repeats = plane.copied == 0 || 8 % plane.period == 0;
     plane.stores_words =
         mask_repeats && multiple_of(8, in.data, in.pitch) && multiple_of(8, out.data, out.pitch);
-  }
-
-  void copy_unused_rows(const ConstFrame& in, const Frame& out) {
-    for (int plane = 0; plane < layout_.plane_count; ++plane) {
-      int rows = 0;
-      for (int c = 0; c < layout_.channel_count; ++c)
-        if (layout_.channels[c].plane == plane)
-          rows = layout_.channels[c].height;
-      const View<const std::uint8_t> from = in.planes[plane];
-      const View<std::uint8_t> to = out.planes[plane];
-      if (rows < from.height)
-        device_.copy({from.row(rows), from.width, from.height - rows, from.pitch},
-                     {to.row(rows), to.width, to.height - rows, to.pitch});
-    }
   }
 
   Device& device_;

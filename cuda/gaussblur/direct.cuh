@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes, a.everywhere);
   if (!item.is_in_plane(a)) {
-    skip_item();
+    take_over();
     return;
   }
   const Plane& plane = a.planes[item.plane];

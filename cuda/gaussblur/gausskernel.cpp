@@ -41,12 +41,11 @@ void sample(int radius, double sigma, double* half) {
 
 }  // namespace
 
-GaussKernel::GaussKernel(int fraction_bits) noexcept : fraction_bits_(fraction_bits) {
+GaussKernel::GaussKernel(int fraction_bits) noexcept {
   half_[0] = 1u << fraction_bits;
 }
 
-GaussKernel::GaussKernel(int size, double sigma, int fraction_bits) noexcept
-    : fraction_bits_(fraction_bits) {
+GaussKernel::GaussKernel(int size, double sigma, int fraction_bits) noexcept {
   const int radius = size / 2;
   std::array<double, max_radius + 1> half;
   sample(radius, sigma, half.data());

@@ -31,7 +31,6 @@ class GaussKernel {
   /// Distance of the farthest non-zero coefficient after quantisation; 0 for the identity.
   int radius() const noexcept { return radius_; }
   bool identity() const noexcept { return radius_ == 0; }
-  int fraction_bits() const noexcept { return fraction_bits_; }
 
   /// distance is −max_radius to max_radius. The coefficients add up to 2^fraction_bits.
   std::uint32_t coefficient(int distance) const noexcept {
@@ -41,7 +40,6 @@ class GaussKernel {
   bool operator==(const GaussKernel&) const = default;
 
  private:
-  int fraction_bits_;
   int radius_ = 0;
   std::array<std::uint32_t, max_radius + 1> half_{};  // from the centre outwards
 };

@@ -11,7 +11,6 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/gaussblur/large_memory.cuh"
-#include "cuda/gaussblur/large_stage.cuh"
 #include "cuda/gaussblur/mma.cuh"
 #include "cuda/gaussblur/store.cuh"
 #include "cuda/gaussblur/work_item.cuh"
@@ -172,13 +171,6 @@ struct LargeColumnSums {
     }
   }
 };
-
-/// Waits for the earlier launches and lets the next one start, whose blocks set up while this
-/// launch ends. Before it, a block must not access memory that earlier launches write.
-__device__ inline void take_over() {
-  grid_dependency_wait();
-  launch_dependents();
-}
 
 template <class Depth, bool kAllInShared>
 __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::uint8_t* shared) {

@@ -19,18 +19,30 @@ __device__ inline void keep_in_register(T& value) {
   asm volatile("" : "+r"(value));
 }
 
-/// Loads a lane's words from tables in the order of LaneFactors.
-template <int kWords>
-__device__ inline void load_factors(const std::uint32_t* table, std::uint32_t (&words)[kWords]) {
-  static_assert(kWords % 4 == 0, "whole quads");
+/// left · right + sums over kSlices slices. left(slice, half) and right(slice) return the lane's
+/// words.
+template <int kSlices, class Left, class Right>
+__device__ inline Sums multiply(const Left& left, const Right& right, Sums sums) {
 #pragma unroll
-  for (int i = 0; i < kWords / 4; ++i) {
-    const uint4 quad = __ldg(reinterpret_cast<const uint4*>(table) + i * 32 + threadIdx.x % 32);
-    words[4 * i] = quad.x;
-    words[4 * i + 1] = quad.y;
-    words[4 * i + 2] = quad.z;
-    words[4 * i + 3] = quad.w;
-  }
+  for (int k = 0; k + 1 < kSlices; k += 2)
+    sums = multiply_pair({left(k, 0), left(k, 1), left(k + 1, 0), left(k + 1, 1)}, right(k),
+                         right(k + 1), sums);
+  if constexpr (kSlices % 2 == 1)
+    sums = multiply_slice(left(kSlices - 1, 0), left(kSlices - 1, 1), right(kSlices - 1), sums);
+  return sums;
+}
+
+/// columns[b] receives byte b of all rows.
+__device__ inline void transpose_bytes(const std::uint32_t (&rows)[4],
+                                       std::uint32_t (&columns)[4]) {
+  const std::uint32_t first = __byte_perm(rows[0], rows[1], 0x5140);
+  const std::uint32_t second = __byte_perm(rows[2], rows[3], 0x5140);
+  const std::uint32_t first_high = __byte_perm(rows[0], rows[1], 0x7362);
+  const std::uint32_t second_high = __byte_perm(rows[2], rows[3], 0x7362);
+  columns[0] = __byte_perm(first, second, 0x5410);
+  columns[1] = __byte_perm(first, second, 0x7632);
+  columns[2] = __byte_perm(first_high, second_high, 0x5410);
+  columns[3] = __byte_perm(first_high, second_high, 0x7632);
 }
 
 /// How a lane reads a plane's samples and turns its sums into results.
@@ -114,15 +126,11 @@ struct RowSums {
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
         words[half][1] = __byte_perm(first, second, rules.high_bytes[half]);
       } else {
-        const std::uint32_t first = __byte_perm(v0, v1, 0x5140);
-        const std::uint32_t second = __byte_perm(v2, v3, 0x5140);
-        const std::uint32_t first_high = __byte_perm(v0, v1, 0x7362);
-        const std::uint32_t second_high = __byte_perm(v2, v3, 0x7362);
-        words[half][0] = __byte_perm(first, second, 0x5410);
-        words[half][1] = __byte_perm(first, second, 0x7632);
-        words[half][2] = __byte_perm(first_high, second_high, 0x5410);
-        if constexpr (Depth::result_bytes == 4)
-          words[half][3] = __byte_perm(first_high, second_high, 0x7632);
+        std::uint32_t bytes[4];
+        transpose_bytes({v0, v1, v2, v3}, bytes);
+#pragma unroll
+        for (int b = 0; b < Depth::result_bytes; ++b)
+          words[half][b] = bytes[b];
       }
     }
   }

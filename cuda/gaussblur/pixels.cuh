@@ -9,6 +9,7 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/gaussblur/mma.cuh"
+#include "cuda/gaussblur/small.cuh"
 #include "cuda/gaussblur/small_stage.cuh"
 #include "cuda/gaussblur/store.cuh"
 #include "cuda/gaussblur/tables.h"
@@ -51,46 +52,11 @@ class PixelRules {
 };
 
 template <int kRowSlices, int kColumnSlices>
-class PixelFactors {
- public:
-  __device__ explicit PixelFactors(const std::uint32_t* table) { load_factors(table, words_); }
+using PixelFactors = SmallFactors<PixelDepth, kRowSlices, kColumnSlices>;
 
-  __device__ std::uint32_t row(int slice, int half) const { return words_[2 * slice + half]; }
-  __device__ std::uint32_t column(int slice, int half) const {
-    return words_[2 * (kRowSlices + slice) + half];
-  }
-
- private:
-  std::uint32_t words_[4 * pixel_factor_quads(kRowSlices, kColumnSlices)];
-};
-
-/// Four adjacent pixels as one word for each channel.
-struct Channels {
-  std::uint32_t word[pixel_bytes];
-
-  __device__ explicit Channels(const uint4& pixels) {
-    const std::uint32_t first = __byte_perm(pixels.x, pixels.y, 0x5140);
-    const std::uint32_t second = __byte_perm(pixels.z, pixels.w, 0x5140);
-    const std::uint32_t first_high = __byte_perm(pixels.x, pixels.y, 0x7362);
-    const std::uint32_t second_high = __byte_perm(pixels.z, pixels.w, 0x7362);
-    word[0] = __byte_perm(first, second, 0x5410);
-    word[1] = __byte_perm(first, second, 0x7632);
-    word[2] = __byte_perm(first_high, second_high, 0x5410);
-    word[3] = __byte_perm(first_high, second_high, 0x7632);
-  }
-};
-
-/// left(slice, half) returns the lane's word of row g + 8·half.
-template <int kSlices, class Left>
-__device__ inline void multiply(const Left& left, const std::uint32_t (&right)[kSlices],
-                                Sums& sums) {
-#pragma unroll
-  for (int k = 0; k + 1 < kSlices; k += 2)
-    sums = multiply_pair({left(k, 0), left(k, 1), left(k + 1, 0), left(k + 1, 1)}, right[k],
-                         right[k + 1], sums);
-  if constexpr (kSlices % 2 == 1)
-    sums = multiply_slice(left(kSlices - 1, 0), left(kSlices - 1, 1), right[kSlices - 1], sums);
-}
+/// Each channel is a group, whose sums along x have two bytes.
+template <int kColumnSlices>
+using PixelRing = SmallRing<kColumnSlices, pixel_bytes, 2>;
 
 __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint32_t addend) {
   Sums result;
@@ -100,45 +66,28 @@ __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint3
   return result;
 }
 
-template <int kColumnSlices>
-struct PixelRing {
-  std::uint32_t word[pixel_bytes][2][2][kColumnSlices];  ///< by channel, half, byte
-
-  __device__ void advance() {
-#pragma unroll
-    for (int c = 0; c < pixel_bytes; ++c)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-#pragma unroll
-        for (int b = 0; b < 2; ++b)
-#pragma unroll
-          for (int k = 0; k + 1 < kColumnSlices; ++k)
-            word[c][half][b][k] = word[c][half][b][k + 1];
-  }
-};
-
 /// from is the address of this lane's first pixels of the window, in 16 staged rows.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
                                 PixelRing<kColumnSlices>& ring) {
-  const auto left = [&](int slice, int half) { return factors.row(slice, half); };
+  const auto left = [&](int slice, int half) { return factors.row(0, 0, slice, half); };
   // Sums have 16 bits: q = 1 uses the upper halves of the words, q = 0 the lower halves.
   Sums sums[pixel_bytes]{};
 #pragma unroll
   for (int q = 1; q >= 0; --q) {
-    std::uint32_t right[pixel_bytes][kRowSlices];
+    // Four adjacent pixels as one word for each channel.
+    std::uint32_t right[kRowSlices][pixel_bytes];
 #pragma unroll
     for (int k = 0; k < kRowSlices; ++k) {
-      const Channels channels(
-          load_quad(from + pixel_row_of_column(q, 0) * pitch + k * slice_length * pixel_bytes));
-#pragma unroll
-      for (int c = 0; c < pixel_bytes; ++c)
-        right[c][k] = channels.word[c];
+      const uint4 pixels =
+          load_quad(from + pixel_row_of_column(q, 0) * pitch + k * slice_length * pixel_bytes);
+      transpose_bytes({pixels.x, pixels.y, pixels.z, pixels.w}, right[k]);
     }
 #pragma unroll
     for (int c = 0; c < pixel_bytes; ++c) {
-      multiply(left, right[c], sums[c]);
+      sums[c] = multiply<kRowSlices>(
+          left, [&](int slice) { return right[slice][c]; }, sums[c]);
       if (q == 1)
         sums[c] = scaled(sums[c], 0x10000, 0);
     }
@@ -149,8 +98,8 @@ __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& f
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int first = sums[c].v[2 * half], second = sums[c].v[2 * half + 1];
-      ring.word[c][half][0][kColumnSlices - 1] = __byte_perm(first, second, low);
-      ring.word[c][half][1][kColumnSlices - 1] = __byte_perm(first, second, high);
+      ring.word[kColumnSlices - 1][c][half][0] = __byte_perm(first, second, low);
+      ring.word[kColumnSlices - 1][c][half][1] = __byte_perm(first, second, high);
     }
 }
 
@@ -159,13 +108,17 @@ template <int kRowSlices, int kColumnSlices>
 __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                     const PixelRules& rules, const PixelRing<kColumnSlices>& ring,
                                     int half) {
-  const auto left = [&](int slice, int half) { return factors.column(slice, half); };
+  const auto left = [&](int slice, int half) { return factors.column(0, slice, half); };
   Sums sums[pixel_bytes]{};
 #pragma unroll
   for (int c = 0; c < pixel_bytes; ++c) {
-    multiply(left, ring.word[c][half][1], sums[c]);
+    const auto multiply_byte = [&](int b) {
+      sums[c] = multiply<kColumnSlices>(
+          left, [&](int slice) { return ring.word[slice][c][half][b]; }, sums[c]);
+    };
+    multiply_byte(1);
     sums[c] = scaled(sums[c], 0x100, rules.rounding());
-    multiply(left, ring.word[c][half][0], sums[c]);
+    multiply_byte(0);
   }
   const std::uint32_t results = rules.results();
   const auto pixel = [&](int i) {
@@ -267,7 +220,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
 
   // Computed again below, because keeping it would take scarce registers.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
-    skip_item();
+    take_over();
     return;
   }
   const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Plans a launch: chooses the kernel for the sizes of the Gaussians, and divides the work.
+// Plans a launch: lists the kernels by the depth of samples and coefficients and by their largest
+// Gaussian, chooses one for the sizes of the Gaussians, and divides the work.
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/gaussblur/kernels.cuh"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
+#include "cuda/gaussblur/direct.cuh"
+#include "cuda/gaussblur/large.cuh"
+#include "cuda/gaussblur/pixels.cuh"
+#include "cuda/gaussblur/small.cuh"
+#include "cuda/gaussblur/tables.h"
 
 namespace cudavision::gaussblur {
+
+using KernelFunction = Launcher<Arguments>::Kernel;
 
 /// Even number of slices whose windows cover a halo of this many bytes.
 inline int row_slices_for(int halo) {
@@ -46,6 +56,7 @@ struct Launch {
   KernelFunction in_cells = nullptr;  ///< for active cells only
   int row_slices = 0;
   int column_slices = 0;
+  int max_halo = 0;  ///< of kernels with fixed slices, along x in bytes
   int chunk_pairs = 0;
   bool of_pixels = false;
   int width = 0;          ///< of a work item, in bytes; 0: a tile for each warp of the block
@@ -62,6 +73,122 @@ struct Launch {
   int items_of_block(int warps) const { return is_small() ? warps : 1; }
 };
 
+template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks>
+inline Launch small() {
+  constexpr int halo = window_halo(kRowSlices), width = kTiles * tile_bytes;
+  return {.kernel = blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks, true>,
+          .in_cells = blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks, false>,
+          .row_slices = kRowSlices,
+          .column_slices = kColumnSlices,
+          .max_halo = halo,
+          .width = width,
+          .stage_bytes = tile_rows * stage_pitch(chunks_for(width, halo)),
+          .step_rows = tile_rows,
+          .warm_up_steps = kColumnSlices - 1,
+          .warps = small_warps};
+}
+
+template <int kRowSlices, int kColumnSlices>
+inline Launch of_pixels() {
+  return {.kernel = blur_pixels<kRowSlices, kColumnSlices>,
+          .in_cells = blur_pixels<kRowSlices, kColumnSlices>,
+          .row_slices = kRowSlices,
+          .column_slices = kColumnSlices,
+          .max_halo = pixel_bytes * column_halo(kRowSlices),
+          .of_pixels = true,
+          .width = pixel_tile_bytes,
+          .stage_bytes = tile_rows * pixel_pitch(kRowSlices),
+          .step_rows = tile_rows,
+          .warm_up_steps = kColumnSlices - 1,
+          .warps = small_warps};
+}
+
+inline Launch direct() {
+  return {.kernel = blur_direct,
+          .in_cells = blur_direct,
+          .width = 32 * direct_bytes,
+          .step_rows = 2 * direct_warps,
+          .warm_up_steps = DirectPlane::max_radius,
+          .warps = direct_warps};
+}
+
+/// Writes a plane's tables after the `used` words.
+template <class Depth>
+void make_tables(const Launch& launch, const RowKernels& along_x, const GaussKernel& along_y,
+                 Plane& plane, std::uint32_t* words, std::uint32_t& used) {
+  const int row_slices = launch.row_slices, column_slices = launch.column_slices;
+  plane.factors = used;
+  if (launch.of_pixels) {
+    make_pixel_factors(*along_x.kernel[0], row_slices, along_y, column_slices, words + used);
+    used += LaneFactors<PixelDepth>::words(row_slices, column_slices);
+    return;
+  }
+  if (launch.is_small())
+    used += LaneFactors<Depth>::words(row_slices, column_slices);
+  plane.row_table = used;
+  plane.column_table = used + ToeplitzTable<Depth>::row_words(row_slices);
+  make_row_table<Depth>(along_x, row_slices, words + plane.row_table);
+  make_column_table<Depth>(along_y, column_slices, words + plane.column_table);
+  if (launch.is_small())  // the factors replace the tables
+    make_factors<Depth>(words + plane.row_table, row_slices, words + plane.column_table,
+                        column_slices, words + plane.factors);
+  else
+    used = plane.column_table + ToeplitzTable<Depth>::column_words(column_slices);
+}
+
+/// All kernels for one depth of samples and coefficients, except the direct one, with the functions
+/// for their tables and memory sizes.
+struct KernelSet {
+  std::vector<Launch> small;          ///< cheapest first
+  std::vector<Launch> of_pixels;      ///< for pixels of four bytes, cheapest first; may be empty
+  KernelFunction large;               ///< for Gaussians of any size
+  KernelFunction large_with_scratch;  ///< the same if shared memory is too small
+
+  decltype(&make_tables<SampleDepth<1, 1>>) make_tables;
+  int (*table_words)(int row_slices, int column_slices);
+  int (*large_shared)(int row_slices, int column_slices, int chunk_pairs, int warps, bool all);
+  int (*large_scratch)(int row_slices, int column_slices);
+};
+
+template <class Depth>
+inline KernelSet kernel_set_of(std::vector<Launch> small, std::vector<Launch> of_pixels = {}) {
+  return {
+      .small = std::move(small),
+      .of_pixels = std::move(of_pixels),
+      .large = blur_large<Depth, true>,
+      .large_with_scratch = blur_large<Depth, false>,
+      .make_tables = make_tables<Depth>,
+      .table_words =
+          [](int row_slices, int column_slices) {
+            return ToeplitzTable<Depth>::row_words(row_slices) +
+                   ToeplitzTable<Depth>::column_words(column_slices);
+          },
+      .large_shared =
+          [](int row_slices, int column_slices, int chunk_pairs, int warps, bool all) {
+            return LargeMemory<Depth>(row_slices, column_slices, chunk_pairs, warps).shared(all);
+          },
+      .large_scratch =
+          [](int row_slices, int column_slices) {
+            return LargeMemory<Depth>(row_slices, column_slices, 1, scratch_warps).scratch();
+          },
+  };
+}
+
+inline const KernelSet& kernel_set_for(int sample_bytes, bool fine) {
+  using Bytes = SampleDepth<1, 1>;
+  using FineBytes = SampleDepth<1, 2>;
+  using Words = SampleDepth<2, 2>;
+  static const KernelSet bytes = kernel_set_of<Bytes>(
+      {small<Bytes, 3, 2, 2, 4>(), small<Bytes, 4, 2, 2, 3>(), small<Bytes, 4, 3, 2, 3>(),
+       small<Bytes, 6, 2, 2, 3>(), small<Bytes, 6, 3, 2, 3>(), small<Bytes, 10, 3, 1, 3>()},
+      {of_pixels<2, 2>(), of_pixels<3, 3>()});
+  static const KernelSet fine_bytes =
+      kernel_set_of<FineBytes>({small<FineBytes, 4, 2, 1, 3>(), small<FineBytes, 4, 3, 1, 3>()});
+  static const KernelSet words = kernel_set_of<Words>(
+      {small<Words, 4, 2, 1, 3>(), small<Words, 4, 3, 1, 3>(), small<Words, 6, 3, 1, 3>()});
+  return sample_bytes == 2 ? words : fine ? fine_bytes : bytes;
+}
+
 inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warps) {
   if (launch.width > 0)
     return warps * small_stages * launch.stage_bytes;
@@ -69,38 +196,16 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
                               !launch.uses_scratch);
 }
 
-inline Launch direct_launch() {
-  Launch launch;
-  launch.kernel = launch.in_cells = blur_direct;
-  launch.width = 32 * direct_bytes;
-  launch.step_rows = 2 * direct_warps;
-  launch.warm_up_steps = DirectPlane::max_radius;
-  launch.warps = direct_warps;
-  return launch;
-}
-
 /// Chooses the cheapest kernel for the largest halo and radius. LaunchPlan chooses the number of
 /// warps, unless it is fixed.
 inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo, int radius,
                             bool of_pixels) {
-  Launch launch;
-  launch.of_pixels = of_pixels && !kernels.of_pixels.empty();
-  for (const SmallKernel& small : launch.of_pixels ? kernels.of_pixels : kernels.small) {
-    if (small.halo < halo || column_halo(small.column_slices) < radius)
-      continue;
-    launch.kernel = small.kernel;
-    launch.in_cells = small.in_cells;
-    launch.row_slices = small.row_slices;
-    launch.column_slices = small.column_slices;
-    launch.width = small.width;
-    launch.stage_bytes = small.stage_bytes;
-    launch.step_rows = tile_rows;
-    launch.warm_up_steps = small.column_slices - 1;
-    launch.warps = small_warps;
-    return launch;
-  }
+  for (const Launch& launch :
+       of_pixels && !kernels.of_pixels.empty() ? kernels.of_pixels : kernels.small)
+    if (launch.max_halo >= halo && column_halo(launch.column_slices) >= radius)
+      return launch;
 
-  launch.of_pixels = false;
+  Launch launch;
   launch.kernel = launch.in_cells = kernels.large;
   launch.row_slices = row_slices_for(halo);
   launch.column_slices = large_column_slices(radius);
@@ -167,7 +272,8 @@ class LaunchPlan {
   void share_out(const KernelSet& kernels, const Card& card) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
-      max_steps = std::max(max_steps, steps_in(arguments.planes[i]));
+      max_steps = std::max(
+          max_steps, divide_up(arguments.planes[i].rows + launch.missing_rows, launch.step_rows));
 
     const int fixed_warps = launch.warps;
     double best = 0;
@@ -185,8 +291,7 @@ class LaunchPlan {
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, max_steps);
-        const double blocks = std::ceil(items(warps, steps) / launch.items_of_block(warps));
-        const double cost = cost_of(blocks, steps, warps, resident, card);
+        const double cost = cost_of(number_items(warps, steps), steps, warps, resident, card);
         if (best == 0 || cost < best) {
           best = cost;
           chosen_steps = steps;
@@ -198,13 +303,14 @@ class LaunchPlan {
           break;
       }
     }
-    number_items(chosen_steps, card);
+    set_item_count(number_items(launch.warps, chosen_steps), card);
   }
 
-  double cost_of(double blocks, int steps, int warps, int resident, const Card& card) const {
+  double cost_of(int items, int steps, int warps, int resident, const Card& card) const {
     constexpr int overhead = 2;     // of starting and ending a block, in steps
     constexpr int busy_warps = 16;  // keep a multiprocessor busy
     constexpr double tail = 0.5;    // of the last blocks and of edge blocks, in rounds
+    const double blocks = divide_up(items, launch.items_of_block(warps));
     // A partial last round costs less than a full one, but more than in proportion to its blocks.
     const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
     const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
@@ -213,16 +319,19 @@ class LaunchPlan {
            std::max<double>(busy_warps, neighbours * warps);
   }
 
-  void number_items(int steps, const Card& card) {
+  int item_rows(int steps) const { return steps * launch.step_rows - launch.missing_rows; }
+
+  /// Numbers the work items of the whole planes. Returns their number.
+  int number_items(int warps, int steps) {
     arguments.item_rows = item_rows(steps);
     int first = 0;
     for (int i = 0; i < arguments.plane_count; ++i) {
       Plane& plane = arguments.planes[i];
-      plane.strips = strips_in(plane, launch.warps);
+      plane.strips = divide_up(plane.row_bytes, launch.item_width(warps));
       plane.first_item = first;
-      first += plane.strips * items_below(plane, steps);
+      first += plane.strips * divide_up(plane.rows, arguments.item_rows);
     }
-    set_item_count(first, card);
+    return first;
   }
 
   /// Joins cells until an item fits. Items that do not divide a cell overlap and write equal
@@ -231,9 +340,8 @@ class LaunchPlan {
     double best = 0;
     int chosen_steps = 1;
     for (int steps = 1; steps <= max_cell_steps; steps *= 2) {
-      const double blocks = std::ceil(number_items_of_cells(active, steps) /
-                                      static_cast<double>(launch.items_of_block(launch.warps)));
-      const double cost = cost_of(blocks, steps, launch.warps, resident_, card);
+      const double cost =
+          cost_of(number_items_of_cells(active, steps), steps, launch.warps, resident_, card);
       if (best == 0 || cost < best) {
         best = cost;
         chosen_steps = steps;
@@ -262,10 +370,9 @@ class LaunchPlan {
     int first = 0;
     for (Plane* plane = arguments.planes; plane != end; ++plane) {
       const int bytes = bytes_of_cell(arguments.active.width(), *plane);
-      plane->strips = (bytes + width - 1) / width;
+      plane->strips = divide_up(bytes, width);
       plane->cell_rows = rows_of_cell(arguments.active.height(), *plane);
-      plane->cell_items =
-          plane->strips * ((plane->cell_rows + arguments.item_rows - 1) / arguments.item_rows);
+      plane->cell_items = plane->strips * divide_up(plane->cell_rows, arguments.item_rows);
       plane->first_item = first;
       first += arguments.active.count() * plane->cell_items;
     }
@@ -274,33 +381,9 @@ class LaunchPlan {
 
   void set_item_count(int count, const Card& card) {
     arguments.item_count = count;
-    const int of_block = launch.items_of_block(launch.warps);
-    blocks = (count + of_block - 1) / of_block;
+    blocks = divide_up(count, launch.items_of_block(launch.warps));
     if (launch.uses_scratch)
       blocks = std::min(blocks, scratch_blocks(card));
-  }
-
-  int strips_in(const Plane& plane, int warps) const {
-    const int width = launch.item_width(warps);
-    return (plane.row_bytes + width - 1) / width;
-  }
-
-  int steps_in(const Plane& plane) const {
-    return (plane.rows + launch.missing_rows + launch.step_rows - 1) / launch.step_rows;
-  }
-
-  int item_rows(int steps) const { return steps * launch.step_rows - launch.missing_rows; }
-
-  int items_below(const Plane& plane, int steps) const {
-    return (plane.rows + item_rows(steps) - 1) / item_rows(steps);
-  }
-
-  double items(int warps, int steps) const {
-    double items = 0;
-    for (int i = 0; i < arguments.plane_count; ++i)
-      items += static_cast<double>(strips_in(arguments.planes[i], warps)) *
-               items_below(arguments.planes[i], steps);
-    return items;
   }
 
   int resident_ = 1;  // blocks per multiprocessor

@@ -21,7 +21,16 @@ class SmallFactors {
  public:
   using Layout = LaneFactors<Depth>;
 
-  __device__ explicit SmallFactors(const std::uint32_t* table) { load_factors(table, words_); }
+  __device__ explicit SmallFactors(const std::uint32_t* table) {
+#pragma unroll
+    for (int i = 0; i < quads; ++i) {
+      const uint4 quad = __ldg(reinterpret_cast<const uint4*>(table) + i * 32 + threadIdx.x % 32);
+      words_[4 * i] = quad.x;
+      words_[4 * i + 1] = quad.y;
+      words_[4 * i + 2] = quad.z;
+      words_[4 * i + 3] = quad.w;
+    }
+  }
 
   __device__ std::uint32_t row(int group, int sum, int slice, int half) const {
     return words_[Layout::row_word(kRowSlices, group, sum, slice, half)];
@@ -35,20 +44,21 @@ class SmallFactors {
   std::uint32_t words_[4 * quads];
 };
 
-/// A lane's bytes of the sums along x, for all rows that a tile needs.
-template <class Depth, int kColumnSlices>
+/// A lane's bytes of the sums along x, for all rows that a tile needs: by slice, group of samples,
+/// half of the tile and number of the byte.
+template <int kSlices, int kGroups, int kBytes>
 struct SmallRing {
-  std::uint32_t word[kColumnSlices][Depth::groups][2][Depth::result_bytes];
+  std::uint32_t word[kSlices][kGroups][2][kBytes];
 
   __device__ void advance() {
 #pragma unroll
-    for (int k = 0; k + 1 < kColumnSlices; ++k)
+    for (int k = 0; k + 1 < kSlices; ++k)
 #pragma unroll
-      for (int group = 0; group < Depth::groups; ++group)
+      for (int group = 0; group < kGroups; ++group)
 #pragma unroll
         for (int half = 0; half < 2; ++half)
 #pragma unroll
-          for (int b = 0; b < Depth::result_bytes; ++b)
+          for (int b = 0; b < kBytes; ++b)
             word[k][group][half][b] = word[k + 1][group][half][b];
   }
 };
@@ -98,9 +108,10 @@ __device__ inline void sum_rows(const SmallFactors<Depth, kRowSlices, kColumnSli
 }
 
 template <class Depth, int kRowSlices, int kColumnSlices>
-__device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumnSlices>& factors,
-                                   const SmallRing<Depth, kColumnSlices>& ring,
-                                   ColumnSums<Depth> (&sums)[Depth::groups][2]) {
+__device__ inline void sum_columns(
+    const SmallFactors<Depth, kRowSlices, kColumnSlices>& factors,
+    const SmallRing<kColumnSlices, Depth::groups, Depth::result_bytes>& ring,
+    ColumnSums<Depth> (&sums)[Depth::groups][2]) {
 #pragma unroll
   for (int group = 0; group < Depth::groups; ++group)
 #pragma unroll
@@ -110,16 +121,9 @@ __device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumn
 #pragma unroll
         for (int byte = 0; byte < Depth::coefficient_bytes; ++byte) {
           Sums& sum = sums[group][half].sum[b + byte];
-#pragma unroll
-          for (int k = 0; k + 1 < kColumnSlices; k += 2)
-            sum =
-                multiply_pair({factors.column(byte, k, 0), factors.column(byte, k, 1),
-                               factors.column(byte, k + 1, 0), factors.column(byte, k + 1, 1)},
-                              ring.word[k][group][half][b], ring.word[k + 1][group][half][b], sum);
-          if constexpr (kColumnSlices % 2 == 1)
-            sum = multiply_slice(factors.column(byte, kColumnSlices - 1, 0),
-                                 factors.column(byte, kColumnSlices - 1, 1),
-                                 ring.word[kColumnSlices - 1][group][half][b], sum);
+          sum = multiply<kColumnSlices>(
+              [&](int slice, int half) { return factors.column(byte, slice, half); },
+              [&](int slice) { return ring.word[slice][group][half][b]; }, sum);
         }
 }
 
@@ -155,7 +159,7 @@ __global__ void __launch_bounds__(
 
   // Computed again below, because keeping it would take scarce registers.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), kTiles * tile_bytes, kEverywhere)) {
-    skip_item();
+    take_over();
     return;
   }
   const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -175,7 +179,7 @@ __global__ void __launch_bounds__(
   SharedAddress window = stages + row_of_column(0, g) * pitch + staged_halo - halo + 8 * t;
   keep_in_register(window);
   int rows_left = item.end - item.begin - g;  // from this lane's next row on
-  SmallRing<Depth, kColumnSlices> ring[kTiles];
+  SmallRing<kColumnSlices, Depth::groups, Depth::result_bytes> ring[kTiles];
 
   begin_item(kEverywhere);
   int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);

@@ -3,6 +3,7 @@
 
 // The left factors of fragments.h: coefficients in the layout of the tensor cores.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -14,11 +15,16 @@ namespace cudavision::gaussblur {
 /// Gaussian kernels along x for one plane, by a sample's byte position modulo four, and the bytes
 /// from one sample of a channel to the next. If kernels or steps differ, the steps are 1, 2 or 4.
 struct RowKernels {
-  std::array<const GaussKernel*, 4> kernel{};  ///< nullptr: these bytes need no result
+  std::array<const GaussKernel*, 4> kernel{};
   std::array<int, 4> step{};
 
   /// Bytes to either side of a sample that contribute to its sum.
-  int halo_bytes() const;
+  int halo_bytes() const {
+    int halo = 0;
+    for (int phase = 0; phase < 4; ++phase)
+      halo = std::max(halo, kernel[phase]->radius() * step[phase]);
+    return halo;
+  }
 };
 
 // The identity's coefficient, 2^fraction_bits, has one bit too many for its bytes. A smaller power
@@ -28,6 +34,28 @@ constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u
 template <class Depth>
 constexpr std::uint32_t identity_in_column = 1u << (8 * Depth::coefficient_bytes - 1);
 constexpr std::uint32_t identity_of_pixels = 1;
+
+inline std::uint32_t coefficient_at(const GaussKernel& kernel, std::uint32_t identity,
+                                    int distance) {
+  if (distance < -kernel.radius() || distance > kernel.radius())
+    return 0;
+  return kernel.identity() ? identity : kernel.coefficient(distance);
+}
+
+inline std::uint32_t byte_number(std::uint32_t value, int number) {
+  return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
+}
+
+/// Factor, in sum `sum`, of the byte at this distance from the start of an output sample.
+template <class Depth>
+std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
+  constexpr int bytes = Depth::sample_bytes;
+  const int within = (distance % bytes + bytes) % bytes;  // number of the byte in its sample
+  const int samples = distance - within;
+  if (samples % step != 0)
+    return 0;
+  return byte_number(coefficient_at(kernel, identity_in_row<Depth>, samples / step), sum - within);
+}
 
 /* Tables for any number of slices */
 
@@ -68,11 +96,35 @@ struct ToeplitzTable {
 
 /// Writes row_words(slices) words. Requires window_halo(slices) ≥ halo_bytes().
 template <class Depth>
-void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words);
+void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words) {
+  using Table = ToeplitzTable<Depth>;
+  for (int sum = 0; sum < Depth::row_sums; ++sum)
+    for (int phase = 0; phase < Table::row_phases; ++phase) {
+      const int begin = phase * Depth::sample_bytes;  // of the output sample
+      const GaussKernel& kernel = *kernels.kernel[begin];
+      for (int w = 0; w < Table::row_length(slices); ++w, ++words) {
+        *words = 0;
+        const int first = 4 * (w - Table::row_padding) - window_halo(slices) - begin;
+        for (int b = 0; b < 4; ++b)
+          *words |= row_factor<Depth>(kernel, kernels.step[begin], sum, first + b) << (8 * b);
+      }
+    }
+}
 
 /// Writes column_words(slices) words. Requires column_halo(slices) ≥ kernel.radius().
 template <class Depth>
-void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words);
+void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words) {
+  using Table = ToeplitzTable<Depth>;
+  for (int byte = 0; byte < Depth::coefficient_bytes; ++byte)
+    for (int phase = 0; phase < 4; ++phase)
+      for (int w = 0; w < Table::column_length(slices); ++w, ++words) {
+        *words = 0;
+        const int first = 4 * (w - Table::column_padding) - column_halo(slices) - phase;
+        for (int b = 0; b < 4; ++b)
+          *words |= byte_number(coefficient_at(kernel, identity_in_column<Depth>, first + b), byte)
+                    << (8 * b);
+      }
+}
 
 /* Factors for few slices */
 
@@ -99,14 +151,60 @@ struct LaneFactors {
 
 template <class Depth>
 void make_factors(const std::uint32_t* row_table, int row_slices, const std::uint32_t* column_table,
-                  int column_slices, std::uint32_t* words);
-
-CUDAVISION_HOST_DEVICE constexpr int pixel_factor_quads(int row_slices, int column_slices) {
-  return (2 * (row_slices + column_slices) + 3) / 4;
+                  int column_slices, std::uint32_t* words) {
+  using Table = ToeplitzTable<Depth>;
+  using Factors = LaneFactors<Depth>;
+  for (int lane = 0; lane < 32; ++lane) {
+    const int g = lane / 4, t = lane % 4;
+    const auto put = [&](int number, std::uint32_t word) {
+      words[number / 4 * 128 + lane * 4 + number % 4] = word;
+    };
+    for (int half = 0; half < 2; ++half) {
+      const int i = g + 8 * half;
+      for (int group = 0; group < Depth::groups; ++group)
+        for (int sum = 0; sum < Depth::row_sums; ++sum)
+          for (int k = 0; k < row_slices; ++k) {
+            const bool alone = k + 1 == row_slices && k % 2 == 0;
+            put(Factors::row_word(row_slices, group, sum, k, half),
+                row_table[Table::row_start(row_slices, sum, group, i) +
+                          (alone ? last_window_word(k, t) : window_word(k / 2, t, k % 2))]);
+          }
+      for (int byte = 0; byte < Depth::coefficient_bytes; ++byte)
+        for (int k = 0; k < column_slices; ++k)
+          put(Factors::column_word(row_slices, column_slices, byte, k, half),
+              column_table[Table::column_start(column_slices, byte, i) + 4 * k + t]);
+    }
+  }
 }
 
-/// Writes the factors of pixels for all 32 lanes, in the order of LaneFactors.
-void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
-                        int column_slices, std::uint32_t* words);
+/// The factors of pixels (pixels.cuh), in the order of LaneFactors: one product for all samples.
+struct PixelDepth {
+  static constexpr int groups = 1;
+  static constexpr int row_sums = 1;
+  static constexpr int coefficient_bytes = 1;
+};
+
+/// Writes the factors of pixels for all 32 lanes.
+inline void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
+                               int column_slices, std::uint32_t* words) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const int g = lane / 4, t = lane % 4;
+    int number = 0;
+    const auto put = [&](const GaussKernel& kernel, int slices, bool along_x) {
+      for (int k = 0; k < slices; ++k)
+        for (int half = 0; half < 2; ++half, ++number) {
+          const int i = g + 8 * half;
+          const int first =
+              slice_length * k + 4 * t - column_halo(slices) - (along_x ? pixel_of_row(i) : i);
+          std::uint32_t word = 0;
+          for (int b = 0; b < 4; ++b)
+            word |= coefficient_at(kernel, identity_of_pixels, first + b) << (8 * b);
+          words[number / 4 * 128 + lane * 4 + number % 4] = word;
+        }
+    };
+    put(x, row_slices, true);
+    put(y, column_slices, false);
+  }
+}
 
 }  // namespace cudavision::gaussblur

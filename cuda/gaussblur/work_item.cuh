@@ -55,7 +55,9 @@ __device__ inline void begin_item(bool everywhere) {
     launch_dependents();
 }
 
-__device__ inline void skip_item() {
+/// Waits for the earlier launches and lets the next one start, whose blocks set up while this
+/// launch ends. Before it, a block must not access memory that earlier launches write.
+__device__ inline void take_over() {
   grid_dependency_wait();
   launch_dependents();
 }

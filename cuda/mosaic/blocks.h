@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <numeric>
 
-#include "cuda/core/frame.h"
 #include "cuda/mosaic/mosaic.h"
 #include "cuda/regions/planebytes.h"
 
@@ -32,21 +31,6 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, std::uint
 /// Blocks along an axis that have samples among the first `count`.
 inline int block_count(int block_size, int pixels, int count) {
   return count == 0 ? 0 : (count - 1) * pixels / block_size + 1;
-}
-
-inline int field_count(const Parameters& parameters) {
-  return parameters.fields ? 2 : 1;
-}
-
-/// The second field of a single row is empty.
-inline int field_rows(const Parameters& parameters, int rows, int field) {
-  return parameters.fields ? (rows + 1 - field) / 2 : rows;
-}
-
-template <class Byte>
-View<Byte> field_view(const Parameters& parameters, View<Byte> plane, int field, int rows) {
-  return {rows > 0 ? plane.row(field) : plane.data, plane.width, rows,
-          plane.pitch * field_count(parameters)};
 }
 
 /// Smallest number of blocks that end at a period of the plane. Groups of this size share no bytes.

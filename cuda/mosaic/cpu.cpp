@@ -82,7 +82,7 @@ class MosaicCpu final : public Mosaic::Backend {
     bands_.for_each([&](Band& band) {
       const RowMemory memory(band.scratch, row_bytes_);
       for (int p = 0; p < layout_.plane_count; ++p) {
-        for (int field = 0; field < field_count(parameters_); ++field)
+        for (int field = 0; field < regions::field_count(parameters_.fields); ++field)
           hide_field(band, memory, p, field, in.planes[p], out.planes[p], active);
         const int used = planes_[p].sample_rows;
         const Band unused = band.of(in.planes[p].height - used);
@@ -97,14 +97,15 @@ class MosaicCpu final : public Mosaic::Backend {
                   View<const std::uint8_t> in, View<std::uint8_t> out,
                   const regions::ActiveCells* active) const {
     const regions::PlaneBytes& plane = planes_[p];
-    const int rows = field_rows(parameters_, plane.sample_rows, field), n = parameters_.block_size;
+    const int rows = regions::field_rows(plane.sample_rows, field, parameters_.fields),
+              n = parameters_.block_size;
     const int block_rows = block_count(n, plane.row_pixels, rows);
     BlockRow row{p,
                  0,
                  0,
                  0,
-                 field_view(parameters_, in, field, rows),
-                 field_view(parameters_, out, field, rows)};
+                 regions::field_view(in, field, parameters_.fields),
+                 regions::field_view(out, field, parameters_.fields)};
     const Band share = band.of(block_rows);
     for (row.number = share.begin; row.number < share.end; ++row.number) {
       row.first = first_sample(row.number, n, plane.row_pixels, rows);
@@ -122,7 +123,7 @@ class MosaicCpu final : public Mosaic::Backend {
       return;
     }
     const int group = separable_blocks(planes_[row.plane], n),
-              frame_rows = field_count(parameters_);
+              frame_rows = regions::field_count(parameters_.fields);
     const int top = row.number * n * frame_rows, bottom = top + (n + max_overhang) * frame_rows;
     Run run{0, 0};
     for (int block = 0; block < blocks; block += group) {

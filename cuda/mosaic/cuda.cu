@@ -20,13 +20,6 @@ constexpr int max_warps = 24;
 /// Rows that a thread reads before its block adds. Fewer would not hide the memory's latency.
 constexpr int thread_rows = 4;
 
-__device__ inline const std::uint8_t* in_row(const MosaicPlane& plane, int y) {
-  return plane.in + static_cast<std::int64_t>(y) * plane.in_pitch;
-}
-__device__ inline std::uint8_t* out_row(const MosaicPlane& plane, int y) {
-  return plane.out + static_cast<std::int64_t>(y) * plane.out_pitch;
-}
-
 /// A thread's part of a tile: some rows, and chunks in columns `warp_lanes` apart.
 struct ThreadPart {
   int lane, warp, warps;
@@ -49,7 +42,7 @@ __device__ inline void add_samples(const MosaicArguments& a, const MosaicTile& t
 #pragma unroll 4
     for (int y = tile.top + part.warp; y < tile.bottom; y += part.warps) {
       Chunk in;
-      in.load(in_row(plane, y) + x, count, whole);
+      in.load(plane.in_row(y) + x, count, whole);
       of_chunk.add(in, a);
     }
     add_to_slots(a, tile, x, of_chunk,
@@ -71,10 +64,10 @@ __device__ inline void write_samples(const MosaicArguments& a, const MosaicTile&
     for (int y = tile.top + part.warp; y < tile.bottom; y += part.warps) {
       if (chunk.keeps) {
         Chunk in;
-        in.load(in_row(plane, y) + x, count, whole);
-        store_in_tile(chunk.in_place_of(in), tile, x, out_row(plane, y), in_tile);
+        in.load(plane.in_row(y) + x, count, whole);
+        store_in_tile(chunk.in_place_of(in), tile, x, plane.out_row(y), in_tile);
       } else {
-        store_in_tile(chunk.result, tile, x, out_row(plane, y), in_tile);
+        store_in_tile(chunk.result, tile, x, plane.out_row(y), in_tile);
       }
     }
   }
@@ -128,29 +121,17 @@ class MosaicCuda final : public Mosaic::Backend {
   void set(const Parameters& parameters) override { launch_ = MosaicLaunch(layout_, parameters); }
 
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
-    launch_.set_frames(in, out);
-    launch_.set_active(active);
+    launch_.set_frames(in, out, active);
     const MosaicArguments& a = launch_.arguments;
     const int warps = std::clamp(a.block_size / thread_rows, 1, max_warps);
     if (a.tile_count > 0)
       launcher_(kernel_, static_cast<unsigned>(a.tile_count),
                 static_cast<unsigned>(warps * warp_lanes), 0, a);
     if (!active)
-      copy_unused_rows(in, out);
+      regions::copy_unused_rows(device_, layout_, in, out);
   }
 
  private:
-  void copy_unused_rows(const ConstFrame& in, const Frame& out) {
-    for (int p = 0; p < layout_.plane_count; ++p) {
-      const int rows = regions::plane_bytes(layout_, p).sample_rows;
-      const View<const std::uint8_t> from = in.planes[p];
-      const View<std::uint8_t> to = out.planes[p];
-      if (rows < from.height)
-        device_.copy({from.row(rows), from.width, from.height - rows, from.pitch},
-                     {to.row(rows), to.width, to.height - rows, to.pitch});
-    }
-  }
-
   Device& device_;
   FrameLayout layout_;
   Launcher<MosaicArguments> launcher_;

@@ -17,7 +17,7 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
                                   int block_size, int number, int field) {
   MosaicPlane plane;
   static_cast<regions::PlaneBytes&>(plane) = regions::plane_bytes(layout, number);
-  plane.sample_rows = field_rows(parameters, plane.sample_rows, field);
+  plane.sample_rows = regions::field_rows(plane.sample_rows, field, parameters.fields);
   std::fill(std::begin(plane.slot), std::end(plane.slot), std::int8_t{-1});
   const int bytes = layout.sample_bytes();
   for (int c = 0; c < layout.channel_count; ++c) {
@@ -59,7 +59,8 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
 /// The arguments of a launch: made from parameters, then completed with frames.
 class MosaicLaunch {
  public:
-  MosaicLaunch(const FrameLayout& layout, const Parameters& parameters) : parameters_(parameters) {
+  MosaicLaunch(const FrameLayout& layout, const Parameters& parameters)
+      : fields_(parameters.fields) {
     MosaicArguments& a = arguments;
     // The size of blocks of one colour does not matter. This one makes tiles of a good size.
     constexpr int solid_block_size = 16;
@@ -71,9 +72,9 @@ class MosaicLaunch {
     a.solid = parameters.solid;
     a.shift = layout.shift;
     a.largest = (1u << layout.bits) - 1;
-    a.frame_rows = field_count(parameters);
+    a.frame_rows = regions::field_count(fields_);
     for (int p = 0; p < layout.plane_count; ++p)
-      for (int field = 0; field < field_count(parameters); ++field) {
+      for (int field = 0; field < a.frame_rows; ++field) {
         MosaicPlane plane = describe_plane(layout, parameters, a.block_size, p, field);
         if (plane.sample_rows == 0)
           continue;
@@ -85,26 +86,18 @@ class MosaicLaunch {
       }
   }
 
-  void set_frames(const ConstFrame& in, const Frame& out) {
+  /// active is nullptr if the whole output is needed.
+  void set_frames(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
     for (int i = 0; i < arguments.plane_count; ++i) {
       const Source& source = sources_[static_cast<std::size_t>(i)];
       const auto number = static_cast<std::size_t>(source.plane);
       MosaicPlane& plane = arguments.planes[i];
-      const auto from = field_view(parameters_, in.planes[number], source.field, plane.sample_rows);
-      const auto to = field_view(parameters_, out.planes[number], source.field, plane.sample_rows);
-      plane.in = from.data;
-      plane.out = to.data;
-      plane.in_pitch = kernel_pitch("mosaic", from.pitch);
-      plane.out_pitch = kernel_pitch("mosaic", to.pitch);
-      const auto bits = reinterpret_cast<std::uintptr_t>(from.data) |
-                        reinterpret_cast<std::uintptr_t>(to.data) |
-                        static_cast<std::uintptr_t>(from.pitch | to.pitch);
-      plane.aligned = bits % Chunk::bytes == 0;
+      const auto from = regions::field_view(in.planes[number], source.field, fields_);
+      const auto to = regions::field_view(out.planes[number], source.field, fields_);
+      static_cast<PlanePair&>(plane) = {from.data, to.data, kernel_pitch("mosaic", from.pitch),
+                                        kernel_pitch("mosaic", to.pitch)};
+      plane.aligned = regions::has_whole_chunks(from) && regions::has_whole_chunks(to);
     }
-  }
-
-  /// active is nullptr if the whole output is needed.
-  void set_active(const regions::ActiveCells* active) {
     arguments.everywhere = active == nullptr;
     if (active)
       arguments.active = *active;
@@ -118,7 +111,7 @@ class MosaicLaunch {
     int plane, field;
   };
 
-  Parameters parameters_;
+  bool fields_;
   std::array<Source, MosaicArguments::max_planes> sources_{};
 };
 

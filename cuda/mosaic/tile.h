@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "cuda/mosaic/blocks.h"
+#include "cuda/pixels/packed_image.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/regions/activecells.h"
 #include "cuda/regions/planebytes.h"
@@ -16,10 +17,7 @@ namespace cudavision::mosaic {
 using regions::Chunk;
 
 /// A plane of a field of both frames.
-struct MosaicPlane : regions::PlaneBytes {
-  const std::uint8_t* in = nullptr;
-  std::uint8_t* out = nullptr;
-  int in_pitch = 0, out_pitch = 0;
+struct MosaicPlane : regions::PlaneBytes, PlanePair {
   bool aligned = false;  ///< all addresses and pitches are multiples of 16
 
   int tile_blocks = 1;  ///< blocks side by side in a tile

@@ -61,11 +61,7 @@ __global__ void __launch_bounds__(any_threads)
     const std::uint8_t* const bytes =
         from +
         static_cast<std::int64_t>(border_index(x, picture.width, Border::reflect_101)) * plane.step;
-    std::uint32_t value = bytes[0];
-    if (sizeof(Sample) == 2)
-      value = sample_value(value | static_cast<std::uint32_t>(bytes[1]) << 8, a.shift,
-                           (1u << a.bits) - 1);
-    *to.at(channel, x, y) = static_cast<Sample>(value);
+    *to.at(channel, x, y) = static_cast<Sample>(load_sample<sizeof(Sample)>(a, bytes));
   }
   launch_dependents();
 }
@@ -170,17 +166,10 @@ __global__ void __launch_bounds__(any_threads)
     if (x >= picture.width || y >= picture.height)
       continue;
 #pragma unroll
-    for (int c = 0; c < kChannels; ++c) {
-      const DenoisedPlane& plane = picture.planes[c];
-      std::uint8_t* const bytes = plane.out + plane.offset +
-                                  static_cast<std::int64_t>(y) * plane.out_pitch +
-                                  static_cast<std::int64_t>(x) * plane.step;
-      const auto mean = static_cast<std::uint32_t>((sums[c][i] + weights[i] / 2) / weights[i]);
-      const std::uint32_t word = sizeof(Sample) == 2 ? mean << a.shift : mean;
-      bytes[0] = static_cast<std::uint8_t>(word);
-      if (sizeof(Sample) == 2)
-        bytes[1] = static_cast<std::uint8_t>(word >> 8);
-    }
+    for (int c = 0; c < kChannels; ++c)
+      store_sample<sizeof(Sample)>(
+          a, picture.planes[c], x, y,
+          static_cast<std::uint32_t>((sums[c][i] + weights[i] / 2) / weights[i]));
   }
   launch_dependents();
 }

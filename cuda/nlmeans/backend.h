@@ -12,14 +12,13 @@
 
 namespace cudavision::nlmeans {
 
-/// Channels of a kind share a strength and a table of weights. colours is red, green and blue,
-/// chroma is chroma with its own strength, luma is everything else.
-enum class ChannelKind { luma, chroma, colours };
+/// Channels of a kind share a strength and a table of weights. colour_kind is red, green and blue,
+/// chroma_kind is chroma with its own strength, luma_kind is everything else.
+enum ChannelKind { luma_kind, chroma_kind, colour_kind };
 constexpr int kind_count = 3;
-constexpr ChannelKind kinds[kind_count] = {ChannelKind::luma, ChannelKind::chroma,
-                                           ChannelKind::colours};
+constexpr ChannelKind kinds[kind_count] = {luma_kind, chroma_kind, colour_kind};
 constexpr int channels_of(ChannelKind kind) {
-  return kind == ChannelKind::colours ? 3 : 1;
+  return kind == colour_kind ? 3 : 1;
 }
 /// May return automatic_strength.
 double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
@@ -27,7 +26,7 @@ double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
 struct DenoisedChannels {
   static constexpr int max_count = 3;
 
-  ChannelKind kind = ChannelKind::luma;
+  ChannelKind kind = luma_kind;
   int count = 0;
   std::array<Channel, max_count> channels{};
 
@@ -72,7 +71,6 @@ class NlMeans::Backend {
   /// needed. noise is only read if a strength is automatic.
   virtual void run(std::span<const ConstFrame> frames, const Frame& out,
                    const regions::ActiveCells* active, const noise::State* noise) = 0;
-  virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 
 /// frame_count is the maximum of Parameters::frames in later calls of set().

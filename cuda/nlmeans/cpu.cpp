@@ -14,7 +14,6 @@
 #include "cuda/core/runningsums.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/nlmeans/cpu_rows.h"
-#include "cuda/nlmeans/weights.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::nlmeans {
@@ -93,9 +92,7 @@ class Denoiser {
            const regions::ActiveCells* active)
       : pictures_(pictures),
         picture_(pictures.front()),
-        channels_(group.count),
-        sample_width_(group.channels[0].subsampling_x),
-        sample_height_(group.channels[0].subsampling_y),
+        group_(group),
         search_radius_(parameters.search / 2),
         patch_(parameters.patch),
         patch_radius_(parameters.patch / 2),
@@ -123,14 +120,15 @@ class Denoiser {
   };
 
   regions::Box pixels_of(const Tile& tile) const {
-    return {tile.x * sample_width_, tile.y * sample_height_, (tile.x + tile.width) * sample_width_,
-            (tile.y + tile.height) * sample_height_};
+    const int width = group_.channels[0].subsampling_x, height = group_.channels[0].subsampling_y;
+    return {tile.x * width, tile.y * height, (tile.x + tile.width) * width,
+            (tile.y + tile.height) * height};
   }
 
   void add_up(const Tile& tile) const {
     for (int y = 0; y < tile.height; ++y) {
       std::fill_n(memory_.weight_sums(y), tile.width, 0u);
-      for (int c = 0; c < channels_; ++c)
+      for (int c = 0; c < group_.count; ++c)
         std::fill_n(memory_.weighted_sums(c, y), tile.width, Sum{0});
     }
     for (const PaddedPicture<Sample>& picture : pictures_)
@@ -147,18 +145,18 @@ class Denoiser {
     const auto row = [&](int c, int y) { return picture_.row(c, y) + left; };
     const auto shifted = [&](int c, int y) { return searched.row(c, y + dy) + left + dx; };
     for (int y = tile.y - patch_radius_; y <= tile.y + patch_radius_; ++y)
-      for (int c = 0; c < channels_; ++c)
+      for (int c = 0; c < group_.count; ++c)
         add_squares(row(c, y), shifted(c, y), column_count, columns);
     for (int y = 0; y < tile.height; ++y) {
       const int above = tile.y + y - patch_radius_ - 1, last = tile.y + y + patch_radius_;
-      for (int c = 0; c < channels_ && y > 0; ++c)
+      for (int c = 0; c < group_.count && y > 0; ++c)
         slide_squares(row(c, last), shifted(c, last), row(c, above), shifted(c, above),
                       column_count, columns);
       cudavision::add_up(columns, column_count, before);
       find_weights(before, tile.width, patch_, table_, memory_.indices);
       look_up(table_, memory_.indices, tile.width, memory_.weights);
       add_weights(memory_.weights, tile.width, memory_.weight_sums(y));
-      for (int c = 0; c < channels_; ++c)
+      for (int c = 0; c < group_.count; ++c)
         add_weighted(memory_.weights, searched.row(c, tile.y + y + dy) + tile.x + dx, tile.width,
                      memory_.weighted_sums(c, y));
     }
@@ -166,7 +164,7 @@ class Denoiser {
 
   template <class Put>
   void divide(const Tile& tile, const Put& put) const {
-    for (int c = 0; c < channels_; ++c)
+    for (int c = 0; c < group_.count; ++c)
       for (int y = 0; y < tile.height; ++y) {
         const Sum* sums = memory_.weighted_sums(c, y);
         const std::uint32_t* weights = memory_.weight_sums(y);
@@ -178,8 +176,7 @@ class Denoiser {
 
   const std::span<const PaddedPicture<Sample>> pictures_;
   const PaddedPicture<Sample>& picture_;
-  int channels_;
-  int sample_width_, sample_height_;  // in pixels
+  const DenoisedChannels& group_;
   int search_radius_, patch_, patch_radius_;
   const PatchWeights& table_;
   const TileMemory<Sum> memory_;
@@ -197,7 +194,7 @@ class NlMeansCpu final : public NlMeans::Backend {
       max_samples_ = std::max(max_samples_, static_cast<std::size_t>(group.count) *
                                                 (group.width() + 2 * std::size_t{max_halo}) *
                                                 (group.height() + 2 * std::size_t{max_halo}));
-      Buffer& weights = table_of(group.kind).weights;
+      Buffer& weights = tables_[group.kind].weights;
       if (!weights.data())
         weights = device.allocate(sizeof(std::uint32_t) * max_patch_weights(group.count));
     }
@@ -210,21 +207,16 @@ class NlMeansCpu final : public NlMeans::Backend {
     steps_ = StrengthSteps(parameters.search, parameters.frames);
     frame_ = DenoisedFrame(layout_, parameters);
     for (const ChannelKind kind : kinds) {
-      table_of(kind).step = -1;
-      if (has_channels(kind) && !is_automatic(kind))
+      tables_[kind].step = -1;
+      if (frame_.noisy[kind].count > 0 && !is_automatic(kind))
         make_table(kind, strength_of(parameters, kind));
     }
-  }
-
-  void copy(const ConstFrame& in, const Frame& out) override {
-    for (int p = 0; p < layout_.plane_count; ++p)
-      copy_plane(in.planes[p], out.planes[p]);
   }
 
   void run(std::span<const ConstFrame> frames, const Frame& out, const regions::ActiveCells* active,
            const noise::State* noise) override {
     for (const ChannelKind kind : kinds)
-      if (has_channels(kind) && is_automatic(kind))
+      if (frame_.noisy[kind].count > 0 && is_automatic(kind))
         choose_table(kind, noise);
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.copies(p, active == nullptr))
@@ -243,17 +235,12 @@ class NlMeansCpu final : public NlMeans::Backend {
     int step = -1;  ///< for an automatic strength
   };
 
-  Table& table_of(ChannelKind kind) { return tables_[static_cast<std::size_t>(kind)]; }
-  const NoisyChannels& channels_of_kind(ChannelKind kind) const {
-    return frame_.noisy[static_cast<std::size_t>(kind)];
-  }
-  bool has_channels(ChannelKind kind) const { return channels_of_kind(kind).count > 0; }
   bool is_automatic(ChannelKind kind) const {
     return strength_of(parameters_, kind) == Parameters::automatic_strength;
   }
 
   void make_table(ChannelKind kind, double strength) {
-    Table& table = table_of(kind);
+    Table& table = tables_[kind];
     auto* const weights = table.weights.as<std::uint32_t>();
     const int count =
         make_patch_weights(parameters_, strength, layout_.bits, channels_of(kind), weights);
@@ -263,8 +250,8 @@ class NlMeansCpu final : public NlMeans::Backend {
 
   /// Makes the table for the noise, unless the last frame used the same one.
   void choose_table(ChannelKind kind, const noise::State* noise) {
-    const int step = steps_.step_for(channels_of_kind(kind).variance(noise));
-    if (std::exchange(table_of(kind).step, step) != step)
+    const int step = steps_.step_for(frame_.noisy[kind].variance(noise));
+    if (std::exchange(tables_[kind].step, step) != step)
       make_table(kind, strength_of_step(step));
   }
 
@@ -301,7 +288,7 @@ class NlMeansCpu final : public NlMeans::Backend {
     }
     bands_.for_each([&](Band& band) {
       const Denoiser<Sample> denoiser({pictures.data(), frames.size()}, group, parameters_,
-                                      table_of(group.kind).patches, band.scratch, active);
+                                      tables_[group.kind].patches, band.scratch, active);
       const Band rows = band.of(group.height());
       denoiser.run(rows.begin, rows.end, [&](int c, int x, int y, std::uint32_t result) {
         const Channel& channel = group.channels[c];

@@ -8,11 +8,48 @@
 #include "cuda/core/tableuploader.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/nlmeans/kernelchoice.cuh"
-#include "cuda/nlmeans/strengths.cuh"
-#include "cuda/nlmeans/weights.h"
+#include "cuda/nlmeans/strengths.h"
 
 namespace cudavision::nlmeans {
 namespace {
+
+constexpr int choice_threads = 256, choice_blocks = 32;
+
+struct TableChoice {
+  NoisyChannels channels;
+  std::uint32_t offsets[strength_steps + 1];    ///< of the tables of all steps, in words
+  std::uint32_t lengths[strength_class_count];  ///< to which the chosen table is filled with 0
+  const std::uint32_t* tables;
+  std::uint32_t* table;  ///< the chosen one
+  int* chosen;           ///< number of its class
+};
+
+struct TableChoices {
+  const noise::State* noise;
+  StrengthSteps steps{Parameters().search, Parameters().frames};
+  TableChoice choices[kind_count];
+  int count;
+};
+
+/// Chooses the tables of weights by the noise. choice_blocks blocks copy each kind's table to where
+/// the next launches read it. Of these, only the one with room for the table runs.
+__global__ void __launch_bounds__(choice_threads)
+    choose_tables(const __grid_constant__ TableChoices a) {
+  grid_dependency_wait();
+  const TableChoice& choice = a.choices[blockIdx.x / choice_blocks];
+  const std::uint32_t variance = choice.channels.variance(a.noise);
+  const int step = a.steps.step_for(variance);
+  int number = 0;
+  for (int i = 1; i < strength_class_count; ++i)
+    number += first_step_of_class(i) <= step ? 1 : 0;
+  const std::uint32_t offset = choice.offsets[step], count = choice.offsets[step + 1] - offset;
+  const std::uint32_t first = blockIdx.x % choice_blocks * choice_threads + threadIdx.x;
+  for (std::uint32_t i = first; i < choice.lengths[number]; i += choice_blocks * choice_threads)
+    choice.table[i] = i < count ? choice.tables[offset + i] : 0;
+  if (first == 0)
+    *choice.chosen = number;
+  launch_dependents();
+}
 
 class NlMeansCuda final : public NlMeans::Backend {
  public:
@@ -27,8 +64,8 @@ class NlMeansCuda final : public NlMeans::Backend {
     padded_frame_bytes_ = place_padded();
     padded_ = device.allocate(std::max<std::size_t>(1, frame_count * padded_frame_bytes_));
     for (const ChannelKind kind : kinds)
-      if (has_channels(kind))
-        chosen_tables_[index(kind)] =
+      if (frame_.noisy[kind].count > 0)
+        chosen_tables_[kind] =
             device.allocate(sizeof(std::uint32_t) * max_weights_of_last_step(channels_of(kind)));
     chosen_ = device.allocate(sizeof(int) * kind_count);
   }
@@ -41,7 +78,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     plan_count_ = choices_.count = 0;
     choices_.steps = StrengthSteps(parameters.search, parameters.frames);
     for (const ChannelKind kind : kinds) {
-      if (!has_channels(kind))
+      if (frame_.noisy[kind].count == 0)
         continue;
       const double strength = strength_of(parameters, kind);
       if (strength == Parameters::automatic_strength)
@@ -67,15 +104,7 @@ class NlMeansCuda final : public NlMeans::Backend {
       launch(plans_[i], frames, out, active);
   }
 
-  void copy(const ConstFrame& in, const Frame& out) override {
-    for (int p = 0; p < layout_.plane_count; ++p)
-      device_.copy(in.planes[p], out.planes[p]);
-  }
-
  private:
-  static constexpr std::size_t index(ChannelKind kind) { return static_cast<std::size_t>(kind); }
-  bool has_channels(ChannelKind kind) const { return frame_.noisy[index(kind)].count > 0; }
-
   void launch(Plan& plan, std::span<const ConstFrame> frames, const Frame& out,
               const regions::ActiveCells* active) {
     NlMeansArguments& a = plan.arguments;
@@ -98,7 +127,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   static std::size_t max_weights(const DenoisedFrame& frame) {
     std::size_t maximum = 1;
     for (const ChannelKind kind : kinds)
-      if (frame.noisy[index(kind)].count > 0)
+      if (frame.noisy[kind].count > 0)
         maximum +=
             std::max(max_patch_weights(channels_of(kind)), max_weights_of_steps(channels_of(kind)));
     return maximum;
@@ -109,7 +138,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
                               (group.width() + 2 * std::size_t{max_halo}) *
                               (group.height() + 2 * std::size_t{max_halo});
-    return (bytes + 255) / 256 * 256;
+    return round_up(bytes, 256);
   }
 
   std::size_t place_padded() {
@@ -137,10 +166,10 @@ class NlMeansCuda final : public NlMeans::Backend {
   void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
                   std::size_t& used) {
     TableChoice& choice = choices_.choices[choices_.count++];
-    choice.channels = frame_.noisy[index(kind)];
+    choice.channels = frame_.noisy[kind];
     choice.tables = uploader_.tables();
-    choice.table = chosen_tables_[index(kind)].as<std::uint32_t>();
-    choice.chosen = chosen_.as<int>() + index(kind);
+    choice.table = chosen_tables_[kind].as<std::uint32_t>();
+    choice.chosen = chosen_.as<int>() + kind;
     for (int number = 0; number < strength_class_count; ++number) {
       const std::size_t first = used;
       int count = 0;
@@ -170,7 +199,6 @@ class NlMeansCuda final : public NlMeans::Backend {
                  int count) {
     Plan& plan = plans_[plan_count_++];
     plan = {};
-    plan.channels = channels_of(kind);
     NlMeansArguments& a = plan.arguments;
     for (int g = 0; g < frame_.group_count; ++g)
       if (frame_.groups[g].kind == kind) {
@@ -180,7 +208,7 @@ class NlMeansCuda final : public NlMeans::Backend {
         picture.padded = padded_.as<std::uint8_t>() + padded_at_[g];
         plan.groups[a.picture_count++] = g;
       }
-    a.channels = plan.channels;
+    a.channels = channels_of(kind);
     a.frame_count = parameters.frames;
     a.padded_frame_bytes = static_cast<std::int64_t>(padded_frame_bytes_);
     a.search_radius = parameters.search / 2;

@@ -6,6 +6,7 @@
 #include "cuda/core/frame.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/nlmeans/product.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::nlmeans {
 
@@ -86,6 +87,29 @@ CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
   while (number + 1 < a.picture_count && block >= a.pictures[number + 1].*first)
     ++number;
   return a.pictures[number];
+}
+
+/// The value of the sample at an address.
+template <int kSampleBytes>
+CUDAVISION_HOST_DEVICE inline std::uint32_t load_sample(const NlMeansArguments& a,
+                                                        const std::uint8_t* from) {
+  if (kSampleBytes == 1)
+    return from[0];
+  return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, a.shift,
+                      (1u << a.bits) - 1);
+}
+
+template <int kSampleBytes>
+CUDAVISION_HOST_DEVICE inline void store_sample(const NlMeansArguments& a,
+                                                const DenoisedPlane& plane, int x, int y,
+                                                std::uint32_t value) {
+  std::uint8_t* const to = plane.out + plane.offset +
+                           static_cast<std::int64_t>(y) * plane.out_pitch +
+                           static_cast<std::int64_t>(x) * plane.step;
+  const std::uint32_t word = kSampleBytes == 2 ? value << a.shift : value;
+  to[0] = static_cast<std::uint8_t>(word);
+  if (kSampleBytes == 2)
+    to[1] = static_cast<std::uint8_t>(word >> 8);
 }
 
 }  // namespace cudavision::nlmeans

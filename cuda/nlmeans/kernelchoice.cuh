@@ -9,7 +9,7 @@
 #include "cuda/core/cuda_launch.h"
 #include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/nlmeans/productkernels.cuh"
+#include "cuda/nlmeans/product.cuh"
 #include "cuda/nlmeans/tile.cuh"
 
 namespace cudavision::nlmeans {
@@ -48,9 +48,51 @@ inline Kernel padding_kernel(int sample_bytes) {
   return sample_bytes == 1 ? pad_pictures<std::uint8_t> : pad_pictures<std::uint16_t>;
 }
 
-inline unsigned tiles(const DenoisedPicture& picture, int width, int height) {
-  return static_cast<unsigned>((picture.width + width - 1) / width) *
-         ((picture.height + height - 1) / height);
+constexpr int min_product_side = 2, max_product_side = 4;
+
+template <class Kind, Table kTable>
+Kernel product_kernel() {
+  if constexpr (has_registers<Kind>(kTable))
+    return denoise_by_products<Kind, kTable>;
+  return nullptr;
+}
+
+/// Returns nullptr if only kernels for one square have registers.
+template <class Kind>
+Kernel product_kernel(Table table) {
+  switch (table) {
+    case Table::aligned:
+      return product_kernel<Kind, Table::aligned>();
+    case Table::shared:
+      return product_kernel<Kind, Table::shared>();
+    default:
+      return product_kernel<Kind, Table::global>();
+  }
+}
+
+/// Calls function(kind) with the smallest side for the patch and the most squares for the search
+/// (ProductKind::min_search_radius).
+/// Returns false if there is no kernel.
+template <class Function>
+bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
+                       const Function& function) {
+  const int side = patch_radius / 2 + 1;
+  const auto chosen = [&](auto kind) {
+    using Kind = decltype(kind);
+    // Smaller patches have no kernels of their own.
+    const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_product_side);
+    if (!fits || search_radius < Kind::min_search_radius || channels != Kind::channels ||
+        sample_bytes != Kind::sample_bytes)
+      return false;
+    function(kind);
+    return true;
+  };
+  return chosen(ProductKind<2, 1, 1>{}) || chosen(ProductKind<2, 1, 1, true>{}) ||
+         chosen(ProductKind<3, 1, 1>{}) || chosen(ProductKind<3, 1, 1, true>{}) ||
+         chosen(ProductKind<4, 1, 1>{}) || chosen(ProductKind<2, 3, 1>{}) ||
+         chosen(ProductKind<3, 3, 1>{}) || chosen(ProductKind<2, 1, 2>{}) ||
+         chosen(ProductKind<2, 1, 2, true>{}) || chosen(ProductKind<3, 1, 2>{}) ||
+         chosen(ProductKind<4, 1, 2>{}) || chosen(ProductKind<2, 3, 2>{});
 }
 
 struct TablePlace {
@@ -61,7 +103,6 @@ struct TablePlace {
 
 /// The groups of a kind, and their launches.
 struct Plan {
-  int channels = 1;
   int groups[FrameLayout::max_channels] = {};  ///< group of each picture in the arguments
   NlMeansArguments arguments{};
   Kernel kernel = nullptr;
@@ -104,20 +145,21 @@ class KernelChoice {
     plan.padding_blocks = plan.resident_blocks = 0;
     if (choose_tile_kernel(parameters, plan))
       return;
-    if (with_product_kind(a.patch_radius, a.search_radius, plan.channels, layout_.sample_bytes(),
+    if (with_product_kind(a.patch_radius, a.search_radius, plan.arguments.channels,
+                          layout_.sample_bytes(),
                           [&](auto kind) {
                             plan.kernel = nullptr;
                             choose_product_kernel<decltype(kind)>(plan, weights);
                           }) &&
         plan.kernel)
       return;
-    plan.kernel = any_kernel(layout_.sample_bytes(), plan.channels);
+    plan.kernel = any_kernel(layout_.sample_bytes(), plan.arguments.channels);
     plan.threads = any_threads;
     plan.shared_bytes = 0;
     plan.blocks = place_tiles(plan, any_tile, any_tile);
     for (int i = 0; i < a.picture_count; ++i) {
       a.pictures[i].first_padding_block = plan.padding_blocks;
-      plan.padding_blocks += static_cast<unsigned>(parameters.frames * plan.channels) *
+      plan.padding_blocks += static_cast<unsigned>(parameters.frames * plan.arguments.channels) *
                              (a.pictures[i].height + 2 * denoising_halo(parameters));
     }
   }
@@ -127,7 +169,7 @@ class KernelChoice {
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
     const auto tile_strips = static_cast<unsigned>(a.shape.strips);
-    const unsigned tiles = (a.strips + tile_strips - 1) / tile_strips;
+    const unsigned tiles = divide_up(a.strips, tile_strips);
     a.shares = std::min(
         a.strips, a.everywhere ? plan.resident_blocks : std::max(plan.resident_blocks, tiles));
     a.strips_of_share = a.strips / a.shares;
@@ -153,28 +195,30 @@ class KernelChoice {
     const int needed = a.search_radius * 2 + 4;
     const int compared = round_up(needed, 8) * needed;
     const int searched = parameters.search * parameters.search;
-    const int tile_bytes = tile_shared_bytes(plan.channels, denoising_halo(parameters));
-    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(plan.channels)) ||
+    const int tile_bytes = tile_shared_bytes(plan.arguments.channels, denoising_halo(parameters));
+    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(plan.arguments.channels)) ||
         a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
         a.search_radius > DenoisingTile::max_search_radius || tile_bytes > shared_bytes_ ||
-        2 * compared <= (plan.channels == 1 ? 3 : 5) * searched)
+        2 * compared <= (plan.arguments.channels == 1 ? 3 : 5) * searched)
       return false;
     const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
     const bool shared_table =
         a.last_weight < max_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
-    plan.kernel = tile_kernel(a.patch_radius, plan.channels, shared_table);
+    plan.kernel = tile_kernel(a.patch_radius, plan.arguments.channels, shared_table);
     plan.threads = tile_threads;
     plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
     plan.blocks = place_tiles(plan, DenoisingTile::width,
-                              DenoisingTile::warps * tile_thread_rows(plan.channels));
+                              DenoisingTile::warps * tile_thread_rows(plan.arguments.channels));
     return true;
   }
 
   static unsigned place_tiles(Plan& plan, int width, int height) {
     unsigned count = 0;
     for (int i = 0; i < plan.arguments.picture_count; ++i) {
-      plan.arguments.pictures[i].first_block = count;
-      count += tiles(plan.arguments.pictures[i], width, height);
+      DenoisedPicture& picture = plan.arguments.pictures[i];
+      picture.first_block = count;
+      count += static_cast<unsigned>(divide_up(picture.width, width)) *
+               static_cast<unsigned>(divide_up(picture.height, height));
     }
     return count;
   }
@@ -188,7 +232,7 @@ class KernelChoice {
   TablePlace place_table(int weights, int tile_bytes, int resident_blocks,
                          int max_copies_log2) const {
     for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2) {
-      const int words = ((weights << copies_log2) + 31) / 32 * 32;
+      const int words = round_up(weights << copies_log2, 32);
       if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share(resident_blocks) : shared_bytes_))
         return {Table::shared, copies_log2, words};
     }

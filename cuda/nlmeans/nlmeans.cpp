@@ -22,11 +22,11 @@ bool is_colour(Role role) {
 /// Chroma with luma's known strength shares luma's table and launch.
 ChannelKind kind_of(Role role, const Parameters& parameters) {
   if (is_colour(role))
-    return ChannelKind::colours;
+    return colour_kind;
   const double strength = parameters.strength;
   const bool shared = strength != Parameters::automatic_strength &&
-                      strength_of(parameters, ChannelKind::chroma) == strength;
-  return role == Role::chroma && !shared ? ChannelKind::chroma : ChannelKind::luma;
+                      strength_of(parameters, chroma_kind) == strength;
+  return role == Role::chroma && !shared ? chroma_kind : luma_kind;
 }
 
 void check_planes(const FrameLayout& layout) {
@@ -71,7 +71,7 @@ void check_parameters(const Parameters& parameters, int max_frames) {
 }  // namespace
 
 double strength_of(const Parameters& parameters, ChannelKind kind) noexcept {
-  return kind == ChannelKind::chroma && parameters.chroma_strength != Parameters::same_strength
+  return kind == chroma_kind && parameters.chroma_strength != Parameters::same_strength
              ? parameters.chroma_strength
              : parameters.strength;
 }
@@ -79,7 +79,7 @@ double strength_of(const Parameters& parameters, ChannelKind kind) noexcept {
 DenoisedFrame::DenoisedFrame(const FrameLayout& layout, const Parameters& parameters) noexcept {
   bool denoised[FrameLayout::max_channels] = {};
   DenoisedChannels colours;
-  colours.kind = ChannelKind::colours;
+  colours.kind = colour_kind;
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
     const ChannelKind kind = kind_of(channel.role, parameters);
@@ -88,9 +88,9 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout, const Parameters& parame
       has_other_channels[channel.plane] = true;
       continue;
     }
-    NoisyChannels& alike = noisy[static_cast<std::size_t>(kind)];
+    NoisyChannels& alike = noisy[kind];
     alike.channels[alike.count++] = c;
-    DenoisedChannels& group = kind == ChannelKind::colours ? colours : groups[group_count++];
+    DenoisedChannels& group = kind == colour_kind ? colours : groups[group_count++];
     group.kind = kind;
     group.channels[group.count++] = channel;
   }
@@ -110,12 +110,12 @@ double strength_under_noise(const FrameLayout& layout, const Parameters& paramet
   if (strength != Parameters::automatic_strength)
     return strength;
   const DenoisedFrame frame(layout, parameters);
-  const std::uint32_t variance = frame.noisy[static_cast<std::size_t>(kind)].variance(noise);
+  const std::uint32_t variance = frame.noisy[kind].variance(noise);
   return strength_of_step(StrengthSteps(parameters.search, parameters.frames).step_for(variance));
 }
 
 NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)
-    : layout_(layout), max_frames_(parameters.frames), parameters_(parameters) {
+    : device_(device), layout_(layout), max_frames_(parameters.frames), parameters_(parameters) {
   check_planes(layout);
   check_parameters(parameters, max_frames);
   backend_ = dispatch<make_nl_means_cuda, make_nl_means_cpu>(device, layout, max_frames_);
@@ -141,11 +141,10 @@ bool NlMeans::needs_noise() const noexcept {
   if (identity())
     return false;
   const DenoisedFrame frame(layout_, parameters_);
-  return std::any_of(frame.groups.begin(), frame.groups.begin() + frame.group_count,
-                     [&](const DenoisedChannels& group) {
-                       return strength_of(parameters_, group.kind) ==
-                              Parameters::automatic_strength;
-                     });
+  return std::any_of(std::begin(kinds), std::end(kinds), [&](ChannelKind kind) {
+    return frame.noisy[kind].count > 0 &&
+           strength_of(parameters_, kind) == Parameters::automatic_strength;
+  });
 }
 
 void NlMeans::run(const ConstFrame& in, std::span<const ConstFrame> neighbours, const Frame& out,
@@ -161,7 +160,8 @@ void NlMeans::run(const ConstFrame& in, std::span<const ConstFrame> neighbours, 
     refuse(operation, std::to_string(count) + " frames for parameters that say " +
                           std::to_string(parameters_.frames));
   if (identity()) {
-    backend_->copy(in, out);
+    for (int p = 0; p < layout_.plane_count; ++p)
+      device_.copy(in.planes[p], out.planes[p]);
   } else if (!active || active->any()) {
     std::array<ConstFrame, max_frames> frames{in};
     std::copy(neighbours.begin(), neighbours.end(), frames.begin() + 1);

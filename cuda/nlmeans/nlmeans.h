@@ -95,6 +95,7 @@ class NlMeans {
   class Backend;
 
  private:
+  Device& device_;
   FrameLayout layout_;
   int max_frames_;
   Parameters parameters_;

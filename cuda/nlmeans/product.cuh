@@ -298,23 +298,15 @@ __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint
       work.add_candidates(squares_top(), count & 0xffff);
     const DenoisedPicture& picture = a.pictures[tile().picture];
     const int left = tile().left, top = tile().top;
-    work.finish(
-        squares_top(), [&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
-          const int x = left + tile_x, y = top + tile_y;
-          if (x >= picture.width || y >= picture.height)
-            return;
+    work.finish(squares_top(),
+                [&](int tile_x, int tile_y, const std::uint32_t(&means)[Kind::channels]) {
+                  const int x = left + tile_x, y = top + tile_y;
+                  if (x >= picture.width || y >= picture.height)
+                    return;
 #pragma unroll
-          for (int c = 0; c < Kind::channels; ++c) {
-            const DenoisedPlane& plane = picture.planes[c];
-            std::uint8_t* const bytes = plane.out + plane.offset +
-                                        static_cast<std::int64_t>(y) * plane.out_pitch +
-                                        static_cast<std::int64_t>(x) * plane.step;
-            const std::uint32_t word = Kind::sample_bytes == 2 ? means[c] << a.shift : means[c];
-            bytes[0] = static_cast<std::uint8_t>(word);
-            if (Kind::sample_bytes == 2)
-              bytes[1] = static_cast<std::uint8_t>(word >> 8);
-          }
-        });
+                  for (int c = 0; c < Kind::channels; ++c)
+                    store_sample<Kind::sample_bytes>(a, picture.planes[c], x, y, means[c]);
+                });
     count = ((count >> strip_bits) + 1) << strip_bits;
   }
 }

@@ -75,8 +75,7 @@ CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
       if (Kind::sample_bytes == 1) {
         values[c] |= static_cast<std::uint32_t>(from[0]) << (8 * i);
       } else {
-        const std::uint32_t value = sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8,
-                                                 a.shift, (1u << a.bits) - 1);
+        const std::uint32_t value = load_sample<2>(a, from);
         values[2 * c] |= value >> a.low_bits << (8 * i);
         values[2 * c + 1] |= (value & ((1u << a.low_bits) - 1)) << (8 * i);
       }

@@ -13,7 +13,48 @@ double factor_of(int search, int frames) noexcept {
   return std::pow(21.0 / search, 0.2) * std::pow(frames, -1.0 / 7);
 }
 
+/// Smallest q with 2^q ≥ patch².
+int patch_bits(int patch) noexcept {
+  int bits = 0;
+  while (1 << bits < patch * patch)
+    ++bits;
+  return bits;
+}
+
 }  // namespace
+
+int distance_shift(const Parameters& parameters, int bits) noexcept {
+  return patch_bits(parameters.patch) + 2 * (bits - 8);
+}
+
+int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
+                       std::uint32_t* weights) noexcept {
+  constexpr double min_weight = 0.001;  // relative to the largest
+  const std::int64_t largest_sample = (1 << bits) - 1;
+  const std::int64_t largest_distance = std::int64_t{parameters.patch} * parameters.patch *
+                                        channels * largest_sample * largest_sample;
+  const auto largest_index = static_cast<int>(largest_distance >> distance_shift(parameters, bits));
+
+  const int largest_weight =
+      0x7fffffff / (parameters.frames * parameters.search * parameters.search * 255);
+  const double step = static_cast<double>(1 << patch_bits(parameters.patch)) /
+                      (parameters.patch * parameters.patch);
+  const auto rounded = static_cast<float>(strength);
+  const float squared_strength = rounded * rounded;
+  const double scale = squared_strength * static_cast<float>(channels);
+
+  // If the square of the strength underflows in binary32, all other weights become 0.
+  weights[0] = static_cast<std::uint32_t>(largest_weight);
+  for (int i = 1; i <= largest_index; ++i) {
+    const double weight = std::rint(largest_weight * std::exp(-(i * step) / scale));
+    if (weight < min_weight * largest_weight) {
+      weights[i] = 0;
+      return i + 1;
+    }
+    weights[i] = static_cast<std::uint32_t>(weight);
+  }
+  return largest_index + 1;
+}
 
 double strength_for_noise(double deviation, int search, int frames) noexcept {
   return (slope * deviation + offset) * factor_of(search, frames);
@@ -31,13 +72,6 @@ StrengthSteps::StrengthSteps(int search, int frames) noexcept {
                              noise::Level::per_level;
     from[step] = static_cast<std::uint32_t>(std::ceil(deviation * deviation));
   }
-}
-
-int StrengthSteps::step_for(std::uint32_t variance) const noexcept {
-  int step = 0;
-  while (step + 1 < strength_steps && from[step + 1] <= variance)
-    ++step;
-  return step;
 }
 
 }  // namespace cudavision::nlmeans

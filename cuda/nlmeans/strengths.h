@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Strengths that follow from noise. The host makes the weight tables, so that all devices use equal
-// ones. A strength that only the device knows is quantised, with a table for each step.
+// Strengths that follow from noise, and their tables of weights. The host makes the tables, so that
+// all devices use equal ones. A strength that only the device knows is quantised, with a table for
+// each step.
 
 #include <cstdint>
 
 #include "cuda/nlmeans/nlmeans.h"
 
 namespace cudavision::nlmeans {
+
+/// Bits by which a sum of squared differences is shifted right to index the table.
+int distance_shift(const Parameters& parameters, int bits) noexcept;
+
+/// Maximum for all parameters and depths.
+constexpr int max_patch_weights(int channels) {
+  return channels << 16;
+}
+
+/// Writes the table for `strength` (not parameters.strength) and returns its length. It ends at the
+/// largest possible index, or with the first 0, which then holds for all larger indices.
+int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
+                       std::uint32_t* weights) noexcept;
 
 /// Strength for noise of this standard deviation, in levels of 8 bits. With a larger search or more
 /// frames, the best patches are more similar. The line was fitted to photographs, and its factor
@@ -26,7 +40,12 @@ struct StrengthSteps {
 
   StrengthSteps(int search, int frames) noexcept;
 
-  int step_for(std::uint32_t variance) const noexcept;
+  CUDAVISION_HOST_DEVICE int step_for(std::uint32_t variance) const noexcept {
+    int step = 0;
+    for (int i = 1; i < strength_steps; ++i)
+      step += from[i] <= variance ? 1 : 0;
+    return step;
+  }
 };
 
 /// Each class of steps has a launch with room for its tables; the noise decides which launch runs.

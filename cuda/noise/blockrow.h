@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/noise/spacings.h"
+#include "cuda/noise/blocks.h"
 
 namespace cudavision::noise {
 

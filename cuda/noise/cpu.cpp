@@ -4,16 +4,26 @@
 // row of blocks is summed column by column.
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "cuda/core/parallel.h"
 #include "cuda/noise/backend.h"
 #include "cuda/noise/cpu_rows.h"
 #include "cuda/noise/measurement.h"
-#include "cuda/noise/spacings.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::noise {
 namespace {
+
+CUDAVISION_TARGET_CLONES
+void add_levels(const std::uint8_t* row, int width, std::uint16_t* __restrict sums,
+                std::uint32_t* __restrict squares) {
+  for (int x = 0; x < width; ++x) {
+    sums[x] = static_cast<std::uint16_t>(sums[x] + row[x]);
+    squares[x] += static_cast<std::uint32_t>(row[x] * row[x]);
+  }
+}
 
 /// Numbers of blocks, for one thread.
 struct Counts {
@@ -22,6 +32,20 @@ struct Counts {
   std::uint32_t spread[classes + 1][spread_bins];
   std::uint32_t constant, flat;
 };
+
+struct Quietest {
+  std::uint32_t blocks;  ///< total number of blocks
+  int bin;               ///< last bin of the quietest blocks
+};
+
+template <int kBins>
+Quietest quietest_of(const std::uint32_t (&histogram)[kBins]) {
+  const std::uint32_t blocks = std::accumulate(histogram, histogram + kBins, 0u);
+  int bin = 0;
+  for (std::uint32_t up_to = histogram[0]; blocks > 0 && up_to <= blocks / quantile;)
+    up_to += histogram[++bin];
+  return {blocks, bin};
+}
 
 /// Scratch memory of a band. Rows have far_spacing more columns at both ends.
 class BlockMemory {
@@ -82,57 +106,30 @@ class EstimateCpu final : public Estimate::Backend {
         if (row % step == 0)
           count_blocks(channel, in, row * block_side, memory);
     });
+    const Counts& counts = total_counts();
     ClassNoises by_class;
-    for (int i = 0; i < classes; ++i)
-      by_class[i] = measure_class(i);
-    const Quietest extremes =
-        quietest_of(spread_bins, [](const Counts& counts) { return counts.spread[classes]; });
+    for (int i = 0; i < classes; ++i) {
+      const Quietest near = quietest_of(counts.near[i]), far = quietest_of(counts.far[i]);
+      by_class[i] = noise_of_class(near.blocks, variance_of_bins(near.bin, far.bin),
+                                   quietest_of(counts.spread[i]).bin);
+    }
+    const Quietest extremes = quietest_of(counts.spread[classes]);
     by_class[classes] = noise_of_extremes(extremes.blocks, extremes.bin);
     Rank ranks[classes + 1];
     for (int i = 0; i <= classes; ++i)
       ranks[i] = rank_of(by_class, i);
-    const auto sum = [&](std::uint32_t Counts::*number) {
-      return sum_over_bands([&](const Counts& counts) { return counts.*number; });
-    };
-    return measurement_of(by_class, ranks, sum(&Counts::constant), sum(&Counts::flat));
+    return measurement_of(by_class, ranks, counts.constant, counts.flat);
   }
 
-  ClassNoise measure_class(int number) const {
-    const Quietest near =
-        quietest_of(bins, [&](const Counts& counts) { return counts.near[number]; });
-    const Quietest far =
-        quietest_of(bins, [&](const Counts& counts) { return counts.far[number]; });
-    const Quietest spread =
-        quietest_of(spread_bins, [&](const Counts& counts) { return counts.spread[number]; });
-    return noise_of_class(near.blocks, variance_of_bins(near.bin, far.bin), spread.bin);
-  }
-
-  struct Quietest {
-    std::uint32_t blocks;  ///< total number of blocks
-    int bin;               ///< last bin of the quietest blocks
-  };
-
-  template <class Histogram>
-  Quietest quietest_of(int bin_count, const Histogram& histogram) const {
-    const auto blocks_in = [&](int bin) {
-      return sum_over_bands([&](const Counts& counts) { return histogram(counts)[bin]; });
-    };
-    Quietest result{};
-    for (int bin = 0; bin < bin_count; ++bin)
-      result.blocks += blocks_in(bin);
-    if (result.blocks == 0)
-      return result;
-    for (std::uint32_t up_to = blocks_in(0); up_to <= result.blocks / quantile;)
-      up_to += blocks_in(++result.bin);
-    return result;
-  }
-
-  template <class Count>
-  std::uint32_t sum_over_bands(const Count& count) const {
-    std::uint32_t sum = 0;
-    for (int band = 0; band < bands_.count(); ++band)
-      sum += count(*bands_.band(band).scratch.take<Counts>(1));
-    return sum;
+  /// Adds the counts of all bands to those of the first one.
+  const Counts& total_counts() const {
+    constexpr std::size_t words = sizeof(Counts) / sizeof(std::uint32_t);
+    auto* const total = bands_.band(0).scratch.take<std::uint32_t>(words);
+    for (int band = 1; band < bands_.count(); ++band) {
+      const auto* const counts = bands_.band(band).scratch.take<std::uint32_t>(words);
+      std::transform(total, total + words, counts, total, std::plus<>());
+    }
+    return *bands_.band(0).scratch.take<Counts>(1);
   }
 
   void count_blocks(const Channel& channel, const ConstFrame& in, int top,
@@ -148,13 +145,12 @@ class EstimateCpu final : public Estimate::Backend {
       load(channel, in, std::clamp(top + y, 0, channel.height - 1), memory.row(y));
     for (int y = 0; y < block_side; ++y) {
       const std::uint8_t* const row = memory.row(y);
-      add_second_differences(memory.row(y - near_spacing), row, memory.row(y + near_spacing),
-                             near_spacing, width, memory.near_sums);
-      add_second_differences(memory.row(y - far_spacing), row, memory.row(y + far_spacing),
-                             far_spacing, width, memory.far_sums);
+      add_differences<near_spacing>(memory.row(y - near_spacing), row, memory.row(y + near_spacing),
+                                    width, memory.near_sums);
+      add_differences<far_spacing>(memory.row(y - far_spacing), row, memory.row(y + far_spacing),
+                                   width, memory.far_sums);
       count_extremes(row, width, memory.extremes);
-      add_levels(row, width, memory.levels);
-      add_squares(row, width, memory.squares);
+      add_levels(row, width, memory.levels, memory.squares);
       find_differences(row - far_spacing, memory.row(0) - far_spacing, width + 2 * far_spacing,
                        memory.different - far_spacing);
     }

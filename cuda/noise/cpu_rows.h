@@ -5,25 +5,51 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
+#include "cuda/core/parallel.h"
 #include "cuda/noise/blocks.h"
-#include "cuda/noise/spacings.h"
 
 namespace cudavision::noise {
 
+// The constant distance helps the compiler to vectorise the loop.
+template <int kSpacing>
+CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const std::uint8_t* row,
+                                              const std::uint8_t* below, int width,
+                                              std::uint16_t* __restrict sums) {
+  const auto column = [=](int x) __attribute__((always_inline)) {
+    return static_cast<std::int16_t>(above[x] - 2 * row[x] + below[x]);
+  };
+  for (int x = 0; x < width; ++x) {
+    const auto difference =
+        static_cast<std::int16_t>(column(x - kSpacing) - 2 * column(x) + column(x + kSpacing));
+    sums[x] = static_cast<std::uint16_t>(sums[x] + std::abs(difference));
+  }
+}
+
 /// sums[x] += |N(x)| with spacing 1 or 3. The rows have as many more pixels at both ends.
-void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
-                            const std::uint8_t* below, int spacing, int width, std::uint16_t* sums);
+inline void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
+                                   const std::uint8_t* below, int spacing, int width,
+                                   std::uint16_t* sums) {
+  if (spacing == near_spacing)
+    add_differences<near_spacing>(above, row, below, width, sums);
+  else
+    add_differences<far_spacing>(above, row, below, width, sums);
+}
 
-void count_extremes(const std::uint8_t* row, int width, std::uint32_t* extremes);
-
-void add_levels(const std::uint8_t* row, int width, std::uint16_t* sums);
-
-void add_squares(const std::uint8_t* row, int width, std::uint32_t* sums);
+CUDAVISION_TARGET_CLONES
+inline void count_extremes(const std::uint8_t* row, int width, std::uint32_t* __restrict extremes) {
+  for (int x = 0; x < width; ++x)
+    extremes[x] += is_extreme(row[x]) ? 1 : 0;
+}
 
 /// different[x] |= row[x] ^ first[x].
-void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
-                      std::uint8_t* different);
+CUDAVISION_TARGET_CLONES
+inline void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
+                             std::uint8_t* __restrict different) {
+  for (int x = 0; x < width; ++x)
+    different[x] = static_cast<std::uint8_t>(different[x] | (row[x] ^ first[x]));
+}
 
 template <class Number>
 std::uint32_t sum_of_block(const Number* columns) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/noise/noise.h"
 
-#include <atomic>
-
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/noise/backend.h"
@@ -14,36 +12,19 @@ constexpr char operation[] = "the noise estimate";
 
 }  // namespace
 
-struct Estimate::Members {
-  FrameLayout layout;
-  std::unique_ptr<Backend> backend;
-  Buffer states;
-  std::atomic<bool> first_frame{true};
-};
-
-Estimate::Estimate(Device& device, const FrameLayout& layout)
-    : members_(std::make_unique<Members>()) {
+Estimate::Estimate(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_layout(operation, layout);
-  members_->layout = layout;
-  members_->backend = dispatch<make_estimate_cuda, make_estimate_cpu>(device, layout);
+  backend_ = dispatch<make_estimate_cuda, make_estimate_cpu>(device, layout);
   constexpr int bytes = FrameLayout::max_channels * sizeof(State);
-  members_->states = device.allocate(bytes);
-  device.fill({members_->states.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+  states_ = device.allocate(bytes);
+  device.fill({states_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
 }
 
 Estimate::~Estimate() = default;
 
 void Estimate::run(const ConstFrame& in) {
-  check_frame(operation, members_->layout, in, "input");
-  members_->backend->run(in, members_->first_frame.exchange(false), members_->states.as<State>());
-}
-
-void Estimate::restart() noexcept {
-  members_->first_frame = true;
-}
-
-const State* Estimate::states() const noexcept {
-  return members_->states.as<State>();
+  check_frame(operation, layout_, in, "input");
+  backend_->run(in, first_frame_.exchange(false), states_.as<State>());
 }
 
 }  // namespace cudavision::noise

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "cuda/core/device.h"
@@ -70,16 +71,18 @@ class Estimate {
   void run(const ConstFrame& in);
 
   /// Makes the next frame the first one of a sequence. Any thread may call this.
-  void restart() noexcept;
+  void restart() noexcept { first_frame_ = true; }
 
   /// The states after the last run(), in device memory, one per channel.
-  const State* states() const noexcept;
+  const State* states() const noexcept { return states_.as<State>(); }
 
   class Backend;
 
  private:
-  struct Members;
-  std::unique_ptr<Members> members_;
+  FrameLayout layout_;
+  std::unique_ptr<Backend> backend_;
+  Buffer states_;
+  std::atomic<bool> first_frame_{true};
 };
 
 }  // namespace cudavision::noise

@@ -3,20 +3,30 @@
 
 // Interface of both backends. Callers have validated layouts, parameters and frames.
 
+#include <array>
 #include <memory>
 
 #include "cuda/regions/regionblend.h"
-#include "cuda/regions/selection.h"
 
 namespace cudavision::regions {
+
+/// The parameters, converted for frames of one layout.
+struct Selection {
+  int count = 0;
+  std::array<Region, Parameters::max_count> regions;  ///< none is empty
+  /// Cells with pixels of samples whose weights may differ from 0, unless the regions are inverted.
+  ActiveCells active;
+};
+
+/// Throws invalid_argument for parameters outside their ranges.
+Selection select(const FrameLayout& layout, const Parameters& parameters);
 
 class RegionBlend::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and when the parameters change. active is nullptr if the weights
-  /// may differ from 0 everywhere. The arguments are valid only during the call.
-  virtual void set(const Parameters& parameters, const RegionList& regions,
-                   const ActiveCells* active) = 0;
+  /// Called before the first run() and when the parameters change. The arguments are valid only
+  /// during the call.
+  virtual void set(const Parameters& parameters, const Selection& selection) = 0;
   virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) = 0;
 };
 

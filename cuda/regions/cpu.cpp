@@ -9,10 +9,31 @@
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 #include "cuda/regions/backend.h"
-#include "cuda/regions/rowweights.h"
 
 namespace cudavision::regions {
 namespace {
+
+struct Span {
+  int begin, end;
+};
+
+CUDAVISION_TARGET_CLONES
+void raise_to_rectangle(const Box& box, int feather, int y, Span span, std::uint16_t* weights) {
+  const int of_row = rectangle_weight(box.y0, box.y1, feather, y);
+  for (int x = span.begin; x < span.end; ++x)
+    weights[x] = static_cast<std::uint16_t>(
+        std::max<int>(weights[x], std::min(rectangle_weight(box.x0, box.x1, feather, x), of_row)));
+}
+
+void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::uint16_t* weights) {
+  const Box& box = region.box;
+  const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, feather, y);
+  for (int x = span.begin; x < span.end; ++x) {
+    const EllipseOffset of_column = ellipse_offset(box.x0, box.x1, region.scale_x, feather, x);
+    weights[x] = static_cast<std::uint16_t>(
+        std::max<int>(weights[x], ellipse_weight(of_column, of_row, feather)));
+  }
+}
 
 struct Words {
   static constexpr int bytes = 2;
@@ -72,13 +93,11 @@ struct WeightMemory {
 class RegionBlendCpu final : public RegionBlend::Backend {
  public:
   RegionBlendCpu(Device& device, const FrameLayout& layout)
-      : layout_(layout),
-        bands_(device, layout.height, scratch_bytes<WeightMemory>(layout.width)),
-        row_weights_(layout.width) {}
+      : layout_(layout), bands_(device, layout.height, scratch_bytes<WeightMemory>(layout.width)) {}
 
-  void set(const Parameters& parameters, const RegionList& regions, const ActiveCells*) override {
-    row_weights_.set(parameters, regions);
-    fields_ = parameters.fields;
+  void set(const Parameters& parameters, const Selection& selection) override {
+    parameters_ = parameters;
+    selection_ = selection;
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
@@ -120,10 +139,11 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   /// Outside the returned span, the weights are 0 and have not been written.
   Span find_sample_weights(const Channel& channel, int y, const WeightMemory& memory) const {
     std::uint16_t *const weights = memory.weights, *const others = memory.others;
-    const CoveredPixels rows = covered_rows(y, channel.subsampling_y, layout_.height, fields_);
-    Span span = row_weights_.find(rows[0], weights);
+    const CoveredPixels rows =
+        covered_rows(y, channel.subsampling_y, layout_.height, parameters_.fields);
+    Span span = find_pixel_weights(rows[0], weights);
     for (int i = 1; i < rows.count; ++i)
-      span = raise(weights, span, others, row_weights_.find(rows[i], others));
+      span = raise(weights, span, others, find_pixel_weights(rows[i], others));
     const int pixels = channel.subsampling_x;
     if (pixels == 1 || span.begin >= span.end)
       return span;
@@ -138,10 +158,41 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     return samples;
   }
 
+  /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and have not
+  /// been written.
+  Span find_pixel_weights(int y, std::uint16_t* weights) const {
+    Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};
+    const auto span_of = [&](const Region& region) {
+      const Box reached = grown(region.box, parameters_.feather);
+      return y < reached.y0 || y >= reached.y1
+                 ? Span{0, 0}
+                 : Span{std::max(reached.x0, 0), std::min(reached.x1, layout_.width)};
+    };
+    for (int i = 0; i < selection_.count; ++i) {
+      const Span of_region = span_of(selection_.regions[i]);
+      if (of_region.begin < of_region.end)
+        span = {std::min(span.begin, of_region.begin), std::max(span.end, of_region.end)};
+    }
+    if (span.begin >= span.end)
+      return {0, 0};
+    std::fill(weights + span.begin, weights + span.end, std::uint16_t{0});
+    for (int i = 0; i < selection_.count; ++i) {
+      const Region& region = selection_.regions[i];
+      if (parameters_.shape == Shape::rectangle)
+        raise_to_rectangle(region.box, parameters_.feather, y, span_of(region), weights);
+      else
+        raise_to_ellipse(region, parameters_.feather, y, span_of(region), weights);
+    }
+    if (parameters_.invert)
+      for (int x = span.begin; x < span.end; ++x)
+        weights[x] = static_cast<std::uint16_t>(full_weight - weights[x]);
+    return span;
+  }
+
   FrameLayout layout_;
   Bands bands_;
-  RowWeights row_weights_;
-  bool fields_ = false;
+  Parameters parameters_;
+  Selection selection_;
 };
 
 }  // namespace

@@ -5,10 +5,12 @@
 // the others, which then wait for the operation. If all weights are 0, no operation has been
 // launched, and this launch copies the frame.
 
+#include <cstring>
+
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/layoutcheck.h"
+#include "cuda/core/tableuploader.h"
 #include "cuda/regions/backend.h"
-#include "cuda/regions/regionuploader.h"
 #include "cuda/regions/tile.h"
 #include "cuda/regions/tileselection.h"
 
@@ -32,23 +34,12 @@ constexpr int selecting_blocks = 9, copying_blocks = 8;
 constexpr int selecting_blocks = 9, copying_blocks = 6;
 #endif
 
-__device__ inline const std::uint8_t* in_row(const ThreadPart& part, int row) {
-  return part.plane.in + static_cast<std::int64_t>(part.row(row)) * part.plane.in_pitch + part.x;
-}
-__device__ inline const std::uint8_t* processed_row(const ThreadPart& part, int row) {
-  return part.plane.processed +
-         static_cast<std::int64_t>(part.row(row)) * part.plane.processed_pitch + part.x;
-}
-__device__ inline std::uint8_t* out_row(const ThreadPart& part, int row) {
-  return part.plane.out + static_cast<std::int64_t>(part.row(row)) * part.plane.out_pitch + part.x;
-}
-
 template <int kRows>
 __device__ inline void load_input(const ThreadPart& part, int first, Chunk (&in)[kRows]) {
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
     if (part.has(first + r))
-      in[r].load(in_row(part, first + r), part.left, part.whole());
+      in[r].load(part.plane.in_row(part.row(first + r)) + part.x, part.left, part.whole());
 }
 
 template <int kRows>
@@ -56,7 +47,14 @@ __device__ inline void store_output(const ThreadPart& part, int first, const Chu
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
     if (part.has(first + r))
-      out[r].store(out_row(part, first + r), part.left, part.whole());
+      out[r].store(part.plane.out_row(part.row(first + r)) + part.x, part.left, part.whole());
+}
+
+__device__ inline void load_processed(const ThreadPart& part, int row, Chunk& chunk) {
+  const BlendPlane& plane = part.plane;
+  chunk.load(
+      plane.processed + static_cast<std::int64_t>(part.row(row)) * plane.processed_pitch + part.x,
+      part.left, part.whole());
 }
 
 /// Exits a block that did not need the operation. One block waits, so that launches end in order.
@@ -122,7 +120,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     if (part.has(r) && selected.row(r) != 0)
-      processed[r].load(processed_row(part, r), part.left, part.whole());
+      load_processed(part, r, processed[r]);
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     if (selected.row(r) != 0)
@@ -148,7 +146,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
   const ThreadPart part(plane, block, thread);
   Chunk in[rows];
   const Box tile = covered_by_tile(plane, a.fields, block);
-  if (!a.everywhere && !a.active.touch(tile)) {
+  if (!a.invert && !a.active.touch(tile)) {
     load_input(part, 0, in);
     store_output(part, 0, in);
     end_copy(block);
@@ -178,7 +176,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     if (part.has(r))
-      processed[r].load(processed_row(part, r), part.left, part.whole());
+      load_processed(part, r, processed[r]);
 #pragma unroll
   for (int r = 0; r < rows; ++r)
 #pragma unroll
@@ -192,7 +190,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 class RegionBlendCuda final : public RegionBlend::Backend {
  public:
   RegionBlendCuda(Device& device, const FrameLayout& layout)
-      : uploader_(device),
+      : uploader_(device, Parameters::max_count * region_words),
         launcher_(device.stream(), blend_regions<1>),
         blend_(layout.bits > 8 ? blend_regions<2> : blend_regions<1>),
         select_(layout.bits > 8 ? select_regions<2> : select_regions<1>) {
@@ -202,7 +200,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     a.largest = (1u << layout.bits) - 1;
     a.width = layout.width;
     a.height = layout.height;
-    a.regions = uploader_.regions();
+    a.regions = reinterpret_cast<const Region*>(uploader_.tables());
     for (int p = 0; p < layout.plane_count; ++p) {
       a.planes[p] = describe_plane(layout, p);
       a.planes[p].first_block = static_cast<int>(blocks_);
@@ -211,20 +209,22 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     }
   }
 
-  void set(const Parameters& parameters, const RegionList& regions,
-           const ActiveCells* active) override {
-    arguments_.region_count = regions.count;
+  void set(const Parameters& parameters, const Selection& selection) override {
+    arguments_.region_count = selection.count;
     arguments_.shape = parameters.shape;
     arguments_.feather = parameters.feather;
     arguments_.invert = parameters.invert;
     arguments_.fields = parameters.fields;
-    arguments_.everywhere = active == nullptr;
+    arguments_.active = selection.active;
     const bool whole_pixels =
         parameters.shape == Shape::rectangle && parameters.feather == 0 && !parameters.invert;
-    kernel_ = active && !active->any() ? copy_planes : whole_pixels ? select_ : blend_;
-    if (active)
-      arguments_.active = *active;
-    uploader_.upload(regions);
+    const bool none = !parameters.invert && !selection.active.any();
+    kernel_ = none ? copy_planes : whole_pixels ? select_ : blend_;
+    if (selection.count == 0)
+      return;
+    const auto count = static_cast<std::size_t>(selection.count);
+    std::memcpy(uploader_.next(), selection.regions.data(), count * sizeof(Region));
+    uploader_.upload(count * region_words);
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
@@ -238,20 +238,17 @@ class RegionBlendCuda final : public RegionBlend::Backend {
   static void set_addresses(View<const std::uint8_t> in, View<const std::uint8_t> processed,
                             View<std::uint8_t> out, BlendPlane& plane) {
     constexpr char operation[] = "blend of regions";
-    plane.in = in.data;
+    static_cast<PlanePair&>(plane) = {in.data, out.data, kernel_pitch(operation, in.pitch),
+                                      kernel_pitch(operation, out.pitch)};
     plane.processed = processed.data;
-    plane.out = out.data;
-    plane.in_pitch = kernel_pitch(operation, in.pitch);
     plane.processed_pitch = kernel_pitch(operation, processed.pitch);
-    plane.out_pitch = kernel_pitch(operation, out.pitch);
-    const auto bits = reinterpret_cast<std::uintptr_t>(in.data) |
-                      reinterpret_cast<std::uintptr_t>(processed.data) |
-                      reinterpret_cast<std::uintptr_t>(out.data) |
-                      static_cast<std::uintptr_t>(in.pitch | processed.pitch | out.pitch);
-    plane.aligned = bits % Chunk::bytes == 0;
+    plane.aligned = has_whole_chunks(in) && has_whole_chunks(processed) && has_whole_chunks(out);
   }
 
-  RegionUploader uploader_;
+  static constexpr std::size_t region_words = sizeof(Region) / sizeof(std::uint32_t);
+  static_assert(sizeof(Region) % sizeof(std::uint32_t) == 0);
+
+  TableUploader uploader_;
   Launcher<BlendArguments> launcher_;
   const Launcher<BlendArguments>::Kernel blend_, select_;
   Launcher<BlendArguments>::Kernel kernel_ = nullptr;

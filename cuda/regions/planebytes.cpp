@@ -88,4 +88,18 @@ PlaneBytes plane_bytes(const FrameLayout& layout, int number) {
   return plane;
 }
 
+void copy_unused_rows(Device& device, const FrameLayout& layout, const ConstFrame& in,
+                      const Frame& out) {
+  std::array<int, FrameLayout::max_planes> used{};
+  for (int c = 0; c < layout.channel_count; ++c)
+    used[layout.channels[c].plane] = layout.channels[c].height;
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const View<const std::uint8_t> from = in.planes[p];
+    const View<std::uint8_t> to = out.planes[p];
+    if (used[p] < from.height)
+      device.copy({from.row(used[p]), from.width, from.height - used[p], from.pitch},
+                  {to.row(used[p]), to.width, to.height - used[p], to.pitch});
+  }
+}
+
 }  // namespace cudavision::regions

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/pixels/pixel_pack.h"
 
@@ -36,6 +37,24 @@ void check_plane_bytes(const char* operation, const FrameLayout& layout);
 
 /// check_plane_bytes() must accept layout.
 PlaneBytes plane_bytes(const FrameLayout& layout, int plane);
+
+/// Rows of one field of an interlaced plane, even (0) or odd (1), or of the whole plane, which then
+/// is field 0. The second field of a single row is empty.
+inline int field_rows(int rows, int field, bool fields) {
+  return fields ? (rows + 1 - field) / 2 : rows;
+}
+inline int field_count(bool fields) {
+  return fields ? 2 : 1;
+}
+template <class Byte>
+View<Byte> field_view(View<Byte> plane, int field, bool fields) {
+  return {plane.row(field), plane.width, field_rows(plane.height, field, fields),
+          plane.pitch * field_count(fields)};
+}
+
+/// Copies the rows of planes below those of all channels.
+void copy_unused_rows(Device& device, const FrameLayout& layout, const ConstFrame& in,
+                      const Frame& out);
 
 /// A byte of a row, which advances along the row.
 class BytePlace {
@@ -100,19 +119,22 @@ struct Chunk {
   }
 
   CUDAVISION_HOST_DEVICE void store(std::uint8_t* to, int count, bool whole) const {
-#ifdef __CUDA_ARCH__
     if (whole) {
-      *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+      store_words(to, words);
       return;
     }
-#else
-    (void)whole;
-#endif
     CUDAVISION_UNROLL
     for (int i = 0; i < bytes; ++i)
       if (i < count)
         to[i] = static_cast<std::uint8_t>(byte_of(words[i / 4], i % 4));
   }
 };
+
+/// True if every row begins at a multiple of a chunk.
+inline bool has_whole_chunks(View<const std::uint8_t> plane) {
+  return (reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) %
+             Chunk::bytes ==
+         0;
+}
 
 }  // namespace cudavision::regions

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/regions/regionblend.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/regions/backend.h"
@@ -11,7 +15,64 @@ namespace {
 
 constexpr char operation[] = "blend of regions";
 
+void check_extent(int pixels, const Range<int>& range, const char* what) {
+  if (!range.contains(pixels))
+    refuse(operation, std::string(what) + " of " + std::to_string(pixels) +
+                          " pixels; it must be between " + text_of(range.min) + " and " +
+                          text_of(range.max));
+}
+
+void check_parameters(const Parameters& parameters) {
+  check_extent(parameters.margin, Parameters::Ranges::margin, "a margin");
+  check_extent(parameters.feather, Parameters::Ranges::feather, "a feather");
+  if (parameters.count < 0 || parameters.count > Parameters::max_count)
+    refuse(operation, std::to_string(parameters.count) + " regions; there may be at most " +
+                          std::to_string(Parameters::max_count));
+  for (int i = 0; i < parameters.count; ++i) {
+    const Box& box = parameters.boxes[i];
+    for (const int coordinate : {box.x0, box.y0, box.x1, box.y1})
+      if (std::abs(coordinate) > Parameters::max_coordinate)
+        refuse(operation, "region " + std::to_string(i) + " has a coordinate of " +
+                              std::to_string(coordinate) + "; it must be between -" +
+                              std::to_string(Parameters::max_coordinate) + " and " +
+                              std::to_string(Parameters::max_coordinate));
+  }
+}
+
+/// Extends an interval within [0, length) to multiples of `unit`, clipped to [0, length).
+void align(int unit, int length, int& first, int& end) {
+  first -= first % unit;
+  end = std::min(end + unit - 1 - (end - 1) % unit, length);
+}
+
+/// The box, which is inside the frame, extended to whole samples of a channel. Two fields are
+/// aligned together, so that the cells are the same for operations that ignore fields.
+Box with_whole_samples(const Box& box, const Channel& channel, const FrameLayout& layout,
+                       bool fields) {
+  Box whole = box;
+  align(channel.subsampling_x, layout.width, whole.x0, whole.x1);
+  align(channel.subsampling_y * (fields ? 2 : 1), layout.height, whole.y0, whole.y1);
+  return whole;
+}
+
 }  // namespace
+
+Selection select(const FrameLayout& layout, const Parameters& parameters) {
+  check_parameters(parameters);
+  Selection selection;
+  selection.active = ActiveCells(layout.width, layout.height);
+  for (int i = 0; i < parameters.count; ++i) {
+    if (parameters.boxes[i].empty())
+      continue;
+    const Region region = region_of(parameters.boxes[i], parameters.margin);
+    selection.regions[selection.count++] = region;
+    const Box reached = clipped(grown(region.box, parameters.feather), layout.width, layout.height);
+    for (int c = 0; c < layout.channel_count && !reached.empty(); ++c)
+      selection.active.add(
+          with_whole_samples(reached, layout.channels[c], layout, parameters.fields));
+  }
+  return selection;
+}
 
 RegionBlend::RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout) {
@@ -29,10 +90,9 @@ void RegionBlend::set_parameters(const Parameters& parameters) {
 }
 
 void RegionBlend::use(const Parameters& parameters) {
-  const Selection selection = select(operation, layout_, parameters);
+  const Selection selection = select(layout_, parameters);
+  backend_->set(parameters, selection);
   active_ = selection.active;
-  everywhere_ = selection.everywhere;
-  backend_->set(parameters, selection.regions, active());
   parameters_ = parameters;
 }
 

@@ -26,10 +26,10 @@ class RegionBlend {
   void set_parameters(const Parameters& parameters);
 
   /// True if every pixel has the weight 0, so that the output equals the input.
-  bool identity() const noexcept { return !everywhere_ && !active_.any(); }
+  bool identity() const noexcept { return !parameters_.invert && !active_.any(); }
 
   /// Where the processed frame must be valid; nullptr for everywhere.
-  const ActiveCells* active() const noexcept { return everywhere_ ? nullptr : &active_; }
+  const ActiveCells* active() const noexcept { return parameters_.invert ? nullptr : &active_; }
 
   /// The three frames have the layout's planes. out does not overlap the others. Where active() has
   /// no cell, processed is not read. Only enqueues.
@@ -49,7 +49,6 @@ class RegionBlend {
   FrameLayout layout_;
   Parameters parameters_;
   ActiveCells active_;
-  bool everywhere_ = false;
   std::unique_ptr<Backend> backend_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/core/frame.h"
+#include "cuda/pixels/packed_image.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/regions/activecells.h"
 #include "cuda/regions/planebytes.h"
@@ -22,11 +23,9 @@ struct BlendTile {
   static constexpr int height = warps * thread_rows;
 };
 
-struct BlendPlane : PlaneBytes {
-  const std::uint8_t* in = nullptr;
+struct BlendPlane : PlaneBytes, PlanePair {
   const std::uint8_t* processed = nullptr;
-  std::uint8_t* out = nullptr;
-  int in_pitch = 0, processed_pitch = 0, out_pitch = 0;
+  int processed_pitch = 0;
   bool aligned = false;  ///< all addresses and pitches are multiples of 16
 
   bool subsampled = false;     ///< some of its samples cover several pixels
@@ -49,8 +48,7 @@ struct BlendArguments {
   int feather = 0;
   bool invert = false;
   bool fields = false;
-  bool everywhere = true;  ///< if false, the weights are 0 outside the active cells
-  ActiveCells active;
+  ActiveCells active;  ///< outside of them, the weights are 0, unless inverted
 };
 
 /// Describes a plane of a layout, except for the addresses and first_block.

@@ -7,7 +7,6 @@
 
 #include "cuda/core/view.h"
 #include "cuda/noise/blocks.h"
-#include "cuda/noise/spacings.h"
 #include "cuda/noise/state.h"
 
 namespace cudavision::sgm {

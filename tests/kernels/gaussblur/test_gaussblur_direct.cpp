@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/gaussblur/planes.h"
+#include "cuda/gaussblur/arguments.h"
 #include "tests/kernels/common/random.h"
 
 namespace cudavision::test {

@@ -229,7 +229,7 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
       const auto slices = [](const GaussKernel& kernel) { return kernel.radius() <= 8 ? 2 : 3; };
       const int row_slices = slices(x), column_slices = slices(y);
       std::vector<std::uint32_t> factors(
-          static_cast<std::size_t>(128 * pixel_factor_quads(row_slices, column_slices)));
+          static_cast<std::size_t>(LaneFactors<PixelDepth>::words(row_slices, column_slices)));
       make_pixel_factors(x, row_slices, y, column_slices, factors.data());
 
       std::vector<std::uint8_t> window(static_cast<std::size_t>(3 * slice_length));

@@ -77,8 +77,7 @@ TEST_P(MosaicTiles, MakeTheDefinedFrame) {
     std::vector<std::uint8_t> output(test.out.bytes, poison);
     MosaicLaunch launch(test.layout, test.parameters);
     const Frame out = frame_in(test.layout, test.out, output.data());
-    launch.set_frames(frame_in(test.layout, test.in, input.data()), out);
-    launch.set_active(nullptr);
+    launch.set_frames(frame_in(test.layout, test.in, input.data()), out, nullptr);
     for (int tile = 0; tile < launch.arguments.tile_count; ++tile)
       if (test.layout.bits > 8)
         run_tile<2>(launch.arguments, tile);

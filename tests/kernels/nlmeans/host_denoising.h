@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda/nlmeans/kernel_arguments.h"
-#include "cuda/nlmeans/weights.h"
+#include "cuda/nlmeans/strengths.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 

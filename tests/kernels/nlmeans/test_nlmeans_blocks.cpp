@@ -171,14 +171,9 @@ class Block {
     const int x = tile_.left + place.x(), y = tile_.top + place.y(pixel);
     if (x >= picture_.width || y >= picture_.height)
       return;
-    for (int c = 0; c < Kind::channels; ++c) {
-      const DenoisedPlane& plane = picture_.planes[c];
-      const std::uint32_t word = mean_of<Kind>(sums, c, a_.low_bits) << a_.shift;
-      std::uint8_t* const to = plane.out + static_cast<std::ptrdiff_t>(y) * plane.out_pitch +
-                               plane.offset + static_cast<std::ptrdiff_t>(x) * plane.step;
-      for (int byte = 0; byte < Kind::sample_bytes; ++byte)
-        to[byte] = static_cast<std::uint8_t>(word >> (8 * byte));
-    }
+    for (int c = 0; c < Kind::channels; ++c)
+      store_sample<Kind::sample_bytes>(a_, picture_.planes[c], x, y,
+                                       mean_of<Kind>(sums, c, a_.low_bits));
   }
 
   const NlMeansArguments& a_;

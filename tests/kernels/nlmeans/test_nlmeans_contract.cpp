@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cuda/nlmeans/strengths.h"
-#include "cuda/nlmeans/weights.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/contract/filters.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"

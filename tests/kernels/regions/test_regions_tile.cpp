@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cuda/regions/backend.h"
 #include "cuda/regions/numberedcells.h"
-#include "cuda/regions/selection.h"
 #include "cuda/regions/tile.h"
 #include "cuda/regions/tileselection.h"
 #include "tests/kernels/common/case_suites.h"
@@ -24,9 +24,8 @@ struct HostLaunch {
   HostLaunch(const RegionBlendCase& test, const ConstFrame& in, const ConstFrame& processed,
              const Frame& out) {
     const Parameters& p = test.parameters;
-    const Selection selection = select("test", test.layout, p);
-    regions.assign(selection.regions.regions.begin(),
-                   selection.regions.regions.begin() + selection.regions.count);
+    const Selection selection = select(test.layout, p);
+    regions.assign(selection.regions.begin(), selection.regions.begin() + selection.count);
     arguments.active = selection.active;
     arguments.regions = regions.data();
     arguments.region_count = static_cast<int>(regions.size());
@@ -34,7 +33,6 @@ struct HostLaunch {
     arguments.feather = p.feather;
     arguments.invert = p.invert;
     arguments.fields = p.fields;
-    arguments.everywhere = selection.everywhere;
     arguments.width = test.layout.width;
     arguments.height = test.layout.height;
     arguments.shift = test.layout.shift;
@@ -87,7 +85,7 @@ void run_blocks(const HostLaunch& launch) {
     for (int i = a.region_count - 1; i >= 0; --i)
       if (overlap(grown(a.regions[i].box, a.feather), tile))
         near.push_back(static_cast<std::uint16_t>(i));
-    const bool touched = a.everywhere || a.active.touch(tile);
+    const bool touched = a.invert || a.active.touch(tile);
     for (int thread = 0; thread < BlendTile::threads; ++thread) {
       const ThreadPart part(plane, block, thread);
       std::uint16_t weights[BlendTile::thread_rows][Chunk::bytes / kSampleBytes];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/gaussblur/planes.h"
+#include "cuda/gaussblur/arguments.h"
 
 #include <algorithm>
 
@@ -49,6 +49,16 @@ DirectPlane::RowsBeyond rows_beyond(int rows, Border border) {
       break;
   }
   return {0, 0, rows - 1};
+}
+
+/// True if all bytes of a row belong to the same grid, and share a kernel or are copied.
+bool is_uniform(const Plane& plane, const RowKernels& along_x) {
+  for (int phase = 1; phase < 4; ++phase)
+    if (plane.grids[phase].step != plane.grids[0].step ||
+        plane.grids[phase].width != plane.grids[0].width ||
+        along_x.kernel[phase] != along_x.kernel[0])
+      return false;
+  return plane.inner_bytes == plane.row_bytes;
 }
 
 }  // namespace
@@ -106,15 +116,6 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
   for (int phase = 0; phase < 4; ++phase)
     if (kernels.kernel[phase]->identity())
       plane.row_identity |= 1 << phase;
-}
-
-bool is_uniform(const Plane& plane, const RowKernels& along_x) {
-  for (int phase = 1; phase < 4; ++phase)
-    if (plane.grids[phase].step != plane.grids[0].step ||
-        plane.grids[phase].width != plane.grids[0].width ||
-        along_x.kernel[phase] != along_x.kernel[0])
-      return false;
-  return plane.inner_bytes == plane.row_bytes;
 }
 
 bool are_pixels(const Plane& plane, const RowKernels& along_x) {
