@@ -63,10 +63,6 @@ const Extreme<Parameters> large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(MosaicLarge, large, dense<MosaicCase>);
 
-class MosaicUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, MosaicUse, both_devices(), device_name);
-
 TEST(MosaicDefinition, RoundsHalfUp) {
   // Two blocks of 2×2 samples: 0 0 1 1 gives 0.5, and 0 0 0 1 gives 0.25.
   const FrameLayout layout = gray_layout(4, 2);
