@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/pipeline_subjects.h"
 
-#include <gst/gst.h>
-
-#include <algorithm>
-
 namespace cudavision::bench {
 namespace {
 
@@ -79,7 +75,7 @@ const Entry table[] = {
     {"denoise", {"cudadenoise search-size=11"}, nv12, {cuda}, hd},
     {"guidedfilter", {"cudaguidedfilter radius=8"}, nv12, {cuda}, hd},
     {"sgmstereo", {fast_stereo, stereo}, nv12, usual, hd, "GRAY16_LE"},
-    {"others", {}, nv12, usual, hd},  // with the chains of other_filters()
+    {"pixelate", {"cudapixelate"}, nv12, usual, hd},
     {"chains", {two_filters + "cudathreshold radius=20"}, nv12, usual, hd, "GRAY8"},
     {"chains", {two_filters + "cudadenoise search-size=5 patch-size=3"}, nv12, usual, hd},
     // What frames in flight gain, and how many are enough.
@@ -121,26 +117,6 @@ const Entry table[] = {
     {"gstreamer", {blur}, {"Y444"}, {system}, hd},
 };
 
-/// The plug-in's elements with one input that no chain begins with, with their defaults.
-std::vector<std::string> other_filters() {
-  std::vector<std::string> names;
-  GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
-  for (GList* l = features; l != nullptr; l = l->next) {
-    const std::string name = GST_OBJECT_NAME(l->data);
-    const bool is_filter =
-        GST_IS_ELEMENT_FACTORY(l->data) &&
-        gst_element_factory_get_num_pad_templates(GST_ELEMENT_FACTORY(l->data)) == 2;
-    const bool is_known = std::any_of(std::begin(table), std::end(table), [&](const Entry& entry) {
-      return std::any_of(entry.chains.begin(), entry.chains.end(),
-                         [&](const std::string& chain) { return chain.starts_with(name); });
-    });
-    if (is_filter && !is_known)
-      names.push_back(name);
-  }
-  gst_plugin_feature_list_free(features);
-  return names;
-}
-
 std::string output_caps(const Entry& entry, const std::string& format, FrameMemory memory) {
   const std::string features = memory == cuda ? "(memory:CUDAMemory)" : "";
   const std::string output = entry.output ? entry.output : format;
@@ -181,7 +157,7 @@ std::vector<PipelineSubject> pipeline_subjects() {
   std::vector<PipelineSubject> subjects;
   for (const Entry& entry : table)
     for (const Size& size : entry.sizes)
-      for (const std::string& chain : entry.chains.empty() ? other_filters() : entry.chains)
+      for (const std::string& chain : entry.chains)
         for (const std::string& format : entry.formats)
           for (const FrameMemory memory : entry.memories)
             subjects.push_back({entry.group, chain, format, size.width, size.height, memory,

@@ -44,8 +44,6 @@ constexpr char copy_to_gpu[] = "copy to the GPU", copy_from_gpu[] = "copy from t
 /// The groups of subjects, in the order in which they are measured.
 std::vector<std::string> pipeline_groups();
 
-/// The group "others" holds the plug-in's filters that have no group of their own, so GStreamer
-/// must have been initialised.
 std::vector<PipelineSubject> pipeline_subjects();
 
 }  // namespace cudavision::bench

@@ -91,9 +91,7 @@ def _(place):
     expect(result.out.count("CUDAMemory: not run: --backend is cpu") == 2, result.out)
     groups = re.search(r"only these rows: (.*)", place.run(program, "--help").out)[1].split(", ")
     rows_of = {group: place.run(program, "--list", "--group", group).out for group in groups}
-    # Each element has a group of its own today, so "others" is empty.
-    expect(all(rows or group == "others" for group, rows in rows_of.items()) and
-           place.run(program, "--list").out == "".join(rows_of.values()), f"{rows_of}")
+    expect(all(rows_of.values()) and place.run(program, "--list").out == "".join(rows_of.values()), f"{rows_of}")
     for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row has such a name"),
                              (["--filter", "("], "regular expression"), (["--seconds", "0"], "must be above 0")):
         result = place.run(program, *arguments)

@@ -5,7 +5,6 @@
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "cuda/sgm/points/points.h"
 #include "tests/bench/subject.h"
-#include "tests/bench/winners_work.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::bench {
@@ -189,10 +188,6 @@ void Parts::add_stages() {
     stages->census(left, left_features);
     stages->census(right, right_features);
   });
-  if constexpr (built_with_cuda()) {
-    const auto [select, bytes] = make_winners_work(device, config, uniqueness, subpixel, winners);
-    add("winners", bytes + 2 * map, select);
-  }
   add("aggregate", picture + 8 * pixels + volume,
       [=, this] { stages->aggregate(left, left_features, right_features, penalties, sums); });
   add("select", volume + 2 * map,

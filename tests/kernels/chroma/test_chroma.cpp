@@ -12,24 +12,7 @@ namespace {
 
 using namespace chroma;
 
-template <class Check>
-void for_each_chroma_case(const Check& check) {
-  for (int number = 0; number < std::max(settings().cases, 30) && !testing::Test::HasFailure();
-       ++number) {
-    SCOPED_TRACE(repeat_with(number));
-    check(make_chroma_case(settings().seed, number, settings().max_pixels));
-  }
-}
-
-TEST(ChromaCases, CpuEqualsDefinition) {
-  for_each_chroma_case([](const ChromaCase& test) { expect_definition(test); });
-}
-
-TEST(ChromaCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_chroma_case([&](const ChromaCase& test) { expect_equal_devices(*device, test); });
-}
+CUDAVISION_NUMBERED_CASES(ChromaCases, make_chroma_case);
 
 const Extreme<Parameters> extremes[] = {
     {"OnePixelI420", "I420", 1, 1, Content::random, {}},

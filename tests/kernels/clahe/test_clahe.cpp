@@ -27,8 +27,7 @@ TEST(ClaheLeftChroma, CudaEqualsDefinition) {
 /// Pictures and grids at the limits: smaller than their grid, so that the extension reflects many
 /// times; cells that begin within packs of pixels or exactly between them; cells that are narrower
 /// than a pack; tiles of many and of few pixels.
-struct Picture {
-  const char* name;
+struct Picture : Named {
   const char* layout;
   int width, height;
   Content content;
@@ -82,12 +81,6 @@ std::vector<ClaheCase> cases_of(const Picture& picture) {
   return cases;
 }
 
-void PrintTo(const Picture& picture, std::ostream* stream) {
-  *stream << picture.layout << ' ' << picture.width << "×" << picture.height << ' '
-          << name(picture.content) << ", " << picture.tiles.columns << "×" << picture.tiles.rows
-          << " tiles";
-}
-
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
 /// Frames for which the definition is too slow. The suites above compare the CPU device with it on
@@ -114,28 +107,6 @@ constexpr Picture large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(ClaheLarge, large, cases_of);
 
-/// The same grids over many sizes: every position of cells in packs.
-struct Width {
-  const char* name;
-  Tiles tiles;
-};
-constexpr Width grids[] = {{"Grid8x8", {8, 8}}, {"Grid3x2", {3, 2}}, {"Grid5x7", {5, 7}}};
-
-void PrintTo(const Width& width, std::ostream* stream) {
-  *stream << width.name;
-}
-
-std::vector<ClaheCase> successive_widths(const Width& width) {
-  std::vector<ClaheCase> cases;
-  for (int x = 190; x < 240; x += 3)
-    for (const char* layout : {"GRAY8", "P010", "RGBA"})
-      cases.push_back(plain_clahe_case(layout_named(layout, x, 61 + x % 5), width.tiles, 2,
-                                       Content::natural, static_cast<std::uint64_t>(x)));
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(ClaheSuccessiveWidths, grids, successive_widths);
-
 ClaheCase natural(const FrameLayout& layout) {
   return plain_clahe_case(layout, {4, 4}, 3, Content::natural, 1);
 }
@@ -161,25 +132,7 @@ TEST(SmoothedClaheSequences, TilesOfOnePixelEqualTheDefinition) {
   expect_equal_devices(*cuda, sequence);
 }
 
-/// A block in each tile.
-bool in_corners_of_tiles(int x, int y) {
-  return x % 80 < 40 && y % 50 < 25;
-}
-
-CUDAVISION_SMOOTHING(SmoothedTiles, natural, in_corners_of_tiles)
-
-/// A change in one tile that would be a scene cut there is none of the whole frame.
-TEST_P(SmoothedTiles, ASceneCutIsOneOfTheWholeFrame) {
-  on_device([](Device& device) {
-    Video video(device, natural);
-    auto picture = video.picture();
-    video.run(picture, {0, 32768});
-    for (int y = 0; y < video.height / 4; ++y)
-      std::fill_n(picture.begin() + video.width * y, video.width / 4, std::uint8_t{3});
-    EXPECT_NE(video.run(picture, {0, 32768}), video.by_itself(picture));
-    EXPECT_EQ(video.run(picture, {0, 0}), video.by_itself(picture)) << "every change is a cut";
-  });
-}
+CUDAVISION_SMOOTHING(SmoothedTiles, natural)
 
 /// The steps of a smoothed frame and the launches of one by itself use the same memory.
 TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {

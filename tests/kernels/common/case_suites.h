@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <concepts>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -50,9 +51,9 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
 }
 
-/// Defines a suite of random cases of every layout, made by `make_case(seed, number, max_pixels)`.
-#define CUDAVISION_RANDOM_CASES(Suite, make_case)                                             \
-  class Suite : public LayoutCases {};                                                        \
+/// Defines the tests of a suite of random cases.
+#define CUDAVISION_CASES_OF(Base, Suite, make_case)                                           \
+  class Suite : public Base {};                                                               \
   TEST_P(Suite, CpuEqualsDefinition) {                                                        \
     for_each_case(make_case, [](const auto& test) { expect_definition(test); });              \
   }                                                                                           \
@@ -60,24 +61,49 @@ void expect_equal_devices(Device& cuda, const Case& test) {
     CUDAVISION_NEEDS_CUDA();                                                                  \
     CudaTestDevice device;                                                                    \
     for_each_case(make_case, [&](const auto& test) { expect_equal_devices(*device, test); }); \
-  }                                                                                           \
+  }
+
+/// Defines a suite of random cases of every layout, made by `make_case(seed, number, max_pixels)`.
+#define CUDAVISION_RANDOM_CASES(Suite, make_case)    \
+  CUDAVISION_CASES_OF(LayoutCases, Suite, make_case) \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
+
+/// The same for cases of any other kind.
+#define CUDAVISION_NUMBERED_CASES(Suite, make_case) \
+  CUDAVISION_CASES_OF(CaseShares, Suite, make_case) \
+  INSTANTIATE_TEST_SUITE_P(Shares, Suite, CaseShares::all())
+
+/// Defines a suite of a list of cases.
+#define CUDAVISION_LISTED_CASES(Suite, cases) \
+  TEST(Suite, CpuEqualsDefinition) {          \
+    for (const auto& test : cases)            \
+      expect_definition(test);                \
+  }                                           \
+  TEST(Suite, CudaEqualsCpu) {                \
+    CUDAVISION_NEEDS_CUDA();                  \
+    CudaTestDevice device;                    \
+    for (const auto& test : cases)            \
+      expect_equal_devices(*device, test);    \
+  }
+
+/// An entry of a table, whose name is that of its tests.
+struct Named {
+  const char* name;
+};
+
+template <std::derived_from<Named> Entry>
+void PrintTo(const Entry& entry, std::ostream* stream) {
+  *stream << entry.name;
+}
 
 /// An entry of a table of extreme cases.
 template <class Parameters>
-struct Extreme {
-  const char* name;
+struct Extreme : Named {
   const char* layout;
   int width, height;
   Content content;
   Parameters parameters;
 };
-
-template <class Parameters>
-void PrintTo(const Extreme<Parameters>& extreme, std::ostream* stream) {
-  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
-          << name(extreme.content);
-}
 
 /// Returns the dense case of an entry. Case must be a FilterCase.
 template <class Case>
@@ -96,20 +122,6 @@ std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& ext
   draw_placements(cases[1], random);
   cases[1].dirty = true;
   return cases;
-}
-
-/// An entry of a table of widths at and next to multiples of the tile widths.
-struct Seam {
-  const char* name;
-  int width;
-};
-constexpr Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129},
-                          {"Width130", 130}, {"Width255", 255}, {"Width256", 256},
-                          {"Width257", 257}};
-constexpr int seam_heights[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
-
-inline void PrintTo(const Seam& seam, std::ostream* stream) {
-  *stream << seam.name;
 }
 
 /// The amount of work of a case, as the pixels of an equally expensive frame. It is compared with

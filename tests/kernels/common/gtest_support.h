@@ -93,9 +93,12 @@ void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
 /// then run them (GTEST_TOTAL_SHARDS).
 class CaseShares : public testing::TestWithParam<int> {
  protected:
-  template <class Check>
-  static void for_each_case_number(const Check& check) {
-    test::for_each_case_number(check, GetParam(), count);
+  /// Calls check(case) for each case; make(seed, number, max_pixels) makes a case.
+  template <class Make, class Check>
+  static void for_each_case(const Make& make, const Check& check) {
+    for_each_case_number(
+        [&](int number) { check(make(settings().seed, number, settings().max_pixels)); },
+        GetParam(), count);
   }
 
  private:

@@ -89,8 +89,9 @@ std::string describe(const cv::Mat& image, const gaussblur::Parameters& p) {
          std::to_string(p.size_y) + ", border " + std::to_string(static_cast<int>(p.border));
 }
 
-void expect_opencv(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
-  const cv::Mat blurred = output_of(device, GaussBlur(device, layout_of(image), parameters), image);
+void expect_opencv(const cv::Mat& image, const gaussblur::Parameters& parameters) {
+  const auto device = make_cpu_device();
+  const cv::Mat blurred = output_of(GaussBlur(*device, layout_of(image), parameters), image);
   EXPECT_EQ(differences(reference(image, parameters), blurred), 0)
       << "the number of samples that differ, in " << describe(image, parameters);
 }
@@ -112,84 +113,33 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
   return parameters;
 }
 
-void expect_opencv_in_case(Device& device, int number) {
+void expect_opencv_in_case(int number) {
   Random random = random_of_case(settings().seed, number);
   const int bits = number % 2 ? 16 : 8;
   const int channels = number / 2 % 4 + 1;
   const auto [width, height] = random_picture_size(random, settings().max_pixels);
   const gaussblur::Parameters parameters = random_parameters(random, (1 << bits) - 1, channels);
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
-  expect_opencv(device, painted(layout_of(width, height, bits, channels), content, random.next()),
+  expect_opencv(painted(layout_of(width, height, bits, channels), content, random.next()),
                 parameters);
 }
 
-void expect_opencv_in_random_cases(Device& device) {
-  for_each_case_number([&](int number) { expect_opencv_in_case(device, number); });
-}
-
-class OpenCvGaussianBlur : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, OpenCvGaussianBlur, both_devices(), device_name);
-
-TEST_P(OpenCvGaussianBlur, EqualInRandomCases) {
-  on_device(expect_opencv_in_random_cases);
-}
-
-gaussblur::Parameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
-  gaussblur::Parameters parameters = with_size(size_x, size_y, border);
-  parameters.border_values = {3, 200, 77, 255};
-  return parameters;
-}
-
-void expect_opencv_at_small_sizes(Device& device) {
-  for (const int bits : {8, 16})
-    for (int width = 1; width <= 9; ++width)
-      for (int height = 1; height <= 9; ++height)
-        for (const int size : {3, 5, 15, 101})
-          for (int border = 0; border <= 4; ++border)
-            expect_opencv(device,
-                          painted(layout_of(width, height, bits, (width + height) % 4 + 1),
-                                  Content::random, static_cast<std::uint64_t>(size)),
-                          sized(size, size == 15 ? 3 : size, static_cast<Border>(border)));
-}
-
-TEST_P(OpenCvGaussianBlur, EqualWhereKernelsAreLargerThanImages) {
-  on_device(expect_opencv_at_small_sizes);
+TEST(OpenCvGaussianBlur, EqualInRandomCases) {
+  for_each_case_number(expect_opencv_in_case);
 }
 
 /// The blur of a single white sample is the kernel itself. At 16 bits, coefficients up to 2^15
 /// appear exactly.
-void expect_opencv_kernels(Device& device) {
+TEST(OpenCvGaussianBlur, HasTheKernels) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)
       for (const double sigma : {0.0, 0.3, 1.2, 7.7, 42.0, 127.0}) {
         cv::Mat spark = cv::Mat::zeros(1, 1025, CV_MAKETYPE(depth, 1));
         spark.col(512).setTo(depth == CV_8U ? 255 : 65535);
-        gaussblur::Parameters parameters = sized(size, 1, Border::replicate);
+        gaussblur::Parameters parameters = with_size(size, 1, Border::replicate);
         parameters.sigma_x = sigma;
-        expect_opencv(device, spark, parameters);
+        expect_opencv(spark, parameters);
       }
-}
-
-TEST_P(OpenCvGaussianBlur, HasTheKernels) {
-  on_device(expect_opencv_kernels);
-}
-
-/// Compares Full HD frames, with kernel sizes for which OpenCV has special code, and others.
-void expect_opencv_in_full_hd(Device& device) {
-  for (const int size : {3, 5, 7, 9, 15, 31})
-    for (const int channels : {1, 3, 4})
-      expect_opencv(device, painted(layout_of(1920, 1080, 8, channels), Content::natural, 21),
-                    sized(size, size));
-  for (const int size : {3, 5, 15})
-    expect_opencv(device, painted(layout_of(1920, 1080, 16, 1), Content::natural, 22),
-                  sized(size, size, Border::reflect));
-  expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), with_sigma(30));
-}
-
-TEST_P(OpenCvGaussianBlur, EqualInFullHd) {
-  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
-  on_device(expect_opencv_in_full_hd);
 }
 
 }  // namespace

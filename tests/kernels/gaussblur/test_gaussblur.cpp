@@ -128,8 +128,7 @@ const Extreme<Parameters> extremes[] = {
 CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged<GaussBlurCase>);
 
 /// Planes that no video format has: channels whose step does not fit their subsampling.
-struct Mixture {
-  const char* name;
+struct Mixture : Named {
   int bits;
   int step[3], subsampling[3];  ///< one for each channel of the only plane
 };
@@ -139,10 +138,6 @@ constexpr Mixture mixtures[] = {
     {"BothDiffer", 8, {2, 4, 4}, {2, 1, 4}},      {"AsInYuy2", 8, {2, 4, 4}, {1, 2, 2}},
     {"SamplingsDiffer16", 16, {2, 2, 0}, {1, 2}}, {"SamplingsDiffer10", 10, {2, 2, 0}, {4, 1}},
 };
-
-void PrintTo(const Mixture& mixture, std::ostream* stream) {
-  *stream << mixture.name;
-}
 
 FrameLayout mixed_layout(const Mixture& mixture, int width) {
   constexpr int height = 37;
@@ -178,17 +173,9 @@ std::vector<GaussBlurCase> mixed_cases(const Mixture& mixture) {
 CUDAVISION_TABLE_CASES(GaussBlurMixtures, mixtures, mixed_cases);
 
 /// Layouts for cases that the GPU's direct kernel handles: rows of whole words and few taps.
-struct FewTaps {
-  const char* name;
-};
+constexpr Named few_taps[] = {{"GRAY8"}, {"NV12"}, {"I420"}, {"RGB"}, {"RGBA"}, {"YUY2"}};
 
-constexpr FewTaps few_taps[] = {{"GRAY8"}, {"NV12"}, {"I420"}, {"RGB"}, {"RGBA"}, {"YUY2"}};
-
-void PrintTo(const FewTaps& one, std::ostream* stream) {
-  *stream << one.name;
-}
-
-std::vector<GaussBlurCase> few_taps_cases(const FewTaps& one) {
+std::vector<GaussBlurCase> few_taps_cases(const Named& one) {
   // A case takes 20 ms on a GPU host, and longer under a sanitizer.
   using Sizes = std::vector<int>;
   const Sizes widths = settings().small ? Sizes{264} : Sizes{8, 24, 520};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tests the contract of all operations for GaussBlur. Besides, GaussBlur must recognise parameters
-// that change nothing, and the picture must change smoothly with sigma.
+// that change nothing.
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "tests/kernels/contract/contract.h"
+#include "tests/kernels/contract/filters.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 
 namespace cudavision::test {
@@ -184,19 +184,10 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
   on_device([&](Device& device) {
     for (const Claim& claim : claims) {
       SCOPED_TRACE("claim " + std::to_string(&claim - claims));
-      const GaussBlurCase test =
-          plain_gaussblur_case(layout_named(claim.layout, claim.width, claim.height),
-                               claim.parameters, Content::random, 5);
-      EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
-      // The same must hold after parameters of the opposite kind.
-      auto blur = test.make(device, constant(claim.identity ? 3 : 0));
-      EXPECT_EQ(blur.identity(), !claim.identity);
-      blur.set_parameters(claim.parameters);
-      EXPECT_EQ(blur.identity(), claim.identity);
-      const GaussBlurCase::Frames frames(device, test);
-      frames.run(blur);
-      device.finish();
-      EXPECT_EQ(difference_from_definition(frames), "");
+      expect_identity(device,
+                      plain_gaussblur_case(layout_named(claim.layout, claim.width, claim.height),
+                                           claim.parameters, Content::random, 5),
+                      claim.identity, constant(claim.identity ? 3 : 0));
     }
     // In a layout of nothing but alpha, copying alpha is the identity.
     FrameLayout alpha_only = gray_layout(20, 10);
@@ -217,33 +208,6 @@ TEST_P(GaussBlurUse, UnusedRowsAreCopiedOnce) {
     GaussBlurRunner runner(device, test);
     for (int i = 0; i < (settings().small ? 20 : 200); ++i)
       ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), "") << "run " << i;
-  });
-}
-
-TEST_P(GaussBlurUse, ASweptSigmaMovesThePictureInSmallSteps) {
-  CUDAVISION_NEEDS_PIXELS(320 * 240);
-  on_device([](Device& device) {
-    const GaussBlurCase test = GaussBlurContract::dense("GRAY8", 320, 240, with_sigma(0));
-    const GaussBlurCase::Frames frames(device, test);
-    auto blur = test.make(device, with_sigma(0));
-    std::vector<std::uint8_t> before;
-    for (int frame = 0; frame <= 300; ++frame) {
-      const double sigma = 60.0 * frame / 300;
-      blur.set_parameters(with_sigma(sigma));
-      frames.run(blur);
-      device.finish();
-      const auto now = frames.output();
-      if (frame == 0) {
-        EXPECT_TRUE(blur.identity());
-      }
-      if (sigma > 1) {
-        long long sum = 0;
-        for (std::size_t i = 0; i < now.size(); ++i)
-          sum += std::abs(int{now[i]} - int{before[i]});
-        ASSERT_LE(sum, static_cast<long long>(now.size())) << "before sigma " << sigma;
-      }
-      before = now;
-    }
   });
 }
 

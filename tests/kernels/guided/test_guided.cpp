@@ -72,24 +72,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(GuidedExtremes, extremes, dense_and_ragged<GuidedCase>);
 
-/// Widths at and next to those of threads, warps and blocks.
-const Extreme<Parameters> seam_widths[] = {
-    {"Width7", "GRAY8", 7, 33, Content::random, {3, 100}},
-    {"Width9", "GRAY8", 9, 33, Content::random, {3, 100}},
-    {"Width239", "GRAY8", 239, 33, Content::random, {8, 100}},
-    {"Width240", "GRAY8", 240, 33, Content::random, {8, 100}},
-    {"Width256", "GRAY8", 256, 33, Content::random, {8, 100}},
-    {"Width257", "GRAY8", 257, 33, Content::random, {8, 100}},
-    {"Width1024", "GRAY8", 1024, 33, Content::random, {8, 100}},
-    {"Width1032", "GRAY8", 1032, 33, Content::random, {9, 100}},
-    {"Width2048", "GRAY8", 2048, 33, Content::random, {9, 100}},
-    {"Width2056", "GRAY8", 2056, 33, Content::random, {40, 100}},
-    {"Width1024Words", "GRAY16", 1024, 33, Content::random, {8, 100}},
-    {"Width1032Words", "GRAY16", 1032, 33, Content::random, {9, 100}},
-};
-
-CUDAVISION_TABLE_CASES(GuidedSeams, seam_widths, dense_and_ragged<GuidedCase>);
-
 /// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {8, 100}},

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tests the contract of all operations for Guided. Besides, Guided must recognise parameters that
-// change nothing, keep flat areas and strong edges, and give every channel the same results in
-// every layout.
+// change nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -75,48 +74,6 @@ TEST_P(GuidedUse, KnowsTheIdentity) {
                                               {false, {7, 1e-30}},
                                               {false, small},
                                           });
-  });
-}
-
-TEST_P(GuidedUse, ChannelsGiveTheSameInEveryLayout) {
-  on_device([](Device& device) { expect_same_in_every_layout<GuidedCase>(device, {7, 150}); });
-}
-
-/// Flat frames stay as they are to the bit.
-TEST_P(GuidedUse, KeepsFlatFrames) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "GRAY16", "P010"})
-      for (const Content content : {Content::flat, Content::maximum, Content::zeros})
-        for (const int radius : {1, 8, 200}) {
-          const GuidedCase test =
-              plain_guided_case(layout_named(name, 200, 100), {radius, 650}, content, 5);
-          const auto input = input_block(test);
-          const GuidedCase same =
-              plain_guided_case(layout_named(name, 200, 100), {0, 650}, content, 5);
-          EXPECT_EQ(difference(test, Runner<GuidedCase>(device, same).run(input, 0xcd),
-                               Runner<GuidedCase>(device, test).run(input, 0xcd)),
-                    "")
-              << describe(test);
-        }
-  });
-}
-
-TEST_P(GuidedUse, SmoothsNoiseAndKeepsEdges) {
-  on_device([](Device& device) {
-    GuidedCase test = plain_guided_case(gray_layout(200, 100), {8, 100}, Content::narrow, 5);
-    auto input = input_block(test);
-    const Frame in = frame_in(test.layout, test.in, input.data());
-    // The left half is dark and the right half is bright, both with little noise.
-    for (int y = 0; y < 100; ++y)
-      for (int x = 0; x < 200; ++x)
-        in.planes[0].row(y)[x] =
-            static_cast<std::uint8_t>((x < 100 ? 50 : 180) + (x * 7 + y * 13 + x * y) % 5 - 2);
-    auto output = Runner<GuidedCase>(device, test).run(input, 0xcd);
-    const Frame out = frame_in(test.layout, test.out, output.data());
-    for (int y = 0; y < 100; ++y)
-      for (int x = 0; x < 200; ++x)
-        ASSERT_NEAR(out.planes[0].row(y)[x], x < 100 ? 50 : 180, x < 85 || x >= 115 ? 1 : 4)
-            << x << ' ' << y;
   });
 }
 

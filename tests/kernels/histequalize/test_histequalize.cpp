@@ -27,8 +27,7 @@ TEST(HistEqualizeLeftChroma, CudaEqualsDefinition) {
 /// Extreme pictures: some are so large that counters of less than 32 bits overflow, some so wide or
 /// high that a block or a thread gets very little or very much work, and some so small that most
 /// blocks and threads get none.
-struct Picture {
-  const char* name;
+struct Picture : Named {
   const char* layout;
   int width, height;
   Content content;
@@ -63,11 +62,6 @@ std::vector<HistEqualizeCase> dense(const Picture& picture) {
   return {test};
 }
 
-void PrintTo(const Picture& picture, std::ostream* stream) {
-  *stream << picture.layout << ' ' << picture.width << "×" << picture.height << ' '
-          << name(picture.content);
-}
-
 CUDAVISION_TABLE_CASES(HistEqualizeExtremes, extremes, dense);
 
 HistEqualizeCase natural(const FrameLayout& layout) {
@@ -76,12 +70,7 @@ HistEqualizeCase natural(const FrameLayout& layout) {
 
 CUDAVISION_SMOOTHED_SEQUENCES(SmoothedSequences, make_smoothed_sequence, natural)
 
-/// The lower quarter of the picture.
-bool in_lower_quarter(int, int y) {
-  return y >= 150;
-}
-
-CUDAVISION_SMOOTHING(Smoothing, natural, in_lower_quarter)
+CUDAVISION_SMOOTHING(Smoothing, natural)
 
 }  // namespace
 }  // namespace cudavision::test

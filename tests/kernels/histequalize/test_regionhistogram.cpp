@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares the histograms of regions with the definition on the CPU device, and with those of the
-// CPU device on the CUDA device. Also tests equalisation by such histograms, and the contract.
+// Compares equalisation by the histograms of regions with the definition on the CPU device, and
+// with that of the CPU device on the CUDA device. Also tests the contract of these histograms.
 
 #include <algorithm>
 #include <numeric>
 
 #include "cuda/histequalize/regionhistogram.h"
-#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
@@ -23,7 +23,6 @@ using histequalize::RegionHistogram;
 using Channels = histequalize::Parameters::Channels;
 using Counts = std::vector<std::uint32_t>;
 
-constexpr std::uint8_t poison = 0xcd;
 constexpr int max_weights = 1 << 20;  // that the definition computes for a case
 
 /// A frame and its regions.
@@ -32,12 +31,12 @@ struct RegionCase {
   regions::Parameters regions, others;
 };
 
-RegionCase make_region_case(int number) {
+RegionCase make_region_case(std::uint64_t seed, int number, int max_pixels) {
   constexpr std::uint64_t own = 0x5e1ec7;
-  Random random = random_of_case(settings().seed ^ own, number);
+  Random random = random_of_case(seed ^ own, number);
   const int maximum = random.one_in(8) ? regions::Parameters::max_count : 12;
-  const int pixels = std::min(settings().max_pixels, max_weights / maximum);
-  RegionCase test{make_histequalize_case(settings().seed ^ own, number, pixels), {}, {}};
+  const int pixels = std::min(max_pixels, max_weights / maximum);
+  RegionCase test{make_histequalize_case(seed ^ own, number, pixels), {}, {}};
   const FrameLayout& layout = test.frame.layout;
   test.regions = random_regions(layout.width, layout.height, maximum, random);
   test.others = random_regions(layout.width, layout.height, maximum, random);
@@ -69,92 +68,13 @@ Counts defined_counts(const RegionCase& test, const ConstFrame& in) {
   return counts;
 }
 
-/// Returns what the operation counts, which the test lets begin with other regions.
-Counts counted(Device& device, const RegionCase& test, const std::vector<std::uint8_t>& input) {
-  const FrameLayout& layout = test.frame.layout;
-  const int bins = 1 << layout.bits;
-  const bool rgb = is_rgb(layout) && layout.bits == 8;
-  constexpr std::size_t margin = 16;
-  constexpr std::uint32_t poisoned = 0xcdcdcdcd;
-  const HistEqualizeFrames frames(device, test.frame, input, poison);
-  const Counts start(margin + static_cast<std::size_t>(bins) * (rgb ? 4 : 1) + margin, poisoned);
-  const DeviceBlock<std::uint32_t> block(device, start);
-  std::uint32_t* first = block.data() + margin;
-  RegionHistogram count(device, layout, test.others);
-  const auto run = [&] {
-    count.run(frames.in, {first, bins, 1, bins * std::ptrdiff_t{4}});
-    if (rgb)
-      count.run_each(frames.in, {first + bins, bins, 3, bins * std::ptrdiff_t{4}});
-  };
-  run();
-  count.set_parameters(test.regions);
-  run();
-  device.finish();
-  const Counts all = block.values();
-  EXPECT_EQ(frames.input(), input) << "the input was written to";
-  for (std::size_t i = 0; i < margin; ++i) {
-    EXPECT_EQ(all[i], poisoned);
-    EXPECT_EQ(all[all.size() - 1 - i], poisoned);
-  }
-  return {all.begin() + margin, all.end() - margin};
-}
-
-template <class Check>
-void for_each_region_case(const Check& check) {
-  for_each_case_number([&](int number) {
-    const RegionCase test = make_region_case(number);
-    SCOPED_TRACE(describe(test));
-    check(test, input_block(test.frame));
-  });
-}
-
-TEST(RegionHistograms, CpuEqualsDefinition) {
-  int selected = 0;
-  for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>& input) {
-    const auto cpu = make_cpu_device();
-    const Counts expected =
-        defined_counts(test, frame_in(test.frame.layout, test.frame.in, input.data()));
-    ASSERT_EQ(counted(*cpu, test, input), expected);
-    selected += std::any_of(expected.begin(), expected.end(), [](auto count) { return count > 0; });
-  });
-  EXPECT_GT(selected, 0);
-}
-
-TEST(RegionHistograms, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>& input) {
-    ASSERT_EQ(counted(*cuda, test, input), counted(*cpu, test, input));
-  });
-}
-
-TEST(RegionHistograms, CudaEqualsCpuForLargeFrames) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(3840 * 2160);
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for (const char* layout : {"GRAY8", "NV12", "YUY2", "P010", "GRAY16", "RGB", "RGBx", "GBR"})
-    for (const bool invert : {false, true}) {
-      RegionCase test{
-          plain_histequalize_case(layout_named(layout, 3840, 2160), Content::natural, 9),
-          one_region({700, 300, 2900, 1900}, regions::Shape::ellipse, 40),
-          one_region({5, 5, 900, 900}, regions::Shape::rectangle, 0)};
-      test.regions.invert = invert;
-      const auto input = input_block(test.frame);
-      EXPECT_EQ(counted(*cuda, test, input), counted(*cpu, test, input)) << layout << invert;
-    }
-}
-
-/* Equalisation by the histogram of regions */
-
 using Smoothing = std::optional<histogramaverage::Parameters>;
 constexpr Smoothing smoothings[] = {{}, {{30000, 65536}}};
 
 /// Equalises the case's frame twice: the second time, the average begins anew.
-std::vector<std::uint8_t> equalized_by_regions(Device& device, const RegionCase& test,
-                                               const std::vector<std::uint8_t>& input,
-                                               const Smoothing& smoothing, Counts* histogram) {
+HistEqualizeBlocks equalized_by_regions(Device& device, const RegionCase& test,
+                                        const std::vector<std::uint8_t>& input,
+                                        const Smoothing& smoothing) {
   const HistEqualizeFrames frames(device, test.frame, input, poison);
   HistogramEqualize equalize(device, test.frame.layout, test.frame.parameters);
   RegionHistogram count(device, test.frame.layout, test.others);
@@ -163,55 +83,64 @@ std::vector<std::uint8_t> equalized_by_regions(Device& device, const RegionCase&
   equalize.restart();
   equalize.run(frames.in, frames.out, frames.histogram, smoothing, &count);
   device.finish();
-  *histogram = frames.output().histogram;
-  return frames.output().out;
+  EXPECT_EQ(frames.input(), input) << "the input was written to";
+  return frames.output();
 }
 
-TEST(EqualizedByRegions, CpuEqualsDefinition) {
-  for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>& input) {
-    const auto cpu = make_cpu_device();
-    const FrameLayout& layout = test.frame.layout;
-    const histequalize::Parameters& p = test.frame.parameters;
-    const ConstFrame in = frame_in(layout, test.frame.in, input.data());
-    const Counts counts = defined_counts(test, in);
-    const std::size_t bins = std::size_t{1} << layout.bits;
-    const bool each = p.channels == Channels::each;
-    std::vector<std::vector<int>> tables;
-    for (std::size_t t = each ? 1 : 0; t < (each ? 4u : 1u); ++t) {
-      const auto first = counts.begin() + static_cast<std::ptrdiff_t>(bins * t);
-      tables.push_back(
-          defined_table(Counts(first, first + static_cast<std::ptrdiff_t>(bins)), p.low, p.high));
-    }
-    std::vector<std::uint8_t> expected(test.frame.out.bytes, poison);
-    defined_mapping(layout, p, tables, in, frame_in(layout, test.frame.out, expected.data()));
+void expect_definition(const RegionCase& test) {
+  SCOPED_TRACE(describe(test));
+  const FrameLayout& layout = test.frame.layout;
+  const histequalize::Parameters& p = test.frame.parameters;
+  const auto input = input_block(test.frame);
+  const ConstFrame in = frame_in(layout, test.frame.in, input.data());
+  const Counts counts = defined_counts(test, in);
+  const auto bins = std::ptrdiff_t{1} << layout.bits;
+  const bool each = p.channels == Channels::each;
+  std::vector<std::vector<int>> tables;
+  for (int t = each ? 1 : 0; t < (each ? 4 : 1); ++t) {
+    const auto first = counts.begin() + bins * t;
+    tables.push_back(defined_table(Counts(first, first + bins), p.low, p.high));
+  }
+  std::vector<std::uint8_t> expected(test.frame.out.bytes, poison);
+  defined_mapping(layout, p, tables, in, frame_in(layout, test.frame.out, expected.data()));
 
-    for (const Smoothing& smoothing : smoothings) {
-      Counts histogram;
-      const auto out = equalized_by_regions(*cpu, test, input, smoothing, &histogram);
-      const FrameCase& frame = test.frame;
-      ASSERT_EQ(difference(frame, expected, out), "");
-      if (test.frame.histogram) {
-        ASSERT_TRUE(std::equal(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins),
-                               histogram.begin() + test.frame.histogram_start));
-      }
-    }
-  });
-}
-
-TEST(EqualizedByRegions, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
   const auto cpu = make_cpu_device();
-  for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>& input) {
-    for (const Smoothing& smoothing : smoothings) {
-      Counts expected, actual;
-      const auto out = equalized_by_regions(*cpu, test, input, smoothing, &expected);
-      const FrameCase& frame = test.frame;
-      ASSERT_EQ(
-          difference(frame, out, equalized_by_regions(*cuda, test, input, smoothing, &actual)), "");
-      ASSERT_EQ(actual, expected);
+  for (const Smoothing& smoothing : smoothings) {
+    const HistEqualizeBlocks output = equalized_by_regions(*cpu, test, input, smoothing);
+    const FrameCase& frame = test.frame;
+    ASSERT_EQ(difference(frame, expected, output.out), "");
+    if (test.frame.histogram) {
+      ASSERT_TRUE(std::equal(counts.begin(), counts.begin() + bins,
+                             output.histogram.begin() + test.frame.histogram_start));
     }
-  });
+  }
+}
+
+void expect_equal_devices(Device& cuda, const RegionCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto input = input_block(test.frame);
+  const auto cpu = make_cpu_device();
+  for (const Smoothing& smoothing : smoothings)
+    ASSERT_EQ(difference(test.frame, equalized_by_regions(*cpu, test, input, smoothing),
+                         equalized_by_regions(cuda, test, input, smoothing)),
+              "");
+}
+
+CUDAVISION_NUMBERED_CASES(EqualizedByRegions, make_region_case);
+
+TEST(EqualizedByRegions, CudaEqualsCpuForLargeFrames) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(3840 * 2160);
+  CudaTestDevice cuda;
+  for (const char* layout : {"GRAY8", "NV12", "YUY2", "P010", "GRAY16", "RGB", "RGBx", "GBR"})
+    for (const bool invert : {false, true}) {
+      RegionCase test{
+          plain_histequalize_case(layout_named(layout, 3840, 2160), Content::natural, 9),
+          one_region({700, 300, 2900, 1900}, regions::Shape::ellipse, 40),
+          one_region({5, 5, 900, 900}, regions::Shape::rectangle, 0)};
+      test.regions.invert = invert;
+      expect_equal_devices(*cuda, test);
+    }
 }
 
 /* The contract */

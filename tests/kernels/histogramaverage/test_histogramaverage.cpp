@@ -2,14 +2,12 @@
 //
 // Compares HistogramAverage and TableHysteresis for random sequences of histograms: on the CPU
 // device with the definition, and on the CUDA device with the CPU device. Also tests what they
-// refuse, that they only enqueue, and what they are for.
+// refuse and that they only enqueue.
 
-#include <cmath>
 #include <functional>
 
 #include "cuda/histogramaverage/arithmetic.h"
-#include "tests/kernels/common/device_block.h"
-#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 
@@ -18,41 +16,30 @@ namespace {
 
 using namespace histogramaverage;
 
-constexpr int max_bins = 1 << 18;
-
-void for_each_sequence(const std::function<void(const HistogramSequence&)>& check) {
-  for_each_case_number([&](int number) {
-    const HistogramSequence sequence =
-        make_histogram_sequence(settings().seed, number, std::min(max_bins, settings().max_pixels));
-    SCOPED_TRACE(describe(sequence));
-    check(sequence);
-  });
+HistogramSequence make_sequence(std::uint64_t seed, int number, int max_pixels) {
+  return make_histogram_sequence(seed, number, std::min(1 << 18, max_pixels));
 }
 
-TEST(HistogramSequences, CpuEqualsDefinition) {
-  for_each_sequence([](const HistogramSequence& sequence) {
-    const auto device = make_cpu_device();
-    ASSERT_EQ(difference(sequence, defined_outputs(sequence), run_sequence(*device, sequence)), "");
-  });
+void expect_definition(const HistogramSequence& sequence) {
+  SCOPED_TRACE(describe(sequence));
+  const auto device = make_cpu_device();
+  ASSERT_EQ(difference(sequence, defined_outputs(sequence), run_sequence(*device, sequence)), "");
 }
 
-TEST(HistogramSequences, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
-  for_each_sequence([&](const HistogramSequence& sequence) {
-    const HistogramOutputs expected = run_sequence(*cpu, sequence);
-    ASSERT_EQ(difference(sequence, expected, run_sequence(*cuda, sequence)), "");
-    ASSERT_EQ(hash(run_sequence(*cuda, sequence)), hash(expected));
-  });
+void expect_equal_devices(Device& cuda, const HistogramSequence& sequence) {
+  SCOPED_TRACE(describe(sequence));
+  const HistogramOutputs expected = run_sequence(*make_cpu_device(), sequence);
+  ASSERT_EQ(difference(sequence, expected, run_sequence(cuda, sequence)), "");
+  ASSERT_EQ(hash(run_sequence(cuda, sequence)), hash(expected));
 }
+
+CUDAVISION_NUMBERED_CASES(HistogramSequences, make_sequence);
 
 /// The tiles of the largest grids, whose bins take many blocks.
 TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1 << 22);
   CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
   for (const auto& [bits, rows] : {std::pair{8, 4096}, std::pair{10, 4096}, std::pair{16, 64}}) {
     HistogramSequence sequence = make_histogram_sequence(1, bits - 8, rows << bits);
     sequence.max_rows = rows;
@@ -70,8 +57,7 @@ TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
       for (std::uint32_t& count : step.counts)
         count += static_cast<std::uint32_t>(random.between(0, 99));
     }
-    EXPECT_EQ(difference(sequence, run_sequence(*cpu, sequence), run_sequence(*cuda, sequence)), "")
-        << bits << " bits, " << rows << " histograms";
+    expect_equal_devices(*cuda, sequence);
   }
 }
 
@@ -85,65 +71,9 @@ TEST(HistogramWeight, FollowsFromTime) {
   EXPECT_EQ(weight_of(1000000000, 1000000000), 41427);
 }
 
-/// The product that is computed in two parts, at the ends of its range.
-TEST(HistogramArithmetic, StatesDoNotOverflow) {
-  __extension__ using Wide = __int128;
-  Random random(3);
-  const std::uint32_t counts[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff};
-  for (int i = 0; i < 100000; ++i) {
-    const auto any = [&] {
-      return random.one_in(2) ? counts[random.between(0, 4)]
-                              : static_cast<std::uint32_t>(random.next());
-    };
-    const std::uint64_t state = std::min<std::uint64_t>(
-        (std::uint64_t{any()} << 16) + random.next() % 65536, std::uint64_t{0xffffffff} << 16);
-    const std::uint32_t count = any();
-    const int weight = random.one_in(3) ? 65536 - random.between(0, 1) : random.between(0, 65536);
-    const Wide product = (Wide{count} * 65536 - Wide{state}) * weight;
-    const Wide expected = Wide{state} + (product - ((product % 65536) + 65536) % 65536) / 65536;
-    ASSERT_TRUE(Wide{next_state(state, count, weight)} == expected)
-        << state << ", " << count << ", " << weight;
-  }
-}
-
 class HistogramAverages : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, HistogramAverages, both_devices(), device_name);
-
-/// One histogram of 256 bins in device memory.
-class Counts {
- public:
-  Counts(Device& device, const std::vector<std::uint32_t>& counts) : block_(device, counts) {}
-  View<const std::uint32_t> view() const { return {block_.data(), 256, 1, 1024}; }
-
- private:
-  DeviceBlock<std::uint32_t> block_;
-};
-
-std::vector<std::uint32_t> one_level(int level, std::uint32_t count) {
-  std::vector<std::uint32_t> counts(256);
-  counts[static_cast<std::size_t>(level)] = count;
-  return counts;
-}
-
-TEST_P(HistogramAverages, FollowAStepWithTheTimeConstant) {
-  on_device([](Device& device) {
-    // 25, 50 and 100 frames for each second, which is the time constant.
-    for (const int rate : {25, 50, 100}) {
-      HistogramAverage average(device, 1, 8);
-      const Counts dark(device, one_level(20, 1000000)), bright(device, one_level(90, 1000000));
-      const Parameters parameters{
-          weight_of(static_cast<std::uint64_t>(1000000000 / rate), 1000000000), 65536};
-      average.run(dark.view(), parameters);
-      View<const std::uint32_t> averages;
-      for (int frame = 0; frame < rate; ++frame)
-        averages = average.run(bright.view(), parameters);
-      const auto counts = downloaded(device, averages.data, 256);
-      EXPECT_NEAR(counts[90], 1000000 * (1 - std::exp(-1)), 100) << rate << " frames per second";
-      EXPECT_NEAR(counts[20], 1000000 * std::exp(-1), 100);
-    }
-  });
-}
 
 TEST_P(HistogramAverages, RefuseWithWords) {
   on_device([](Device& device) {
@@ -212,11 +142,14 @@ TEST(HistogramSequences, RunOnlyEnqueues) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
   HistogramAverage average(*device, 1, 8);
-  const Counts dark(*device, one_level(20, 1000)), bright(*device, one_level(90, 1000));
-  average.run(dark.view(), {});
+  std::vector<std::uint32_t> dark(256), bright(256);
+  dark[20] = bright[90] = 1000;
+  const DeviceBlock<std::uint32_t> first(*device, dark), others(*device, bright);
+  const View<const std::uint32_t> view{others.data(), 256, 1, 1024};
+  average.run({first.data(), 256, 1, 1024}, {});
   // Each replay moves the average a part of the way.
-  device.capture_and_replay([&] { average.run(bright.view(), {32768, 65536}); }, 3);
-  const auto averages = average.run(bright.view(), {0, 65536});
+  device.capture_and_replay([&] { average.run(view, {32768, 65536}); }, 3);
+  const auto averages = average.run(view, {0, 65536});
   const auto counts = downloaded(*device, averages.data, 256);
   EXPECT_EQ(counts[20], 125u);
   EXPECT_EQ(counts[90], 875u);

@@ -2,8 +2,9 @@
 #include "tests/kernels/integral/integral_definition.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 #include "tests/kernels/common/rounding.h"
 
@@ -77,32 +78,8 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
 }
 
 /// Calls take(x, y, sum) for each entry of a table, with or without its first row and column.
-template <class Take>
-void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, bool same_size,
-                    const Take& take) {
-  const int first = same_size ? 1 : 0;
-  for_each_defined_row(picture, kind, [&](int Y, const Row& row) {
-    for (int X = first; Y >= first && X <= picture.width; ++X)
-      take(X - first, Y - first, row[static_cast<std::size_t>(X)]);
-  });
-}
-
-}  // namespace
-
-std::uint64_t defined_entry(const DefinedLuminance& picture, integral::TableKind kind, int X,
-                            int Y) {
-  std::uint64_t sum = 0;
-  for (int y = 0; y < picture.height; ++y)
-    for (int x = 0; x < picture.width; ++x) {
-      const bool counts = kind == integral::TableKind::tilted_sum
-                              ? y < Y && std::abs(x - X + 1) <= Y - y - 1
-                              : x < X && y < Y;
-      if (counts)
-        sum += term(kind, picture.at(x, y));
-    }
-  return sum;
-}
-
+/// Calls take(Y, row) for the rows Y = 0 to H, each of W + 1 entries. No sum exceeds 65535⁴, which
+/// is less than 2^64.
 void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind kind,
                           const std::function<void(int Y, const Row& row)>& take) {
   if (kind == integral::TableKind::tilted_sum)
@@ -116,6 +93,18 @@ void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind k
     take(y + 1, row);
   }
 }
+
+template <class Take>
+void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, bool same_size,
+                    const Take& take) {
+  const int first = same_size ? 1 : 0;
+  for_each_defined_row(picture, kind, [&](int Y, const Row& row) {
+    for (int X = first; Y >= first && X <= picture.width; ++X)
+      take(X - first, Y - first, row[static_cast<std::size_t>(X)]);
+  });
+}
+
+}  // namespace
 
 std::uint32_t defined_uint32(std::uint64_t sum) {
   return static_cast<std::uint32_t>(sum % (std::uint64_t{1} << 32));

@@ -2,25 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 #include "cuda/integral/integral.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
 /// A second implementation of integral images, which shares no code with the one under test.
 namespace cudavision::test {
-
-/// Computes one entry directly from its formula, as the sum of all pixels that satisfy the
-/// condition.
-std::uint64_t defined_entry(const DefinedLuminance& picture, integral::TableKind kind, int X,
-                            int Y);
-
-/// Calls take(Y, row) for the rows Y = 0 to H, each of W + 1 entries. No sum exceeds 65535⁴, which
-/// is less than 2^64.
-void for_each_defined_row(
-    const DefinedLuminance& picture, integral::TableKind kind,
-    const std::function<void(int Y, const std::vector<std::uint64_t>& row)>& take);
 
 /// Convert an exact sum into an element of a table.
 std::uint32_t defined_uint32(std::uint64_t sum);

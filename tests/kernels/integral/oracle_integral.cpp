@@ -41,9 +41,10 @@ struct Reference {
 };
 
 /// Counts the entries of the case's table that differ from the reference.
-int differences(Device& device, const IntegralCase& test, const std::vector<std::uint8_t>& input,
+int differences(const IntegralCase& test, const std::vector<std::uint8_t>& input,
                 const cv::Mat& reference) {
-  std::vector<std::uint8_t> rows = IntegralRunner(device, test).run(input, 0xcd).table;
+  const auto device = make_cpu_device();
+  std::vector<std::uint8_t> rows = IntegralRunner(*device, test).run(input, 0xcd).table;
   const cv::Mat expected = test.parameters.same_size
                                ? reference(cv::Rect(1, 1, test.layout.width, test.layout.height))
                                : reference;
@@ -57,7 +58,7 @@ int differences(Device& device, const IntegralCase& test, const std::vector<std:
 }
 
 /// Compares every kind of table in both sizes, with the element type that OpenCV uses.
-void expect_opencv(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed) {
+void expect_opencv(const FrameLayout& layout, Content content, std::uint64_t seed) {
   std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
   const Reference reference(picture_of(layout, input));
   for (const TableKind kind : table_kinds)
@@ -66,7 +67,7 @@ void expect_opencv(Device& device, const FrameLayout& layout, Content content, s
       const IntegralCase test = plain_integral_case(
           layout, {kind, wraps ? TableElement::uint32 : TableElement::float64, same_size}, content,
           seed);
-      EXPECT_EQ(differences(device, test, input, reference.of(kind)), 0)
+      EXPECT_EQ(differences(test, input, reference.of(kind)), 0)
           << "the number of entries that differ, in " << describe(test);
     }
 }
@@ -81,45 +82,21 @@ void for_each_random_case(std::uint64_t seed, int max_pixels, const Check& check
   });
 }
 
-void expect_opencv_in_random_cases(Device& device) {
+TEST(OpenCvIntegral, EqualInRandomCases) {
   for_each_random_case(
-      settings().seed, settings().max_pixels, [&](Random& random, const FrameLayout& layout) {
+      settings().seed, settings().max_pixels, [](Random& random, const FrameLayout& layout) {
         const auto content = static_cast<Content>(random.between(0, content_count - 1));
-        expect_opencv(device, layout, content, random.next());
+        expect_opencv(layout, content, random.next());
       });
-}
-
-class OpenCvIntegral : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, OpenCvIntegral, both_devices(), device_name);
-
-TEST_P(OpenCvIntegral, EqualInRandomCases) {
-  on_device(expect_opencv_in_random_cases);
-}
-
-void expect_opencv_at_small_sizes(Device& device) {
-  for (const int bits : {8, 16})
-    for (int width = 1; width <= 20; ++width)
-      for (int height = 1; height <= 20; ++height)
-        expect_opencv(device, gray_layout(width, height, bits), Content::random,
-                      static_cast<std::uint64_t>(20 * width + height));
-}
-
-TEST_P(OpenCvIntegral, EqualAtSmallSizes) {
-  on_device(expect_opencv_at_small_sizes);
 }
 
 /// Compares white pictures, for which OpenCV's sums wrap around, and a natural one. The squares of
 /// 16-bit samples add up to almost 2^53; above that, OpenCV would round at every pixel.
-void expect_opencv_in_8k(Device& device) {
-  expect_opencv(device, gray_layout(7680, 4320), Content::maximum, 1);
-  expect_opencv(device, gray_layout(7680, 4320), Content::natural, 2);
-  expect_opencv(device, gray_layout(1920, 1080, 16), Content::maximum, 3);
-}
-
-TEST_P(OpenCvIntegral, EqualIn8k) {
+TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
-  on_device(expect_opencv_in_8k);
+  expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);
+  expect_opencv(gray_layout(7680, 4320), Content::natural, 2);
+  expect_opencv(gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
 /// Returns the sums of all windows of an image of CV_64F; OpenCV reads zeros outside the image. The
@@ -133,9 +110,9 @@ cv::Mat window_sums(const cv::Mat& image, int radius) {
 }
 
 /// Compares all outputs with the formulas of localstatistics.h, applied to OpenCV's sums.
-void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Content content,
-                       std::uint64_t seed) {
+void expect_box_filter(const FrameLayout& layout, int radius, Content content, std::uint64_t seed) {
   using Output = localstatistics::Parameters::Output;
+  const auto device = make_cpu_device();
   std::vector<localstatistics::Parameters> all;
   for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
     all.push_back(statistics(output, radius));
@@ -154,7 +131,7 @@ void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Co
     const cv::Mat areas = window_sums(cv::Mat::ones(image.size(), CV_64F), radius);
     const cv::Mat sums = window_sums(levels, radius);
     const cv::Mat squared_sums = window_sums(levels.mul(levels), radius);
-    std::vector<std::uint8_t> rows = LocalStatisticsRunner(device, test).run(input, 0xcd);
+    std::vector<std::uint8_t> rows = LocalStatisticsRunner(*device, test).run(input, 0xcd);
     const cv::Mat plane = picture_of(layout, rows);
     for (int y = 0; y < image.rows; ++y)
       for (int x = 0; x < image.cols; ++x) {
@@ -182,22 +159,14 @@ void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Co
   }
 }
 
-void expect_box_filter_in_random_cases(Device& device) {
+TEST(OpenCvBoxFilter, HasItsSums) {
   for_each_random_case(settings().seed + 1, std::min(settings().max_pixels, 1 << 16),
-                       [&](Random& random, const FrameLayout& layout) {
+                       [](Random& random, const FrameLayout& layout) {
                          const auto content =
                              static_cast<Content>(random.between(0, content_count - 1));
                          const int radius = random.log_uniform(256) - 1;
-                         expect_box_filter(device, layout, radius, content, random.next());
+                         expect_box_filter(layout, radius, content, random.next());
                        });
-}
-
-class OpenCvBoxFilter : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, OpenCvBoxFilter, both_devices(), device_name);
-
-TEST_P(OpenCvBoxFilter, HasItsSums) {
-  on_device(expect_box_filter_in_random_cases);
 }
 
 }  // namespace

@@ -18,26 +18,6 @@ constexpr Parameters table_of(TableKind kind, TableElement element, bool same_si
   return {kind, element, same_size};
 }
 
-/// The definition keeps running sums as a shortcut. This test compares it with the plain formula.
-TEST(IntegralDefinition, IsTheFormula) {
-  for (const char* layout_name : {"GRAY8", "GRAY16"})
-    for (int width = 1; width <= 12; ++width)
-      for (int height = 1; height <= 12; ++height) {
-        const FrameLayout layout = layout_named(layout_name, width, height);
-        const IntegralCase test = plain_integral_case(layout, {}, Content::random,
-                                                      static_cast<std::uint64_t>(width + height));
-        const auto input = input_block(test);
-        const DefinedLuminance picture(layout, frame_in(layout, test.in, input.data()));
-        for (const TableKind kind : table_kinds)
-          for_each_defined_row(picture, kind, [&](int Y, const std::vector<std::uint64_t>& row) {
-            for (int X = 0; X <= width; ++X)
-              ASSERT_EQ(row[static_cast<std::size_t>(X)], defined_entry(picture, kind, X, Y))
-                  << describe(Parameters{kind}) << " at " << X << ", " << Y << " of " << width
-                  << "×" << height;
-          });
-      }
-}
-
 TEST(IntegralDefinition, RoundsOnce) {
   constexpr std::uint64_t p24 = 1 << 24, p53 = std::uint64_t{1} << 53, maximum = ~std::uint64_t{0};
   EXPECT_EQ(defined_float32(0), 0);
@@ -55,30 +35,11 @@ TEST(IntegralDefinition, RoundsOnce) {
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 
-std::vector<IntegralCase> cases_at(const Seam& seam) {
-  std::vector<IntegralCase> cases;
-  for (const int height : seam_heights)
-    for (const TableKind kind : table_kinds)
-      for (const TableElement element : table_elements) {
-        const std::uint64_t number = cases.size() + 1;
-        cases.push_back(
-            plain_integral_case(layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height),
-                                table_of(kind, element, number % 3 == 0), Content::random, number));
-      }
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(IntegralSeams, seams, cases_at);
-
 /// Extreme pictures: some are so small that most threads have nothing to do, some are only one
 /// pixel wide or high, and some have the largest sums.
 struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
-
-void PrintTo(const Picture& picture, std::ostream* stream) {
-  PrintTo(static_cast<const Extreme<Parameters>&>(picture), stream);
-}
 
 constexpr auto sum = TableKind::sum, squared_sum = TableKind::squared_sum,
                tilted_sum = TableKind::tilted_sum;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tests the contract of all operations for Integral and IntegralPicture, and their additional
-// promises: which element is exact, that sums over boxes are exact modulo 2^32, and the largest
-// sums.
+// promises: which element is exact, and how sums are rounded.
 
 #include <memory>
 
@@ -167,46 +166,6 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
         << describe(Parameters{claim.kind});
 }
 
-/// In the table of a white picture, every entry is a product: X·Y times the contribution of a
-/// pixel.
-template <class Element>
-void expect_white_table(Device& device, const FrameLayout& layout, TableKind kind,
-                        TableElement element) {
-  const IntegralCase test =
-      plain_integral_case(layout, {kind, element, false}, Content::maximum, 5);
-  SCOPED_TRACE(describe(test));
-  const auto blocks = IntegralRunner(device, test).run(input_block(test), 0xcd);
-  const auto* entries = reinterpret_cast<const Element*>(blocks.table.data());
-  const std::uint64_t white = (std::uint64_t{1} << layout.bits) - 1;
-  const std::uint64_t term = kind == TableKind::squared_sum ? white * white : white;
-  for (std::uint64_t Y = 0; Y <= static_cast<std::uint64_t>(layout.height); ++Y)
-    for (std::uint64_t X = 0; X <= static_cast<std::uint64_t>(layout.width); ++X)
-      ASSERT_EQ(*entries++, static_cast<Element>(term * X * Y)) << "at " << X << ", " << Y;
-}
-
-TEST_P(IntegralUse, WhitePicturesHaveTheLargestSums) {
-  CUDAVISION_NEEDS_PIXELS(7680 * 4320);
-  on_device([](Device& device) {
-    for (const auto& [width, height] : {std::pair(65535, 1), {1, 65535}})
-      for (const TableKind kind : {TableKind::sum, TableKind::squared_sum}) {
-        const FrameLayout line = gray_layout(width, height, 16);
-        expect_white_table<std::uint32_t>(device, line, kind, TableElement::uint32);
-        expect_white_table<std::uint64_t>(device, line, kind, TableElement::uint64);
-        expect_white_table<float>(device, line, kind, TableElement::float32);
-        expect_white_table<double>(device, line, kind, TableElement::float64);
-      }
-    const FrameLayout bytes = gray_layout(7680, 4320), words = gray_layout(4001, 2003, 16);
-    expect_white_table<std::uint32_t>(device, bytes, TableKind::sum, TableElement::uint32);
-    expect_white_table<std::uint64_t>(device, bytes, TableKind::sum, TableElement::uint64);
-    expect_white_table<std::uint64_t>(device, bytes, TableKind::sum,
-                                      exact_element(bytes, TableKind::sum));
-    expect_white_table<std::uint32_t>(device, words, TableKind::squared_sum, TableElement::uint32);
-    expect_white_table<std::uint64_t>(device, words, TableKind::squared_sum, TableElement::uint64);
-    expect_white_table<float>(device, words, TableKind::squared_sum, TableElement::float32);
-    expect_white_table<double>(device, words, TableKind::squared_sum, TableElement::float64);
-  });
-}
-
 /// Returns the last entry of the picture's table of squared sums.
 template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
@@ -245,36 +204,6 @@ TEST_P(IntegralUse, RoundsOnceNextToATie) {
     EXPECT_EQ(total<std::uint64_t>(device, layout, in, TableElement::uint64), tie + 1);
     EXPECT_EQ(total<float>(device, layout, in, TableElement::float32), 0x1p54f + 0x1p31f);
     EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
-  });
-}
-
-TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
-  CUDAVISION_NEEDS_PIXELS(1000 * 600);
-  on_device([](Device& device) {
-    for (const TableKind kind : {TableKind::sum, TableKind::squared_sum}) {
-      const IntegralCase test = plain_integral_case(
-          gray_layout(1000, 600, 16), {kind, TableElement::uint32, false}, Content::random, 5);
-      const auto input = input_block(test);
-      const auto blocks = IntegralRunner(device, test).run(input, 0xcd);
-      const auto* table = reinterpret_cast<const std::uint32_t*>(blocks.table.data());
-      const DefinedLuminance picture(test.layout, frame_in(test.layout, test.in, input.data()));
-      Random random(31);
-      // 32 bits hold the sum of 65537 levels, but only one square.
-      const int maximum = kind == TableKind::sum ? 256 : 1;
-      for (int box = 0; box < 200; ++box) {
-        const int width = random.between(1, maximum), height = random.between(1, maximum);
-        const int left = random.between(0, 1000 - width), above = random.between(0, 600 - height);
-        std::uint64_t expected = 0;
-        for (int y = above; y < above + height; ++y)
-          for (int x = left; x < left + width; ++x)
-            expected +=
-                std::uint64_t{picture.at(x, y)} * (kind == TableKind::sum ? 1 : picture.at(x, y));
-        const auto entry = [&](int X, int Y) { return table[1001 * Y + X]; };
-        ASSERT_EQ(entry(left + width, above + height) - entry(left, above + height) -
-                      entry(left + width, above) + entry(left, above),
-                  expected);
-      }
-    }
   });
 }
 

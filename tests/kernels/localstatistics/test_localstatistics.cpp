@@ -6,7 +6,6 @@
 #include <tbb/task_arena.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
@@ -26,52 +25,6 @@ DefinedLuminance picture_of(const LocalStatisticsCase& test,
                             const std::vector<std::uint8_t>& input) {
   return {test.layout, frame_in(test.layout, test.in, input.data())};
 }
-
-/// The definition keeps running sums as a shortcut. This test compares it with the plain formulas.
-TEST(LocalStatisticsDefinition, IsTheFormula) {
-  for (int width = 1; width <= 9; ++width)
-    for (int height = 1; height <= 9; ++height)
-      for (const int radius : {0, 1, 2, 3, 5, 8, 9, 65535}) {
-        const auto test =
-            plain_localstatistics_case(gray_layout(width, height, 16), statistics({}, radius),
-                                       Content::random, static_cast<std::uint64_t>(radius));
-        const DefinedLuminance picture = picture_of(test, input_block(test));
-        for_each_defined_window(picture, radius, [&](int x, int y, const DefinedWindow& window) {
-          const DefinedWindow slow = defined_window(picture, radius, x, y);
-          ASSERT_EQ(window.area, slow.area);
-          ASSERT_EQ(window.sum, slow.sum);
-          ASSERT_EQ(window.squared_sum, slow.squared_sum);
-          // The deviation d is rounded correctly if (2d − 1)²·N² ≤ 4V < (2d + 1)²·N², where V is
-          // the variance times N².
-          using Wide = unsigned __int128;
-          const Wide area = window.area, deviation = defined_deviation(window);
-          const Wide variance = area * window.squared_sum - Wide{window.sum} * window.sum;
-          ASSERT_LT(4 * variance, (2 * deviation + 1) * (2 * deviation + 1) * area * area);
-          if (deviation > 0) {
-            ASSERT_GE(4 * variance, (2 * deviation - 1) * (2 * deviation - 1) * area * area);
-          }
-        });
-      }
-}
-
-/// The windows are smaller and larger than the tiles.
-std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
-  std::vector<LocalStatisticsCase> cases;
-  for (const int height : seam_heights)
-    for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
-      for (const int radius : {0, 7, 64, 300}) {
-        const std::uint64_t number = cases.size() + 1;
-        Parameters parameters = statistics(output, radius);
-        parameters.invert = number % 3 == 0;
-        parameters.limited_range = number % 5 == 0;
-        cases.push_back(plain_localstatistics_case(
-            layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height), parameters,
-            Content::natural, number));
-      }
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(LocalStatisticsSeams, seams, cases_at);
 
 /// Extreme pictures: some are so small that most threads have nothing to do, some are only one
 /// pixel wide or high, and some have the largest sums.
@@ -210,49 +163,6 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
         if (HasFailure())
           return;
       }
-}
-
-/// Bradley's threshold, and Sauvola's with the same range, only depend on what samples exceed their
-/// black level by. So a picture of full range and the same samples plus the black level of limited
-/// range give the same.
-class LocalStatisticsRange : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsRange, both_devices(), device_name);
-
-TEST_P(LocalStatisticsRange, OfSamplesPlusTheBlackLevelGivesTheSame) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "P010", "GRAY16"})
-      for (const Output output : {bradley, sauvola})
-        for (const int radius : {1, 15, 40, 100, 65535}) {
-          LocalStatisticsCase test = plain_localstatistics_case(
-              layout_named(name, 402, 308), statistics(output, radius), Content::natural, 21);
-          test.parameters.range = std::ldexp(60, test.layout.bits - 8);
-          SCOPED_TRACE(describe(test));
-          const int largest = (1 << test.layout.bits) - 1, low = 16 << (test.layout.bits - 8);
-          const auto block_with = [&](int offset) {
-            std::vector<std::uint8_t> block = input_block(test);
-            const View<std::uint8_t> plane = frame_in(test.layout, test.in, block.data()).planes[0];
-            for (int y = 0; y < plane.height; ++y)
-              for (int x = 0; x < test.layout.width; ++x) {
-                std::uint8_t* const at = plane.row(y) + (largest > 255 ? 2 : 1) * x;
-                std::uint16_t word = *at;
-                if (largest > 255)
-                  std::memcpy(&word, at, sizeof word);
-                const int level = (word >> test.layout.shift) * (largest - low) / largest + offset;
-                word = static_cast<std::uint16_t>(level << test.layout.shift);
-                if (largest > 255)
-                  std::memcpy(at, &word, sizeof word);
-                else
-                  *at = static_cast<std::uint8_t>(word);
-              }
-            return block;
-          };
-          const auto full = LocalStatisticsRunner(device, test).run(block_with(0), poison);
-          test.parameters.limited_range = true;
-          const auto limited = LocalStatisticsRunner(device, test).run(block_with(low), poison);
-          ASSERT_EQ(difference(test, full, limited), "");
-        }
-  });
 }
 
 /// The thresholds meet the level of a pixel exactly, or miss it by as little as the parameters can

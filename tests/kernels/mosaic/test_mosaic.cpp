@@ -4,7 +4,6 @@
 // device with the CPU device. In regions, with a blend of whole frames.
 
 #include "tests/kernels/mosaic/mosaic_case.h"
-#include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/regions/in_regions.h"
 
 namespace cudavision::test {
@@ -53,18 +52,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(MosaicExtremes, extremes, dense_and_ragged<MosaicCase>);
 
-/// Blocks that end at, before and after the tiles of the kernel.
-std::vector<MosaicCase> at_seams(const Seam& seam) {
-  std::vector<MosaicCase> cases;
-  for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "RGB", "RGBA"})
-    for (const int size : {8, 15, 16, 31, 32, 33, 64})
-      cases.push_back(plain_mosaic_case(layout_named(layout, 4 * seam.width + 1, 70),
-                                        blocks_of(size), Content::random, 79));
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(MosaicSeams, seams, at_seams);
-
 /// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, blocks_of(16)},
@@ -75,74 +62,6 @@ const Extreme<Parameters> large[] = {
 };
 
 CUDAVISION_CUDA_TABLE_CASES(MosaicLarge, large, dense<MosaicCase>);
-
-class MosaicUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, MosaicUse, both_devices(), device_name);
-
-/// Every block has one colour, whichever part of the frame is needed.
-TEST_P(MosaicUse, NothingIsLeftOfABlockButItsMean) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "I420", "NV12", "YUY2", "RGB", "P010"})
-      for (const int size : {2, 5, 16, 40}) {
-        const MosaicCase test =
-            plain_mosaic_case(layout_named(name, 123, 77), blocks_of(size), Content::random, 8);
-        SCOPED_TRACE(describe(test));
-        const auto output = Runner<MosaicCase>(device, test).run(input_block(test), poison);
-        const ConstFrame out = frame_in(test.layout, test.out, output.data());
-        for (int c = 0; c < test.layout.channel_count; ++c) {
-          const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
-          const auto begins = [&](int at, int pixels) {
-            return at == 0 || at * pixels / size != (at - 1) * pixels / size;
-          };
-          for (int y = 0; y < channel.height; ++y)
-            for (int x = 0; x < channel.width; ++x) {
-              const int value = defined_sample(test.layout, out, channel, x, y);
-              if (!begins(x, channel.subsampling_x)) {
-                ASSERT_EQ(value, defined_sample(test.layout, out, channel, x - 1, y));
-              }
-              if (!begins(y, channel.subsampling_y)) {
-                ASSERT_EQ(value, defined_sample(test.layout, out, channel, x, y - 1));
-              }
-            }
-        }
-      }
-  });
-}
-
-/// The blocks of a face stay the same while a detector's rectangles around it move.
-TEST_P(MosaicUse, BlocksDoNotMoveWithRegions) {
-  on_device([](Device& device) {
-    const MosaicCase test =
-        plain_mosaic_case(layout_named("NV12", 200, 120), blocks_of(16), Content::random, 9);
-    const MosaicCase::Frames frames(device, test);
-    const FrameLayout& layout = test.layout;
-    Mosaic mosaic(device, layout, test.parameters);
-    std::vector<std::uint8_t> seen[2];
-    for (const int shift : {0, 5}) {
-      regions::RegionBlend blend(device, layout,
-                                 one_region({40 + shift, 30 + shift, 140 + shift, 90 + shift},
-                                            regions::Shape::rectangle, 0));
-      const DeviceBlock<std::uint8_t> scratch(device,
-                                              std::vector<std::uint8_t>(test.out.bytes, poison));
-      const Frame processed = frame_in(layout, test.out, scratch.data());
-      mosaic.run(frames.in, processed, blend.active());
-      blend.run(frames.in, processed, frames.out);
-      device.finish();
-      seen[shift > 0] = frames.output();
-    }
-    const ConstFrame before = frame_in(layout, test.out, seen[0].data());
-    const ConstFrame after = frame_in(layout, test.out, seen[1].data());
-    for (int c = 0; c < layout.channel_count; ++c) {
-      const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
-      for (int y = 36 / channel.subsampling_y; y < 90 / channel.subsampling_y; ++y)
-        for (int x = 46 / channel.subsampling_x; x < 140 / channel.subsampling_x; ++x)
-          ASSERT_EQ(defined_sample(layout, before, channel, x, y),
-                    defined_sample(layout, after, channel, x, y))
-              << "channel " << c << ", " << x << ", " << y;
-    }
-  });
-}
 
 TEST(MosaicDefinition, RoundsHalfUp) {
   // Two blocks of 2×2 samples: 0 0 1 1 gives 0.5, and 0 0 0 1 gives 0.25.

@@ -36,6 +36,31 @@ int power_for(int patch) {
   return static_cast<int>(std::ceil(std::log2(patch * patch)));
 }
 
+/// Returns the weights for all indices that sums of squared differences can have.
+std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
+                                          int channels) {
+  const std::int64_t largest = ((std::int64_t{1} << 31) - 1) /
+                               (255LL * parameters.frames * parameters.search * parameters.search);
+  const int area = parameters.patch * parameters.patch;
+  const double f = std::ldexp(1.0, power_for(parameters.patch)) / area;
+  const float h = static_cast<float>(parameters.strength);
+  float divisor = h * h;
+  divisor *= static_cast<float>(channels);
+  const std::int64_t white = (std::int64_t{1} << bits) - 1;
+  const std::int64_t count =
+      (area * channels * white * white >> (power_for(parameters.patch) + 2 * (bits - 8))) + 1;
+  std::vector<std::int64_t> weights(static_cast<std::size_t>(count), 0);
+  weights[0] = largest;
+  for (std::int64_t i = 1; i < count; ++i) {
+    const double share = std::exp(-(static_cast<double>(i) * f) / static_cast<double>(divisor));
+    const double weight = std::nearbyint(static_cast<double>(largest) * share);
+    if (weight < 0.001 * static_cast<double>(largest))
+      break;  // this weight and all later ones are 0, because weights fall with i
+    weights[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(weight);
+  }
+  return weights;
+}
+
 void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
              const std::vector<Channel>& channels, const std::vector<ConstFrame>& frames,
              const Frame& out) {
@@ -106,30 +131,6 @@ double defined_strength(const std::vector<int>& channels, const ChannelVariances
 }
 
 }  // namespace
-
-std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
-                                          int channels) {
-  const std::int64_t largest = ((std::int64_t{1} << 31) - 1) /
-                               (255LL * parameters.frames * parameters.search * parameters.search);
-  const int area = parameters.patch * parameters.patch;
-  const double f = std::ldexp(1.0, power_for(parameters.patch)) / area;
-  const float h = static_cast<float>(parameters.strength);
-  float divisor = h * h;
-  divisor *= static_cast<float>(channels);
-  const std::int64_t white = (std::int64_t{1} << bits) - 1;
-  const std::int64_t count =
-      (area * channels * white * white >> (power_for(parameters.patch) + 2 * (bits - 8))) + 1;
-  std::vector<std::int64_t> weights(static_cast<std::size_t>(count), 0);
-  weights[0] = largest;
-  for (std::int64_t i = 1; i < count; ++i) {
-    const double share = std::exp(-(static_cast<double>(i) * f) / static_cast<double>(divisor));
-    const double weight = std::nearbyint(static_cast<double>(largest) * share);
-    if (weight < 0.001 * static_cast<double>(largest))
-      break;  // this weight and all later ones are 0, because weights fall with i
-    weights[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(weight);
-  }
-  return weights;
-}
 
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                        const ChannelVariances& noise, const ConstFrame& in,

@@ -11,10 +11,6 @@
 /// with the one under test.
 namespace cudavision::test {
 
-/// Returns the weights for all indices that sums of squared differences can have.
-std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
-                                          int channels);
-
 /// The variances of the noise of the channels, in the unit of noise::Level.
 using ChannelVariances = std::array<std::uint32_t, FrameLayout::max_channels>;
 

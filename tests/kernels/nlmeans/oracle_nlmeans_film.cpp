@@ -60,16 +60,20 @@ struct Errors {
   double largest_on_people;
 };
 
-Errors errors_after(Device& device, const Film& frames, nlmeans::Parameters parameters) {
+Errors errors_after(const Film& frames, nlmeans::Parameters parameters) {
+  const auto device = make_cpu_device();
   double squares = 0, largest = 0;
   std::size_t pixels = 0;
   for (std::size_t i = 4; i < 16; i += 5) {
-    const int reach = parameters.frames / 2;
-    const auto begin = frames.noisy.begin() + static_cast<std::ptrdiff_t>(i) - reach;
-    const std::vector<cv::Mat> around(begin, begin + parameters.frames);
-    const FrameLayout layout = gray_layout(around[0].cols, around[0].rows);
+    const cv::Mat& noisy = frames.noisy[i];
+    const std::size_t reach = static_cast<std::size_t>(parameters.frames) / 2;
+    std::vector<ConstFrame> neighbours;
+    for (std::size_t other = i - reach; other <= i + reach; ++other)
+      if (other != i)
+        neighbours.push_back(frame_of(frames.noisy[other]));
     const cv::Mat denoised =
-        output_of(device, nlmeans::NlMeans(device, layout, parameters), around, reach);
+        output_of(nlmeans::NlMeans(*device, gray_layout(noisy.cols, noisy.rows), parameters), noisy,
+                  neighbours);
     cv::Mat difference;
     cv::absdiff(denoised, frames.clean[i], difference);
     squares += std::pow(cv::norm(difference), 2);
@@ -85,13 +89,12 @@ TEST(NlMeansFilm, FiveFramesLeaveLessNoiseAndNoTrails) {
   const Film frames = noisy_film();
   if (frames.clean.size() < frame_count)
     GTEST_SKIP() << "needs " << film << " (Debian package opencv-doc)";
-  const auto device = make_cpu_device();
   for (const double strength : {10.0, 12.0}) {
     nlmeans::Parameters parameters;
     parameters.strength = strength;
-    const Errors one = errors_after(*device, frames, parameters);
+    const Errors one = errors_after(frames, parameters);
     parameters.frames = 5;
-    const Errors five = errors_after(*device, frames, parameters);
+    const Errors five = errors_after(frames, parameters);
     SCOPED_TRACE(testing::Message() << "strength " << strength);
     EXPECT_GE(five.psnr, one.psnr + 1) << "one frame: " << one.psnr << " dB";
     EXPECT_LE(five.largest_on_people, one.largest_on_people);

@@ -181,55 +181,9 @@ std::vector<NlMeansCase> noisy_cases() {
   return cases;
 }
 
-TEST(NlMeansNoise, CpuEqualsDefinition) {
-  for (const NlMeansCase& test : noisy_cases())
-    expect_definition(test);
-}
+CUDAVISION_LISTED_CASES(NlMeansNoise, noisy_cases())
 
-TEST(NlMeansNoise, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const NlMeansCase& test : noisy_cases())
-    expect_equal_devices(*device, test);
-}
-
-/// One operation follows noise that changes from frame to frame.
-void expect_strengths_to_follow(Device& device) {
-  const NlMeansCase first = plain_nlmeans_case(
-      settings().small ? layout_named("NV12", 34, 10) : layout_named("NV12", 90, 40), {7, 5, -1},
-      Content::natural, 82);
-  NlMeans denoising = first.make(device, first.parameters);
-  for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
-    NlMeansCase test = first;
-    test.noise = {variance, variance / 4, variance / 2, 0};
-    const NlMeansCase::Frames frames(device, test);
-    frames.run(denoising);
-    device.finish();
-    EXPECT_EQ(difference_from_definition(frames), "") << "with a variance of " << variance;
-  }
-}
-
-TEST(NlMeansNoise, IsFollowedFromFrameToFrame) {
-  expect_strengths_to_follow(*make_cpu_device());
-}
-
-TEST(NlMeansNoise, IsFollowedFromFrameToFrameOnCuda) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_strengths_to_follow(*device);
-}
-
-TEST(NlMeansUnusualLayouts, CpuEqualsDefinition) {
-  for (const NlMeansCase& test : unusual_cases())
-    expect_definition(test);
-}
-
-TEST(NlMeansUnusualLayouts, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const NlMeansCase& test : unusual_cases())
-    expect_equal_devices(*device, test);
-}
+CUDAVISION_LISTED_CASES(NlMeansUnusualLayouts, unusual_cases())
 
 /// Frames for which the definition is too slow. The suites above compare the CPU device with it on
 /// smaller ones.

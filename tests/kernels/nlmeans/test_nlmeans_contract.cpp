@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests the contract of all operations for NlMeans, and its table of weights. Besides, NlMeans must
-// recognise parameters that change nothing, and its results must not depend on the layout.
+// Tests the contract of all operations for NlMeans, and its steps of strengths. Besides, NlMeans
+// must recognise parameters that change nothing.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,6 @@
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/contract/filters.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
-#include "tests/kernels/nlmeans/nlmeans_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -116,27 +115,6 @@ TEST_P(NlMeansUse, KnowsTheIdentity) {
   });
 }
 
-TEST_P(NlMeansUse, ChannelsGiveTheSameInEveryLayout) {
-  on_device([](Device& device) { expect_same_in_every_layout<NlMeansCase>(device, {7, 5, 15}); });
-}
-
-TEST_P(NlMeansUse, TakesNoiseAway) {
-  on_device([](Device& device) {
-    const NlMeansCase test =
-        plain_nlmeans_case(gray_layout(200, 100), {21, 7, 10}, Content::narrow, 5);
-    const auto input = input_block(test);
-    const auto variance = [](const std::vector<std::uint8_t>& block) {
-      double sum = 0, squares = 0;
-      for (std::size_t i = 0; i < 20000; ++i) {
-        sum += block[i];
-        squares += double{1} * block[i] * block[i];
-      }
-      return squares / 20000 - sum / 20000 * sum / 20000;
-    };
-    EXPECT_LT(variance(Runner<NlMeansCase>(device, test).run(input, 0xcd)), variance(input) / 20);
-  });
-}
-
 TEST_P(NlMeansUse, RefusesAnAutomaticStrengthWithoutNoise) {
   on_device([](Device& device) {
     const NlMeansCase test =
@@ -151,6 +129,21 @@ TEST_P(NlMeansUse, RefusesAnAutomaticStrengthWithoutNoise) {
     EXPECT_FALSE(denoising.needs_noise());
     denoising.run(frames.in, frames.out);
     device.finish();
+  });
+}
+
+TEST_P(NlMeansUse, FollowsNoiseFromFrameToFrame) {
+  on_device([](Device& device) {
+    NlMeansCase test =
+        plain_nlmeans_case(layout_named("NV12", 34, 10), {7, 5, -1}, Content::natural, 82);
+    NlMeans denoising = test.make(device, test.parameters);
+    for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
+      test.noise = {variance, variance / 4, variance / 2, 0};
+      const NlMeansCase::Frames frames(device, test);
+      frames.run(denoising);
+      device.finish();
+      EXPECT_EQ(difference_from_definition(frames), "") << "with a variance of " << variance;
+    }
   });
 }
 
@@ -178,21 +171,6 @@ TEST_P(NlMeansSeveralFrames, MayBecomeFewerAndMoreAgain) {
         device.finish();
         EXPECT_EQ(difference_from_definition(memory), "");
       }
-    }
-  });
-}
-
-TEST_P(NlMeansSeveralFrames, GiveTheSameInAnyOrder) {
-  on_device([](Device& device) {
-    const NlMeansCase test = case_of("NV12", 6);
-    NlMeans denoising = test.make(device, test.parameters);
-    const NlMeansCase::Frames memory(device, test);
-    std::vector<ConstFrame> neighbours = test.neighbours(memory.in);
-    for (int turn = 0; turn < 5; ++turn) {
-      std::rotate(neighbours.begin(), neighbours.begin() + 1, neighbours.end());
-      denoising.run(memory.in, neighbours, memory.out);
-      device.finish();
-      EXPECT_EQ(difference_from_definition(memory), "");
     }
   });
 }
@@ -276,31 +254,6 @@ TEST(StrengthSteps, HaveTablesThatFit) {
         EXPECT_LE(sum + strength_class_count, max_weights_of_steps(channels));
         EXPECT_LT(count, max_weights_of_last_step(channels));
       }
-}
-
-TEST(PatchWeights, AreTheDefinedOnes) {
-  for (const int bits : {8, 9, 10, 16})
-    for (const int channels : {1, 3})
-      for (const int patch : {1, 3, 7, 9, 31})
-        for (const double strength : {1e-30, 0.3, 3.0, 10.0, 47.5, 200.0, 255.0}) {
-          const Parameters parameters = with_frames({21, patch, strength}, patch == 7 ? 9 : 1);
-          SCOPED_TRACE(testing::Message() << bits << " bits, " << channels << " channels, patch "
-                                          << patch << ", strength " << strength);
-          const auto expected = defined_weights(parameters, bits, channels);
-          std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(channels)),
-                                             0xdeadbeef);
-          const int count =
-              make_patch_weights(parameters, strength, bits, channels, weights.data());
-          ASSERT_GE(count, 1);
-          ASSERT_LE(static_cast<std::size_t>(count), expected.size());
-          for (std::size_t i = 0; i < expected.size(); ++i)
-            ASSERT_EQ(weights[std::min(i, static_cast<std::size_t>(count - 1))], expected[i])
-                << "weight " << i;
-          if (static_cast<std::size_t>(count) < weights.size()) {
-            EXPECT_EQ(weights[static_cast<std::size_t>(count)], 0xdeadbeef)
-                << "more than `count` weights were written";
-          }
-        }
 }
 
 }  // namespace

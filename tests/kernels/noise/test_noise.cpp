@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "cuda/noise/noise.h"
-#include "tests/kernels/common/frame_case.h"
-#include "tests/kernels/common/layout_cases.h"
-#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/noise/noise_definition.h"
 
 namespace cudavision::test {
@@ -37,7 +35,10 @@ void add_bar(std::vector<std::uint8_t>& block, Random& random) {
             static_cast<std::uint8_t>(random.between(0, 255)));
 }
 
-NoiseCase noise_case(const LayoutKind& kind, int width, int height, Random& random) {
+NoiseCase make_noise_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
+  const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 16));
   NoiseCase test;
   test.title = kind.name;
   test.every_channel = true;
@@ -52,12 +53,6 @@ NoiseCase noise_case(const LayoutKind& kind, int width, int height, Random& rand
   }
   test.restart = static_cast<std::size_t>(random.between(0, 5));
   return test;
-}
-
-NoiseCase make_noise_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random = random_of_case(seed, number);
-  const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 16));
-  return noise_case(layout_kind_of_case(number), width, height, random);
 }
 
 /// Calls check(number, states) after each frame.
@@ -119,45 +114,7 @@ void expect_equal_devices(Device& cuda, const NoiseCase& test) {
   });
 }
 
-class NoiseCases : public LayoutCases {};
-
-TEST_P(NoiseCases, CpuEqualsDefinition) {
-  for_each_case(make_noise_case, [](const NoiseCase& test) { expect_definition(test); });
-}
-
-TEST_P(NoiseCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case(make_noise_case,
-                [&](const NoiseCase& test) { expect_equal_devices(*device, test); });
-}
-
-INSTANTIATE_TEST_SUITE_P(Layouts, NoiseCases, every_layout(), layout_name);
-
-/// Sizes at the edges of blocks, and of launches, and those of which not all rows count.
-std::vector<NoiseCase> edge_cases() {
-  std::vector<NoiseCase> cases;
-  Random random(91);
-  for (const char* layout : {"GRAY8", "I420", "RGBA", "P010"})
-    for (const auto& [width, height] :
-         {std::pair{1, 1}, {7, 200}, {8, 8}, {200, 7}, {64, 64}, {65, 63}, {255, 33}, {257, 40}})
-      for (const LayoutKind& kind : layout_kinds())
-        if (kind.name == layout)
-          cases.push_back(noise_case(kind, width, height, random));
-  return cases;
-}
-
-TEST(NoiseEdges, CpuEqualsDefinition) {
-  for (const NoiseCase& test : edge_cases())
-    expect_definition(test);
-}
-
-TEST(NoiseEdges, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const NoiseCase& test : edge_cases())
-    expect_equal_devices(*device, test);
-}
+CUDAVISION_RANDOM_CASES(NoiseCases, make_noise_case);
 
 }  // namespace
 }  // namespace cudavision::test

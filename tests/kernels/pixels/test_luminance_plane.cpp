@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tests the luminance of frames as a plane on both devices, against the definition: in random
-// cases, for every 8-bit colour, and without a copy if the frame already has such a plane.
+// cases, for every 8-bit colour (also as histograms and equalisation compute it), and without a
+// copy if the frame already has such a plane.
 
 #include "cuda/pixels/luminance.h"
-#include "tests/kernels/common/frame_case.h"
-#include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
-#include "tests/kernels/pixels/colour_cube.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -69,41 +69,53 @@ void expect_definition(Device& device, const FrameCase& test) {
   ASSERT_TRUE(block.values() == input) << "the operation wrote to its input";
 }
 
-class LuminanceCases : public LayoutCases {};
-
-TEST_P(LuminanceCases, CpuEqualsDefinition) {
-  const auto device = make_cpu_device();
-  for_each_case(make_luminance_case,
-                [&](const FrameCase& test) { expect_definition(*device, test); });
+void expect_definition(const FrameCase& test) {
+  expect_definition(*make_cpu_device(), test);
 }
 
-TEST_P(LuminanceCases, CudaEqualsDefinition) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case(make_luminance_case,
-                [&](const FrameCase& test) { expect_definition(*device, test); });
+void expect_equal_devices(Device& cuda, const FrameCase& test) {
+  expect_definition(cuda, test);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, LuminanceCases, every_layout(), layout_name);
+CUDAVISION_RANDOM_CASES(LuminanceCases, make_luminance_case);
 
 class LuminancePlane : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, LuminancePlane, both_devices(), device_name);
+
+/// Returns a dense picture of 4096×4096 pixels with all 256³ colours: red, green and blue are the
+/// bytes of a pixel's number.
+std::vector<std::uint8_t> every_colour(const FrameLayout& layout) {
+  const Placement placement = dense_placement(layout);
+  std::vector<std::uint8_t> block(placement.bytes, 0xa5);
+  const Frame frame = frame_in(layout, placement, block.data());
+  for (int n = 0; n < 1 << 24; ++n)
+    for (int c = 0; c < 3; ++c)
+      put_sample(layout, frame, channel_of(layout, rgb_roles[c]), n % 4096, n / 4096,
+                 n >> (16 - 8 * c) & 255);
+  return block;
+}
 
 TEST_P(LuminancePlane, IsThatOfEveryColour) {
   CUDAVISION_NEEDS_PIXELS(1 << 24);
   on_device([](Device& device) {
     std::vector<std::uint16_t> expected;
     for (int n = 0; n < 1 << 24; ++n)
-      expected.push_back(
-          static_cast<std::uint16_t>(ColourCube::luminance(n >> 16, n >> 8 & 255, n & 255)));
+      expected.push_back(static_cast<std::uint16_t>(
+          (299 * (n >> 16) + 587 * (n >> 8 & 255) + 114 * (n & 255)) / 1000));
     for (const char* name : {"RGB", "BGRx", "xBGR", "ARGB", "GBR", "RGBMixed"}) {
       SCOPED_TRACE(name);
-      const ColourCube cube(name);
-      const DeviceBlock<std::uint8_t> colours(device, cube.block);
-      Luminance luminance(device, cube.layout, "a test");
-      const SamplePlane plane = luminance.of(frame_in(cube.layout, cube.placement, colours.data()));
+      const HistEqualizeCase test =
+          plain_histequalize_case(layout_named(name, 4096, 4096), Content::zeros, 1);
+      const std::vector<std::uint8_t> input = every_colour(test.layout);
+      const DeviceBlock<std::uint8_t> colours(device, input);
+      Luminance luminance(device, test.layout, "a test");
+      const SamplePlane plane = luminance.of(frame_in(test.layout, test.in, colours.data()));
       EXPECT_TRUE(values_of(device, plane) == expected);
+      // Histograms and equalisation compute the luminance themselves.
+      EXPECT_EQ(difference(test, defined_output(test, input, 0xcd),
+                           HistEqualizeRunner(device, test).run(input, 0xcd)),
+                "");
     }
   });
 }
@@ -125,26 +137,6 @@ TEST_P(LuminancePlane, IsThatOfWordsAtAnyStep) {
         test.dirty = true;
         expect_definition(device, test);
       }
-  });
-}
-
-TEST_P(LuminancePlane, FollowsEachFrame) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "RGB", "YUY2", "AYUV", "P010"}) {
-      SCOPED_TRACE(name);
-      const FrameLayout layout = layout_named(name, 301, 77);
-      FrameCase first, second;
-      make_dense(first, layout, layout, Content::natural, 1);
-      make_dense(second, layout, layout, Content::random, 2);
-      Luminance luminance(device, layout, "a test");
-      for (const FrameCase* test : {&first, &second, &first}) {
-        const std::vector<std::uint8_t> input = input_block(*test);
-        const DeviceBlock<std::uint8_t> block(device, input);
-        const SamplePlane plane = luminance.of(frame_in(layout, test->in, block.data()));
-        EXPECT_TRUE(values_of(device, plane) ==
-                    DefinedLuminance(layout, frame_in(layout, test->in, input.data())).values);
-      }
-    }
   });
 }
 

@@ -71,8 +71,9 @@ int defined_weight(const regions::Parameters& parameters, int x, int y) {
   return parameters.invert ? 256 - weight : weight;
 }
 
-int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
-                          const Channel& channel, int x, int y) {
+/// Returns the weight of a channel's sample: the largest of those pixels that it covers.
+static int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
+                                 const Channel& channel, int x, int y) {
   const int last_column = layout.width - 1, last_row = layout.height - 1;
   int weight = 0;
   for (int j = 0; j < channel.subsampling_y; ++j)

@@ -10,10 +10,6 @@ namespace cudavision::test {
 /// Returns the weight of a pixel, 0 to 256.
 int defined_weight(const regions::Parameters& parameters, int x, int y);
 
-/// Returns the weight of a channel's sample: the largest of those pixels that it covers.
-int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
-                          const Channel& channel, int x, int y);
-
 /// Writes every byte of every row of out.
 void defined_region_blend(const FrameLayout& layout, const regions::Parameters& parameters,
                           const ConstFrame& in, const ConstFrame& processed, const Frame& out);

@@ -90,19 +90,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(RegionBlendExtremes, extremes, dense_and_ragged<RegionBlendCase>);
 
-/// A rectangle whose edges lie at and next to those of tiles and cells.
-std::vector<RegionBlendCase> at_seams(const Seam& seam) {
-  std::vector<RegionBlendCase> cases;
-  for (const char* layout : {"GRAY8", "GRAY16", "NV12", "RGB"})
-    for (const int height : {15, 16, 17, 33})
-      cases.push_back(plain_region_blend_case(
-          layout_named(layout, 4 * seam.width + 5, 2 * height),
-          rectangle({seam.width, height, 4 * seam.width, height + 1}), Content::random, 79));
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(RegionBlendSeams, seams, at_seams);
-
 /// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},

@@ -130,46 +130,6 @@ class RegionBlendUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, RegionBlendUse, both_devices(), device_name);
 
-/// Where no cell is active, the processed frame is not looked at. Operations find the cell of a
-/// sample by the first pixel that it would cover in a frame without fields, or by those in its own.
-TEST_P(RegionBlendUse, ActiveCellsCoverEveryWeight) {
-  on_device([](Device& device) {
-    Random random(81);
-    for (int i = 0; i < 60; ++i) {
-      const auto [width, height] = random_picture_size(random, 20000);
-      Parameters parameters = random_regions(width, height, 8, random);
-      parameters.fields = random.one_in(2);
-      for (const char* name : {"GRAY8", "I420", "YUY2"}) {
-        const FrameLayout layout = layout_named(name, width, height);
-        const RegionBlend blend(device, layout, parameters);
-        int weights = 0;
-        for (int c = 0; c < layout.channel_count; ++c) {
-          const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
-          const auto active = [&](int x, int y) {
-            return !blend.active() || blend.active()->touch({x, y, x + 1, y + 1});
-          };
-          for (int y = 0; y < channel.height; ++y)
-            for (int x = 0; x < channel.width; ++x) {
-              if (defined_sample_weight(layout, parameters, channel, x, y) == 0)
-                continue;
-              ++weights;
-              const int column = x * channel.subsampling_x, row = y * channel.subsampling_y;
-              ASSERT_TRUE(active(column, row)) << name << " " << x << ", " << y;
-              if (parameters.fields) {
-                ASSERT_TRUE(active(column, row - row % (2 * channel.subsampling_y) + y % 2))
-                    << name << " " << x << ", " << y;
-              }
-            }
-        }
-        ASSERT_EQ(blend.active() == nullptr, parameters.invert);
-        if (blend.identity()) {
-          EXPECT_EQ(weights, 0);
-        }
-      }
-    }
-  });
-}
-
 /// Chroma is blended like the luma that it colours: a face's outline does not stay in it.
 TEST_P(RegionBlendUse, NothingOfARegionStays) {
   on_device([](Device& device) {

@@ -45,17 +45,13 @@ cv::Mat opencv_remap(const cv::Mat& image, const OpenCvMap& map) {
   return out;
 }
 
-cv::Mat our_remap(Device& device, const cv::Mat& image, int bits, const OpenCvMap& map) {
-  const int row_bytes = image.cols * static_cast<int>(image.elemSize());
-  const std::vector<std::uint8_t> bytes(image.datastart, image.dataend);
-  const DeviceBlock<std::uint8_t> in(device, bytes);
-  remap::Remap remap(device, {image.cols, image.rows, bits}, map.view());
-  const SamplePlane out =
-      remap.run({{in.data(), row_bytes, image.rows, row_bytes}, image.cols, bits, 0});
+cv::Mat our_remap(const cv::Mat& image, int bits, const OpenCvMap& map) {
+  const auto device = make_cpu_device();
+  remap::Remap remap(*device, {image.cols, image.rows, bits}, map.view());
+  const ConstFrame frame = frame_of(image);
+  const SamplePlane out = remap.run({frame.planes[0], image.cols, bits, 0});
   cv::Mat result(out.height(), out.width, image.type());
-  device.download(out.rows, {result.data, out.rows.width, out.height(),
-                             static_cast<std::ptrdiff_t>(result.step)});
-  device.finish();
+  device->download(out.rows, frame_of(result).planes[0]);
   return result;
 }
 
@@ -94,83 +90,68 @@ struct OracleCase {
   }
 };
 
-class OpenCvRemap : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, OpenCvRemap, both_devices(), device_name);
-
-TEST_P(OpenCvRemap, EqualInRandomCases) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      OracleCase test(number, 8);
-      EXPECT_EQ(differences(opencv_remap(test.image, matrices_of(test.map)),
-                            our_remap(device, test.image, 8, matrices_of(test.map))),
-                0)
-          << "the number of samples that differ, " << test.text();
-    });
+TEST(OpenCvRemap, EqualInRandomCases) {
+  for_each_case_number([](int number) {
+    OracleCase test(number, 8);
+    const OpenCvMap map = matrices_of(test.map);
+    EXPECT_EQ(differences(opencv_remap(test.image, map), our_remap(test.image, 8, map)), 0)
+        << "the number of samples that differ, " << test.text();
   });
 }
 
 /// Binary32 holds the sums of up to 14 bits exactly.
-TEST_P(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      constexpr int depths[] = {9, 10, 12, 14};
-      OracleCase test(number, depths[number % 4]);
-      const cv::Mat reference = opencv_remap(test.image, matrices_of(test.map));
-      const cv::Mat ours = our_remap(device, test.image, test.layout.bits, matrices_of(test.map));
-      ConstFrame frame;
-      frame.planes[0] = {test.image.data, test.layout.planes[0].row_bytes, test.image.rows,
-                         static_cast<std::ptrdiff_t>(test.image.step)};
-      const DefinedLuminance picture(test.layout, frame);
-      int wrong = 0;
-      for (int y = 0; y < reference.rows; ++y)
-        for (int x = 0; x < reference.cols; ++x) {
-          const std::int64_t sum = defined_remap_sum(picture, test.map.view(), x, y);
-          const std::int64_t half_to_even = (sum + 511 + (sum >> 10 & 1)) >> 10;
-          const std::int64_t half_up = (sum + 512) >> 10;
-          wrong += reference.at<std::uint16_t>(y, x) != half_to_even;
-          wrong += ours.at<std::uint16_t>(y, x) != half_up;
-        }
-      EXPECT_EQ(wrong, 0) << "the number of samples that differ, " << test.text();
-    });
+TEST(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
+  for_each_case_number([](int number) {
+    constexpr int depths[] = {9, 10, 12, 14};
+    OracleCase test(number, depths[number % 4]);
+    const cv::Mat reference = opencv_remap(test.image, matrices_of(test.map));
+    const cv::Mat ours = our_remap(test.image, test.layout.bits, matrices_of(test.map));
+    const DefinedLuminance picture(test.layout, frame_of(test.image));
+    int wrong = 0;
+    for (int y = 0; y < reference.rows; ++y)
+      for (int x = 0; x < reference.cols; ++x) {
+        const std::int64_t sum = defined_remap_sum(picture, test.map.view(), x, y);
+        const std::int64_t half_to_even = (sum + 511 + (sum >> 10 & 1)) >> 10;
+        const std::int64_t half_up = (sum + 512) >> 10;
+        wrong += reference.at<std::uint16_t>(y, x) != half_to_even;
+        wrong += ours.at<std::uint16_t>(y, x) != half_up;
+      }
+    EXPECT_EQ(wrong, 0) << "the number of samples that differ, " << test.text();
   });
 }
 
 /// The sums of 16 bits have 26 bits, of which binary32 keeps 24.
-TEST_P(OpenCvRemap, WithinOneOfWordsOf16Bits) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      OracleCase test(number, 16);
-      const double maximum =
-          cv::norm(opencv_remap(test.image, matrices_of(test.map)),
-                   our_remap(device, test.image, 16, matrices_of(test.map)), cv::NORM_INF);
-      EXPECT_LE(maximum, 1) << test.text();
-    });
+TEST(OpenCvRemap, WithinOneOfWordsOf16Bits) {
+  for_each_case_number([](int number) {
+    OracleCase test(number, 16);
+    const OpenCvMap map = matrices_of(test.map);
+    EXPECT_LE(cv::norm(opencv_remap(test.image, map), our_remap(test.image, 16, map), cv::NORM_INF),
+              1)
+        << test.text();
   });
 }
 
 /// The channels of a picture have black beyond its edges.
-TEST_P(OpenCvRemap, EqualToPicturesWithABorder) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      Random random = random_of_case(settings().seed, number);
-      const auto [width, height] = random_picture_size(random, settings().max_pixels / 4);
-      const FrameLayout layout =
-          layout_named("RGB", std::min(width, largest_side), std::min(height, largest_side));
-      const cv::Mat image = painted(layout, Content::random, random.next());
-      const PictureMapParameters parameters = {
-          static_cast<MapKind>(random.between(0, map_kind_count - 1)), random.next(),
-          random.between(0, 255)};
-      HostPictureMaps maps(layout, parameters);
-      const OpenCvMap map = matrices_of(maps.full);
-      cv::Mat expected;
-      cv::remap(image, expected, map.places, map.fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT,
-                cv::Scalar::all(parameters.black));
-      RemappedPicture picture(device, layout, parameters);
-      EXPECT_EQ(differences(expected, output_of<RemappedPicture&>(device, picture, image)), 0)
-          << "the number of samples that differ, " << layout.width << "×" << layout.height
-          << ", map " << name(parameters.kind) << ", black " << parameters.black;
-    });
+TEST(OpenCvRemap, EqualToPicturesWithABorder) {
+  const auto device = make_cpu_device();
+  for_each_case_number([&](int number) {
+    Random random = random_of_case(settings().seed, number);
+    const auto [width, height] = random_picture_size(random, settings().max_pixels / 4);
+    const FrameLayout layout =
+        layout_named("RGB", std::min(width, largest_side), std::min(height, largest_side));
+    const cv::Mat image = painted(layout, Content::random, random.next());
+    const PictureMapParameters parameters = {
+        static_cast<MapKind>(random.between(0, map_kind_count - 1)), random.next(),
+        random.between(0, 255)};
+    HostPictureMaps maps(layout, parameters);
+    const OpenCvMap map = matrices_of(maps.full);
+    cv::Mat expected;
+    cv::remap(image, expected, map.places, map.fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT,
+              cv::Scalar::all(parameters.black));
+    RemappedPicture picture(*device, layout, parameters);
+    EXPECT_EQ(differences(expected, output_of<RemappedPicture&>(picture, image)), 0)
+        << "the number of samples that differ, " << layout.width << "×" << layout.height << ", map "
+        << name(parameters.kind) << ", black " << parameters.black;
   });
 }
 
@@ -188,19 +169,18 @@ std::vector<OpenCvMap> lenses(const cv::Size& size) {
   return maps;
 }
 
-TEST_P(OpenCvRemap, EqualThroughLenses) {
+TEST(OpenCvRemap, EqualThroughLenses) {
   CUDAVISION_NEEDS_PIXELS(3840 * 2160);
-  on_device([](Device& device) {
-    for (const cv::Size& size : {cv::Size(640, 480), cv::Size(1920, 1080), cv::Size(3840, 2160)}) {
-      const cv::Mat image = painted(gray_layout(size.width, size.height), Content::natural, 8);
-      for (const OpenCvMap& map : lenses(size)) {
-        EXPECT_EQ(differences(opencv_remap(image, map), our_remap(device, image, 8, map)), 0)
-            << "the number of samples that differ, " << size;
-        EXPECT_FALSE(remap::PackedMap(device, {size.width, size.height, 8}, map.view()).wide())
-            << "the map takes 8 bytes for each pixel, " << size;
-      }
+  const auto device = make_cpu_device();
+  for (const cv::Size& size : {cv::Size(640, 480), cv::Size(1920, 1080), cv::Size(3840, 2160)}) {
+    const cv::Mat image = painted(gray_layout(size.width, size.height), Content::natural, 8);
+    for (const OpenCvMap& map : lenses(size)) {
+      EXPECT_EQ(differences(opencv_remap(image, map), our_remap(image, 8, map)), 0)
+          << "the number of samples that differ, " << size;
+      EXPECT_FALSE(remap::PackedMap(*device, {size.width, size.height, 8}, map.view()).wide())
+          << "the map takes 8 bytes for each pixel, " << size;
     }
-  });
+  }
 }
 
 }  // namespace

@@ -23,24 +23,6 @@ int work_in_pixels(const RemapCase& test) {
 
 CUDAVISION_RANDOM_CASES(RemapCases, make_remap_case);
 
-/// The outputs end within a segment of a row, with it, and after it, and the pictures are larger
-/// and smaller.
-std::vector<RemapCase> cases_at(const Seam& seam) {
-  std::vector<RemapCase> cases;
-  for (const int height : {1, 7, 8, 9, 17})
-    for (const MapKind kind :
-         {MapKind::turned, MapKind::lens, MapKind::scattered, MapKind::edges}) {
-      const std::uint64_t number = cases.size() + 1;
-      const int picture = number % 3 == 0 ? 64 : 300;
-      cases.push_back(plain_remap_case(layout_named(number % 2 ? "GRAY8" : "GRAY16", picture, 65),
-                                       {kind, number, seam.width, height}, Content::random,
-                                       number));
-    }
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(RemapSeams, seams, cases_at);
-
 const Extreme<MapParameters> extremes[] = {
     {"OnePixel", "GRAY8", 1, 1, Content::maximum, {MapKind::edges, 1}},
     {"OnePixelSpread", "GRAY8", 1, 1, Content::maximum, {MapKind::edges, 3, 640, 480}},
@@ -112,27 +94,6 @@ TEST_P(RemapUse, MarksPixelsWithoutASource) {
     for_each_case_number([&](int number) {
       expect_outside(device, make_remap_case(settings().seed, number, settings().max_pixels / 4));
     });
-  });
-}
-
-TEST_P(RemapUse, MarksNothingWhereEveryPixelHasASource) {
-  on_device([](Device& device) {
-    const HostMap host({MapKind::identity, 1}, 301, 203);
-    const Remap remap(device, {301, 203, 8}, host.view());
-    EXPECT_FALSE(remap.any_outside());
-    for (const std::uint32_t word : words_of(device, remap.outside()))
-      ASSERT_EQ(word, 0u);
-  });
-}
-
-TEST_P(RemapUse, GivesBackThePictureThroughTheIdentity) {
-  on_device([](Device& device) {
-    for (const char* layout : {"GRAY8", "GRAY16"}) {
-      const RemapCase test = plain_remap_case(layout_named(layout, 301, 203),
-                                              {MapKind::identity, 1}, Content::random, 3);
-      const auto input = input_block(test);
-      EXPECT_EQ(difference(test, input, RemapRunner(device, test).run(input, 0x5a)), "");
-    }
   });
 }
 

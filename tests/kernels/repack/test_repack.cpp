@@ -16,27 +16,11 @@ using repack::Words;
 
 CUDAVISION_RANDOM_CASES(RepackCases, make_repack_case);
 
-/// Rows that end within a block of threads, with it, and after it.
-std::vector<RepackCase> cases_at(const Seam& seam) {
-  std::vector<RepackCase> cases;
-  for (const RepackParameters& conversion : all_conversions())
-    cases.push_back(plain_repack_case(seam.width, 3, conversion, Content::random,
-                                      static_cast<std::uint64_t>(seam.width)));
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(RepackSeams, seams, cases_at);
-
 /// Rows that lie at multiples of 16 bytes, as GStreamer's pools have them, and end within a
 /// thread's pixels, with them, and after them.
-struct AlignedRows {
-  const char* name;
+struct AlignedRows : Named {
   int width, height;
 };
-
-void PrintTo(const AlignedRows& rows, std::ostream* stream) {
-  *stream << rows.width << "×" << rows.height;
-}
 
 const AlignedRows aligned_rows[] = {
     {"OnePixel", 1, 1},           {"WithinAThread", 3, 2}, {"SomeThreads", 8, 1},
@@ -66,70 +50,17 @@ RepackCase aligned_case(const AlignedRows& rows, const RepackParameters& convers
 
 std::vector<RepackCase> cases_in(const AlignedRows& rows) {
   std::vector<RepackCase> cases;
-  for (const RepackParameters& conversion : all_conversions())
-    cases.push_back(aligned_case(rows, conversion));
+  for (const auto& conversions : {all_conversions(), conversions_of(unusual_storage_kinds())})
+    for (const RepackParameters& conversion : conversions)
+      cases.push_back(aligned_case(rows, conversion));
   return cases;
 }
 
 CUDAVISION_TABLE_CASES(RepackAlignedRows, aligned_rows, cases_in);
 
-std::vector<RepackCase> unusual_cases_in(const AlignedRows& rows) {
-  std::vector<RepackCase> cases;
-  for (const RepackParameters& conversion : conversions_of(unusual_storage_kinds()))
-    cases.push_back(aligned_case(rows, conversion));
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(RepackUnusual, aligned_rows, unusual_cases_in);
-
-struct Shape {
-  const char* name;
-  int width, height;
-  Content content;
-};
-
-void PrintTo(const Shape& shape, std::ostream* stream) {
-  *stream << shape.width << "×" << shape.height;
-}
-
-const Shape shapes[] = {
-    {"OnePixel", 1, 1, Content::random},      {"OneRow", 65535, 1, Content::random},
-    {"OneColumn", 1, 65535, Content::random}, {"Zeros", 77, 31, Content::zeros},
-    {"Maximum", 77, 31, Content::maximum},    {"FullHd", 1920, 1080, Content::natural},
-};
-
-std::vector<RepackCase> cases_of(const Shape& shape) {
-  std::vector<RepackCase> cases;
-  for (const RepackParameters& conversion : all_conversions())
-    cases.push_back(plain_repack_case(shape.width, shape.height, conversion, shape.content, 77));
-  return cases;
-}
-
-CUDAVISION_TABLE_CASES(RepackShapes, shapes, cases_of);
-
 class RepackUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, RepackUse, both_devices(), device_name);
-
-/// Bits of a word that belong to no sample are not kept.
-TEST_P(RepackUse, GivesBackTheFrame) {
-  on_device([](Device& device) {
-    for (const char* name : {"RGB10A2", "BGR10A2", "GRAY16_BE", "ARGB64_BE", "GBR_16", "RGBA64"})
-      for (const UnpackedForm form : {UnpackedForm::channels, UnpackedForm::adjustable_luminance}) {
-        const RepackCase unpacks =
-            plain_repack_case(301, 57, {name, form, false}, Content::random, 5);
-        if (!is_needed(unpacks.storage(), form))
-          continue;
-        SCOPED_TRACE(describe(unpacks));
-        const RepackCase packs = plain_repack_case(301, 57, {name, form, true}, Content::random, 5);
-        const auto input = input_block(unpacks);
-        const auto unpacked = Runner<RepackCase>(device, unpacks).run(input, poison);
-        // The input block has this byte around its rows.
-        const auto packed = Runner<RepackCase>(device, packs).run(unpacked, 0x5a);
-        EXPECT_EQ(difference(packs.out_layout, packs.out, input, packed), "");
-      }
-  });
-}
 
 /// A storage, and words that the error must contain.
 struct Refusal {

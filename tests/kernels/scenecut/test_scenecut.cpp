@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "cuda/scenecut/scenecut.h"
-#include "tests/kernels/common/frame_case.h"
-#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
 #include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
@@ -25,7 +23,10 @@ struct AreaCase : FrameCase {
 };
 
 /// Frames of one layout, in which the differences of some are near the limits.
-AreaCase area_case(const LayoutKind& kind, int width, int height, Random& random) {
+AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
+  const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 16));
   AreaCase test;
   test.title = kind.name;
   test.layout = test.out_layout = kind.make(width, height);
@@ -36,23 +37,23 @@ AreaCase area_case(const LayoutKind& kind, int width, int height, Random& random
     draw_content(test, random);
     const std::vector<std::uint8_t> other = input_block(test);
     for (int frame = 0; frame < 4; ++frame) {
-      // A part of another frame, or its bytes in other places.
+      // A part of another frame, the bytes of a part in other places, or other levels there.
       std::vector<std::uint8_t> block = first;
       const auto share = static_cast<std::ptrdiff_t>(block.size()) * random.between(0, 8) / 8;
-      if (random.one_in(2))
+      if (random.one_in(3)) {
         std::copy(other.begin(), other.begin() + share, block.begin());
-      else
+      } else if (random.one_in(2)) {
         std::rotate(block.begin(), block.begin() + share / 2 * 2, block.end());
+      } else {
+        const int change = random.log_uniform(64);
+        std::for_each(block.begin(), block.begin() + share, [&](std::uint8_t& byte) {
+          byte = static_cast<std::uint8_t>(std::clamp(byte + change, 0, 255));
+        });
+      }
       test.frames.push_back(block);
     }
   }
   return test;
-}
-
-AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random = random_of_case(seed, number);
-  const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 16));
-  return area_case(layout_kind_of_case(number), width, height, random);
 }
 
 std::uint32_t change(Device& device, const AreaMeans& areas) {
@@ -81,84 +82,12 @@ void expect_definition(const AreaCase& test) {
   EXPECT_EQ(results(*make_cpu_device(), test), expected);
 }
 
-class AreaCases : public LayoutCases {};
-
-TEST_P(AreaCases, CpuEqualsDefinition) {
-  for_each_case(make_area_case, [](const AreaCase& test) { expect_definition(test); });
+void expect_equal_devices(Device& cuda, const AreaCase& test) {
+  SCOPED_TRACE(describe(test, ""));
+  EXPECT_EQ(results(cuda, test), results(*make_cpu_device(), test));
 }
 
-TEST_P(AreaCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case(make_area_case, [&](const AreaCase& test) {
-    SCOPED_TRACE(describe(test, ""));
-    EXPECT_EQ(results(*device, test), results(*make_cpu_device(), test));
-  });
-}
-
-INSTANTIATE_TEST_SUITE_P(Layouts, AreaCases, every_layout(), layout_name);
-
-/// Grey pictures of flat areas, whose levels change by little and by much.
-struct FlatAreas {
-  static constexpr int side = 8;
-  int columns, rows;
-  std::vector<int> levels;
-
-  AreaCase next(Random& random, int bits) {
-    AreaCase test;
-    test.layout = test.out_layout = gray_layout(side * columns, side * rows, bits);
-    draw_placements(test, random);
-    for (int frame = 0; frame < 12; ++frame) {
-      const int change = random.log_uniform(64);
-      std::vector<std::uint8_t> block(test.in.bytes);
-      const View<std::uint8_t> picture = frame_in(test.layout, test.in, block.data()).planes[0];
-      for (int& level : levels)
-        level = std::clamp(level + random.between(-change, change), 0, 255);
-      for (int y = 0; y < side * rows; ++y)
-        for (int x = 0; x < side * columns; ++x) {
-          const int level = levels[static_cast<std::size_t>(y / side * columns + x / side)];
-          const auto sample = static_cast<std::uint16_t>(level << (bits - 8));
-          const int bytes = bits == 8 ? 1 : 2;
-          std::memcpy(picture.row(y) + bytes * x, &sample, static_cast<std::size_t>(bytes));
-        }
-      test.frames.push_back(block);
-    }
-    return test;
-  }
-};
-
-std::vector<AreaCase> flat_cases() {
-  std::vector<AreaCase> cases;
-  Random random(5);
-  for (const auto& [columns, rows] :
-       {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {5, 16}, {16, 16}, {17, 16}, {40, 1}})
-    for (const int bits : {8, 10, 16})
-      for (int repeat = 0; repeat < 6; ++repeat)
-        cases.push_back(
-            FlatAreas{columns, rows, std::vector<int>(static_cast<std::size_t>(columns * rows))}
-                .next(random, bits));
-  return cases;
-}
-
-TEST(AreaLimits, CpuEqualsDefinition) {
-  int cuts = 0, frames = 0;
-  for (const AreaCase& test : flat_cases()) {
-    expect_definition(test);
-    for (const std::uint32_t change : results(*make_cpu_device(), test)) {
-      cuts += change > scenecut::usual_threshold ? 1 : 0;
-      ++frames;
-    }
-  }
-  EXPECT_GT(cuts, frames / 20);
-  EXPECT_LT(cuts, frames - frames / 20);
-}
-
-TEST(AreaLimits, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const AreaCase& test : flat_cases())
-    EXPECT_EQ(results(*device, test), results(*make_cpu_device(), test));
-}
+CUDAVISION_RANDOM_CASES(AreaCases, make_area_case);
 
 /// A painted scene without symmetry, of levels from 40 to 120.
 struct Scene {

@@ -96,27 +96,6 @@ sgm::Parameters changed(const Change& change) {
   return parameters;
 }
 
-void for_every_number(
-    const std::vector<int>& disparities,
-    const std::function<void(const sgm::Parameters&, const std::vector<std::uint16_t>&)>& body) {
-  for (const int count : disparities)
-    for (const int minimum : {0, -2047, 2047 - count, -31})
-      for (const bool whole : {false, true}) {
-        sgm::Parameters parameters;
-        parameters.disparities = count;
-        parameters.minimum = minimum;
-        parameters.subpixel = !whole;
-        if (whole)
-          parameters.compatibility = Compatibility::libsgm;
-        const sgm::DisparityScale scale = disparity_scale(parameters);
-        std::vector<std::uint16_t> numbers;
-        for (int i = 0; i <= scale.per_pixel * (count - 1); ++i)
-          numbers.push_back(static_cast<std::uint16_t>(scale.per_pixel * minimum + i));
-        numbers.push_back(scale.invalid);
-        body(parameters, numbers);
-      }
-}
-
 std::vector<sgm::Parameters> representative_sgm_parameters() {
   std::vector<sgm::Parameters> all(5, few_disparities());
   all[0].speckle_size = 20;

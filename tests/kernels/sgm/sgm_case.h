@@ -82,12 +82,6 @@ sgm::Parameters few_disparities();
 using Change = std::function<void(sgm::Parameters&)>;
 sgm::Parameters changed(const Change& change);
 
-/// Calls body(parameters, numbers) for searches from several minimums, in sixteenths and in whole
-/// disparities. numbers are all that a map of them can hold.
-void for_every_number(
-    const std::vector<int>& disparities,
-    const std::function<void(const sgm::Parameters&, const std::vector<std::uint16_t>&)>& body);
-
 /// Parameters that together cover every path through the stages.
 std::vector<sgm::Parameters> representative_sgm_parameters();
 

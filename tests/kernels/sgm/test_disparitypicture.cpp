@@ -131,7 +131,8 @@ Look random_look(Kind kind, Quantity quantity, const Parameters& parameters, Ran
   Look look;
   look.kind = kind;
   look.quantity = quantity;
-  look.focal_length = random.between(1, 5000) / 7.0;
+  // With the largest ones, depths do not fit 16 bits.
+  look.focal_length = random.one_in(16) ? 1e300 : random.between(1, 5000) / 7.0;
   look.baseline = random.between(1, 5000) / 3.0;
   look.unit = random.one_in(2) ? 1 : random.between(1, 100) / 10.0;
   look.range = random.one_in(2) ? Range::automatic : random.one_in(3) ? Range::full : Range::fixed;
@@ -180,26 +181,6 @@ TEST_P(DisparityPictures, AreTheDefinition) {
         ASSERT_TRUE(screen.shown(numbers, seconds) ==
                     screen.expected(numbers, definition.levels(numbers, seconds)))
             << "frame " << frame << ", range " << static_cast<int>(look.range);
-      }
-    });
-  });
-}
-
-TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
-  on_device([](Device& device) {
-    Random random(4);
-    for_every_number({32, 64, 1024}, [&](const auto& parameters, const auto& numbers) {
-      SCOPED_TRACE(describe(parameters));
-      for (const Kind kind : {Kind::gray, Kind::depth}) {
-        // With these values, some depths do not fit 16 bits and some are 0.
-        Look look;
-        look.kind = kind, look.baseline = 120.5, look.unit = 0.1;
-        for (const double length : {700.25, 1e300}) {
-          look.focal_length = length;
-          Screen screen(device, static_cast<int>(numbers.size()), 1, parameters, look, random);
-          EXPECT_TRUE(screen.shown(numbers) ==
-                      screen.expected(numbers, DefinedLevels(parameters, look).levels(numbers, 0)));
-        }
       }
     });
   });

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests the pictures and the unfilled map that SgmStereo gives to be inspected.
+// Tests the unfilled map that SgmStereo gives to be inspected.
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/sgm/stereo_pairs.h"
 
 namespace cudavision::test {
@@ -66,41 +64,6 @@ TEST_P(InspectedStereo, RefusesRoomOfAnotherSize) {
     --room.height;
     CUDAVISION_EXPECT_ERROR(stereo.run(frames.left, frames.right, frames.disparity, {}, room),
                             invalid_argument, "unfilled disparities");
-  });
-}
-
-/// The pictures are the luminances of the frames.
-TEST_P(InspectedStereo, Pictures) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "NV12", "RGB", "P010"}) {
-      SCOPED_TRACE(name);
-      const FrameLayout layout = layout_named(name, 64, 32);
-      const SgmCase test = plain_sgm_case(layout, few_disparities(), Content::random, 3);
-      const SgmFrames frames(device, test);
-      SgmStereo stereo(device, layout, layout, test.parameters);
-      frames.run(stereo);
-      const SgmStereo::Pictures pictures = stereo.pictures();
-      const SgmInput input = frames.input();
-      for (const auto& [plane, block, placement] :
-           {std::tuple(pictures.left, input.left, test.left),
-            std::tuple(pictures.right, input.right, test.right)}) {
-        std::vector<std::uint8_t> host(static_cast<std::size_t>(plane.rows.width * plane.height()));
-        device.download(plane.rows,
-                        {host.data(), plane.rows.width, plane.height(), plane.rows.width});
-        device.finish();
-        ASSERT_EQ(plane.width, layout.width);
-        EXPECT_EQ(plane.bits, layout.bits);
-        const DefinedLuminance expected(layout, frame_in(layout, placement, block.data()));
-        for (int y = 0; y < layout.height; ++y)
-          for (int x = 0; x < layout.width; ++x) {
-            const auto at = static_cast<std::size_t>(y * layout.width + x);
-            int value = host[plane.bits > 8 ? 2 * at : at];
-            if (plane.bits > 8)
-              value = (value | host[2 * at + 1] << 8) >> plane.shift;
-            ASSERT_EQ(value, static_cast<int>(expected.at(x, y)));
-          }
-      }
-    }
   });
 }
 

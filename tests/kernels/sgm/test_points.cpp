@@ -152,19 +152,6 @@ TEST_P(PointClouds, AreTheDefinition) {
   });
 }
 
-TEST_P(PointClouds, EveryNumberHasItsPoint) {
-  on_device([](Device& device) {
-    Random random(4);
-    for_every_number({32, 1024}, [&](const auto& parameters, const auto& numbers) {
-      SCOPED_TRACE(describe(parameters));
-      const int count = static_cast<int>(numbers.size());
-      PointsCase test(count, 1, parameters, reprojection_of(700.25, 120.5, count, 1), random);
-      test.numbers = numbers;
-      EXPECT_TRUE(test.computed(device) == test.expected());
-    });
-  });
-}
-
 // Cameras 100 mm apart with a focal length of 1000 pixels see a point at 50 pixels of disparity 2 m
 // away.
 TEST(PointNumbers, KnownOnes) {
@@ -176,31 +163,6 @@ TEST(PointNumbers, KnownOnes) {
   EXPECT_EQ(defined_point(parameters, q, 320, 140, 16 * 25), bits_of({0, -400, 4000}));
   EXPECT_EQ(defined_point(parameters, q, 320, 240, 0), unknown) << "infinitely far away";
   EXPECT_EQ(defined_point(parameters, q, 320, 240, 65520), unknown);
-}
-
-// The points have the depth of Kind::depth.
-TEST_P(PointClouds, HaveTheDepthOfPictures) {
-  on_device([](Device& device) {
-    Random random(7);
-    const Parameters parameters = few_disparities();
-    PointsCase test(61, 5, parameters, reprojection_of(300.5, 80.25, 61, 5), random);
-    PictureParameters look;
-    look.kind = PictureParameters::Kind::depth;
-    look.focal_length = 300.5, look.baseline = 80.25;
-    const auto block = test.computed(device);
-    const auto rows = frame_in(test.out_layout, test.placement, block.data()).planes[0];
-    for (int y = 0; y < 5; ++y)
-      for (int x = 0; x < 61; ++x) {
-        float z;
-        std::memcpy(&z, rows.row(y) + 12 * x + 8, 4);
-        const int depth =
-            defined_depth(parameters, look, test.numbers[static_cast<std::size_t>(61 * y + x)]);
-        EXPECT_EQ(std::isnan(z), depth == 0);
-        if (depth != 0) {
-          EXPECT_NEAR(std::min(z, 65535.0F), depth, 0.51);
-        }
-      }
-  });
 }
 
 TEST_P(PointClouds, AllocateNothingAfterConstruction) {

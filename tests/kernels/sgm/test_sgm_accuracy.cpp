@@ -133,45 +133,5 @@ TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
   });
 }
 
-/// Whole disparities are a quarter of a pixel off on average. So the test above cannot pass without
-/// subpixel interpolation.
-TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
-  on_device([](Device& device) {
-    sgm::Parameters parameters = few_disparities();
-    parameters.subpixel = false;
-    for (const Truth& truth : slants) {
-      const Map map = matched(device, parameters, truth);
-      for (const std::uint16_t number : map)
-        ASSERT_EQ(number % 16, 0);
-      EXPECT_GE(Errors(map, parameters, truth).size, 3.5);
-    }
-  });
-}
-
-/// If the sums form parabolas, every vertex must be found to the exact sixteenth.
-TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
-  on_device([](Device& device) {
-    sgm::StageConfig config;
-    config.disparities = 32;
-    config.height = 1;
-    config.width = 30 * 16 - 15;  // one pixel for each vertex that has sums on both sides
-    std::vector<std::uint16_t> volume;
-    Map vertices;
-    for (int vertex = 16; vertex <= 30 * 16; ++vertex) {
-      vertices.push_back(static_cast<std::uint16_t>(vertex));
-      for (int d = 0; d < config.disparities; ++d)
-        volume.push_back(
-            static_cast<std::uint16_t>(std::min(2040, 5 + (16 * d - vertex) * (16 * d - vertex))));
-    }
-    const DeviceBlock<std::uint16_t> sums(device, volume);
-    const DeviceBlock<std::uint16_t> left(device, Map(vertices.size()));
-    const DeviceBlock<std::uint16_t> right(device, Map(vertices.size()));
-    sgm::make_stages(device, config)
-        ->select(sums.data(), 1, Subpixel::parabola, {left.data(), right.data(), nullptr});
-    device.finish();
-    EXPECT_EQ(left.values(), vertices);
-  });
-}
-
 }  // namespace
 }  // namespace cudavision::test

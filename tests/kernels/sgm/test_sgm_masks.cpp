@@ -46,34 +46,7 @@ struct Mask {
   View<const std::uint32_t> on(const DeviceBlock<std::uint32_t>& block) const {
     return {block.data(), (width + 31) / 32, height, 4 * std::ptrdiff_t{pitch}};
   }
-
-  void apply(Map& map) const {
-    for (std::size_t i = 0; i < map.size(); ++i)
-      if (marked[i])
-        map[i] = unknown;
-  }
 };
-
-TEST_P(SgmMasks, MakeMarkedNumbersUnknown) {
-  on_device([](Device& device) {
-    Random random(settings().seed);
-    for (int i = 0; i < 60; ++i) {
-      StageConfig config;
-      config.width = random.log_uniform(2200);
-      config.height = random.log_uniform(40);
-      const Mask mask(random, config.width, config.height);
-      Map map(static_cast<std::size_t>(config.pixels()));
-      for (std::uint16_t& number : map)
-        number = static_cast<std::uint16_t>(random.between(0, 0xFFFF));
-      const DeviceBlock<std::uint32_t> words(device, mask.words);
-      const DeviceBlock<std::uint16_t> numbers(device, map);
-      make_stages(device, config)->run(ApplyMask{mask.on(words), numbers.data()});
-      device.finish();
-      mask.apply(map);
-      ASSERT_EQ(numbers.values(), map) << config.width << "×" << config.height;
-    }
-  });
-}
 
 /// Runs random cases, each with masks for both pictures, for one, and for none.
 TEST_P(SgmMasks, AreTheDefinitions) {

@@ -9,8 +9,7 @@
 
 #include <limits>
 
-#include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_definition.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
@@ -21,45 +20,25 @@ namespace {
 
 using namespace sgm;
 
-constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
-
-void expect_equal_devices(Device& cpu, Device& cuda, const SgmStageCase& test) {
+void expect_definition(const SgmStageCase& test) {
   SCOPED_TRACE(describe(test));
+  const auto device = make_cpu_device();
   for (const SgmStageGroup& group : sgm_stage_groups)
     for (const std::uint8_t filling : {poison, other_poison})
-      ASSERT_EQ(difference(test, group.run(cpu, test, filling), group.run(cuda, test, filling)),
+      ASSERT_EQ(difference(test, group.defined(test, filling), group.run(*device, test, filling)),
                 "");
 }
 
-/// Tests of a share of the random cases.
-class SgmStageCases : public CaseShares {
- protected:
-  static void for_each_case(const std::function<void(const SgmStageCase&)>& check) {
-    for_each_case_number([&](int number) {
-      const SgmStageCase test = make_sgm_stage_case(settings().seed, number, settings().max_pixels);
-      SCOPED_TRACE(describe(test));
-      check(test);
-    });
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Shares, SgmStageCases, CaseShares::all());
-
-TEST_P(SgmStageCases, CpuEqualsDefinition) {
-  for_each_case([](const SgmStageCase& test) {
-    const auto device = make_cpu_device();
-    for (const SgmStageGroup& group : sgm_stage_groups)
-      for (const std::uint8_t filling : {poison, other_poison})
-        ASSERT_EQ(difference(test, group.defined(test, filling), group.run(*device, test, filling)),
-                  "");
-  });
-}
-
-TEST_P(SgmStageCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice cuda;
+void expect_equal_devices(Device& cuda, const SgmStageCase& test) {
+  SCOPED_TRACE(describe(test));
   const auto cpu = make_cpu_device();
-  for_each_case([&](const SgmStageCase& test) { expect_equal_devices(*cpu, *cuda, test); });
+  for (const SgmStageGroup& group : sgm_stage_groups)
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, group.run(*cpu, test, filling), group.run(cuda, test, filling)),
+                "");
 }
+
+CUDAVISION_NUMBERED_CASES(SgmStageCases, make_sgm_stage_case);
 
 /// The last band often has fewer rows than the others, and a band of one row has no other rows for
 /// its sweeps to swap.
@@ -68,7 +47,8 @@ TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
   if constexpr (built_with_cuda()) {
     CudaTestDevice cuda;
     const auto cpu = make_cpu_device();
-    for_each_case([&](const SgmStageCase& test) {
+    for_each_case(make_sgm_stage_case, [&](const SgmStageCase& test) {
+      SCOPED_TRACE(describe(test));
       const auto expected = run_matching(*cpu, *make_stages_cpu(*cpu, test.config), test, poison);
       const auto under_noise = run_noise_stages(*cpu, test, poison);
       const int height = test.config.height;
@@ -90,7 +70,6 @@ TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
 TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
-  const auto cpu = make_cpu_device();
   Random random(11);
   for (const int width : {1,  2,   3,   4,   7,   8,   9,   30,   31,   32,   33,   63,  64,
                           65, 120, 127, 128, 129, 136, 260, 2040, 2047, 2048, 2049, 2056})
@@ -104,7 +83,7 @@ TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
                                             parameters, random);
       test.noise_penalties = penalties_for(parameters);
       test.map_offset = random.one_in(2) ? 0 : random.between(1, 7);
-      expect_equal_devices(*cpu, *cuda, test);
+      expect_equal_devices(*cuda, test);
       if (HasFatalFailure())
         return;
     }
@@ -133,40 +112,13 @@ TEST(SgmTiles, WinnersOfPartsOfRowsEqualThoseOfTheCpu) {
         }
 }
 
-/// A picture of random levels below `contrast` on a device, and the stages for it.
-struct RandomPicture {
-  RandomPicture(Device& device, Random& random, int width, int height, int disparities,
-                int contrast)
-      : config(config_of(width, height, disparities)),
-        bytes(bytes_below(contrast, random)),
-        levels(bytes.begin(), bytes.end()),
-        block(device, bytes),
-        plane{{block.data(), width, height, width}, width, 8, 0},
-        stages(make_stages(device, config)) {}
-
+StageConfig config_of(int width, int height, int disparities) {
   StageConfig config;
-  std::vector<std::uint8_t> bytes;
-  Luminances levels;
-  DeviceBlock<std::uint8_t> block;
-  SamplePlane plane;
-  std::unique_ptr<Stages> stages;
-
-  static StageConfig config_of(int width, int height, int disparities) {
-    StageConfig config;
-    config.width = width;
-    config.height = height;
-    config.disparities = disparities;
-    return config;
-  }
-
- private:
-  std::vector<std::uint8_t> bytes_below(int contrast, Random& random) const {
-    std::vector<std::uint8_t> all(static_cast<std::size_t>(config.pixels()));
-    for (std::uint8_t& byte : all)
-      byte = static_cast<std::uint8_t>(random.between(0, contrast - 1));
-    return all;
-  }
-};
+  config.width = width;
+  config.height = height;
+  config.disparities = disparities;
+  return config;
+}
 
 class SgmStages : public EitherDevice {};
 
@@ -188,7 +140,7 @@ TEST_P(SgmStages, SpecklesAreTheDefinitions) {
                                         {32, 32},
                                         {65, 97},
                                         {300, 20}}) {
-      const StageConfig config = RandomPicture::config_of(width, height, 64);
+      const StageConfig config = config_of(width, height, 64);
       for (const auto& [name, map] : speckle_maps(random, width, height))
         for (const int size :
              {1, 2, 9, 32, 1023, 1024, 1025, height - 1, height, width * height / 2,
@@ -215,35 +167,25 @@ TEST_P(SgmStages, SpecklesAreTheDefinitions) {
   });
 }
 
-/// The random cases have few pictures of few levels, in which slopes and curvatures are small.
-TEST_P(SgmStages, CensusOfFewAndManyLevelsIsTheDefinitions) {
-  on_device([](Device& device) {
-    Random random(1);
-    for (const int contrast : {2, 8, 40, 256})
-      for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {40, 30}}) {
-        const RandomPicture picture(device, random, width, height, 64, contrast);
-        const DeviceBlock<std::uint32_t> block(device,
-                                               std::vector<std::uint32_t>(picture.levels.size()));
-        picture.stages->census(picture.plane, block.data());
-        const auto features = block.values();
-        ASSERT_EQ(std::vector<std::uint64_t>(features.begin(), features.end()),
-                  defined_census(picture.config, picture.levels))
-            << width << "×" << height << " with " << contrast << " levels";
-      }
-  });
-}
-
 /// Compares Refine with its definition, for numbers that number(i) gives.
 void expect_refinement(Device& device, Random& random, int width, int height,
                        const std::string& what, const std::function<int(std::size_t i)>& number) {
-  const RandomPicture picture(device, random, width, height, 1024, random.one_in(2) ? 256 : 40);
-  Map numbers(picture.levels.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = random.one_in(5) ? unknown
-                                  : static_cast<std::uint16_t>(std::clamp(number(i), 0, 16 * 1023));
+  const StageConfig config = config_of(width, height, 1024);
+  const int brightest = random.one_in(2) ? 255 : 39;
+  std::vector<std::uint8_t> levels;
+  Map numbers;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(config.pixels()); ++i) {
+    levels.push_back(static_cast<std::uint8_t>(random.between(0, brightest)));
+    numbers.push_back(random.one_in(5)
+                          ? unknown
+                          : static_cast<std::uint16_t>(std::clamp(number(i), 0, 16 * 1023)));
+  }
+  const DeviceBlock<std::uint8_t> block(device, levels);
   const DeviceBlock<std::uint16_t> map(device, numbers), refined(device, numbers);
-  picture.stages->run(Refine{picture.plane, map.data(), refined.data()});
-  ASSERT_EQ(refined.values(), defined_refinement(picture.config, picture.levels, numbers))
+  make_stages(device, config)
+      ->run(
+          Refine{{{block.data(), width, height, width}, width, 8, 0}, map.data(), refined.data()});
+  ASSERT_EQ(refined.values(), defined_refinement(config, {levels.begin(), levels.end()}, numbers))
       << what << ", " << width << "×" << height;
 }
 
@@ -272,58 +214,6 @@ TEST_P(SgmStages, MediansOfAnyNumbersAreTheDefinitions) {
                                          : base + step * random.between(-1, 1);
                             });
   });
-}
-
-/// Every number, last number, age and outcome.
-TEST_P(SgmStages, FilterOverTimeIsTheDefinitions) {
-  on_device([](Device& device) {
-    constexpr int numbers = 36;
-    const auto number_of = [](int i) {
-      return i == numbers - 1 ? unknown : static_cast<std::uint16_t>(i * i * 14);
-    };
-    Map map, measured, last;
-    std::vector<std::uint8_t> ages;
-    for (int y = 0; y < numbers; ++y)
-      for (int x = 0; x < 6 * numbers; ++x) {
-        map.push_back(number_of(y));
-        measured.push_back(x % 2 == 0 ? map.back() : unknown);
-        last.push_back(number_of(x / 6));
-        constexpr std::uint8_t all_ages[] = {0, 1, 254};
-        ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
-      }
-    const auto stages = make_stages(device, RandomPicture::config_of(6 * numbers, numbers, 1024));
-    const DeviceBlock<std::uint16_t> from(device, map), known(device, measured);
-    const DeviceBlock<std::uint32_t> area_change(device, {0});
-    for (const int weight : {1, 77, 128, 255, 256})
-      for (const int max_step : {0, 13, 14, 16384})
-        for (const int persistence : {0, 1, 2, 255}) {
-          const TemporalFilter filter{weight, max_step, persistence};
-          DefinedHistory defined{last, {ages.begin(), ages.end()}};
-          defined.is_new_scene = false;
-          const Map expected = defined_over_time(map, measured, filter, defined);
-          const DeviceBlock<std::uint16_t> history(device, last);
-          const DeviceBlock<std::uint8_t> history_ages(device, ages);
-          stages->run(FilterOverTime{from.data(),
-                                     known.data(),
-                                     filter,
-                                     {history.data(), history_ages.data(), area_change.data()}});
-          ASSERT_EQ(history.values(), expected)
-              << weight << "/256 within " << max_step << " for " << persistence;
-          const auto our_ages = history_ages.values();
-          ASSERT_EQ(std::vector<int>(our_ages.begin(), our_ages.end()), defined.ages);
-        }
-  });
-}
-
-TEST(SgmPenalties, AreTheFormula) {
-  Random random(9);
-  for (int i = 0; i < 3000; ++i) {
-    const sgm::Parameters parameters = random_sgm_parameters(random);
-    const sgm::Penalties ours = sgm::penalties_for(parameters);
-    const sgm::Penalties defined = defined_penalties(parameters);
-    ASSERT_EQ(ours.p1, defined.p1) << describe(parameters);
-    ASSERT_EQ(ours.p2, defined.p2) << describe(parameters);
-  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests the contract of all operations for SgmStereo. Besides, tests which parameters are refused
-// and which are fixed.
+// Tests the contract of all operations for SgmStereo. Besides, tests which parameters are refused,
+// which are fixed, and which values automatic ones stand for.
 
 #include <cmath>
 #include <cstdint>
@@ -207,6 +207,36 @@ TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
   for (std::size_t i = 1; i + 1 < sets.size(); ++i) {
     test.parameters = sets[i];
     EXPECT_NE(defined_output(test, input, 0xcd).disparity, first) << describe(sets[i]);
+  }
+}
+
+TEST(SgmParameters, AutomaticValuesFollowTheConfig) {
+  struct Own {
+    Change change;
+    int paths, p1, p2, speckle_size;
+    Census census;
+  };
+  const Own all[] = {
+      {[](Parameters&) {}, 4, 14, 60, 100, Census::census_gradient},
+      {[](Parameters& p) { p.paths = 8; }, 8, 10, 50, 100, Census::census_gradient},
+      {[](Parameters& p) { p.census = Census::neighbours_5x5; }, 4, 10, 120, 100,
+       Census::neighbours_5x5},
+      {[](Parameters& p) { p.compatibility = Compatibility::libsgm; }, 8, 10, 120, 0,
+       Census::symmetric_9x7},
+      {[](Parameters& p) { p.p1 = 70; }, 4, 70, 71, 100, Census::census_gradient},
+      {[](Parameters& p) { p.p2 = 9; }, 4, 8, 9, 100, Census::census_gradient},
+      {[](Parameters& p) { p.p1 = 20, p.p2 = 30, p.speckle_size = 0; }, 4, 20, 30, 0,
+       Census::census_gradient},
+  };
+  for (const Own& own : all) {
+    const Parameters parameters = resolved(changed(own.change));
+    SCOPED_TRACE(describe(parameters));
+    EXPECT_EQ(parameters.paths, own.paths);
+    EXPECT_EQ(parameters.p1, own.p1);
+    EXPECT_EQ(parameters.p2, own.p2);
+    EXPECT_EQ(parameters.speckle_size, own.speckle_size);
+    EXPECT_EQ(parameters.census, own.census);
+    EXPECT_EQ(resolved(parameters), parameters);
   }
 }
 

@@ -15,22 +15,7 @@ namespace {
 
 using namespace speckles;
 
-template <class Check>
-void for_each_speckles_case(const Check& check) {
-  for_each_case_number([&](int number) {
-    check(make_speckles_case(settings().seed, number, settings().max_pixels));
-  });
-}
-
-TEST(SpecklesCases, CpuEqualsDefinition) {
-  for_each_speckles_case([](const SpecklesCase& test) { expect_definition(test); });
-}
-
-TEST(SpecklesCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_speckles_case([&](const SpecklesCase& test) { expect_equal_devices(*device, test); });
-}
+CUDAVISION_NUMBERED_CASES(SpecklesCases, make_speckles_case);
 
 const Extreme<Parameters> extremes[] = {
     {"OnePixel", "GRAY8", 1, 1, Content::zeros, {1}},

@@ -45,20 +45,11 @@ struct SpecklesContract : ContractTraits<SpecklesCase> {
             dense("GRAY16", width, height, {1, true})};
   }
 
-  static std::pair<Case, Case> neighbours() {
-    return {dense("GRAY8", 333, 177, {9}), dense("GRAY16", 97, 155, {100, true})};
-  }
-  static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 1280, 720, {9}), dense("GRAY16", 640, 360, {100, true})};
-  }
   static std::vector<Case> changing() {
     return {dense("GRAY8", 160, 90, {9}), dense("GRAY16", 121, 77, {2})};
   }
   static std::vector<Parameters> sets(const Case&) {
     return {{9}, {9, true}, {}, {1}, {1000, true}, {0, true}, {3}};
-  }
-  static std::vector<std::function<void(Parameters&)>> members() {
-    return {[](Parameters& p) { p.size = 4; }, [](Parameters& p) { p.white = true; }};
   }
 };
 

@@ -89,20 +89,5 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
   }
 }
 
-// Only the sum proves that the counts are complete. A block that relied on the arrivals alone could
-// see too low counts, because additions and arrivals of other blocks may become visible in any
-// order.
-TEST(HistogramExchange, ArrivalsAloneProveNothing) {
-  std::vector<Exchange::Word> state(Exchange::words);
-  for (auto& word : state)
-    word = 0;
-  const Exchange exchange(state.data());
-  exchange.arrive();  // as if this became visible before the addition below
-  EXPECT_TRUE(exchange.all_arrived(1));
-  EXPECT_EQ(Atomics::load(exchange.bin(3)), 0u);
-  exchange.add(0, 3, 7);
-  EXPECT_EQ(Atomics::load(exchange.bin(3)), 7u);
-}
-
 }  // namespace
 }  // namespace cudavision::test
