@@ -3,36 +3,16 @@
 // The guided filter on the CPU, channel by channel, in two passes: one makes a word of each window,
 // and the other sums the words of windows.
 
-#include "cuda/windows/cpu.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/guided/arithmetic.h"
 #include "cuda/guided/backend.h"
+#include "cuda/guided/cpu_rows.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::guided {
 namespace {
-
-/// Writes the words of windows of one area.
-template <bool kNarrow, class Sum>
-CUDAVISION_TARGET_CLONES void write_words(int count, windows::WindowEnds<Sum, Sum> sums,
-                                          LineWindow<kNarrow, Sum> window,
-                                          std::uint32_t* __restrict words) {
-  for (int x = 0; x < count; ++x)
-    words[x] = window.word_of(sums.first(x), sums.second(x));
-}
-
-/// Writes the results for samples whose windows have one area.
-template <bool kNarrow, class Sample, class Sum>
-CUDAVISION_TARGET_CLONES void write_levels(int count, windows::WindowEnds<Sum, Sum> sums,
-                                           LevelWindow<kNarrow> window, int bits,
-                                           const Sample* samples, Sample* __restrict levels) {
-  for (int x = 0; x < count; ++x)
-    levels[x] = static_cast<Sample>(window.level_of(std::uint32_t{samples[x]} << (32 - bits),
-                                                    sums.first(x), Sum{0} - sums.second(x)));
-}
 
 /// The windows of a band, and their constants.
 template <class Element, class Sum, class AnyWindow>
