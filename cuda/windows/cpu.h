@@ -33,20 +33,18 @@ constexpr std::uint32_t second_of(std::uint32_t word) {
   return word >> 16;
 }
 
-/// Add one row to the sums of the columns and subtract another: its first numbers, or both.
+/// Adds the first numbers of one row to the sums of the columns, and subtracts another row's.
 template <class Sum, class Element>
-CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
-                                    Sum* __restrict first) {
+CUDAVISION_TARGET_CLONES void slide_first(const Element* added, const Element* removed, int width,
+                                          Sum* __restrict columns) {
   for (int x = 0; x < width; ++x)
-    first[x] += Sum{first_of(added[x])} - first_of(removed[x]);
+    columns[x] += Sum{first_of(added[x])} - first_of(removed[x]);
 }
-template <class First, class Second, class Element>
-CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
-                                    First* __restrict first, Second* __restrict second) {
-  for (int x = 0; x < width; ++x) {
-    first[x] += First{first_of(added[x])} - first_of(removed[x]);
-    second[x] += Second{second_of(added[x])} - second_of(removed[x]);
-  }
+template <class Sum, class Element>
+CUDAVISION_TARGET_CLONES void slide_second(const Element* added, const Element* removed, int width,
+                                           Sum* __restrict columns) {
+  for (int x = 0; x < width; ++x)
+    columns[x] += Sum{second_of(added[x])} - second_of(removed[x]);
 }
 
 /// The running sums at both ends of the windows of a row: element x of `before` is the sum of all
@@ -104,10 +102,9 @@ class WindowRows {
       while (top < from || bottom < to) {
         const Element* const added = bottom < to ? row(bottom++, added_) : zeros_;
         const Element* const removed = top < from ? row(top++, removed_) : zeros_;
+        slide_first(added, removed, width_, first_columns_);
         if (both_)
-          slide(added, removed, width_, first_columns_, second_columns_);
-        else
-          slide(added, removed, width_, first_columns_);
+          slide_second(added, removed, width_, second_columns_);
       }
       const std::ptrdiff_t after = 2 * std::ptrdiff_t{radius_x} + 1;
       const First* const first = running_sums(first_columns_, radius_x, first_running_);
