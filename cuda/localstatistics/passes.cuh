@@ -41,8 +41,7 @@ struct StatisticsPass {
   static constexpr bool kSquared = needs_squares(kOutput);
   using AnySums = windows::Sums<Sum, kSquared ? 2 : 1>;
   static constexpr int kColumns = !kSquared && sizeof(Value) == 1 ? 16 : 8;
-  static constexpr int kBlocks =
-      kOutput == Output::mean && sizeof(Value) == 1 && sizeof(Sum) == 4 ? 3 : 2;
+  static constexpr int kBlocks = 2;
   static constexpr int kWarpBlocks = sizeof(Sum) == 8 ? 2 : kOutput == Output::mean ? 6 : 4;
   static constexpr bool kGap = true, kWindowTable = false;
 

@@ -116,9 +116,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   Columns sums{};
   {
     // As many rows in flight as there are registers for.
-    constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20
-                                                     : kBlock      ? 4
-                                                                   : 8)
+    constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20 : 8)
                            : kBlock               ? 4
                            : sizeof(Element) == 2 ? 8
                                                   : 9;
