@@ -3,7 +3,6 @@
 // The guided filter on the CPU, channel by channel, in two passes: one makes a word of each window,
 // and the other sums the words of windows.
 
-
 #include <algorithm>
 #include <cstring>
 

@@ -25,7 +25,7 @@ struct GuidedPass {
   static constexpr int kColumns = 8;
   static constexpr int kBlocks = 2, kWarpBlocks = sizeof(Sum) == 8 ? 2 : 4;
   static constexpr bool kGap = !kNarrow, kWindowTable = kNarrow;
-  static constexpr bool kEstimates = false, kExactCuts = false;
+  static constexpr bool kEstimates = false, kExactAtEdges = false;
 };
 
 template <class Sample, class Sum, bool kNarrow>

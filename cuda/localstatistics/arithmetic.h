@@ -91,8 +91,8 @@ CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
 
 /// Returns √V / N, rounded half up: the largest s for which N·(2s − 1) ≤ 2√V, or 0. That is the
 /// same as (2r + (V − r² > r) + N) div 2N with r = isqrt(V), because 2r + (V − r² > r) = isqrt(4V).
-/// inverse is 1/N, within a few units in the last place. The integral part of the estimate of √V /
-/// N is the result or one less, because the estimate errs by less than a half.
+/// inverse is 1/N, within a few units in the last place. The integral part of the estimate of
+/// √V / N is the result or one less, because the estimate errs by less than a half.
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Variance variance,
                                                            std::uint32_t area,

@@ -50,7 +50,7 @@ struct StatisticsPass {
   static constexpr bool kThreshold = is_threshold(kOutput);
   using Place = windows::Place<Value, kThreshold, 0>;
   using Single = windows::Single<Value, kThreshold, 0>;
-  static constexpr bool kExactCuts = kNarrow && kOutput == Output::mean;
+  static constexpr bool kExactAtEdges = kNarrow && kOutput == Output::mean;
   static constexpr bool kEstimates =
       kNarrow && (kOutput == Output::sauvola || (kBytes && kOutput == Output::stddev));
 

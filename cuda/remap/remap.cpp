@@ -46,7 +46,7 @@ int sample_bytes(const PlaneSize& picture) {
   return picture.bits > 8 ? 2 : 1;
 }
 
-/// Rows with room for whole segments.
+/// Rows begin at multiples of whole segments, so they are aligned.
 View<std::uint8_t> output_rows(const PackedMap& map, int bytes) {
   return {nullptr, map.width() * bytes, map.height(),
           static_cast<std::ptrdiff_t>(map.segments_per_row()) * segment_pixels * bytes};

@@ -27,8 +27,8 @@ struct Field {
   std::uint32_t weight = 0;     ///< in the luminance
 };
 
-/// Reads values, and writes them elsewhere. Between, it may measure the luminance, which becomes
-/// the only value, or change the colours so that they have the luminance of the first plane.
+/// Reads values and writes them to other places. On the way, it may replace the colours of a pixel
+/// by their luminance, or change them so that they have the luminance of the first plane.
 struct Conversion {
   int width = 0, height = 0;  ///< of each channel
   Division largest{};         ///< by the largest value
@@ -39,9 +39,9 @@ struct Conversion {
   View<std::uint8_t> out[FrameLayout::max_planes]{};
 };
 
-/// Scales a value from 0…maximum to 0…largest, and rounds halves up: (value·largest + maximum div
-/// 2) div maximum. Both are 2^depth − 1 with depths of 1 to 16, so that the dividend is less than
-/// 2^31 if they differ.
+/// Scales a value from 0…maximum to 0…largest, and rounds halves up:
+/// (value·largest + maximum div 2) div maximum. Both are 2^depth − 1 with depths of 1 to 16, so
+/// that the dividend is less than 2^31 if they differ.
 CUDAVISION_HOST_DEVICE inline std::uint32_t rescaled(std::uint32_t value, const Division& maximum,
                                                      std::uint32_t largest) {
   return maximum.divisor == largest ? value
@@ -75,8 +75,9 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
   return static_cast<Word>(static_cast<Word>(sample) << field.low_bit);
 }
 
-/// Copies the first `count` words from memory if its bytes are constant, or else to it. They are at
-/// any address, at a distance of `step` bytes, a multiple of their size.
+/// Copies the first `count` words from memory if its bytes are constant, or else to it. In memory,
+/// words may be unaligned. `step` is the distance from one to the next in bytes, a multiple of
+/// their size.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {
@@ -92,12 +93,13 @@ CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step,
   using Stored = std::conditional_t<std::is_const_v<Byte>, const Word, Word>;
   const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % sizeof(Word) == 0;
   CUDAVISION_UNROLL
-  for (int i = 0; i < kPixels; ++i)
+  for (int i = 0; i < kPixels; ++i) {
     if (i < count && aligned)
       copy(*reinterpret_cast<Stored*>(memory + step * i), words[i]);
     else if (i < count)
       for (std::size_t k = 0; k < sizeof(Word); ++k)
         copy(memory[step * i + k], bytes[sizeof(Word) * i + k]);
+  }
 #else
   if (step == sizeof(Word))
     for (std::size_t i = 0; i < sizeof(Word) * count; ++i)
@@ -113,9 +115,12 @@ CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step,
 template <class Visit>
 void with_words(const Conversion& a, const Visit& visit) {
   const auto with_word = [](const Field& field, const auto& take) {
-    field.word_bytes == 2   ? take(std::uint16_t{})
-    : field.word_bytes == 4 ? take(std::uint32_t{})
-                            : take(std::uint64_t{});
+    if (field.word_bytes == 2)
+      take(std::uint16_t{});
+    else if (field.word_bytes == 4)
+      take(std::uint32_t{});
+    else
+      take(std::uint64_t{});
   };
   with_word(a.from[0], [&](auto from) { with_word(a.to[0], [&](auto to) { visit(from, to); }); });
 }

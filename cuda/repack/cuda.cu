@@ -24,6 +24,7 @@ __global__ void __launch_bounds__(block_threads)
 
 void convert_cuda(Device& device, const Conversion& a) {
   const int blocks = divide_up(a.width, block_pixels) * a.height;
+  // Without overlap with the launch before it, so that the kernel need not wait for that.
   with_words(a, [&](auto from, auto to) {
     const auto kernel = convert_kernel<decltype(from), decltype(to)>;
     launch_kernel(

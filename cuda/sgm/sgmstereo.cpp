@@ -35,7 +35,7 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
 /// Results that stages pass to later stages.
 struct Workspace {
   Workspace(Scratch& scratch, std::int64_t pixels) {
-    // Whole lines of 256 bytes, so that all pieces are aligned to them.
+    // Multiples of 256 elements keep all pieces aligned to 256 bytes.
     const auto count = static_cast<std::size_t>(round_up(pixels, 256));
     for (std::uint16_t*& map : maps)
       map = scratch.take<std::uint16_t>(count);

@@ -19,10 +19,11 @@ struct SumVolumes;
 struct StageResources {
   StageConfig config;
   LaunchQueue& queue;
-  void* scratch;                        ///< of the stage that runs
+  void* scratch;                        ///< each stage may overwrite it
   int filter_strips;                    ///< see resident_filter_strips()
   std::array<int, 3> smooth_tile_rows;  ///< see smooth_tile_rows_for()
 };
+
 /// Returns the alignment of the rows of numbers: 16, 4, 2 or 1 bytes.
 inline int alignment_of(const void* data, std::int64_t pitch) {
   const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
@@ -136,8 +137,8 @@ struct CensusTask {
   FeaturePlane features;
 };
 
-/// Run the census of one or two pictures in a launch. The first picture also gives P2. Features of
-/// census_gradient come from filtered pictures.
+/// Run the census of one or two pictures in a launch. The first picture also gives P2.
+/// census_filtered_cuda() is for census_gradient, and census_cuda() for the other censuses.
 void census_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
                  const StepPenalties& steps = {});
 void census_filtered_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
@@ -199,7 +200,7 @@ void run_stage(const StageResources& resources, const RefineFilled& stage);
 void run_stage(const StageResources& resources, const Smooth& stage);
 void run_stage(const StageResources& resources, const FilterOverTime& stage);
 
-/// Run stages with another output than their own map, whose memory Smooth uses as scratch.
+/// Like run_stage(), but write to `out`. smooth() still overwrites stage.to and stage.scratch.
 void median_and_check(const StageResources& resources, const Median& median, const Check& check,
                       const NumbersOut& out);
 void refine(const StageResources& resources, const Refine& stage, const NumbersOut& out);

@@ -241,7 +241,8 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// The bytes of the memory of Arguments. It is undefined between launches.
+/// The bytes of the memory of Arguments. Its contents need not survive from one launch_all() to the
+/// next.
 template <class Picture>
 std::size_t scratch_bytes(int width, int height) {
   return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *

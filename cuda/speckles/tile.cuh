@@ -121,17 +121,18 @@ __device__ void for_each_run(unsigned starts, const Function& function) {
     function(lowest(starts));
 }
 
-/// Makes the root the parent of each run of the tile. starts has the runs of the lane's row. All
-/// lanes must call this. Each pass halves the paths to the roots.
+/// Makes the root the parent of each run of the tile by pointer jumping: each pass halves the paths
+/// to the roots. starts has a bit for the first pixel of each run in the lane's row. All lanes must
+/// call this. Barriers separate all reads from writes, so that plain reads suffice.
 template <class Picture>
 __device__ void lead_to_roots(std::uint32_t* parents, unsigned starts, int lane) {
   bool changed;
   do {
     changed = false;
-    for (unsigned left = starts; __any_sync(whole_warp, left != 0); left &= left - 1) {
-      const std::uint32_t run = TileRuns<Picture>::number(left == 0 ? 0 : lowest(left), lane);
-      const std::uint32_t parent = left == 0 ? 0 : parents[run];
-      const std::uint32_t next = left == 0 ? 0 : parents[parent];
+    for (unsigned rest = starts; __any_sync(whole_warp, rest != 0); rest &= rest - 1) {
+      const std::uint32_t run = TileRuns<Picture>::number(rest == 0 ? 0 : lowest(rest), lane);
+      const std::uint32_t parent = rest == 0 ? 0 : parents[run];
+      const std::uint32_t next = rest == 0 ? 0 : parents[parent];
       __syncwarp();
       if (next != parent) {
         parents[run] = next;

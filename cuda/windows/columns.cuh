@@ -18,7 +18,7 @@ constexpr int table_warps = 16;  // of a block
 template <class AnySums>
 constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;
 template <class AnySums>
-constexpr int groups_of_table_block = table_warps* groups_of_table_warp<AnySums>;
+constexpr int groups_of_table_block = groups_of_table_warp<AnySums>* table_warps;
 constexpr int table_columns_of_lane = 4;
 constexpr int table_columns_of_block = 32 * table_columns_of_lane;
 

@@ -33,8 +33,8 @@ struct NoSamples {
   __device__ void settle(int) {}
 };
 
-/// The place of a result of one or two bytes, and of its sample. kBytes is the size of results, or
-/// 0 if only the picture says it.
+/// The place of a result of one or two bytes, and of its sample. kBytes is the size of results;
+/// with 0, Picture::out_bytes decides.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Single {
  public:
@@ -122,7 +122,7 @@ class Place : public Single<Sample, kReadsSamples, kBytes> {
   }
 
  private:
-  static constexpr int packed = 0;  // in place of a step
+  static constexpr int packed = 0;  // step_ of packed results
 
   int values_pitch_, out_pitch_, step_;
 };

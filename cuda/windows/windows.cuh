@@ -15,7 +15,8 @@
 //   kGap                    whether the halves of a block's columns may have a gap between them
 //   kWindowTable            whether the constants of windows at the edges are kept in shared memory
 //   kEstimates              whether result() may make `decided` false; then exact_result() decides
-//   kExactCuts              whether exact_result() is the faster one for windows at the edges
+//   kExactAtEdges           whether windows that an edge cuts use exact_result(), because it is
+//                           faster than making the constants of result() for each of them
 //   Window, window_of()     the constants of windows of one area
 //   Place, Single           the places of four neighbouring results and of one, as in samples.cuh
 
@@ -328,10 +329,10 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
       const typename Pass::Single single(picture, one_x, y);
       bool decided = !exact;
       std::uint32_t result = 0;
-      if constexpr (!Pass::kExactCuts)
+      if constexpr (!Pass::kExactAtEdges)
         result = Pass::result(single.sample(), window_sums, window, a.settings, decided);
-      if constexpr (Pass::kEstimates || Pass::kExactCuts)
-        if (Pass::kExactCuts || !decided)
+      if constexpr (Pass::kEstimates || Pass::kExactAtEdges)
+        if (Pass::kExactAtEdges || !decided)
           result = Pass::exact_result(single.sample(), window_sums, window, a.settings);
       single.store(result);
     };

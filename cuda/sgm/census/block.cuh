@@ -15,7 +15,7 @@ struct CensusArguments {
   FeaturePlane features[2];
   bool whole[2];      // features can be stored four at a time
   bool aligned[2];    // four samples can be loaded at once, from columns that are multiples of 4
-  int shift;          // from samples to 8-bit levels; for census_gradient
+  int shift;          // from samples to 8-bit levels; for the estimate of noise
   int tiles;          // per row of tiles
   int blocks;         // per picture
   bool clear_border;  // as libSGM does

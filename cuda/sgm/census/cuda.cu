@@ -4,6 +4,8 @@
 // into shared memory; a thread computes the features of four neighbouring pixels. The samples of
 // the left picture also give P2. census_gradient has its own kernel, for filtered pictures.
 
+#include <stdexcept>
+
 #include "cuda/sgm/census/filtered.cuh"
 
 namespace cudavision::sgm {
@@ -175,8 +177,10 @@ Kernel<CensusArguments> kernel_for(Census census) {
       return census_kernel<Census::symmetric_9x7>;
     case Census::neighbours_9x7:
       return census_kernel<Census::neighbours_9x7>;
-    default:
+    case Census::neighbours_5x5:
       return census_kernel<Census::neighbours_5x5>;
+    default:
+      throw std::logic_error("census_gradient compares filtered pictures");
   }
 }
 
@@ -192,8 +196,10 @@ void census_cuda(const StageResources& resources, std::initializer_list<CensusTa
 void census_filtered_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
                           const NoiseSource& noise, const StepPenalties& steps,
                           const PathPenalty& penalty) {
-  const FilteredCensusArguments a{
-      census_arguments(resources.config, tasks, steps, gradient::tile_height), noise, penalty};
+  FilteredCensusArguments a{};
+  a.census = census_arguments(resources.config, tasks, steps, gradient::tile_height);
+  a.noise = noise;
+  a.penalty = penalty;
   resources.queue.launch(gradient::filtered_census_kernel,
                          static_cast<unsigned>(tasks.size()) * a.census.blocks, threads, 0, a);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of census_gradient and of the noise: a tile of luminances in shared memory. A
-// thread has four neighbouring pixels of a row and the four pixels eight rows below. A word holds
-// two pixels, eight rows apart, as 16-bit floats.
+// For the kernels of census_gradient and of the noise: a tile of filtered samples or of luminances
+// in shared memory. A thread has four neighbouring pixels of a row and the four pixels eight rows
+// below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
 // A comparison is a saturating difference: for integers, it is 1 if the first is larger, else 0. A
 // multiply-add appends this bit to a feature. So a comparison takes one instruction per pixel, and

@@ -216,8 +216,12 @@ Buffer make_noise_counts(Device& device) {
 void estimate_noise_cuda(const StageResources& resources, NoiseCounts* counts,
                          const SamplePlane& picture, bool first_frame, NoiseState* state) {
   const StageConfig& config = resources.config;
-  const NoiseArguments a{census_arguments(config, {{picture, {}}}, {}, tile_height), counts, state,
-                         first_frame, noise_row_step(config.pixels())};
+  NoiseArguments a{};
+  a.census = census_arguments(config, {{picture, {}}}, {}, tile_height);
+  a.counts = counts;
+  a.state = state;
+  a.first_frame = first_frame;
+  a.row_step = noise_row_step(config.pixels());
   const int counted = divide_up(a.census.blocks / a.census.tiles, a.row_step);
   resources.queue.launch(noise_kernel, static_cast<unsigned>(a.census.tiles * counted), threads, 0,
                          a);

@@ -12,7 +12,6 @@
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
-
 namespace {
 
 struct NoiseFilterArguments {

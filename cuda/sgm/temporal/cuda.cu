@@ -85,7 +85,13 @@ void run_stage(const StageResources& resources, const FilterOverTime& stage) {
   const bool vectors = is_aligned(stage.map) && is_aligned(measured) &&
                        is_aligned(stage.history.numbers) && is_aligned(stage.history.ages);
   const std::int64_t pixels = resources.config.pixels();
-  const TemporalArguments a{stage.map, measured, stage.filter, stage.history, pixels, vectors};
+  TemporalArguments a{};
+  a.map = stage.map;
+  a.measured = measured;
+  a.filter = stage.filter;
+  a.history = stage.history;
+  a.pixels = pixels;
+  a.vectors = vectors;
   resources.queue.launch(filter_kernel,
                          static_cast<unsigned>(divide_up(pixels, threads * vector_pixels)), threads,
                          0, a);

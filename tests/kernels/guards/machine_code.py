@@ -36,7 +36,6 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
 # subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
 EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census/cuda.cu": {"fma.rn.f16x2"},
-                  "cuda/sgm/census/filtered_cuda.cu": {"fma.rn.f16x2"},
                   # The sign of a fused rest corrects the estimate; noise/filter_arithmetic.h says why it is exact.
                   "cuda/sgm/noise/filter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/maps/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
