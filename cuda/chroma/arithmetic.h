@@ -14,7 +14,8 @@ namespace cudavision::chroma {
 struct Range {
   int black = 0, neutral = 0;
   int low = 0, high = 0;  ///< legal chroma
-  /// For bytes of luma as binary32: 2^23 + black, and a quarter of it.
+  /// 2^23 + black and a quarter of it, in binary32. A byte of luma replaces their low mantissa
+  /// bits.
   float bias = 0, quarter_bias = 0;
 
   Range() = default;
@@ -46,14 +47,14 @@ CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& ran
   return r < 1024 ? static_cast<int>(r) : 1024;
 }
 
-/// The same for byte `number` of two words, without a division.
+/// growth() of byte `number` of the words before and after, without a division.
 ///
 /// r is 256·to / from, rounded to the nearest integer. It is at least 1/510 away from every half,
 /// because a half needs a `from` that 512 divides. The reciprocal and the product move it by less:
 /// each by up to 2^-23 of at most 1024.
 CUDAVISION_HOST_DEVICE inline int growth_of_byte(std::uint32_t before, std::uint32_t after,
                                                  int number, const Range& range) {
-  // The byte becomes the low bits of the bias's power of 2.
+  // Byte 1 of the bias also takes the place of its byte 2; both are 0.
   const std::uint32_t selector = 0x7550u + static_cast<std::uint32_t>(number);
   const auto above_black = [=](std::uint32_t word, float bias) {
     return float_of_bits(select_bytes(word, bits_of_float(bias), selector)) - bias;

@@ -35,7 +35,9 @@ struct ChromaArguments {
   ChannelBytes<std::uint8_t> to[2];
   int width, height;  // of the chroma
   int chunks;         // in a row
-  Division half_row;  // half the threads of a row: there may be 2^32 of all rows
+  // Half the threads of a row. quotient() takes numbers below 2^31, and a launch may have almost
+  // 2^32 threads, so pairs of threads are divided.
+  Division half_row;
   int subsampling_x, subsampling_y;
   int shift;
   std::uint32_t largest;

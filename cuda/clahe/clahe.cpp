@@ -53,22 +53,22 @@ void Clahe::set_parameters(const Parameters& parameters) {
   backend_->set(parameters);
 }
 
-void Clahe::run(const ConstFrame& in, const Frame& frame,
+void Clahe::run(const ConstFrame& in, const Frame& out,
                 const std::optional<histogramaverage::Parameters>& smoothing) {
   check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, frame, "output");
-  const Frame out = parameters_.copies_chroma ? frame : without_chroma_planes(layout_, frame);
+  check_frame(operation, layout_, out, "output");
+  const Frame written = parameters_.copies_chroma ? out : without_chroma_planes(layout_, out);
   if (!smoothing) {
     restart();
-    return backend_->run(in, out);
+    return backend_->run(in, written);
   }
   if (!average_)
     refuse(operation, "smoothing needs averages, which this operation was made without");
   histogramaverage::check_parameters(*smoothing);
   areas_->run(in);
   const auto averages = average_->run(backend_->count(in), *smoothing, areas_->change());
-  const auto made = backend_->make_tables(averages, in, out);
-  backend_->apply(in, out, hysteresis_->run(made, average_->status()));
+  const auto made = backend_->make_tables(averages, in, written);
+  backend_->apply(in, written, hysteresis_->run(made, average_->status()));
 }
 
 void Clahe::restart() noexcept {

@@ -110,7 +110,7 @@ class Device {
   static Buffer make_buffer(void* data, std::size_t size, Buffer::Free free) {
     return Buffer(data, size, free);
   }
-  // Of at least one byte, so that data() of an allocated buffer is never null.
+  // bytes is at least 1, so that data() of an allocated buffer is never null.
   virtual Buffer do_allocate(std::size_t bytes) = 0;
   virtual Buffer do_allocate_host(std::size_t bytes) = 0;
 };

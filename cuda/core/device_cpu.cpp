@@ -15,8 +15,14 @@ class CpuEvent final : public Event {
 };
 
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
+  // One thread copies less than this while others would only wake up.
+  constexpr std::int64_t bytes_for_threads = 1 << 18;
   const auto row_bytes = static_cast<std::size_t>(from.width);
-  for_rows(from.height, [&](int y) { std::memcpy(to.row(y), from.row(y), row_bytes); });
+  const auto copy_row = [&](int y) { std::memcpy(to.row(y), from.row(y), row_bytes); };
+  if (std::int64_t{from.width} * from.height >= bytes_for_threads)
+    return for_rows(from.height, copy_row);
+  for (int y = 0; y < from.height; ++y)
+    copy_row(y);
 }
 
 class CpuDevice final : public Device {

@@ -83,7 +83,7 @@ struct BasicFrame {
 using Frame = BasicFrame<std::uint8_t>;
 using ConstFrame = BasicFrame<const std::uint8_t>;
 
-/// The frame without its planes of chroma alone.
+/// The frame without the planes that hold only chroma.
 inline Frame without_chroma_planes(const FrameLayout& layout, const Frame& frame) {
   Frame others;
   for (int c = 0; c < layout.channel_count; ++c)

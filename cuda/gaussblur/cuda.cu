@@ -97,7 +97,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     std::uint32_t* const words = uploader_.next();
     std::uint32_t used = 0;
     for (int i = 0; i < a.plane_count; ++i)
-      kernel_set.make_tables(launch, row_kernels[i], *column_kernels[i], a.planes[i], words, used);
+      kernel_set.fill_tables(launch, row_kernels[i], *column_kernels[i], a.planes[i], words, used);
     uploader_.upload(used);
 
     a.tables = uploader_.tables();

@@ -144,7 +144,7 @@ struct KernelSet {
   KernelFunction large;               ///< for Gaussians of any size
   KernelFunction large_with_scratch;  ///< the same if shared memory is too small
 
-  decltype(&make_tables<SampleDepth<1, 1>>) make_tables;
+  decltype(&make_tables<SampleDepth<1, 1>>) fill_tables;
   int (*table_words)(int row_slices, int column_slices);
   int (*large_shared)(int row_slices, int column_slices, int chunk_pairs, int warps, bool all);
   int (*large_scratch)(int row_slices, int column_slices);
@@ -157,7 +157,7 @@ inline KernelSet kernel_set_of(std::vector<Launch> small, std::vector<Launch> of
       .of_pixels = std::move(of_pixels),
       .large = blur_large<Depth, true>,
       .large_with_scratch = blur_large<Depth, false>,
-      .make_tables = make_tables<Depth>,
+      .fill_tables = make_tables<Depth>,
       .table_words =
           [](int row_slices, int column_slices) {
             return ToeplitzTable<Depth>::row_words(row_slices) +
@@ -321,7 +321,8 @@ class LaunchPlan {
 
   int item_rows(int steps) const { return steps * launch.step_rows - launch.missing_rows; }
 
-  /// Numbers the work items of the whole planes. Returns their number.
+  /// Numbers the work items of the whole planes, and returns their number. The search calls it for
+  /// each candidate; the last call, with the chosen steps, stays in force.
   int number_items(int warps, int steps) {
     arguments.item_rows = item_rows(steps);
     int first = 0;

@@ -99,12 +99,12 @@ void HistogramEqualize::set_parameters(const Parameters& parameters) {
   backend_->set(parameters);
 }
 
-void HistogramEqualize::run(const ConstFrame& in, const Frame& frame, View<std::uint32_t> histogram,
+void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
                             const std::optional<histogramaverage::Parameters>& smoothing,
                             RegionHistogram* regions) {
   check_frame(operation, layout_, in, "input");
-  check_frame(operation, layout_, frame, "output");
-  const Frame out = parameters_.copies_chroma ? frame : without_chroma_planes(layout_, frame);
+  check_frame(operation, layout_, out, "output");
+  const Frame written = parameters_.copies_chroma ? out : without_chroma_planes(layout_, out);
   if (histogram)
     check_bins(layout_, histogram);
   if (smoothing)
@@ -114,20 +114,20 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& frame, View<std::
   if (!smoothing || regions_change)
     average_.restart();
   averages_regions_ = regions != nullptr;
-  if (!smoothing && !regions && backend_->run(in, out, histogram))
+  if (!smoothing && !regions && backend_->run(in, written, histogram))
     return;
 
   const View<const std::uint32_t> counts = count(in, histogram, regions);
   const auto made = rows(made_.as<std::uint16_t>(), counts.height, layout_.bits);
   if (!smoothing) {
     backend_->make_tables(counts, made);
-    return backend_->look_up(in, out, made);
+    return backend_->look_up(in, written, made);
   }
   if (!regions)
     areas_.run(in);
   backend_->make_tables(average_.run(counts, *smoothing, regions ? nullptr : areas_.change()),
                         made);
-  backend_->look_up(in, out, hysteresis_.run(made, average_.status()));
+  backend_->look_up(in, written, hysteresis_.run(made, average_.status()));
 }
 
 View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,

@@ -68,7 +68,7 @@ struct Parameters {
   int high = 255;
   /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
   int blend = Ranges::blend.max;
-  /// If false, planes of chroma alone are not written.
+  /// If false, the caller writes the planes that hold only chroma.
   bool copies_chroma = true;
 
   bool operator==(const Parameters&) const = default;
@@ -77,7 +77,8 @@ struct Parameters {
 /// Throws invalid_argument if the parameters do not suit the layout.
 void check_parameters(const FrameLayout& layout, const Parameters& parameters);
 
-/// Equalises frames. Luma samples are looked up in the table; all other bytes are copied. With RGB
+/// Equalises frames. Luma samples are looked up in the table; all other bytes are copied, except
+/// those of chroma planes if copies_chroma is false. With RGB
 /// and Channels::luminance, each channel becomes `saturate(in + lut[u] − u)`; alpha is copied.
 class HistogramEqualize {
  public:

@@ -190,7 +190,7 @@ __device__ void clear_counters(const WideArguments& a) {
 }
 
 /// kShared copies the table to shared memory. GPUs with too little of it use the other instance.
-/// kAlone applies a table that is not blended, without the other two launches.
+/// kAlone: the caller gives a table of levels before blending, and no launch counts before.
 template <class Pack, Rows kRows, bool kShared, bool kAlone>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {

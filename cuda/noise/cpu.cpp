@@ -106,7 +106,7 @@ class EstimateCpu final : public Estimate::Backend {
         if (row % step == 0)
           count_blocks(channel, in, row * block_side, memory);
     });
-    const Counts& counts = total_counts();
+    const Counts& counts = add_to_first_band();
     ClassNoises by_class;
     for (int i = 0; i < classes; ++i) {
       const Quietest near = quietest_of(counts.near[i]), far = quietest_of(counts.far[i]);
@@ -121,8 +121,9 @@ class EstimateCpu final : public Estimate::Backend {
     return measurement_of(by_class, ranks, counts.constant, counts.flat);
   }
 
-  /// Adds the counts of all bands to those of the first one.
-  const Counts& total_counts() const {
+  /// Adds the counts of the other bands to those of the first one, once for each picture.
+  const Counts& add_to_first_band() const {
+    static_assert(alignof(Counts) == sizeof(std::uint32_t), "all counts are words");
     constexpr std::size_t words = sizeof(Counts) / sizeof(std::uint32_t);
     auto* const total = bands_.band(0).scratch.take<std::uint32_t>(words);
     for (int band = 1; band < bands_.count(); ++band) {

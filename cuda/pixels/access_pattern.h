@@ -54,9 +54,10 @@ auto with_pack(AccessPattern kind, const Use& use) {
       return use.template operator()<ScatteredLuma<1>>();
     case AccessPattern::scattered_luma_2:
       return use.template operator()<ScatteredLuma<2>>();
-    default:
+    case AccessPattern::scattered_colour:
       return use.template operator()<ScatteredColour>();
   }
+  __builtin_unreachable();
 }
 
 /// A plane to be copied in pieces of 16 bytes; the last one of each row may be shorter.
@@ -89,14 +90,14 @@ struct AccessPlan {
   PackedImage packs;
   int copy_count = 0;
   /// Planes with bytes that no pack writes: to be copied before the kernel if scattered(), else by
-  /// the kernel. Without planes that `out` lacks.
+  /// the kernel. Planes that `out` lacks are left out.
   CopyPieces copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
   /// Enqueues all copies, so that none are left for the kernel.
   void copy_planes(Device& device);
 };
 
-/// The same with the kind of the rows, as `use.template operator()<Pack, kRows>()`.
+/// with_pack() with the kind of the rows, too, as `use.template operator()<Pack, kRows>()`.
 template <class Use>
 auto with_pack_and_rows(const AccessPlan& plan, const Use& use) {
   return with_pack(plan.kind, [&]<class Pack>() {

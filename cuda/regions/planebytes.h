@@ -48,7 +48,8 @@ inline int field_count(bool fields) {
 }
 template <class Byte>
 View<Byte> field_view(View<Byte> plane, int field, bool fields) {
-  return {plane.row(field), plane.width, field_rows(plane.height, field, fields),
+  const int rows = field_rows(plane.height, field, fields);
+  return {rows > 0 ? plane.row(field) : plane.data, plane.width, rows,
           plane.pitch * field_count(fields)};
 }
 
