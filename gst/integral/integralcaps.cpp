@@ -174,13 +174,13 @@ Caps choose_tensor(Caps tensors, GstPad* src) {
 
 }  // namespace
 
-Caps integral_src_template() {
+Caps integral_src_template(bool cuda) {
   Caps all(gst_caps_new_empty());
   std::vector<integral::TableElement> elements;
   for (const NamedElement& named : named_elements)
     elements.push_back(named.element);
-  append_with_memories(all.get(), table_structure(elements), true);
-  Caps pictures = gray_template();
+  append_with_memories(all.get(), table_structure(elements), cuda);
+  Caps pictures = gray_template(cuda);
   gst_caps_set_simple(pictures.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
   gst_caps_append(all.get(), pictures.release());
@@ -192,7 +192,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
   if (!form.is_table())
     return gray_caps_of_other_side(direction, caps, filter, GrayDepth::as_input, cuda);
   const bool from_sink = direction == GST_PAD_SINK;
-  const Caps ours = from_sink ? video_template_caps() : integral_src_template();
+  const Caps ours = from_sink ? video_template_caps(cuda) : integral_src_template(cuda);
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
   // In system memory; caps_of_other_side() adds CUDA memory.
@@ -200,8 +200,6 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
   const Caps types(gst_caps_new_full(table_structure(form.elements()).release(), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
-    if (has_cuda_feature(known.get(), i) && !cuda)
-      continue;
     if (from_sink) {
       append_tensor(tensors.get(), structure, form);
       append_table_picture(video.get(), structure, form);

@@ -10,7 +10,7 @@
 /// become gray pictures of the frame's size.
 namespace cudavision {
 
-Caps integral_src_template();
+Caps integral_src_template(bool cuda = true);
 
 /// Returns what the other pad accepts, best first. CUDA memory is possible only if cuda is true.
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,

@@ -94,7 +94,7 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps.get(), GST_VIDEO_INFO_SIZE(&info), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  cudavision::copy_stream(backed_config, config);
+  cudavision::carry_stream(config, cudavision::stream_named_in(backed_config));
   if (!gst_buffer_pool_set_config(pool, config))
     return 0;
   return cudavision::buffer_size_of(pool);

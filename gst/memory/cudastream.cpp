@@ -41,14 +41,14 @@ SharedStream::SharedStream(const CudaContext& context) {
   owner_.reset(stream, gst_cuda_stream_unref);
 }
 
-SharedStream stream_of_pool(GstBufferPool* pool) {
+SharedStream stream_named_in(const GstStructure* pool_config) {
   SharedStream shared;
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  if (GstCudaStream* stream = gst_buffer_pool_config_get_cuda_stream(config)) {
+  GstCudaStream* stream =
+      gst_buffer_pool_config_get_cuda_stream(const_cast<GstStructure*>(pool_config));
+  if (stream) {
     shared.handle_ = gst_cuda_stream_get_handle(stream);
     shared.owner_.reset(stream, gst_cuda_stream_unref);
   }
-  gst_structure_free(config);
   return shared;
 }
 
@@ -58,14 +58,6 @@ void carry_stream(GstStructure* pool_config, const SharedStream& stream) {
     gst_buffer_pool_config_set_cuda_stream(pool_config,
                                            static_cast<GstCudaStream*>(stream.owner_.get()));
   gst_clear_cuda_stream(&present);
-}
-
-void copy_stream(const GstStructure* from_pool_config, GstStructure* pool_config) {
-  GstCudaStream* stream =
-      gst_buffer_pool_config_get_cuda_stream(const_cast<GstStructure*>(from_pool_config));
-  if (stream)
-    gst_buffer_pool_config_set_cuda_stream(pool_config, stream);
-  gst_clear_cuda_stream(&stream);
 }
 
 CudaStream stream_of_cuda_memory(GstMemory* memory) {

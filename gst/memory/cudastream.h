@@ -30,7 +30,7 @@ class SharedStream {
 
  private:
   friend void carry_stream(GstStructure* pool_config, const SharedStream& stream);
-  friend SharedStream stream_of_pool(GstBufferPool* pool);
+  friend SharedStream stream_named_in(const GstStructure* pool_config);
 
   std::shared_ptr<void> owner_;  ///< a GstCudaStream from GStreamer 1.24 on
   CudaStream handle_ = nullptr;
@@ -39,10 +39,8 @@ class SharedStream {
 /// Lets the memory of one of libgstcuda's pools carry the stream, unless its configuration already
 /// names one, which is then a neighbour's.
 void carry_stream(GstStructure* pool_config, const SharedStream& stream);
-/// Returns the stream that the memory of a pool carries, or none.
-SharedStream stream_of_pool(GstBufferPool* pool);
-/// Gives a pool's configuration the stream that another one names.
-void copy_stream(const GstStructure* from_pool_config, GstStructure* pool_config);
+/// Returns the stream that a pool's configuration names, which its memory carries, or none.
+SharedStream stream_named_in(const GstStructure* pool_config);
 
 /// Returns the stream that CUDA memory carries, or nullptr.
 CudaStream stream_of_cuda_memory(GstMemory* memory);

@@ -7,11 +7,9 @@ namespace cudavision {
 
 void carry_stream(GstStructure*, const SharedStream&) {}
 
-SharedStream stream_of_pool(GstBufferPool*) {
+SharedStream stream_named_in(const GstStructure*) {
   return {};
 }
-
-void copy_stream(const GstStructure*, GstStructure*) {}
 
 CudaStream stream_of_cuda_memory(GstMemory*) {
   return nullptr;

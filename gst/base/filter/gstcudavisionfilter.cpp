@@ -274,7 +274,8 @@ void follow_stream(GstBaseTransform* trans, GstQuery* query) {
   GstBufferPool* parsed = nullptr;
   gst_query_parse_nth_allocation_pool(query, 0, &parsed, nullptr, nullptr, nullptr);
   const ObjectPtr<GstBufferPool> pool(parsed);
-  const SharedStream stream = stream_of_pool(pool.get());
+  const Structure config(gst_buffer_pool_get_config(pool.get()));
+  const SharedStream stream = stream_named_in(config.get());
   if (stream && stream.handle() != state.session.stream().handle())
     rebuild_filter(trans, [&] { state.session.work_on(stream); });
 }

@@ -86,21 +86,19 @@ Formats frame_formats_for(const Formats& gray, GrayDepth depth) {
   return in;
 }
 
-Caps gray_template() {
+Caps gray_template(bool cuda) {
   Caps all(gst_caps_new_empty());
-  append_with_memories(all.get(), any_frame().get(), gray_formats, true);
+  append_with_memories(all.get(), any_frame().get(), gray_formats, cuda);
   return all;
 }
 
 Caps gray_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                              GrayDepth depth, bool cuda) {
   const bool from_sink = direction == GST_PAD_SINK;
-  const Caps ours = from_sink ? video_template_caps() : gray_template();
+  const Caps ours = from_sink ? video_template_caps(cuda) : gray_template(cuda);
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
   const Caps other(gst_caps_new_empty());  // in system memory; caps_of_other_side() adds the other
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
-    if (has_cuda_feature(known.get(), i) && !cuda)
-      continue;
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
     if (from_sink)
       append_gray_picture(other.get(), structure, depth);

@@ -28,8 +28,8 @@ Caps prefer_8_bits(const GstCaps* caps);
 /// Returns the formats of frames that can become gray pictures in one of the given formats.
 Formats frame_formats_for(const Formats& gray, GrayDepth depth);
 
-/// Returns gray pictures of all sizes in all memories.
-Caps gray_template();
+/// Returns gray pictures of all sizes, in CUDA memory only if cuda is true.
+Caps gray_template(bool cuda = true);
 /// For an element whose output is a gray picture of the frame's size, returns what the other pad
 /// accepts if the pad of the given direction has caps. CUDA memory is possible only if cuda is
 /// true.
