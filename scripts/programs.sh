@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Functions for the scripts that build programs for a GPU host and collect them in a folder. Source this
-# file after scripts/setup.sh.
+# file after scripts/setup.sh, whose variables it uses.
+# shellcheck disable=SC2154
 
 # programs BUILD FOLDER: prints the programs that the build makes of tests/FOLDER, each with the folder of
 # its first source below tests/FOLDER, which is named after its operation or element.
@@ -59,4 +60,56 @@ collect() {
 collect_plugin() {
   mkdir "$2"
   strip -o "$2/libgstcudavision.so" "$1/gst/libgstcudavision.so"
+}
+
+# read_options VALUES FLAGS COUNT ARGUMENT...: sets the variable of each option: NAME to its value for --NAME VALUE,
+# if VALUES names it, and NAME to yes for --NAME, if FLAGS does. Sets the array arguments to what follows the options,
+# of which there must be COUNT. The script has a function usage.
+read_options() {
+  local values=" $1 " flags=" $2 " count=$3 name
+  shift 3
+  while [[ ${1:-} == -* ]]; do
+    name=${1#--}
+    if [[ $1 == -h || $name == help ]]; then
+      usage
+      exit 0
+    elif [[ $values == *" $name "* && $# -ge 2 ]]; then
+      printf -v "$name" %s "$2"
+      shift
+    elif [[ $flags == *" $name "* ]]; then
+      printf -v "$name" yes
+    else
+      usage >&2
+      exit 2
+    fi
+    shift
+  done
+  [[ $# -eq $count ]] || { usage >&2; exit 2; }
+  # shellcheck disable=SC2034
+  arguments=("$@")
+}
+
+# need_toolkit PACKAGE...: installs these packages and finds the CUDA toolkit.
+need_toolkit() {
+  install_missing "${packages_build[@]}" "${packages_run[@]}" binutils "$@"
+  find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it, or set CUDA_HOME, and try again."
+}
+
+# preload_library SOURCE DESTINATION [ARGUMENT...]: builds a library that programs are started with.
+preload_library() {
+  g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. "$1" "${@:3}" -o "$2"
+}
+
+# encode_street FILE FRAMES KBITS: encodes the beginning of the street video as H.264.
+encode_street() {
+  gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest.avi ! decodebin ! videoconvert \
+    ! identity eos-after=$(($2 + 1)) ! video/x-raw,format=I420 ! x264enc bitrate="$3" key-int-max=30 \
+    speed-preset=medium ! video/x-h264,profile=main ! h264parse ! matroskamux ! filesink location="$1" </dev/null
+}
+
+# describe_sources FOLDER: puts what proof.py needs to know of this tree into a bundle.
+describe_sources() {
+  python3 tests/gpu/check_proof.py --digests >"$1/digests.json"
+  [[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$1/" # keeps the proof of parts that are not run
+  "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$1/toolkit"
 }

@@ -21,8 +21,10 @@ using namespace check;
 
 namespace {
 
-// Episodes go on for so long at most until each action has run, on every backend.
+// Episodes go on for so long at most until there are enough to meet every property with several
+// values, and each action has run, on every backend.
 constexpr gint64 patience = 150 * G_USEC_PER_SEC;
+constexpr unsigned fewest_episodes = 25;
 
 // The line that a crash prints. It is formatted beforehand, because a signal handler may call
 // little more than write(). Empty when no episode runs.
@@ -61,10 +63,11 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   std::size_t settled = 0;
   unsigned episodes = 0;
   Watchdog watchdog;
-  // A machine or a card that is busy otherwise needs longer for the rare actions.
+  // A machine or a card that is busy otherwise needs longer for these.
   const gint64 last_end = std::max(end, start + patience);
   while (g_get_monotonic_time() < end ||
-         (missing_action() != nullptr && g_get_monotonic_time() < last_end)) {
+         ((episodes < fewest_episodes || missing_action() != nullptr) &&
+          g_get_monotonic_time() < last_end)) {
     const unsigned seed = static_cast<unsigned>(first) + episodes;
     std::snprintf(episode_line, sizeof episode_line, "failed in episode %u\n", seed);
     watchdog.begin(seed);

@@ -14,6 +14,7 @@
 /// Environment variables:
 /// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
 /// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 2; 30 in a full run).
+///   There are some episodes at least, however busy the machine is.
 namespace fuzz {
 
 /// One life of an element, which consists of random actions.

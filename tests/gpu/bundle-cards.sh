@@ -20,40 +20,17 @@ Ray and PyGObject come from PyPI. PyGObject is compiled here, which needs libgir
 END_USAGE
 }
 
-archs=90
-archive=no
-while [[ $# -gt 0 ]]; do
-  case $1 in
-    --archs)
-      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
-      archs=$2
-      shift
-      ;;
-    --archive) archive=yes ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    -*)
-      usage >&2
-      exit 2
-      ;;
-    *) break ;;
-  esac
-  shift
-done
-[[ $# -eq 2 ]] || { usage >&2; exit 2; }
-python=$1
-folder=$(realpath -m "$2")
-
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-. scripts/setup.sh
-. scripts/programs.sh
-
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$top/scripts/setup.sh"
+. "$top/scripts/programs.sh"
+archs=90 archive=no
+read_options archs archive 2 "$@"
+python=${arguments[0]}
+folder=$(realpath -m "${arguments[1]}")
+cd "$top"
 [[ ! -e $folder || -f $folder/run-gpu.sh ]] || die "$folder is something else than a bundle; name another folder."
-install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test_build[@]}" binutils
+need_toolkit "${packages_pictures[@]}" "${packages_test_build[@]}"
 pkg-config --exists gobject-introspection-1.0 || install_missing libgirepository1.0-dev
-find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it and try again."
 
 # OpenCV only makes maps for rectification, and its libraries would be a third of the runtime.
 build='build-gpu/cards'
@@ -66,8 +43,7 @@ mkdir -p "$folder"/{check,bench,pipelines,video,python/typelibs}
 cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-cards.sh,proof.py,archive_on_gpus.py} "$folder/"
 for program in "${programs[@]}"; do strip -o "$folder/${program#tests/}" "$build/$program"; done
 collect_plugin "$build" "$folder/plugin"
-g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden tests/gpu/hide_peers.cpp \
-  -o "$folder/libhidepeers.so"
+preload_library tests/gpu/hide_peers.cpp "$folder/libhidepeers.so"
 cp -r pipelines/archive.py pipelines/archiving "$folder/pipelines/"
 
 # The wheel of Ray has 240 MB. What archive.py does not use goes: its Java, its web pages, its libraries for learning.
@@ -91,13 +67,8 @@ cp "$(pkg-config --variable=libdir gstreamer-1.0)"/girepository-1.0/{GLib,GModul
   "$(pkg-config --variable=libdir gstreamer-1.0)/girepository-1.0/Gst-1.0.typelib" "$packages/typelibs/"
 
 tests/gpu/collect-runtime.sh "$folder/runtime" "$folder"/{check,bench,plugin} "$packages/gi"
-gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest.avi ! decodebin ! videoconvert \
-  ! identity eos-after=401 ! video/x-raw,format=I420 ! x264enc bitrate=800 key-int-max=30 speed-preset=medium \
-  ! video/x-h264,profile=main ! h264parse ! matroskamux ! filesink location="$folder/video/street.mkv" </dev/null
-
-python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
-[[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$folder/"
-"$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$folder/toolkit"
+encode_street "$folder/video/street.mkv" 400 800
+describe_sources "$folder"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the host and run there: bash run-gpu.sh cards"
 if [[ $archive == yes ]]; then

@@ -19,36 +19,15 @@ The folder's programs run with FOLDER/runtime/bin/run, after FOLDER/runtime/env.
 END_USAGE
 }
 
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$top/scripts/setup.sh"
+. "$top/scripts/programs.sh"
 archs=90
-while [[ $# -gt 0 ]]; do
-  case $1 in
-    --archs)
-      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
-      archs=$2
-      shift
-      ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    -*)
-      usage >&2
-      exit 2
-      ;;
-    *) break ;;
-  esac
-  shift
-done
-[[ $# -eq 1 ]] || { usage >&2; exit 2; }
-folder=$(realpath -m "$1")
-
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-. scripts/setup.sh
-. scripts/programs.sh
-
+read_options archs '' 1 "$@"
+folder=$(realpath -m "${arguments[0]}")
+cd "$top"
 [[ ! -e $folder || -f $folder/runtime/bin/run ]] || die "$folder is something else than such a folder; name another one."
-install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_test_build[@]}" ccache binutils
-find_nvcc || die "This needs the CUDA toolkit, which is not here. Install it, or set CUDA_HOME, and try again."
+need_toolkit "${packages_test_build[@]}" ccache
 
 build='build-gpu/elements'
 # OpenCV only makes maps for rectification, which do not depend on GStreamer, but its libraries would be a

@@ -25,49 +25,21 @@ Environment: CUDAVISION_STEREO_PAIRS, a folder of real stereo pairs to include.
 END
 }
 
-archs=90
-archive=no
-debian13=no
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$top/scripts/setup.sh"
+. "$top/scripts/chroot.sh"
+. "$top/scripts/programs.sh"
+archs=90 archive=no debian13=no
 root=/var/tmp/gst-cudavision/debian13
 mirror=http://deb.debian.org/debian
-while [[ $# -gt 0 ]]; do
-  case $1 in
-    --archs | --root | --mirror)
-      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
-      case $1 in
-        --archs) archs=$2 ;;
-        --root) root=$(realpath -m "$2") ;;
-        --mirror) mirror=$2 ;;
-      esac
-      shift
-      ;;
-    --archive) archive=yes ;;
-    --debian13) debian13=yes ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    -*)
-      usage >&2
-      exit 2
-      ;;
-    *) break ;;
-  esac
-  shift
-done
-[[ $# -eq 1 ]] || { usage >&2; exit 2; }
-mkdir -p "$1"
-folder=$(realpath "$1")
-
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-. scripts/setup.sh
-. scripts/chroot.sh
-. scripts/programs.sh
+read_options 'archs root mirror' 'archive debian13' 1 "$@"
+mkdir -p "${arguments[0]}"
+folder=$(realpath "${arguments[0]}")
+root=$(realpath -m "$root")
+cd "$top"
 [[ -z $(ls -A "$folder") || -f $folder/run-gpu.sh ]] || die "$folder is neither empty nor a bundle; name another folder."
 
-install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test[@]}" \
-  gstreamer1.0-plugins-ugly binutils
-find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it and try again."
+need_toolkit "${packages_pictures[@]}" "${packages_test[@]}" gstreamer1.0-plugins-ugly
 toolkit=$(realpath "$(dirname "$nvcc")/..")
 
 # --- Build ------------------------------------------------------------------------------------------
@@ -110,9 +82,8 @@ for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
   library=$(find -L "$cupti"/lib* -maxdepth 1 -name 'libcupti.so.[0-9]*' | sort -V | tail -n 1)
   [[ -n $library ]] || continue
   mkdir "$folder/transfers"
-  g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. \
-    -isystem "$cupti/include" -isystem "$toolkit/include" tests/gpu/count_transfers.cpp "$library" \
-    -Wl,-rpath,"\$ORIGIN" -o "$folder/transfers/libcounttransfers.so"
+  preload_library tests/gpu/count_transfers.cpp "$folder/transfers/libcounttransfers.so" \
+    -isystem "$cupti/include" -isystem "$toolkit/include" "$library" -Wl,-rpath,"\$ORIGIN"
   soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
   cp -L "$library" "$folder/transfers/$soname"
   counter=yes
@@ -120,9 +91,9 @@ for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
 done
 [[ $counter == yes ]] || complain "No CUPTI in $toolkit: the bundle will not count transfers and launches. Install cuda-cupti-dev for your toolkit."
 
-examples=/usr/share/doc/opencv-doc/examples/data
 mkdir "$folder/pictures"
-sed -n 's|^"\(.*\)",$|\1|p' tests/check/common/pictures/picturefiles.inc | (cd "$examples" && xargs cp -t "$folder/pictures")
+sed -n 's|^"\(.*\)",$|\1|p' tests/check/common/pictures/picturefiles.inc |
+  (cd /usr/share/doc/opencv-doc/examples/data && xargs cp -t "$folder/pictures")
 
 # Include real stereo pairs if there are any; test_sgm_pairs.cpp describes their files.
 if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
@@ -132,12 +103,9 @@ else
   complain "CUDAVISION_STEREO_PAIRS is not set: the bundle will not match real pairs."
 fi
 
-# Encodes a short piece of the street video as H.264, for the pipelines that start with nvh264dec.
-street=$examples/vtest.avi
+# For the pipelines that start with nvh264dec.
 mkdir "$folder/video"
-gst-launch-1.0 -q filesrc location=$street ! decodebin ! videoconvert ! identity eos-after=121 \
-  ! video/x-raw,format=I420 ! x264enc bitrate=1500 key-int-max=30 speed-preset=medium \
-  ! video/x-h264,profile=main ! h264parse ! matroskamux ! filesink location="$folder/video/street.mkv" </dev/null
+encode_street "$folder/video/street.mkv" 120 1500
 gst-launch-1.0 -v filesrc location="$folder/video/street.mkv" ! matroskademux ! h264parse ! avdec_h264 \
   ! fakesink silent=false </dev/null >"$folder/video/probe" 2>&1
 python3 - "$folder/video" <<'PY'
@@ -149,9 +117,7 @@ json.dump(facts, open(sys.argv[1] + "/street.json", "w"))
 PY
 rm "$folder/video/probe"
 
-python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
-[[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$folder/" # keeps the proof of parts that are not run
-"$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$folder/toolkit"
+describe_sources "$folder"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host and run there: bash run-gpu.sh all"
 if [[ $archive == yes ]]; then

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests changes of properties while an element with one input runs: after an invalid one the last
-// valid set stays in effect, and controllers set values by stream time. test_settings of each
+// valid set stays in effect, and controllers set values by stream time. The fuzzer of each
 // element tests that each property takes effect with the next frame.
+#include <algorithm>
+
 #include "tests/check/common/definitions/blurdefinition.h"
-#include "tests/check/common/definitions/denoisedefinition.h"
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pictures/tensors.h"
@@ -27,15 +28,6 @@ void expect_last_valid(FilterHarness& filter, const Picture& picture, const Prop
   filter.set(possible);
   expect_picture(filter.process(picture), mended, "valid again");
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
-}
-
-/// Sends caps of another format, for which the settings are invalid, and expects an error.
-void expect_refused_caps(FilterHarness& filter, const FormatSpec& format,
-                         const std::vector<std::string>& words) {
-  filter.send_caps(caps_of(format, 32, 16));
-  fail_unless(filter.push(to_buffer(Picture(format, 32, 16))) != GST_FLOW_OK);
-  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
-  expect_words(filter.messages().text(GST_MESSAGE_ERROR), words);
 }
 
 Equalization equalization(double strength, bool each_channel = false) {
@@ -71,95 +63,70 @@ TEST(test_change_from_another_thread) {
   });
 }
 
-TEST(test_impossible_for_histequalize) {
-  for (const char* name : {"NV12", "GRAY8", "P010_10LE", "YUY2"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter{{"strength", "0.5"}};
-    filter.accept_caps(format, 33, 21, colorimetry(format, false));
+// Numbers just beyond their ranges, and values that contradict each other.
+TEST(test_impossible, .for_each_element()) {
+  const ElementUnderTest& spec = tested();
+  std::vector<Impossible> sets;
+  for (const PropertySpec& property : spec.properties)
+    for (const double number : property.out_of_range())
+      sets.push_back({{"I420"}, {{property.name, text_of(number)}}, {text_of(number), " to "}});
+  sets.insert(sets.end(), spec.impossible.begin(), spec.impossible.end());
+  const auto waits_for_start = [&](const Property& property) {
+    return std::any_of(spec.properties.begin(), spec.properties.end(), [&](const auto& row) {
+      return property.first == std::string(row.name) && row.change != Change::playing;
+    });
+  };
+  for (const Impossible& set : sets) {
+    if (std::any_of(set.properties.begin(), set.properties.end(), waits_for_start))
+      continue;
+    const FormatSpec& format = format_named(set.formats[0]);
     const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+    FilterHarness filter;
+    filter.accept_caps(format, 33, 21, colorimetry(format, false));
     filter.process(picture);
-    expect_last_valid(filter, picture, {{"channels", "rgb"}}, equalized(picture, equalization(0.5)),
-                      {"channels"}, {{"channels", "luma"}, {"strength", "1"}},
-                      equalized(picture, {}));
+    Properties valid;
+    for (const auto& [name, value] : set.properties)
+      valid.emplace_back(name, value_of(filter.element(), name));
+    expect_last_valid(filter, picture, set.properties, result(picture), set.words, valid,
+                      result(picture));
   }
-  const FormatSpec& rgb = format_named("BGRx");
-  FilterHarness filter{{"channels", "rgb"}};
-  filter.accept_caps(rgb, 32, 16, colorimetry(rgb, false));
-  const Picture picture = make_picture(rgb, 32, 16, Content::natural, 2);
-  expect_picture(filter.process(picture), equalized(picture, equalization(1, true)), "before");
-  expect_refused_caps(filter, format_named("GRAY8"), {"channels"});
 }
 
-TEST(test_impossible_for_gaussblur) {
-  for (const char* name : {"NV12", "GRAY16_LE", "BGRA"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
-    filter.accept_caps(format, 33, 21, colorimetry(format, false));
-    const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
-    filter.process(picture);
-    // The new sigma is set together with the invalid size, so it takes effect only with a valid
-    // size.
-    const Picture mended = blurred(picture, of_sigma(5, 9));
-    expect_last_valid(filter, picture, {{"kernel-size", "8"}, {"sigma", "5"}},
-                      blurred(picture, of_sigma(3)), {"kernel-size", "7", "9"},
-                      {{"kernel-size", "9"}}, mended);
-    // The next invalid set causes one more warning, and further invalid values none.
-    filter.messages().clear();
-    for (const char* size : {"1022", "2"}) {
-      filter.set("kernel-size-y", size);
-      expect_picture(filter.process(picture), mended, "the last valid set");
-    }
-    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
-    expect_words(filter.messages().text(GST_MESSAGE_WARNING), {"kernel-size-y", "1021", "1023"});
+// What is set together with an invalid value takes effect only with a valid one. The next invalid
+// set causes one more warning, and further invalid values none.
+TEST(test_impossible_beside_others) {
+  const FormatSpec& format = format_named("NV12");
+  FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
+  filter.accept_caps(format, 33, 21, colorimetry(format, false));
+  const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+  filter.process(picture);
+  const Picture mended = blurred(picture, of_sigma(5, 9));
+  expect_last_valid(filter, picture, {{"kernel-size", "8"}, {"sigma", "5"}},
+                    blurred(picture, of_sigma(3)), {"kernel-size", "7", "9"},
+                    {{"kernel-size", "9"}}, mended);
+  filter.messages().clear();
+  for (const char* size : {"1022", "2"}) {
+    filter.set("kernel-size-y", size);
+    expect_picture(filter.process(picture), mended, "the last valid set");
   }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_WARNING), {"kernel-size-y", "1021", "1023"});
+}
+
+// New caps with which the properties are invalid are an error, until these are mended.
+TEST(test_impossible_at_new_caps, .for_each_element()) {
   const FormatSpec &first = format_named("BGRx"), &second = format_named("GRAY8");
-  FilterHarness filter("cudagaussblur");
+  FilterHarness filter;
   filter.accept_caps(first, 32, 16, colorimetry(first, false));
-  const Picture before = make_picture(first, 32, 16, Content::natural, 2);
-  expect_picture(filter.process(before), blurred(before, {}), "before");
-  filter.set("kernel-size", "10");
-  expect_picture(filter.process(before), blurred(before, {}), "the last valid set");
-  expect_refused_caps(filter, second, {"kernel-size", "9", "11"});
-  filter.set("kernel-size", "11");
+  filter.process(make_picture(first, 32, 16, Content::natural, 2));
+  filter.set(tested().wrong);
+  filter.send_caps(caps_of(second, 32, 16));
+  fail_unless(filter.push(to_buffer(Picture(second, 32, 16))) != GST_FLOW_OK);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), {tested().wrong.first});
+  filter.set(tested().mended);
   filter.accept_caps(second, 32, 16);
   const Picture after = make_picture(second, 32, 16, Content::natural, 2);
-  expect_picture(filter.process(after), blurred(after, of_sigma(1.2, 11)), "mended");
-}
-
-TEST(test_impossible_for_denoise) {
-  for (const char* name : {"NV12", "GRAY16_LE", "BGRA"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter("cudadenoise", denoising().properties());
-    filter.accept_caps(format, 33, 21, colorimetry(format, false));
-    const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
-    filter.process(picture);
-    expect_last_valid(filter, picture, {{"search-size", "8"}, {"strength", "90"}},
-                      denoised(picture, denoising()), {"search-size=7", "search-size=9"},
-                      {{"search-size", "7"}}, denoised(picture, denoising(90, 7, 3)));
-    expect_last_valid(filter, picture, {{"patch-size", "8"}},
-                      denoised(picture, denoising(90, 7, 3)), {"patch-size=7", "patch-size=9"},
-                      {{"patch-size", "7"}}, denoised(picture, denoising(90, 7, 7)));
-  }
-}
-
-TEST(test_out_of_range, .for_each_element()) {
-  const FormatSpec& format = format_named("I420");
-  const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
-  FilterHarness filter;
-  filter.accept_caps(format, 33, 21, colorimetry(format, false));
-  Properties numbers;
-  for (const PropertySpec& spec : tested().properties)
-    if (spec.change == Change::playing)
-      for (const double number : spec.out_of_range())
-        numbers.emplace_back(spec.name, text_of(number));
-  for (const Property& number : numbers) {
-    GValue before = G_VALUE_INIT;
-    g_object_get_property(G_OBJECT(filter.element()), number.first, &before);
-    const Owned<gchar> valid(gst_value_serialize(&before));
-    g_value_unset(&before);
-    expect_last_valid(filter, picture, {number}, result(picture), {text_of(number), " to "},
-                      {{number.first, valid.get()}}, result(picture));
-  }
+  expect_picture(filter.process(after), result(after), "mended");
 }
 
 // Properties that determine the caps of cudaintegral take effect at the next start.

@@ -223,23 +223,6 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-// Frames come alternately from two contexts, neither of which is the element's own.
-TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_cuda())) {
-  CudaUploader first, second;
-  FilterHarness filter(tested().everything);
-  for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
-    const FormatSpec& format = format_named(name);
-    const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-    fail_unless(filter.send_caps(cuda_caps_of(picture)));
-    for (int i = 0; i < 6; ++i)
-      expect_output(filter, (i % 2 == 0 ? first : second).upload(picture).release(),
-                    result(picture), "frame " + std::to_string(i));
-  }
-  filter.send_eos();
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * tested().messages);
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-}
-
 // Pipelines spread over the GPUs, and all elements of a pipeline are on the same one.
 TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_testing_two_gpus())) {
   const std::string element = tested_launch() + " backend=cuda cuda-device-id=-2";

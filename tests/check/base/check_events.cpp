@@ -97,31 +97,6 @@ TEST(test_upstream_events_pass, .for_each_element()) {
   expect_upstream_event(filter.harness(), GST_EVENT_SEEK);
 }
 
-TEST(test_flush, .for_each_element()) {
-  FilterHarness filter;
-  filter.accept_caps(gray(), 24, 16);
-  const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
-  for (int i = 0; i < 20; ++i) {
-    filter.process(frame_at(0));
-    fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_start()));
-    fail_unless_equals_int(filter.push(frame_at(0)), GST_FLOW_FLUSHING);
-    fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE)));
-    filter.send_segment(new_segment());
-    expect_picture(filter.process(picture), result(picture), "after a flush");
-  }
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-}
-
-TEST(test_frames_after_eos_and_flush, .for_each_element()) {
-  FilterHarness filter;
-  filter.accept_caps(gray(), 24, 16);
-  filter.process(frame_at(0));
-  filter.send_eos();
-  filter.flush();
-  filter.send_segment(new_segment());
-  filter.process(frame_at(0));
-}
-
 // Frames of a segment without time are processed, too.
 TEST(test_other_segment_formats, .for_each_element()) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
@@ -317,17 +292,6 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
       fail_unless_equals_int_hex(ours, flags);
     }
   }
-}
-
-// A frame with the GAP flag still has pixels, which are processed.
-TEST(test_gap_flag_is_processed, .for_each_element()) {
-  const FormatSpec& format = format_named("RGBA");
-  FilterHarness filter;
-  start(filter, format);
-  const Picture picture = make_picture(format, 32, 18, Content::natural, 1);
-  GstBuffer* in = to_buffer(picture);
-  GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
-  filter.expect(in, result(picture), "gap");
 }
 
 // Flags and metas of a frame must not remain on the pool's buffer.

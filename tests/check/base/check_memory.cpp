@@ -29,49 +29,6 @@ TEST(test_sinks_get_system_memory, .for_each_element()) {
     });
 }
 
-// A file receives the same frames as any peer that ignores strides. They must be packed, whatever
-// the layout of the input, and even if the element changes nothing.
-TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  const Picture picture = make_picture(format, 33, 19, Content::natural, 3);
-  GstVideoInfo info;
-  gst_video_info_set_format(&info, gst_video_format_from_string(format.name), 33, 19);
-  constexpr std::size_t count = G_N_ELEMENTS(all_layouts);
-  for (const Property& property : {tested().working, tested().idle}) {
-    gchar* name = nullptr;
-    const gint file = g_file_open_tmp("check_memory_XXXXXX", &name, nullptr);
-    fail_unless(file >= 0);
-    g_close(file, nullptr);
-    run_pipeline(
-        "appsrc name=a format=time ! " + tested_launch() + " name=e " + text_of(property) +
-            " ! filesink location=" + name,
-        [&](GstElement* pipeline) {
-          const Owned<GstElement> feed = element_in(pipeline, "a");
-          set_property(feed, "caps", caps_of(format, 33, 19, colorimetry(format, false)));
-          GstFlowReturn flow = GST_FLOW_OK;
-          for (const Layout& layout : all_layouts) {
-            const Owned<GstBuffer> frame(to_buffer(picture, layout));
-            g_signal_emit_by_name(feed, "push-buffer", frame.get(), &flow);
-          }
-          g_signal_emit_by_name(feed, "end-of-stream", &flow);
-        },
-        [](GstElement*) {});
-    gchar* bytes = nullptr;
-    gsize length = 0;
-    fail_unless(g_file_get_contents(name, &bytes, &length, nullptr));
-    g_remove(name);
-    g_free(name);
-    fail_unless_equals_int(length, info.size * count);
-    const Picture expected = property == tested().idle ? picture : result(picture);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Owned<GstBuffer> frame(gst_buffer_new_memdup(bytes + info.size * i, info.size));
-      expect_picture(from_plain_buffer(frame, format, 33, 19), expected,
-                     "layout " + std::to_string(i) + " in the file, " + text_of(property));
-    }
-    g_free(bytes);
-  }
-}
-
 // Downstream has a pool and strides of its own.
 TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);

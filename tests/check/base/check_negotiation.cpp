@@ -238,14 +238,6 @@ TEST(test_alternate_without_feature, .for_each_element()) {
   fail_unless(filter.pull() == nullptr);
 }
 
-// From every format to every other, with new sizes.
-TEST(test_renegotiation, .for_each_element()) {
-  FilterHarness filter;
-  renegotiate(filter, [&](const Picture& picture, const std::string& what) {
-    expect_picture(filter.process(picture, odd_layout), result(picture), what);
-  });
-}
-
 TEST(test_same_caps_again, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter;
@@ -253,18 +245,6 @@ TEST(test_same_caps_again, .for_each_element()) {
   for (int i = 0; i < 5; ++i) {
     filter.accept_caps(format, 30, 20, colorimetry(format, false));
     expect_picture(filter.process(picture), result(picture), "same caps again");
-  }
-}
-
-// A RECONFIGURE event causes a new negotiation between two frames.
-TEST(test_reconfigure, .for_each_element()) {
-  const FormatSpec& format = format_named("NV12");
-  FilterHarness filter;
-  filter.accept_caps(format, 30, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 30, 20, Content::natural, 1);
-  for (int i = 0; i < 20; ++i) {
-    gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
-    expect_picture(filter.process(picture, padded_layout), result(picture), "reconfigured");
   }
 }
 

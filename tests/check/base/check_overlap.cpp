@@ -64,14 +64,6 @@ TEST(test_order, .for_each_element().times(std::size(numbers_in_flight))) {
   }
 }
 
-TEST(test_pictures, .for_each_element().times(std::size(numbers_in_flight))) {
-  Overlap overlap(numbers_in_flight[index]);
-  overlap.push(0, frame_count);
-  overlap.drain();
-  fail_unless_equals_int(overlap.receiver().frame_count(), frame_count);
-  overlap.expect_pictures();
-}
-
 // While downstream holds the first frame, as many pushes return as frames may be in flight.
 TEST(test_limit, .for_each_element()) {
   for (guint64 limit : {2, 3, 8, 16}) {

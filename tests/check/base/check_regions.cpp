@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests that elements with one input limit their effect to regions: those in properties and those
-// in metas of the frames.
+// in metas of the frames, and what happens to frames of which no region is known. fuzz_regions
+// compares random ones, and changes of them, with an oracle.
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
@@ -23,9 +24,9 @@ void start(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, width, height, colorimetry(format, false));
 }
 
-GstBuffer* with_region(GstBuffer* buffer, const char* label, const Box& box) {
+GstBuffer* with_region(GstBuffer* buffer, const Box& box) {
   gst_buffer_add_video_region_of_interest_meta(
-      buffer, label, static_cast<guint>(box.x0), static_cast<guint>(box.y0),
+      buffer, "face", static_cast<guint>(box.x0), static_cast<guint>(box.y0),
       static_cast<guint>(box.x1 - box.x0), static_cast<guint>(box.y1 - box.y0));
   return buffer;
 }
@@ -79,44 +80,16 @@ TEST(test_shares_of_the_frame, .for_each_element()) {
                  "more than the whole frame");
 }
 
-TEST(test_metas, .for_each_element()) {
-  const FormatSpec& format = format_named("I420");
-  const Picture picture = random_picture(format, 3), processed = result(picture);
-  const Box face{10, 8, 31, 33}, plate{40, 20, 69, 41};
-  FilterHarness filter({{"use-roi-meta", "true"}});
-  start(filter, format);
-  const auto expect = [&](const std::vector<Box>& boxes, const char* what) {
-    GstBuffer* in = with_region(with_region(to_buffer(picture), "face", face), "plate", plate);
-    filter.expect(in, in_regions(picture, processed, rectangles(boxes)), what);
-  };
-  expect({face, plate}, "all regions");
-  filter.set("region-types", "plate");
-  expect({plate}, "one type");
-  filter.set("region-types", " person , face,plate");
-  expect({face, plate}, "a list of types");
-  filter.set("region-types", "person");
-  expect({}, "a type that the frame does not have");
-  filter.set("regions", "1,2,30,4");
-  expect({{1, 2, 31, 6}}, "a region from the property");
-  filter.set("region-types", "face");
-  expect({face, {1, 2, 31, 6}}, "regions from both");
-  filter.set("use-roi-meta", "false");
-  expect({{1, 2, 31, 6}}, "metas do not count");
-  filter.set("regions", "");
-  filter.expect(with_region(to_buffer(picture), "face", face), processed, "the whole frame");
-}
-
 namespace {
 
-/// A box in a meta, as a detector gives it. The meta's coordinates are unsigned.
+/// A box in a meta, whose coordinates are unsigned.
 struct DetectedBox {
   gint64 x, y;
   guint width, height;
 
-  GstBuffer* add_to(GstBuffer* buffer) const {
+  void add_to(GstBuffer* buffer) const {
     gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
                                                  static_cast<guint>(y), width, height);
-    return buffer;
   }
   /// The definition's boxes are signed, but have a limit.
   Box defined() const {
@@ -128,108 +101,53 @@ struct DetectedBox {
   }
 };
 
-const DetectedBox cut_off[] = {{-10, 12, 30, 20},        {20, -9, 25, 30},  {55, 12, 40, 20},
-                               {20, 40, 25, 30},         {-7, -5, 20, 18},  {60, 45, 30, 30},
-                               {-20, 45, 33, 21},        {61, -30, 17, 41}, {-30, -30, 200, 200},
-                               {-1, 20, 2, 10},          {-29, 20, 30, 10}, {70, 52, 1, 1},
-                               {width - 1, 0, 9, height}};
-const DetectedBox outside[] = {{-30, 12, 30, 20},    {20, -30, 25, 30},  {width, 12, 40, 20},
-                               {20, height, 25, 30}, {-40, -40, 10, 10}, {-3, 12, 2, 2}};
-/// The numbers that a meta can have at most, of which an ellipse would be too flat for the limit.
-const DetectedBox extremes[] = {{0, 0, G_MAXUINT, G_MAXUINT},
-                                {40, 30, G_MAXUINT, 10},
-                                {-10, 12, 30, G_MAXUINT},
-                                {-10, -10, G_MAXUINT, G_MAXUINT},
-                                {G_MININT, 5, G_MAXUINT, 9},
-                                {G_MAXINT, 5, G_MAXUINT, 9},
-                                {G_MININT, 5, 9, 9},
-                                {-1, -1, 1, 1},
-                                {-1, -1, 0, 9}};
-
 }  // namespace
 
-// The edges of the frame cut objects off, whose boxes then begin left of or above it.
-TEST(test_metas_beyond_the_edges, .for_each_element()) {
+// The numbers that a meta can have at most. fuzz_regions has boxes that the edges of the frame cut
+// off.
+TEST(test_extreme_metas, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 10), processed = result(picture);
   const DetectedBox inside{40, 25, 12, 10};
   FilterHarness filter({{"use-roi-meta", "true"}, {"regions-missing", "all"}});
   start(filter, format);
-  const auto expect = [&](const DetectedBox& box, const Regions& shape) {
-    Regions regions = shape;
-    regions.boxes = {inside.defined(), box.defined()};
-    regions.count = 2;
-    const std::string what = std::to_string(box.x) + "," + std::to_string(box.y) + "," +
-                             std::to_string(box.width) + "," + std::to_string(box.height);
-    filter.expect(box.add_to(inside.add_to(to_buffer(picture))),
-                  in_regions(picture, processed, regions), what);
-  };
-  Regions grown, soft = ellipses(), inverted = ellipses();
-  grown.margin = 4;
-  soft.count = inverted.count = 0;
-  inverted.invert = true;
-  for (const Regions& shape : {Regions(), grown, soft, inverted}) {
-    filter.set(properties_of(shape));
-    for (const DetectedBox& box : cut_off)
-      expect(box, shape);
-    for (const DetectedBox& box : outside)
-      expect(box, shape);
-    if (shape.shape == RegionShape::rectangle)
-      for (const DetectedBox& box : extremes)
-        expect(box, shape);
+  for (const int margin : {0, 4}) {
+    filter.set("region-margin", std::to_string(margin));
+    for (const DetectedBox& box : {DetectedBox{0, 0, G_MAXUINT, G_MAXUINT},
+                                   {40, 30, G_MAXUINT, 10},
+                                   {-10, 12, 30, G_MAXUINT},
+                                   {-10, -10, G_MAXUINT, G_MAXUINT},
+                                   {G_MININT, 5, G_MAXUINT, 9},
+                                   {G_MAXINT, 5, G_MAXUINT, 9},
+                                   {G_MININT, 5, 9, 9},
+                                   {-1, -1, 1, 1},
+                                   {-1, -1, 0, 9}}) {
+      Regions regions = rectangles({inside.defined(), box.defined()});
+      regions.margin = margin;
+      GstBuffer* buffer = to_buffer(picture);
+      inside.add_to(buffer);
+      box.add_to(buffer);
+      filter.expect(buffer, in_regions(picture, processed, regions),
+                    std::to_string(box.x) + "," + std::to_string(box.y));
+    }
   }
 }
 
-TEST(test_frames_without_regions, .for_each_element()) {
-  const FormatSpec& format = format_named("RGBA");
-  const Picture picture = random_picture(format, 4), processed = result(picture);
-  FilterHarness filter({{"use-roi-meta", "true"}});
-  start(filter, format);
-  filter.expect(to_buffer(picture), picture, "no region: unchanged");
-  filter.set("region-invert", "true");
-  filter.expect(to_buffer(picture), processed, "everything but no region");
-  filter.set({{"use-roi-meta", "false"}});
-  filter.expect(to_buffer(picture), processed, "regions are not used");
-  filter.set({{"regions", "-10,0,10,10"}, {"region-invert", "false"}});
-  filter.expect(to_buffer(picture), picture, "a region outside the frame");
-  filter.set("region-feather", "3");
-  Regions faint = rectangles({{-10, 0, 0, 10}});
-  faint.feather = 3;
-  filter.expect(to_buffer(picture), in_regions(picture, processed, faint), "only its feather");
-}
-
-TEST(test_changes, .for_each_element()) {
+// With wrong text, the last valid regions stay.
+TEST(test_wrong_text, .for_each_element()) {
   const FormatSpec& format = format_named("YUY2");
-  const Picture picture = random_picture(format, 5), processed = result(picture);
-  Regions regions = rectangles({any_boxes[0]});
-  FilterHarness filter;
+  const Picture picture = random_picture(format, 5);
+  const Regions regions = ellipses();
+  FilterHarness filter(properties_of(regions));
   start(filter, format);
-  expect_picture(filter.process(picture), processed, "no regions yet");
-  const std::vector<void (*)(Regions&)> changes = {
-      [](Regions&) {},
-      [](Regions& r) { r.boxes[0].x1 += 9; },
-      [](Regions& r) { r.shape = RegionShape::ellipse; },
-      [](Regions& r) { r.margin = 5; },
-      [](Regions& r) { r.feather = 11; },
-      [](Regions& r) { r.invert = true; },
-      [](Regions& r) { r.boxes[static_cast<std::size_t>(r.count++)] = any_boxes[1]; },
-  };
-  for (const auto change : changes) {
-    change(regions);
-    filter.set(properties_of(regions));
-    expect_picture(filter.process(picture), in_regions(picture, processed, regions), "a change");
-  }
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-
-  // With wrong text, the last valid regions stay.
+  const Picture expected = in_regions(picture, result(picture), regions);
+  expect_picture(filter.process(picture), expected, "regions");
   filter.set("regions", "10,20,30");
   for (int i = 0; i < 3; ++i)
-    expect_picture(filter.process(picture), in_regions(picture, processed, regions), "wrong text");
+    expect_picture(filter.process(picture), expected, "wrong text");
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
   expect_words(filter.messages().text(GST_MESSAGE_WARNING),
                {"\"10,20,30\" is not a rectangle", "last valid"});
-  filter.set({{"regions", ""}, {"region-invert", "false"}});
-  expect_picture(filter.process(picture), processed, "no regions any more");
 }
 
 TEST(test_as_many_regions_as_possible, .for_each_element()) {
@@ -243,7 +161,7 @@ TEST(test_as_many_regions_as_possible, .for_each_element()) {
   const auto push = [&](int count) {
     GstBuffer* in = to_buffer(picture);
     for (int i = 0; i < count; ++i)
-      with_region(in, "face", boxes[static_cast<std::size_t>(i) % boxes.size()]);
+      with_region(in, boxes[static_cast<std::size_t>(i) % boxes.size()]);
     return filter.push(in);
   };
   fail_unless(push(Regions::max_count) == GST_FLOW_OK);
@@ -261,10 +179,136 @@ TEST(test_metas_survive, .for_each_element()) {
   for (const char* types : {"", "person"}) {
     FilterHarness filter({{"use-roi-meta", "true"}, {"region-types", types}});
     start(filter, format);
-    const Owned<GstBuffer> out =
-        filter.process(with_region(to_buffer(picture), "face", {10, 8, 31, 33}));
+    const Owned<GstBuffer> out = filter.process(with_region(to_buffer(picture), {10, 8, 31, 33}));
     const auto* meta = gst_buffer_get_video_region_of_interest_meta_id(out, 0);
     fail_unless(meta != nullptr && meta->x == 10 && meta->y == 8 && meta->w == 21 && meta->h == 25);
     fail_unless_equals_string(g_quark_to_string(meta->roi_type), "face");
   }
+}
+
+/* Frames of which no region is known: regions-missing and region-persistence */
+
+namespace {
+
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;
+const Box face{10, 8, 31, 33}, plate{40, 20, 60, 41};
+
+/// A frame and what an element makes of it.
+struct Frame {
+  Picture in =
+      with_valid_chroma(make_picture(format_named("I420"), width, height, Content::random, 1));
+  Picture processed = result(in);
+
+  Picture in_boxes(const std::vector<Box>& boxes, int margin = 0) const {
+    Regions regions = rectangles(boxes);
+    regions.margin = margin;
+    return in_regions(in, processed, regions);
+  }
+};
+
+/// An element that takes regions from metas, and numbered frames of it.
+class Detected {
+ public:
+  explicit Detected(std::initializer_list<Property> properties = {})
+      : filter({{"use-roi-meta", "true"}}) {
+    filter.set(Properties(properties));
+    filter.accept_caps(format_named("I420"), width, height,
+                       colorimetry(format_named("I420"), false));
+  }
+
+  /// Returns the frame of that number, without a meta.
+  GstBuffer* buffer(guint64 number) const {
+    return at(number * frame_time, to_buffer(frame.in), frame_time);
+  }
+  void see(guint64 number, const Box& box = face, int margin = 0) {
+    filter.expect(with_region(buffer(number), box), frame.in_boxes({box}, margin), "a region");
+  }
+  void miss(guint64 number, const Picture& expected, const char* what) {
+    filter.expect(buffer(number), expected, what);
+  }
+
+  FilterHarness filter;
+  const Frame frame;
+};
+
+}  // namespace
+
+TEST(test_persistence, .for_each_element()) {
+  Detected stream({{"region-persistence", "80000000"}, {"region-margin", "3"}});
+  const Frame& frame = stream.frame;
+  stream.miss(0, frame.in, "nothing yet");
+  stream.see(1, plate, 3);
+  stream.see(2, face, 3);
+  // Only the last frame counts, and its regions grow by the margin once more.
+  stream.miss(3, frame.in_boxes({face}, 6), "after 40 ms");
+  stream.miss(4, frame.in_boxes({face}, 6), "after 80 ms");
+  stream.miss(5, frame.in, "after 120 ms");
+  stream.see(6, plate, 3);
+  stream.miss(7, frame.in_boxes({plate}, 6), "after 40 ms");
+  stream.see(8, face, 3);
+  stream.miss(9, frame.in_boxes({face}, 6), "after 40 ms");
+  stream.filter.set("regions-missing", "all");
+  stream.miss(10, frame.in_boxes({face}, 6), "after 80 ms");
+  stream.miss(11, frame.processed, "after 120 ms");
+  // The rectangles of the property are there in any case, and do not grow.
+  stream.see(12, face, 3);
+  stream.filter.set({{"regions", "50,40,5,5"}, {"region-margin", "0"}});
+  stream.miss(13, frame.in_boxes({face, {50, 40, 55, 45}}), "with a rectangle");
+}
+
+TEST(test_a_start_resets_persistence, .for_each_element()) {
+  Detected stream({{"region-persistence", "1000000000"}});
+  stream.see(0);
+  stream.miss(1, stream.frame.in_boxes({face}), "it stays");
+  stream.filter.restart();
+  stream.filter.accept_caps(format_named("I420"), width, height,
+                            colorimetry(format_named("I420"), false));
+  stream.miss(2, stream.frame.in, "after a start");
+}
+
+// A detector that looks at every third frame, finds a moving face in nine of ten of these and loses
+// it altogether now and then. The face moves by at most a pixel per frame.
+TEST(test_a_detector_that_skips_and_loses) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Picture picture = make_picture(format, width, height, Content::random, 3);
+  for (const char* missing : {"pass", "all"}) {
+    FilterHarness filter("cudagaussblur", {{"sigma", "9"},
+                                           {"use-roi-meta", "true"},
+                                           {"regions-missing", missing},
+                                           {"region-margin", "4"},
+                                           {"region-persistence", "80000000"}});
+    filter.accept_caps(format, width, height, colorimetry(format, false));
+    int unprocessed = 0;
+    for (guint64 i = 0; i < 1000; ++i) {
+      const int x = static_cast<int>(i % 100 < 50 ? i % 50 : 50 - i % 50);
+      const Box box{x, 15, x + 16, 35};
+      GstBuffer* buffer = at(i * frame_time, to_buffer(picture), frame_time);
+      const bool looks = i % 3 == 0, loses = i % 30 == 0 || i % 200 > 180;
+      const Owned<GstBuffer> out =
+          filter.process(looks && !loses ? with_region(buffer, box) : buffer);
+      const Picture after = from_buffer(out, format, width, height);
+      int same = 0;
+      for (int y = box.y0; y < box.y1; ++y)
+        for (int column = box.x0; column < box.x1; ++column)
+          same += after.sample(0, column, y) == picture.sample(0, column, y);
+      // Noise that a blur leaves as it is by chance.
+      unprocessed += same > 16 * 20 / 10;
+    }
+    if (std::string(missing) == "all") {
+      fail_unless_equals_int(unprocessed, 0);
+    } else {
+      fail_unless(unprocessed > 50, "the detector loses too little: %d", unprocessed);
+    }
+  }
+}
+
+// The histogram is that of the pixels that are equalised.
+TEST(test_statistics_region) {
+  Detected stream({{"statistics-region", "regions"}, {"region-persistence", "40000000"}});
+  const Frame& frame = stream.frame;
+  const Owned<GstBuffer> seen = stream.filter.process(with_region(stream.buffer(0), face));
+  stream.miss(1, from_buffer(seen, format_named("I420"), width, height), "the same region");
+  stream.miss(2, frame.in, "none");
+  stream.filter.set("regions-missing", "all");
+  stream.miss(3, frame.processed, "the whole frame");
 }

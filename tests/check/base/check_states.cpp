@@ -113,20 +113,6 @@ TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   }
 }
 
-TEST(test_pixels_after_restart, .for_each_element()) {
-  const FormatSpec& format = format_named("P010_10LE");
-  FilterHarness filter(tested().everything);
-  const Picture picture = make_picture(format, 44, 27, Content::natural, 2);
-  for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
-    gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
-    filter.accept_caps(format, 44, 27, colorimetry(format, false));
-    expect_picture(filter.process(picture), result(picture),
-                   std::string("before ") + gst_element_state_get_name(low));
-    to_state(filter.element(), low);
-    to_state(filter.element(), GST_STATE_PLAYING);
-  }
-}
-
 // The backend may change between two runs.
 TEST(test_backend_changed_between_runs, .for_each_element()) {
   ShortPipeline pipeline(short_launch());

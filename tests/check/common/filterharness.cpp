@@ -83,6 +83,14 @@ void set_property(GstElement* element, const char* property, const std::string& 
   gst_util_set_object_arg(G_OBJECT(element), property, value.c_str());
 }
 
+std::string value_of(GstElement* element, const char* property) {
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element), property, &value);
+  const Owned<gchar> text(gst_value_serialize(&value));
+  g_value_unset(&value);
+  return text.get();
+}
+
 Owned<GstElement> new_pipeline(const std::string& launch) {
   GError* problem = nullptr;
   Owned<GstElement> pipeline(gst_parse_launch(launch.c_str(), &problem));
@@ -221,14 +229,6 @@ Owned<GstElement> make_tested(const Properties& properties) {
   return make_element(tested().element, all);
 }
 
-std::string active_backend(GstElement* element) {
-  gint number = 0;
-  g_object_get(element, "active-backend", &number, nullptr);
-  const auto* spec = G_PARAM_SPEC_ENUM(
-      g_object_class_find_property(G_OBJECT_GET_CLASS(element), "active-backend"));
-  return g_enum_get_value(spec->enum_class, number)->value_nick;
-}
-
 FilterHarness::FilterHarness(std::initializer_list<Property> properties)
     : FilterHarness(Properties(properties)) {}
 
@@ -297,25 +297,6 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
               expected.height, what.c_str(), where.c_str());
 }
 
-void renegotiate(FilterHarness& filter,
-                 const std::function<void(const Picture&, const std::string& what)>& expect) {
-  unsigned seed = 0;
-  for (std::size_t i = 0; i < formats().size(); ++i)
-    for (std::size_t distance : {0u, 1u, 2u, 3u, 5u, 8u, 13u, 21u, 34u}) {
-      const FormatSpec& first = formats()[i];
-      const FormatSpec& second = formats()[(i + distance) % formats().size()];
-      for (const FormatSpec* format : {&first, &second}) {
-        ++seed;
-        const int width = 1 + static_cast<int>(seed * 31 % 50);
-        const int height = 1 + static_cast<int>(seed * 17 % 40);
-        filter.accept_caps(*format, width, height, colorimetry(*format, false));
-        expect(make_picture(*format, width, height, Content::natural, seed),
-               std::string("from ") + first.name + " to " + second.name);
-      }
-    }
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-}
-
 std::string expect_failed_start(GstElement* element) {
   MessageLog messages(element);
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
@@ -348,6 +329,17 @@ void answer_queries(GstPad* pad, GstQueryType type, const std::function<void(Gst
 void answer_queries(GstElement* element, GstQueryType type,
                     const std::function<void(GstQuery*)>& answer) {
   answer_queries(pad_of(element, "src").get(), type, answer);
+}
+
+void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look) {
+  using Look = std::function<void(GstBuffer*)>;
+  gst_pad_add_probe(
+      pad, GST_PAD_PROBE_TYPE_BUFFER,
+      +[](GstPad*, GstPadProbeInfo* info, gpointer data) {
+        (*static_cast<Look*>(data))(GST_PAD_PROBE_INFO_BUFFER(info));
+        return GST_PAD_PROBE_OK;
+      },
+      new Look(std::move(look)), +[](gpointer data) { delete static_cast<Look*>(data); });
 }
 
 }  // namespace check

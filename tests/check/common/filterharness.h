@@ -37,6 +37,9 @@ Owned<GstElement> element_in(GstElement* pipeline, const char* name);
 /// Sets a property from the text that a launch line would contain.
 void set_property(GstElement* element, const char* property, const std::string& value);
 
+/// Returns the value of a property as a launch line would contain it.
+std::string value_of(GstElement* element, const char* property);
+
 /// Makes the pipeline of a launch line, in state NULL and with the shared CUDA context.
 Owned<GstElement> new_pipeline(const std::string& launch);
 
@@ -85,8 +88,9 @@ Owned<GstHarness> new_harness_in_own_context(const std::string& launch, guint gp
 /// Makes tested() with the backend under test, `always` and further properties.
 Owned<GstElement> make_tested(const Properties& properties = {});
 
-/// Returns the nick of the value of the property active-backend.
-std::string active_backend(GstElement* element);
+inline std::string active_backend(GstElement* element) {
+  return value_of(element, "active-backend");
+}
 
 /// One element that plays between two pads of the test. It is tested() unless a factory is named.
 class FilterHarness {
@@ -151,11 +155,6 @@ class FilterHarness {
 /// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Changes the caps from every format to several others, each time with a new size, and calls
-/// expect() with a picture of each.
-void renegotiate(FilterHarness& filter,
-                 const std::function<void(const Picture&, const std::string& what)>& expect);
-
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);
 
@@ -164,5 +163,8 @@ void answer_queries(GstPad* pad, GstQueryType type, const std::function<void(Gst
 /// Answers the element's queries on behalf of downstream.
 void answer_queries(GstElement* element, GstQueryType type,
                     const std::function<void(GstQuery*)>& answer);
+
+/// Calls look() with each buffer that passes a pad, in the thread that pushes it.
+void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look);
 
 }  // namespace check

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,32 @@ class PadsHarness : public StereoHarness {
   std::vector<Map> process_all(GstClockTime time);
   /// Pushes pairs of small frames until one is refused, and returns the answer.
   GstFlowReturn flow_in_the_end(GstClockTime time);
+};
+
+/// A sink pad that takes frames of one format only, and counts them.
+class PickySink {
+ public:
+  explicit PickySink(const char* caps)
+      : template_(gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                                       Owned<GstCaps>(gst_caps_from_string(caps)).get())),
+        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new_from_template(template_, "sink")))) {
+    gst_pad_set_element_private(pad_, this);
+    gst_pad_set_chain_function(pad_, [](GstPad* pad, GstObject*, GstBuffer* buffer) {
+      gst_buffer_unref(buffer);
+      ++static_cast<PickySink*>(gst_pad_get_element_private(pad))->frames_;
+      return GST_FLOW_OK;
+    });
+    gst_pad_set_active(pad_, TRUE);
+  }
+  ~PickySink() { gst_pad_set_active(pad_, FALSE); }
+
+  GstPad* pad() const { return pad_.get(); }
+  int frames() const { return frames_; }
+
+ private:
+  const Owned<GstPadTemplate> template_;
+  const Owned<GstPad> pad_;
+  std::atomic<int> frames_{0};
 };
 
 }  // namespace check

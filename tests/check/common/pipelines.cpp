@@ -7,13 +7,13 @@
 
 namespace check {
 
-void run_pipeline(const std::string& description, const Look& feed, const Look& look) {
+void run_pipeline(const std::string& description, const Look& prepare, const Look& look) {
   const Owned<GstElement> pipeline = new_pipeline(description);
   for (const char* name : {"e", "e2", "e3"})
     if (const Owned<GstElement> element = element_in(pipeline, name))
       set_property(element, "backend", test_backend());
+  prepare(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  feed(pipeline);
   const Owned<GstBus> bus(gst_element_get_bus(pipeline));
   const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
       bus, watchdog, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
@@ -34,6 +34,11 @@ Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name) {
 bool output_is_cuda(GstElement* pipeline, const char* element_name) {
   const Owned<GstCaps> caps = output_caps(pipeline, element_name);
   return gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory");
+}
+
+void on_buffers_at(GstElement* pipeline, const char* element_name,
+                   std::function<void(GstBuffer*)> look) {
+  on_buffers(pad_of(element_in(pipeline, element_name).get(), "sink").get(), std::move(look));
 }
 
 bool is_cuda_memory(GstBuffer* buffer) {

@@ -14,8 +14,8 @@ namespace check {
 using Look = std::function<void(GstElement* pipeline)>;
 
 /// Runs a pipeline to EOS; an error fails the test. Elements named e, e2 and e3 get the backend
-/// under test. Calls `feed` after the start and `look` at EOS.
-void run_pipeline(const std::string& description, const Look& feed, const Look& look);
+/// under test. Calls `prepare` before the start and `look` at EOS.
+void run_pipeline(const std::string& description, const Look& prepare, const Look& look);
 inline void run_pipeline(const std::string& description, const Look& look) {
   run_pipeline(
       description, [](GstElement*) {}, look);
@@ -25,6 +25,10 @@ inline void run_pipeline(const std::string& description, const Look& look) {
 Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
 /// True if the output caps of the named element are those of CUDA memory.
 bool output_is_cuda(GstElement* pipeline, const char* element_name);
+
+/// Calls look() with each buffer that the named element gets, in the thread that pushes it.
+void on_buffers_at(GstElement* pipeline, const char* element_name,
+                   std::function<void(GstBuffer*)> look);
 
 /// True if the buffer's memory is CUDA memory, whatever its caps say.
 bool is_cuda_memory(GstBuffer* buffer);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pixels of cudadenoise with the definition, for every format and property, also where
-// the strength follows the noise of the frames and where chroma has a strength of its own, and
-// tests the messages about both. check_cuda compares more sizes, and fuzz_denoise random
-// combinations.
+// Compares the pixels of cudadenoise with the definition where the strength follows the noise of
+// the frames, and tests the messages about both. fuzz_denoise compares pixels for random formats
+// and properties, and check_cuda for all formats.
 #include <cmath>
 #include <random>
 
 #include "tests/check/common/definitions/denoisedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
-#include "tests/check/common/pictures/noisypicture.h"
 
 using namespace check;
 
@@ -63,36 +61,6 @@ std::vector<Owned<GstMessage>> take_messages(FilterHarness& filter) {
 
 }  // namespace
 
-TEST(test_settings, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter("cudadenoise");
-  unsigned seed = 1;
-  for (const Size& size : {Size{1, 1}, Size{1, 23}, Size{33, 26}, Size{50, 9}}) {
-    filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
-    for (const Denoising& how : {denoising(10), denoising(30, 7, 1), denoising(3.3, 3, 7),
-                                 denoising(80, 9, 5), denoising(255, 1, 3), denoising(0)}) {
-      filter.set(how.properties());
-      for (const Picture& picture :
-           {noisy_picture(format, size.width, size.height, ++seed),
-            make_picture(format, size.width, size.height, all_contents[seed % 5], seed)})
-        expect_picture(filter.process(picture, all_layouts[seed % std::size(all_layouts)]),
-                       denoised(picture, how), how.description());
-    }
-  }
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-// The default search is so large that only this test uses it.
-TEST(test_as_made) {
-  const FormatSpec& format = format_named("NV12");
-  FilterHarness filter("cudadenoise");
-  filter.accept_caps(format, 48, 27, colorimetry(format, false));
-  const Picture picture = noisy_picture(format, 48, 27, 3);
-  const Picture out = filter.process(picture, odd_layout);
-  expect_picture(out, denoised(picture, {}), "as made");
-  fail_unless(!difference(out, picture).empty(), "denoising changed nothing");
-}
-
 TEST(test_strength_follows_noise) {
   for (const char* name : {"GRAY8", "I420", "NV12", "RGBA", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
@@ -132,22 +100,6 @@ TEST(test_flush_and_caps_restart_the_average) {
   filter.process(with_noise(format_named("I420"), 3, 3));
   filter.accept_caps(format, 160, 128);
   expect_picture(filter.process(quiet), alone, "after other caps");
-}
-
-TEST(test_known_strengths_of_chroma) {
-  for (const char* name : {"I420", "NV12", "YUY2", "P010_10LE"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter("cudadenoise");
-    filter.accept_caps(format, 160, 128, colorimetry(format, false));
-    const Picture picture = with_noise(format, 10, 3);
-    for (const double luma : {0.0, 15.0})
-      for (const double chroma : {-1.0, 0.0, 15.0, 40.0}) {
-        Denoising how = denoising(luma);
-        how.chroma_strength = chroma;
-        filter.set(how.properties());
-        expect_picture(filter.process(picture), denoised(picture, how), how.description());
-      }
-  }
 }
 
 TEST(test_messages) {

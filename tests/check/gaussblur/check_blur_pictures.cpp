@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pixels of cudagaussblur with the definition, for every format and property. Of
-// interlaced frames, it blurs each field as a separate picture, in every plane. check_cuda compares
-// more sizes and layouts, and fuzz_gaussblur random combinations.
+// Tests controlled properties of cudagaussblur, and interlaced frames, of which it blurs each field
+// as a separate picture, in every plane. fuzz_gaussblur compares the pixels with the definition,
+// for random formats, properties and regions, and check_cuda for all formats.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -15,20 +15,6 @@
 using namespace check;
 
 namespace {
-
-/// These settings differ from each other in every property: sigmas, sizes, edge, colour, alpha and
-/// fine.
-const Blur various_settings[] = {
-    {},
-    {7.3, 0.8, 0, 0, Edge::replicate},
-    {0, 0, 5, 0, Edge::wrap},
-    {-2.2, 0, 0, 0, Edge::reflect, 0xff000000, false},
-    {3, 0, 0, 0, Edge::constant, 0x40c08020, true, true},
-    {0, 0, 1, 31},
-    {40, 0, 21, 15},
-};
-
-constexpr int heights[] = {1, 2, 3, 4, 5, 7, 12, 30, 33};
 
 Picture interlaced_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
@@ -93,27 +79,6 @@ class Negotiations {
 
 }  // namespace
 
-TEST(test_settings, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter("cudagaussblur");
-  unsigned seed = 1;
-  for (const Size& size : {Size{1, 1}, Size{2, 5}, Size{1, 37}, Size{33, 31}, Size{131, 6}})
-    for (bool limited : {false, true}) {
-      if (limited && format.family == Family::rgb)
-        continue;
-      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
-      const Picture picture = make_picture(format, size.width, size.height,
-                                           all_contents[seed % std::size(all_contents)], seed);
-      for (Blur how : various_settings) {
-        how.limited = limited;
-        filter.set(how.properties());
-        expect_picture(filter.process(picture, all_layouts[++seed % std::size(all_layouts)]),
-                       blurred(picture, how), how.description());
-      }
-    }
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
 // A GstControlSource moves sigma from sharpening to blurring, without renegotiation and without
 // allocating more memory. At sigma 0 the element pushes the input buffers.
 TEST(test_controlled_sigma) {
@@ -151,26 +116,6 @@ TEST(test_controlled_sigma) {
 
 /* Interlaced frames */
 
-TEST(test_interleaved, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter("cudagaussblur");
-  int layout_number = 0;
-  for (int height : heights) {
-    filter.accept_caps(format, 23, height, caps_more(format, "interleaved"));
-    for (Edge edge : all_edges)
-      for (double sigma : {1.2, -4.0}) {
-        Blur how{sigma, 0, 0, 0, edge, 0xff40a0c0};
-        how.fields = true;
-        filter.set(how.properties());
-        const Picture picture =
-            interlaced_picture(format, 23, height, static_cast<unsigned>(height));
-        const Layout& layout =
-            all_layouts[++layout_number % static_cast<int>(G_N_ELEMENTS(all_layouts))];
-        expect_picture(filter.process(picture, layout), blurred(picture, how), how.description());
-      }
-  }
-}
-
 // A frame gives the same result as its two fields sent as separate pictures.
 TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
@@ -188,64 +133,25 @@ TEST(test_fields_are_pictures) {
   }
 }
 
-// In regions, a row of subsampled chroma covers rows of luma of its own field.
-TEST(test_regions, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  Regions boxes = rectangles({{3, 1, 4, 2}, {10, 5, 17, 6}, {2, 8, 9, 13}, {-4, 16, 21, 18}});
-  Regions ellipses = boxes;
-  ellipses.shape = RegionShape::ellipse;
-  ellipses.feather = 4;
-  Regions inverted = boxes;
-  inverted.invert = true;
-  Blur how{3};
-  FilterHarness filter("cudagaussblur", how.properties());
-  for (int height : {2, 3, 6, 13, 18})
-    for (const char* mode : {"interleaved", "mixed"}) {
-      filter.accept_caps(format, 23, height, caps_more(format, mode));
-      for (Regions regions : {boxes, ellipses, inverted}) {
-        filter.set(properties_of(regions));
-        how.fields = regions.fields = std::string(mode) == "interleaved";
-        const Picture picture = interlaced_picture(format, 23, height, 5);
-        const Picture expected = in_regions(
-            picture, [&](const Picture& part) { return blurred(part, how); }, regions, false);
-        expect_picture(filter.process(picture), expected, mode);
-      }
-    }
-}
-
-// In mixed streams, the flags of each buffer decide whether it is interlaced.
-TEST(test_mixed, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
-  filter.accept_caps(format, 31, 27, caps_more(format, "mixed"));
-  Blur how{3};
-  constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED;
-  for (guint flags : {0u, interlaced, interlaced, 0u, interlaced | guint{GST_VIDEO_BUFFER_FLAG_TFF},
-                      guint{GST_VIDEO_BUFFER_FLAG_TFF}, interlaced | GST_VIDEO_BUFFER_FLAG_RFF,
-                      guint{GST_VIDEO_BUFFER_FLAG_RFF}, interlaced, 0u}) {
-    how.fields = (flags & interlaced) != 0;
-    const Picture picture = interlaced_picture(format, 31, 27, flags % 1000 + 1);
-    expect_picture(process_flagged(filter, picture, flags), blurred(picture, how),
-                   how.description());
-  }
-}
-
-// In all other streams, the caps decide, whatever the buffers' flags say.
-TEST(test_flags_against_caps) {
+// In mixed streams, the flags of each buffer decide whether it is interlaced. In all other streams,
+// the caps decide, whatever the flags say.
+TEST(test_flags_and_caps) {
+  constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED, tff = GST_VIDEO_BUFFER_FLAG_TFF,
+                  rff = GST_VIDEO_BUFFER_FLAG_RFF;
   for (const char* name : {"NV12", "BGRx", "GRAY16_LE"})
-    for (bool interleaved : {false, true}) {
+    for (const std::string mode : {"progressive", "interleaved", "mixed"}) {
       const FormatSpec& format = format_named(name);
-      FilterHarness filter("cudagaussblur");
-      filter.accept_caps(format, 32, 24,
-                         caps_more(format, interleaved ? "interleaved" : "progressive"));
-      Picture picture = make_picture(format, 32, 24, Content::natural, 2);
-      picture.interlaced = interleaved;
-      Blur how;
-      how.fields = interleaved;
-      for (guint flags : {0u, guint{GST_VIDEO_BUFFER_FLAG_INTERLACED},
-                          guint{GST_VIDEO_BUFFER_FLAG_TFF}, guint{GST_VIDEO_BUFFER_FLAG_RFF}})
+      FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
+      filter.accept_caps(format, 31, 27, caps_more(format, mode.c_str()));
+      Picture picture = make_picture(format, 31, 27, Content::random, 2);
+      picture.interlaced = mode != "progressive";
+      Blur how{3};
+      for (guint flags : {0u, interlaced, interlaced, 0u, interlaced | tff, tff, interlaced | rff,
+                          rff, interlaced, 0u}) {
+        how.fields = mode == "interleaved" || (mode == "mixed" && (flags & interlaced) != 0);
         expect_picture(process_flagged(filter, picture, flags), blurred(picture, how),
-                       how.description());
+                       mode + ", " + how.description());
+      }
     }
 }
 

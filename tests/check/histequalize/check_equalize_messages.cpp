@@ -42,14 +42,6 @@ void expect_one_message(MessageLog& log, const Picture& picture) {
 
 }  // namespace
 
-TEST(test_off_by_default) {
-  FilterHarness filter;
-  filter.accept_caps(gray(), 20, 10);
-  push_frame(filter, Picture(gray(), 20, 10), 0);
-  filter.send_eos();
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 0);
-}
-
 // The noise is that of a frame by itself, of the luminance or of red, green and blue.
 TEST(test_noise) {
   for (const char* name : {"GRAY8", "NV12", "RGBA", "GRAY16_LE"}) {

@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pixels of cudahistequalize with the definition, for every method, format, range and
-// property, and tests the negotiation of channels=rgb. check_cuda compares more sizes, and
-// fuzz_histequalize random combinations.
+// Tests how cudahistequalize takes the range and the samples of formats, when it takes a new grid,
+// and the negotiation of channels=rgb. fuzz_histequalize compares the pixels with the definition,
+// for random formats and properties, and check_cuda for all formats.
 
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
-
-TEST(test_settings, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter;
-  unsigned seed = 1;
-  for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{5, 3}, Size{33, 31}, Size{130, 6}})
-    for (bool limited : {false, true}) {
-      if (limited && format.family == Family::rgb)
-        continue;
-      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
-      for (Content content : all_contents) {
-        const Picture picture = make_picture(format, size.width, size.height, content, ++seed);
-        for (double strength : {1.0, 0.0, 0.3, 2.5 / 256})  // the last one is a tie
-          for (bool each_channel : {false, true}) {
-            if (each_channel && !format.has_single_colors())
-              continue;
-            const Equalization how = {each_channel, strength, limited};
-            filter.set(how.properties());
-            expect_picture(filter.process(picture, all_layouts[++seed % std::size(all_layouts)]),
-                           equalized(picture, how),
-                           text_of(how.properties()) + (limited ? "limited" : "full"));
-          }
-      }
-      filter.set("channels", "luma");  // the next caps may have a YUV format, which excludes "rgb"
-    }
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
 
 // Gray caps without colorimetry mean the full range, and YUV caps GStreamer's default, the limited
 // range, whatever the caps before them.
@@ -77,32 +50,6 @@ TEST(test_samples_above_the_bit_depth) {
     fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
 }
 
-TEST(test_chroma, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  FilterHarness filter{{"tiles-x", "3"}, {"tiles-y", "2"}};
-  unsigned seed = 1;
-  for (const Size& size : {Size{1, 1}, Size{5, 3}, Size{34, 19}})
-    for (bool limited : {false, true}) {
-      if (limited && format.family == Family::rgb)
-        continue;
-      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
-      const Picture picture =
-          make_picture(format, size.width, size.height, Content::natural, ++seed);
-      for (bool adaptive : {false, true})
-        for (bool scales : {true, false}) {
-          Equalization how;
-          how.limited = limited;
-          how.adaptive = adaptive;
-          how.tiles_x = 3;
-          how.tiles_y = 2;
-          how.scales_chroma = scales;
-          filter.set(how.properties());
-          expect_picture(filter.process(picture, all_layouts[++seed % std::size(all_layouts)]),
-                         equalized(picture, how), text_of(how.properties()));
-        }
-    }
-}
-
 /* method=clahe */
 
 namespace {
@@ -122,62 +69,13 @@ Properties all_properties(const Equalization& how) {
   return properties;
 }
 
-/// The definition is slow where many tiles have 65536 bins.
-Equalization default_tiles(const FormatSpec& format) {
-  return format.bits > 10 ? with_tiles(3, 2) : with_tiles(8, 8);
-}
-
-void expect_equalized(FilterHarness& filter, const Picture& picture, const Equalization& how,
-                      const Layout& layout = {}) {
-  expect_picture(filter.process(picture, layout), equalized(picture, how),
+void expect_equalized(FilterHarness& filter, const Picture& picture, const Equalization& how) {
+  expect_picture(filter.process(picture), equalized(picture, how),
                  text_of(all_properties(how)) + std::to_string(picture.width) + "x" +
                      std::to_string(picture.height) + (how.limited ? ", limited" : ", full"));
 }
 
-constexpr Size sizes[] = {{1, 1}, {2, 1}, {1, 37}, {5, 3}, {17, 9}, {64, 48}, {133, 61}};
-
 }  // namespace
-
-TEST(test_clahe_settings, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  Equalization how = default_tiles(format);
-  FilterHarness filter(all_properties(how));
-  unsigned seed = 1;
-  for (const Size& size : sizes)
-    for (bool limited : {false, true}) {
-      if (limited && format.family == Family::rgb)
-        continue;
-      ++seed;
-      how.limited = limited;
-      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
-      const Picture picture = make_picture(format, size.width, size.height,
-                                           seed % 2 ? Content::random : Content::natural, seed);
-      for (bool each_channel : {false, true}) {
-        if (each_channel && !format.has_single_colors())
-          continue;
-        how.each_channel = each_channel;
-        how.clip_limit = seed % 3 * 1.5;
-        how.strength = seed % 2 ? 1 : 0.3;
-        filter.set(how.properties());
-        expect_equalized(filter, picture, how, all_layouts[seed % std::size(all_layouts)]);
-      }
-      filter.set("channels", "luma");  // the next caps may have a YUV format
-    }
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-TEST(test_grids) {
-  for (const Size& tiles : {Size{1, 1}, Size{2, 1}, Size{3, 7}, Size{8, 8}, Size{64, 64}}) {
-    const Equalization how = with_tiles(tiles.width, tiles.height);
-    FilterHarness filter(all_properties(how));
-    for (const char* name : {"GRAY8", "NV12", "RGBA"}) {
-      const FormatSpec& format = format_named(name);
-      filter.accept_caps(format, 200, 120, colorimetry(format, false));
-      expect_equalized(filter, make_picture(format, 200, 120, Content::natural, 7), how,
-                       odd_layout);
-    }
-  }
-}
 
 // A change of the grid waits for new caps or a start.
 TEST(test_grid_waits_for_a_start) {
@@ -239,18 +137,16 @@ TEST(test_channels_change_to_rgb) {
     int warnings = 0;
     const std::string format = format_at_sink(
         std::string("videotestsrc num-buffers=50 ! video/x-raw,format=NV12 ! ") + converter +
-            " ! cudahistequalize name=e ! fakesink name=sink signal-handoffs=true",
+            " ! cudahistequalize name=e ! fakesink name=sink",
         [&](GstElement* pipeline) {
           const Owned<GstBus> bus(gst_element_get_bus(pipeline));
           gst_bus_enable_sync_message_emission(bus);
           const auto count =
               +[](GstBus*, GstMessage*, gpointer number) { ++*static_cast<int*>(number); };
           g_signal_connect(bus.get(), "sync-message::warning", G_CALLBACK(count), &warnings);
-          const auto change = +[](GstElement*, GstBuffer*, GstPad*, gpointer element) {
-            gst_util_set_object_arg(G_OBJECT(element), "channels", "rgb");
-          };
-          g_signal_connect_object(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(change),
-                                  element_in(pipeline, "e").get(), static_cast<GConnectFlags>(0));
+          on_buffers_at(pipeline, "sink", [element = element_in(pipeline, "e").get()](GstBuffer*) {
+            set_property(element, "channels", "rgb");
+          });
         });
     fail_unless(format_named(format.c_str()).family == Family::rgb, "%s: %s", converter,
                 format.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests smoothing-time and scene-cut-threshold of cudahistequalize: the pixels of successive
-// frames, the times between them, what begins a new average, and the messages about scene cuts.
+// Tests smoothing-time and scene-cut-threshold of cudahistequalize: the times between frames, what
+// begins a new average, and the messages about scene cuts. check_equalize_regions smooths frames of
+// several formats.
 #include <algorithm>
 
 #include "tests/check/common/definitions/equalizedefinition.h"
@@ -99,43 +100,7 @@ Picture bright() {
   return brighter(dark(), 60);
 }
 
-/// Compares the element with the definition, for a video in each of several sizes.
-void expect_definition(const FormatSpec& format, const Equalization& settings) {
-  for (bool each_channel : {false, true}) {
-    if (each_channel && !format.has_single_colors())
-      continue;
-    Equalization how = settings;
-    how.each_channel = each_channel;
-    how.limited = true;
-    FilterHarness filter("cudahistequalize", how.tile_properties());
-    filter.set("smoothing-time", "200000000");
-    filter.set("scene-cut-threshold", "0.75");
-    for (const Size& size : {Size{1, 1}, Size{37, 23}, Size{130, 66}}) {
-      filter.accept_caps(format, size.width, size.height, colorimetry(format, true));
-      SmoothedEqualization definition;
-      const Picture first = natural(format, size.width, size.height);
-      for (int frame = 0; frame < 8; ++frame) {
-        how.strength = frame == 5 ? 0.5 : 1;
-        filter.set(how.properties());
-        const Picture picture = frame == 6
-                                    ? other(format, size.width, size.height)
-                                    : brighter(first, frame * frame * 2 << (format.bits - 8));
-        const Picture expected = definition.next(picture, how, frame_time, 200e6, 0.75);
-        filter.expect(
-            at(static_cast<GstClockTime>(frame * frame_time), to_buffer(picture, odd_layout)),
-            expected, "frame " + std::to_string(frame) + ", " + text_of(how.properties()));
-      }
-      filter.set("channels", "luma");
-    }
-  }
-}
-
 }  // namespace
-
-TEST(test_definition, .times(formats().size())) {
-  for (bool adaptive : {false, true})
-    expect_definition(format_number(index), with_method(adaptive));
-}
 
 // The weight of a frame follows from the running time since the last one.
 TEST(test_times) {
@@ -401,19 +366,4 @@ TEST(test_cut_to_a_mirror_image, .times(4)) {
   }
   filter.send_eos();
   fail_unless((take_cuts(filter) == std::vector<bool>{false, false, false, cuts, false, false}));
-}
-
-// After a hard cut, frames look as if the scene had begun there.
-TEST(test_hard_cut_settles, .times(2)) {
-  const Equalization how = with_method(index == 1);
-  FilterHarness filter("cudahistequalize", how.tile_properties());
-  filter.set(one_second);
-  filter.set(how.properties());
-  with_caps(filter);
-  const Picture before = natural(gray(), 64, 48), after = other(gray(), 64, 48);
-  for (guint i = 0; i < 20; ++i) {
-    const Picture& picture = i < 10 ? before : after;
-    filter.expect(at(i * 40 * GST_MSECOND, to_buffer(picture)), equalized(picture, how),
-                  "frame " + std::to_string(i));
-  }
 }

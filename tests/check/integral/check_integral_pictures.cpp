@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the outputs of cudaintegral with the definition: every entry of its tables, as tensors
-// and as pictures, mean and deviation. Tests the buffers, and the reaction to bad and missing
-// frames. fuzz_integral compares random combinations.
+// Tests the buffers of cudaintegral, their memory, and the reaction to bad and missing frames.
+// fuzz_integral compares all outputs, as tensors and as pictures, with the definition, for random
+// formats and properties.
 #include <gst/video/gstvideometa.h>
 
 #include <iterator>
@@ -26,18 +26,6 @@ void for_each_table(What what) {
       what(table(output, same_size));
 }
 
-/// Sends caps and returns a picture for them. Every other one is interlaced, but still one picture.
-Picture start(FilterHarness& filter, const FormatSpec& format, const Size& size, unsigned seed) {
-  const bool interlaced = seed % 2 == 0, limited = seed % 3 == 0 && format.family != Family::rgb;
-  filter.accept_caps(
-      format, size.width, size.height,
-      colorimetry(format, limited) + (interlaced ? ", interlace-mode=interleaved" : ""));
-  Picture picture = make_picture(format, size.width, size.height,
-                                 all_contents[seed % std::size(all_contents)], seed);
-  picture.interlaced = interlaced;
-  return picture;
-}
-
 /// Makes a picture whose samples are all as large as the format allows.
 Picture brightest(const FormatSpec& format, int width, int height) {
   return picture_with(format, width, height, [&](int, int, int) { return format.peak(); });
@@ -51,36 +39,6 @@ std::string type_out(FilterHarness& filter) {
 }
 
 }  // namespace
-
-TEST(test_tables, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  unsigned seed = 1;
-  for_each_table([&](const Integral& how) {
-    FilterHarness filter("cudaintegral", how.properties());
-    for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 37}, Size{41, 1},
-                             Size{5, 3}, Size{17, 9}, Size{33, 31}, Size{131, 6}}) {
-      const Picture picture = start(filter, format, size, ++seed);
-      expect_tensor(filter, picture, how, all_layouts[seed % std::size(all_layouts)]);
-    }
-  });
-}
-
-TEST(test_windows, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  unsigned seed = 1;
-  for (Output output : {Output::mean, Output::stddev}) {
-    FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
-    for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{33, 31}, Size{131, 6}})
-      for (int radius : {7, 0, 1, 200, 65535}) {
-        const Integral how = with_radius(output, radius);
-        filter.set(how.properties());
-        const Picture picture = start(filter, format, size, ++seed);
-        expect_gray_picture(filter, picture, how, natural_format(picture, output),
-                            all_layouts[seed % std::size(all_layouts)]);
-      }
-    fail_unless_equals_int(filter.messages().complaints(), 0);
-  }
-}
 
 // In CUDA memory, the rows of a table follow each other without a gap as well.
 TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
@@ -115,21 +73,6 @@ TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
       });
 }
 
-// This includes sums beyond 32 bits and beyond the integers that a float holds exactly.
-TEST(test_element_types) {
-  for (const char* name : {"GRAY8", "NV12", "BGRA", "P010_10LE", "GRAY16_LE"})
-    for (ElementType type : all_element_types)
-      for_each_table([&](Integral how) {
-        how.type = type;
-        const FormatSpec& format = format_named(name);
-        FilterHarness filter("cudaintegral", how.properties());
-        filter.accept_caps(format, 301, 233, colorimetry(format, false));
-        for (Content content : {Content::random, Content::natural})
-          expect_tensor(filter, make_picture(format, 301, 233, content, 7), how, odd_layout);
-        expect_tensor(filter, brightest(format, 301, 233), how);
-      });
-}
-
 // 32 bits hold at most 66051 squares of 255.
 TEST(test_automatic_type) {
   struct Case {
@@ -158,45 +101,6 @@ TEST(test_automatic_type) {
       expect_tensor(filter, brightest(format, c.size.width, c.size.height), how);
     fail_unless(type_out(filter) == c.type, "%s %dx%d, %s: %s", c.format, c.size.width,
                 c.size.height, nick_of(c.output), type_out(filter).c_str());
-  }
-}
-
-TEST(test_renegotiation) {
-  FilterHarness filter("cudaintegral");
-  renegotiate(filter, [&](const Picture& picture, const std::string&) {
-    expect_tensor(filter, picture, table(Output::sum), odd_layout);
-  });
-}
-
-// If downstream accepts only video, the output is the picture of the table.
-TEST(test_pictures, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  for_each_table([&](const Integral& how) {
-    for (const char* out : {"GRAY8", "GRAY16_LE"}) {
-      FilterHarness filter("cudaintegral", how.properties());
-      filter.accept_downstream(std::string("video/x-raw, format=") + out);
-      for (const Size& size : {Size{1, 1}, Size{1, 19}, Size{23, 1}, Size{31, 17}, Size{90, 44}}) {
-        filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
-        for (Content content : all_contents)
-          expect_gray_picture(filter, make_picture(format, size.width, size.height, content, 5),
-                              how, format_named(out), shifted_layout);
-      }
-      expect_gray_picture(filter, Picture(format, 90, 44), how, format_named(out));
-    }
-  });
-}
-
-// The picture has 8 bits by default. The sums of this test exceed 2^32.
-TEST(test_pictures_of_large_sums) {
-  for (Output output : {Output::sum, Output::squared_sum}) {
-    const FormatSpec& format = format_named("GRAY16_LE");
-    const Integral how = table(output);
-    FilterHarness filter("cudaintegral", how.properties());
-    filter.accept_downstream("video/x-raw");
-    filter.accept_caps(format, 700, 500);
-    expect_gray_picture(filter, brightest(format, 700, 500), how, format_named("GRAY8"));
-    expect_gray_picture(filter, make_picture(format, 700, 500, Content::random, 3), how,
-                        format_named("GRAY8"), odd_layout);
   }
 }
 

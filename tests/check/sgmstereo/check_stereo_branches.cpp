@@ -205,24 +205,6 @@ TEST(test_starts_again) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The element can stop at any time, even while a thread is blocked in a full queue.
-TEST(test_stops_in_the_middle) {
-  for (int i = 0; i < 30; ++i) {
-    StereoHarness stereo;
-    stereo.accept_gray();
-    const auto push_all = [](GstHarness* harness) {
-      for (guint n = 0; n < 1000; ++n)
-        if (gst_harness_push(harness, small_frame({n * 40 * ms})) != GST_FLOW_OK)
-          return;
-    };
-    std::thread left(push_all, stereo.left()), right(push_all, stereo.right());
-    g_usleep(static_cast<gulong>(i) * 700);
-    gst_element_set_state(stereo.element(), i % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
-    left.join();
-    right.join();
-  }
-}
-
 TEST(test_short_frame) {
   for (bool left_short : {true, false}) {
     StereoHarness stereo;
@@ -255,13 +237,7 @@ TEST(test_pads_in_a_pipeline) {
   for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
     std::atomic<int> depths{0}, confidences{0};
     const auto count = [](GstElement* pipeline, const char* sink, std::atomic<int>& counter) {
-      const Owned<GstElement> element = element_in(pipeline, sink);
-      g_object_set(element.get(), "signal-handoffs", TRUE, nullptr);
-      g_signal_connect(element.get(), "handoff",
-                       G_CALLBACK(+[](GstElement*, GstBuffer*, GstPad*, gpointer number) {
-                         ++*static_cast<std::atomic<int>*>(number);
-                       }),
-                       &counter);
+      on_buffers_at(pipeline, sink, [&](GstBuffer*) { ++counter; });
     };
     run_pipeline(
         "cudasgmstereo name=e focal-length=50 baseline=10 num-disparities=32  " +

@@ -16,13 +16,11 @@ using Bytes = std::vector<std::uint8_t>;
 /// Runs a pipeline and returns the bytes of the buffers that reach its sink.
 std::vector<Bytes> outputs(const std::string& description) {
   std::vector<Bytes> all;
-  const auto keep = +[](GstElement*, GstBuffer* buffer, GstPad*, gpointer to) {
-    static_cast<std::vector<Bytes>*>(to)->push_back(bytes_of(buffer));
-  };
   run_pipeline(
-      description + " ! fakesink name=sink signal-handoffs=true",
+      description + " ! fakesink name=sink",
       [&](GstElement* pipeline) {
-        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(keep), &all);
+        on_buffers_at(pipeline, "sink",
+                      [&](GstBuffer* buffer) { all.push_back(bytes_of(buffer)); });
       },
       [](GstElement*) {});
   fail_unless(!all.empty(), "nothing came out: %s", description.c_str());
@@ -134,20 +132,15 @@ TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   constexpr int frames = 24;
   const auto pipeline = [](bool cuda) {
     return cameras(cuda, cuda, "NV12", "ball", frames) + "cudasgmstereo name=e ! " +
-           (cuda ? std::string("capsfilter caps=\"") + cuda_caps +
-                       "\" ! identity name=between signal-handoffs=true"
-                 : "identity") +
+           (cuda ? std::string("capsfilter caps=\"") + cuda_caps + "\"" : "identity") +
            " ! cudagaussblur name=e2 sigma=0";
   };
   int marked = 0;
-  const auto count = +[](GstElement*, GstBuffer* buffer, gpointer to) {
-    *static_cast<int*>(to) += is_marked_unfinished(buffer);
-  };
   run_pipeline(
       pipeline(true) + " ! fakesink",
       [&](GstElement* running) {
-        g_signal_connect(element_in(running, "between").get(), "handoff", G_CALLBACK(count),
-                         &marked);
+        on_buffers_at(running, "e2",
+                      [&](GstBuffer* buffer) { marked += is_marked_unfinished(buffer); });
       },
       [](GstElement*) {});
   if (pushes_in_stream_order)

@@ -207,16 +207,6 @@ TEST(test_pairs_overlap, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// None waits for a later pair to come.
-TEST(test_single_pairs, .times(std::size(limits))) {
-  PadsHarness stereo({{"frames-in-flight", std::to_string(limits[index])}});
-  stereo.accept_gray();
-  for (guint64 i = 0; i < 5; ++i) {
-    const Map map = stereo.process_at(i * 40 * ms);
-    fail_unless_equals_uint64(map.pts(), i * 40 * ms);
-  }
-}
-
 TEST(test_maps_are_the_same) {
   std::vector<std::vector<std::uint8_t>> expected;
   for (int limit : limits) {
@@ -349,22 +339,6 @@ TEST(test_inspected_pairs, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().count(GST_MESSAGE_ELEMENT), 5);
 }
 
-// The element stops with pairs in flight, and can be started again.
-TEST(test_stop, .times(std::size(limits))) {
-  StereoOverlap overlap(limits[index]);
-  for (int round = 0; round < 3; ++round) {
-    overlap.stereo().accept_gray();
-    std::thread feeder([&] { overlap.feed(0, pair_count); });
-    g_usleep(3000 * static_cast<gulong>(round + 1));
-    gst_element_set_state(overlap.stereo().element(), GST_STATE_READY);
-    feeder.join();
-    gst_element_set_state(overlap.stereo().element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : overlap.stereo().harnesses())
-      gst_harness_push_event(harness, gst_event_new_stream_start("again"));
-  }
-  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
-}
-
 // When downstream wants other caps, the pairs in flight still have the old ones.
 TEST(test_reconfiguration, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
@@ -406,31 +380,17 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
 // follow. The pairs in flight are pushed for the negotiation or, if no others follow, at once.
 TEST(test_new_peer, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
-  const Owned<GstCaps> rgb(gst_caps_from_string("video/x-raw, format=RGB"));
-  const Owned<GstPadTemplate> pad_template(
-      gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, rgb));
-  const Owned<GstPad> next(
-      GST_PAD(gst_object_ref_sink(gst_pad_new_from_template(pad_template, "sink"))));
-  gst_pad_set_chain_function(next, [](GstPad*, GstObject*, GstBuffer* buffer) {
-    gst_buffer_unref(buffer);
-    return GST_FLOW_OK;
-  });
-  gst_pad_set_active(next, TRUE);
+  const PickySink next("video/x-raw, format=RGB");
   StereoOverlap overlap(limit);
   overlap.stereo().open("depth");
   // Pads are pushed on one after the other, src first.
-  gst_pad_add_probe(
-      pad_of(overlap.stereo().element(), "depth").get(), GST_PAD_PROBE_TYPE_BUFFER,
-      +[](GstPad* depth, GstPadProbeInfo* info, gpointer new_peer) {
-        if (GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) != 5 * 40 * ms)
-          return GST_PAD_PROBE_OK;
-        const Owned<GstElement> element(gst_pad_get_parent_element(depth));
-        const Owned<GstPad> src = pad_of(element, "src"), old_peer(gst_pad_get_peer(src));
-        gst_pad_unlink(src, old_peer);
-        gst_pad_link(src, static_cast<GstPad*>(new_peer));
-        return GST_PAD_PROBE_OK;
-      },
-      next.get(), nullptr);
+  const Owned<GstPad> src = pad_of(overlap.stereo().element(), "src");
+  on_buffers(pad_of(overlap.stereo().element(), "depth").get(), [&](GstBuffer* buffer) {
+    if (GST_BUFFER_PTS(buffer) != 5 * 40 * ms)
+      return;
+    gst_pad_unlink(src, Owned<GstPad>(gst_pad_get_peer(src)).get());
+    gst_pad_link(src, next.pad());
+  });
   overlap.feed_to_end(count);
   const int first = 5 + limit;
   const std::string later = first < count ? " " + numbers(first, count - first) : "";

@@ -101,12 +101,6 @@ namespace {
 
 using Xyz = std::array<float, 3>;
 
-Xyz point_at(const std::vector<std::uint8_t>& bytes, int x, int y, int w = width) {
-  Xyz point;
-  std::memcpy(point.data(), bytes.data() + 12 * (y * w + x), sizeof point);
-  return point;
-}
-
 /// Returns the points that follow from a map of disparities, by the geometry of two cameras.
 std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
   std::vector<std::uint8_t> bytes;
@@ -160,21 +154,6 @@ TEST(test_points) {
       }
     }
   }
-}
-
-// Shifted noise lies in a plane at a known distance.
-TEST(test_distance_of_points) {
-  const Picture left = noise_picture(format_named("GRAY8"), 64, 32, 5);
-  PadsHarness stereo({{"focal-length", "500"}, {"baseline", "100"}});
-  GstHarness* points = stereo.open("points");
-  stereo.accept_gray(64, 32);
-  push_scene(stereo, {left, shifted(left, 10)});
-  const Map out = pull_from(points);
-  const Xyz point = point_at(bytes_of(out), 40, 20, 64);
-  fail_unless(
-      std::abs(point[0] - 85) < 1 && std::abs(point[1] - 45) < 1 && std::abs(point[2] - 5000) < 1,
-      "(%f, %f, %f)", static_cast<double>(point[0]), static_cast<double>(point[1]),
-      static_cast<double>(point[2]));
 }
 
 // Packed frames, and a change of live properties, reach all pads.

@@ -52,17 +52,6 @@ const Preset presets[] = {
       {"noise", "-1"}}},
 };
 
-/// Returns the value of a property as a launch line would contain it.
-std::string value_of(GstElement* element, const char* property) {
-  GValue value = G_VALUE_INIT;
-  g_object_get_property(G_OBJECT(element), property, &value);
-  gchar* const text = gst_value_serialize(&value);
-  std::string copy = text;
-  g_free(text);
-  g_value_unset(&value);
-  return copy;
-}
-
 void expect_values(GstElement* element, const Properties& values, const char* what) {
   for (const auto& [name, value] : values) {
     const std::string now = value_of(element, name);

@@ -43,32 +43,6 @@ void on_pair(GstElement* element, std::function<void()>& look) {
       &look);
 }
 
-/// A sink pad that takes frames of one format only, and counts them.
-class PickySink {
- public:
-  explicit PickySink(const char* caps)
-      : template_(gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-                                       Owned<GstCaps>(gst_caps_from_string(caps)).get())),
-        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new_from_template(template_, "sink")))) {
-    gst_pad_set_element_private(pad_, this);
-    gst_pad_set_chain_function(pad_, [](GstPad* pad, GstObject*, GstBuffer* buffer) {
-      gst_buffer_unref(buffer);
-      ++static_cast<PickySink*>(gst_pad_get_element_private(pad))->frames_;
-      return GST_FLOW_OK;
-    });
-    gst_pad_set_active(pad_, TRUE);
-  }
-  ~PickySink() { gst_pad_set_active(pad_, FALSE); }
-
-  GstPad* pad() const { return pad_.get(); }
-  int frames() const { return frames_; }
-
- private:
-  const Owned<GstPadTemplate> template_;
-  const Owned<GstPad> pad_;
-  std::atomic<int> frames_{0};
-};
-
 }  // namespace
 
 // Whoever is told that a frame is freed may call the element, also while it stops: of these frames
@@ -200,17 +174,10 @@ TEST(test_pad_is_released_twice, .times(20)) {
     GST_ELEMENT_GET_CLASS(stereo.element())->release_pad(stereo.element(), depth);
     ++released;
   };
-  std::function<void()> on_push = [&] {
+  on_buffers(depth, [&](GstBuffer*) {
     pushed = true;
     release_depth();
-  };
-  gst_pad_add_probe(
-      depth, GST_PAD_PROBE_TYPE_BUFFER,
-      +[](GstPad*, GstPadProbeInfo*, gpointer data) {
-        (*static_cast<std::function<void()>*>(data))();
-        return GST_PAD_PROBE_OK;
-      },
-      &on_push, nullptr);
+  });
   stereo.accept_gray();
   std::thread other([&] {
     while (!pushed)
@@ -270,20 +237,13 @@ TEST(test_new_peers, .times(8)) {
                       depth = pad_of(stereo.element(), "depth");
   GstPad* const moved = is_src ? src.get() : depth.get();
   int pairs = 0;
-  std::function<void()> relink = [&] {
+  on_buffers(is_src ? depth : src, [&](GstBuffer*) {
     if (++pairs != 5)
       return;
     const Owned<GstPad> peer(gst_pad_get_peer(moved));
     gst_pad_unlink(moved, peer);
     fail_unless_equals_int(gst_pad_link(moved, next.pad()), GST_PAD_LINK_OK);
-  };
-  gst_pad_add_probe(
-      is_src ? depth : src, GST_PAD_PROBE_TYPE_BUFFER,
-      +[](GstPad*, GstPadProbeInfo*, gpointer data) {
-        (*static_cast<std::function<void()>*>(data))();
-        return GST_PAD_PROBE_OK;
-      },
-      &relink, nullptr);
+  });
   stereo.accept_gray();
   const auto feed = [](GstHarness* camera) {
     for (const StereoFrame& frame : frames_from(0, 40))

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the property colormap-range of cudasgmstereo: which values grey levels and colours of
 // disparities, depths and confidence stand for.
-#include <algorithm>
-
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/padsharness.h"
 
@@ -54,72 +52,19 @@ Picture output_of(const char* output, const char* format, const Scene& scene,
   return OutputHarness(output, format, more).next(scene);
 }
 
-int level_in(double value, double low, double high) {
-  const auto whole = [](double number) { return static_cast<long long>(std::floor(number + 0.5)); };
-  const long long l = whole(low), h = std::max(whole(high), l + 1);
-  const long long n = std::clamp(whole(value), l, h) - l;
-  return static_cast<int>(1 + (254 * n + (h - l) / 2) / (h - l));
+using Look = cudavision::sgm::PictureParameters;
+using Quantity = Look::Quantity;
+
+/// Returns the levels of a map, or of confidence, in a range of all values or an automatic one.
+Picture levels_in(const Picture& numbers, Quantity quantity, Look::Range range) {
+  // The cameras are stereo_cameras.
+  return levels_of(numbers, scale, {Look::Kind::gray, quantity, 700, 120, 0.5, range});
 }
 
-/// Returns the levels of disparities from low to high, in pixels.
-Picture gray_between(const Picture& map, double low, double high) {
-  return picture_with(format_named("GRAY8"), width, height, [&](int, int x, int y) {
-    const int v = disparity_at(map, x, y);
-    return v == scale.invalid() ? 0 : level_in(v, 16 * low, 16 * high);
-  });
-}
-
-/// Returns the levels of depths: near is bright.
-Picture gray_of_depth(const Picture& depth, double low, double high) {
-  return picture_with(format_named("GRAY8"), width, height, [&](int, int x, int y) {
-    const int value = depth.sample(0, x, y);
-    return value == 0 ? 0 : level_in(low + high - std::clamp<double>(value, low, high), low, high);
-  });
-}
-
-Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors = Colors::turbo) {
-  Picture out(format, width, height);
-  std::fill(out.planes[0].bytes.begin(), out.planes[0].bytes.end(), std::uint8_t{255});
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      const Color color = color_of(colors, levels.sample(0, x, y));
-      for (int c = 0; c < 3; ++c)
-        out.set_sample(c, x, y, color[static_cast<std::size_t>(c)]);
-    }
-  return out;
-}
-
-/// The 2nd and the 98th percentile of a map, in sixteenths. With 32 disparities, each number has a
-/// bin of its own.
-struct Percentiles {
-  int low, high;
-
-  explicit Percentiles(const Picture& map, int minimum = 0) {
-    std::vector<int> numbers;
-    for (int y = 0; y < map.height; ++y)
-      for (int x = 0; x < map.width; ++x)
-        if (const int v = disparity_at(map, x, y); v != scale.invalid() && v >= minimum)
-          numbers.push_back(v);
-    fail_unless(numbers.size() > 500, "too little is known");
-    std::sort(numbers.begin(), numbers.end());
-    const auto percentile = [&](std::size_t p) {
-      return numbers[(p * numbers.size() + 99) / 100 - 1];
-    };
-    low = percentile(2);
-    high = std::max(percentile(98), low + 16);
-  }
-};
-
-const Cameras cameras = {700, 120, 0.5};  // stereo_cameras
-
-int depth_at(int number) {
-  const long long k = std::llround(16 * 700 * 120 / 0.5);
-  return static_cast<int>(std::min(65535LL, (2 * k + number) / (2 * number)));
-}
-
-Picture automatic_gray_of_depth(const Picture& map) {
-  const Percentiles ends(map, 1);
-  return gray_of_depth(depth_of_map(map, scale, cameras), depth_at(ends.high), depth_at(ends.low));
+/// The same from low to high.
+Picture levels_between(const Picture& numbers, Quantity quantity, double low, double high) {
+  return levels_of(numbers, scale,
+                   {Look::Kind::gray, quantity, 700, 120, 0.5, Look::Range::fixed, low, high});
 }
 
 }  // namespace
@@ -128,52 +73,48 @@ Picture automatic_gray_of_depth(const Picture& map) {
 TEST(test_defaults) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);
-  const Picture confidence = output_of("confidence", "GRAY8", scene);
-  for (const char* range : {"", "disparity=full;confidence=full;depth=auto"}) {
-    const Properties properties = {{"colormap-range", range}};
-    expect_picture(output_of("disparity", "GRAY8", scene, properties), gray_of_map(map, scale),
-                   "disparity");
-    expect_picture(output_of("depth", "GRAY8", scene, properties), automatic_gray_of_depth(map),
-                   "depth");
-    expect_picture(output_of("confidence", "GRAY8", scene, properties), confidence, "confidence");
-    for (const char* format : {"RGB", "RGBA", "BGRx"}) {
-      const FormatSpec& spec = format_named(format);
-      expect_picture(output_of("disparity", format, scene, properties),
-                     in_colors(gray_of_map(map, scale), spec), "disparity");
-      expect_picture(output_of("depth", format, scene, properties),
-                     in_colors(automatic_gray_of_depth(map), spec), "depth");
-      expect_picture(output_of("confidence", format, scene, properties),
-                     in_colors(confidence, spec), "confidence");
+  struct Output {
+    const char* name;
+    Picture gray;
+  };
+  const Output outputs[] = {
+      {"disparity", gray_of_map(map, scale)},
+      {"depth", levels_in(map, Quantity::depth, Look::Range::automatic)},
+      {"confidence", output_of("confidence", "GRAY8", scene)},
+  };
+  for (const char* range : {"", "disparity=full;confidence=full;depth=auto"})
+    for (const auto& [name, gray] : outputs) {
+      const Properties properties = {{"colormap-range", range}};
+      expect_picture(output_of(name, "GRAY8", scene, properties), gray, name);
+      for (const char* format : {"RGB", "RGBA", "BGRx"})
+        expect_picture(output_of(name, format, scene, properties),
+                       in_colors(gray, format_named(format)), name);
     }
-  }
-  fail_unless(!difference(gray_of_map(map, scale), automatic_gray_of_depth(map)).empty());
+  fail_unless(!difference(outputs[0].gray, outputs[1].gray).empty());
 }
 
 TEST(test_two_numbers) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);
-  const Picture depth = output_of("depth", "GRAY16_LE", scene);
   const Picture confidence = output_of("confidence", "GRAY8", scene);
   for (const auto& [low, high] :
        {std::pair{0.0, 31.0}, {4.5, 12.25}, {-10.0, 100.0}, {7.0, 7.01}}) {
     const std::string text = std::to_string(low) + "," + std::to_string(high);
     expect_picture(output_of("disparity", "GRAY8", scene, {{"colormap-range", text}}),
-                   gray_between(map, low, high), text);
+                   levels_between(map, Quantity::disparity, low, high), text);
   }
   for (const auto& [low, high] : {std::pair{8000, 30000}, {1, 65535}, {0, 100}}) {
     const std::string text = " " + std::to_string(low) + " , " + std::to_string(high) + " ";
-    const Picture expected = gray_of_depth(depth, low, high);
+    const Picture expected = levels_between(map, Quantity::depth, low, high);
     expect_picture(output_of("depth", "GRAY8", scene, {{"colormap-range", text}}), expected, text);
     expect_picture(output_of("depth", "RGB", scene,
                              {{"colormap-range", "depth=" + text}, {"colormap", "jet"}}),
                    in_colors(expected, format_named("RGB"), Colors::jet), text);
   }
-  const Picture levels = picture_with(format_named("GRAY8"), width, height, [&](int, int x, int y) {
-    const int value = confidence.sample(0, x, y);
-    return value == 0 ? 0 : level_in(value, 100, 200);
-  });
-  expect_picture(output_of("confidence", "RGB", scene, {{"colormap-range", "100,200"}}),
-                 in_colors(levels, format_named("RGB")), "confidence");
+  expect_picture(
+      output_of("confidence", "RGB", scene, {{"colormap-range", "100,200"}}),
+      in_colors(levels_between(confidence, Quantity::confidence, 100, 200), format_named("RGB")),
+      "confidence");
   // In grey, confidence is a number and no picture.
   expect_picture(output_of("confidence", "GRAY8", scene, {{"colormap-range", "100,200"}}),
                  confidence, "confidence");
@@ -182,20 +123,18 @@ TEST(test_two_numbers) {
 TEST(test_automatic) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);
-  const Percentiles ends(map);
   for (const char* text :
        {"auto", "disparity=auto", "disparity = 0,5 ; disparity=auto;", "depth=full;disparity=auto"})
     expect_picture(output_of("disparity", "GRAY8", scene, {{"colormap-range", text}}),
-                   gray_between(map, ends.low / 16.0, ends.high / 16.0), text);
+                   levels_in(map, Quantity::disparity, Look::Range::automatic), text);
   expect_picture(output_of("depth", "GRAY8", scene, {{"colormap-range", "depth=full"}}),
-                 gray_of_depth(depth_of_map(map, scale, cameras), 1, 65535), "full");
+                 levels_in(map, Quantity::depth, Look::Range::full), "full");
 }
 
 // Ranges take effect with the next frame, and each output has its own.
 TEST(test_changes_while_playing) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);
-  const Picture depth = output_of("depth", "GRAY16_LE", scene);
   PadsHarness stereo(with({}));
   stereo.accept_downstream("video/x-raw, format=GRAY8");
   GstHarness* const pad = stereo.open("depth");
@@ -205,12 +144,14 @@ TEST(test_changes_while_playing) {
     const char* range;
     Picture disparity, depth;
   };
-  const Picture searched = gray_of_map(map, scale), automatic = automatic_gray_of_depth(map);
-  for (const Step& step : {Step{"", searched, automatic},
-                           Step{"depth=9000,20000", searched, gray_of_depth(depth, 9000, 20000)},
-                           Step{"depth=9000,20000;disparity=3,9", gray_between(map, 3, 9),
-                                gray_of_depth(depth, 9000, 20000)},
-                           Step{"disparity=3,9", gray_between(map, 3, 9), automatic}}) {
+  const Picture searched = gray_of_map(map, scale),
+                automatic = levels_in(map, Quantity::depth, Look::Range::automatic);
+  for (const Step& step :
+       {Step{"", searched, automatic},
+        Step{"depth=9000,20000", searched, levels_between(map, Quantity::depth, 9000, 20000)},
+        Step{"depth=9000,20000;disparity=3,9", levels_between(map, Quantity::disparity, 3, 9),
+             levels_between(map, Quantity::depth, 9000, 20000)},
+        Step{"disparity=3,9", levels_between(map, Quantity::disparity, 3, 9), automatic}}) {
     stereo.set("colormap-range", step.range);
     const Map out = stereo.process(scene.left, scene.right);
     expect_picture(from_buffer(out, format_named("GRAY8"), width, height), step.disparity,
@@ -271,21 +212,6 @@ TEST(test_automatic_ranges_begin_anew) {
   expect_picture(stereo.next(after, time), at_once, "caps");
 }
 
-// Nothing is known in flat pictures.
-TEST(test_unknown_maps) {
-  const Picture flat = make_picture(format_named("GRAY8"), width, height, Content::flat, 1);
-  Scene scene(5, 5);
-  scene.left = flat, scene.right = make_picture(*flat.format, width, height, Content::random, 8);
-  for (const char* output : {"disparity", "depth"}) {
-    const Properties properties = {{"colormap-range", "auto"}, {"confidence-threshold", "255"}};
-    const Picture picture = output_of(output, "RGB", scene, properties);
-    for (int y = 0; y < height; ++y)
-      for (int x = 0; x < width; ++x)
-        for (int c = 0; c < 3; ++c)
-          fail_unless_equals_int(picture.sample(c, x, y), 0);
-  }
-}
-
 // A list that is wrong is an error at the start. While playing, the last valid one stays in force.
 TEST(test_wrong_lists) {
   const Scene scene(20, 6);
@@ -307,7 +233,7 @@ TEST(test_wrong_lists) {
         {std::string("colormap-range=\"") + text + "\"", words});
     stereo.set("colormap-range", text);
     for (int i = 0; i < 2; ++i)
-      expect_picture(stereo.next(scene), gray_between(map, 4, 9), text);
+      expect_picture(stereo.next(scene), levels_between(map, Quantity::disparity, 4, 9), text);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
     expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {words});
     stereo.messages().clear();

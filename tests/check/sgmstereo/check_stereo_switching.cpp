@@ -121,24 +121,6 @@ std::string source(int frames, const std::string& caps) {
   return "videotestsrc num-buffers=" + std::to_string(frames) + " ! " + caps + " ! ";
 }
 
-/// Makes an input-selector switch from its active pad to another. The thread that pushes to the
-/// active pad does it: input-selector finds out which pad is active and pushes later, without a
-/// lock in between, so it could otherwise let a frame through after the caps of the other pad.
-void switch_to(GstElement* selector, const char* pad_name) {
-  const auto switch_from = [](GstPad* active, GstPadProbeInfo*, gpointer other) {
-    g_object_set(GST_PAD_PARENT(active), "active-pad", other, nullptr);
-    return GST_PAD_PROBE_REMOVE;
-  };
-  GstPad* active = nullptr;
-  g_object_get(selector, "active-pad", &active, nullptr);
-  const Owned<GstPad> owned(active), other = pad_of(selector, pad_name);
-  if (active == nullptr)
-    g_object_set(selector, "active-pad", other.get(), nullptr);
-  else if (active != other)
-    gst_pad_add_probe(active, GST_PAD_PROBE_TYPE_BUFFER, switch_from, gst_object_ref(other.get()),
-                      gst_object_unref);
-}
-
 void set_caps(const Pipeline& pipeline, const char* element, const std::string& text) {
   g_object_set(pipeline.element(element).get(), "caps", caps_from(text).get(), nullptr);
 }
@@ -183,21 +165,6 @@ TEST(test_two_capsfilters, .times(2)) {
     set_caps(pipeline, left_first ? "l" : "r", i % 2 == 0 ? other : small);
     set_caps(pipeline, left_first ? "r" : "l", i % 2 == 0 ? other : small);
     pipeline.wait_for(10, i % 2 == 0 ? other_map : small_map);
-  }
-}
-
-TEST(test_selector_and_tee, .times(2)) {
-  const std::string other = index == 0 ? large : gray(64, 32, "GRAY16_LE");
-  const char* const other_map = index == 0 ? large_map : small_map;
-  Pipeline pipeline(matching + "videotestsrc ! " + small + " ! s.sink_0 videotestsrc ! " + other +
-                    " ! s.sink_1 input-selector name=s ! tee name=t ! queue ! e.sink_left "
-                    "t. ! queue ! e.sink_right");
-  const Owned<GstElement> selector = pipeline.element("s");
-  switch_to(selector, "sink_0");
-  pipeline.play();
-  for (int i = 0; i < 6; ++i) {
-    switch_to(selector, i % 2 == 0 ? "sink_0" : "sink_1");
-    pipeline.wait_for(10, i % 2 == 0 ? small_map : other_map);
   }
 }
 

@@ -30,10 +30,7 @@ struct Wall {
 /// An element that has matched the wall while it was not covered, and keeps its disparities.
 class Keeper {
  public:
-  explicit Keeper(const Properties& properties = keeping, bool two = true)
-      : stereo_(properties, two) {
-    if (!two)
-      return;
+  Keeper() {
     stereo_.accept_gray(width, height);
     match(Wall(false));
   }
@@ -55,7 +52,7 @@ class Keeper {
   void rewind() { time_ = 0; }
 
  private:
-  StereoHarness stereo_;
+  StereoHarness stereo_{keeping};
   GstClockTime time_ = 0;
 };
 
@@ -156,29 +153,6 @@ TEST(test_goes_on_after_drops_and_changes) {
     keeper.stereo().set(name, value);
     expect_kept(keeper.match(Wall(true)), name);
   }
-}
-
-// Side-by-side frames take the same way.
-TEST(test_packed_frames) {
-  Keeper keeper(joined(keeping, {{"frame-packing", "side-by-side"}}), false);
-  StereoHarness& stereo = keeper.stereo();
-  stereo.accept_gray(2 * width, height);
-  const auto match = [&](const Wall& wall, bool discont) {
-    GstBuffer* buffer = keeper.next(packed(wall.left, wall.right, true));
-    if (discont)
-      GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-    gst_harness_push(stereo.left(), buffer);
-    const Map map = stereo.pull();
-    return from_buffer(map, format_named("GRAY16_LE"), width, height);
-  };
-  match(Wall(false), false);
-  expect_kept(match(Wall(true), false), "packed");
-  expect_picture(match(Wall(true), true), first_map(), "packed, DISCONT");
-  match(Wall(false), false);
-  expect_kept(match(Wall(true), false), "packed");
-  stereo.flush();
-  keeper.rewind();
-  expect_picture(match(Wall(true), false), first_map(), "packed, flush");
 }
 
 // A disparity that was kept is not one of this pair, and confidence says so.

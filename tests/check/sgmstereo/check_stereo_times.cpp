@@ -162,10 +162,8 @@ TEST(test_calls_are_bounded) {
   StereoHarness stereo;
   stereo.accept_gray();
   constexpr int pairs = 100;
-  for (int i = 0; i < pairs; ++i) {
-    stereo.push_pair(static_cast<GstClockTime>(i) * 40 * ms);
-    stereo.pull();
-  }
+  for (int i = 0; i < pairs; ++i)
+    stereo.process_at(static_cast<GstClockTime>(i) * 40 * ms);
   const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
   gst_test_clock_advance_time(clock, 100 * GST_SECOND);
   let_time_pass(100);  // in which the element must not be called
@@ -186,20 +184,14 @@ TEST(test_calls_for_files) {
 // Runs two live sources on a real clock, one of which stops early.
 TEST(test_live_pipeline) {
   int maps = 0;
-  const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) { ++*static_cast<int*>(n); };
-  guint64 left = 0;
   run_pipeline(
       "videotestsrc is-live=true num-buffers=40 ! "
       "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_left "
       "videotestsrc is-live=true num-buffers=20 ! "
       "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_right "
-      "cudasgmstereo name=e ! fakesink name=sink sync=true signal-handoffs=true",
-      [&](GstElement* pipeline) {
-        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(count), &maps);
-      },
-      [&](GstElement* pipeline) {
-        g_object_get(element_in(pipeline, "e").get(), "dropped-left", &left, nullptr);
-      });
+      "cudasgmstereo name=e ! fakesink name=sink sync=true",
+      [&](GstElement* pipeline) { on_buffers_at(pipeline, "sink", [&](GstBuffer*) { ++maps; }); },
+      [](GstElement*) {});
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pictures of cudathreshold with the definition, for every format and property, and
-// tests their caps and buffers. fuzz_threshold compares random combinations.
+// Tests the caps and buffers of cudathreshold, and its range. fuzz_threshold compares the pictures
+// with the definition, for random formats and properties.
 #include <gst/video/gstvideometa.h>
 
 #include <iterator>
@@ -11,56 +11,6 @@
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
-
-namespace {
-
-/// Thresholds of both methods, with usual and extreme parameters.
-const std::vector<Threshold> various_thresholds = {
-    {},
-    {0},
-    {65535},
-    {1, false, 0},
-    {4, false, 1},
-    {25, false, 0.37},
-    {4, true},
-    {2, true, 0, 0.5, 40},
-    {4, true, 0, 0},
-    {60, true, 0, 1, 65535},
-    {7, false, 0.15, 0, 0, true},
-    {7, true, 0, 0.2, 0, true},
-    {4, false, 0.05, 0, 0, false, 6},
-    {7, true, 0, 0.2, 30, true, 40},
-};
-
-}  // namespace
-
-TEST(test_settings, .times(formats().size())) {
-  const FormatSpec& format = format_number(index);
-  unsigned seed = 1;
-  for (const char* out : {"GRAY8", "GRAY16_LE"}) {
-    FilterHarness filter("cudathreshold");
-    filter.accept_downstream(std::string("video/x-raw, format=") + out);
-    for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{7, 83}, Size{61, 47}})
-      for (bool limited : {false, true}) {
-        if (limited && format.family == Family::rgb)
-          continue;
-        const char* const mode = seed % 2 == 0 ? "progressive" : "interleaved";
-        filter.accept_caps(format, size.width, size.height,
-                           colorimetry(format, limited) + ", interlace-mode=" + mode);
-        for (Threshold how : various_thresholds) {
-          how.limited = limited;
-          filter.set(how.properties());
-          Picture picture = make_picture(format, size.width, size.height,
-                                         all_contents[seed % std::size(all_contents)], seed);
-          picture.interlaced = mode == std::string("interleaved");
-          expect_gray_picture(filter, picture, thresholded(picture, how, format_named(out)),
-                              how.description(), all_layouts[++seed % std::size(all_layouts)]);
-        }
-        ++seed;
-      }
-    fail_unless_equals_int(filter.messages().complaints(), 0);
-  }
-}
 
 // Thresholds count from the black level. Caps without colorimetry mean GStreamer's defaults, which
 // are limited range for YUV and full range for gray. RGB always has full range.
@@ -91,39 +41,6 @@ TEST(test_range_follows_the_caps) {
         how.limited = limited;
         expect_gray_picture(filter, page, thresholded(page, how, gray), how.description());
       }
-    }
-  }
-}
-
-// Speckles are of the ink's colour, and their pixels touch by their sides or corners.
-TEST(test_speckles) {
-  const FormatSpec& format = format_named("GRAY8");
-  // A stroke, a diagonal of three pixels, and a dot.
-  const auto page = [&](bool with_diagonal, bool with_dot) {
-    return picture_with(format, 60, 40, [&](int, int x, int y) {
-      const bool stroke = y == 5 && x > 20 && x < 50;
-      const bool diagonal = x >= 31 && x <= 33 && x - y == 1;
-      const bool dot = x == 10 && y == 20;
-      return stroke || (with_diagonal && diagonal) || (with_dot && dot) ? 0 : 255;
-    });
-  };
-  for (const bool invert : {false, true}) {
-    const auto inked = [&](const Picture& picture) {
-      return picture_with(format, 60, 40, [&](int, int x, int y) {
-        const int sample = picture.sample(0, x, y);
-        return invert ? 255 - sample : sample;
-      });
-    };
-    FilterHarness filter("cudathreshold",
-                         {{"radius", "20"}, {"invert", invert ? "true" : "false"}});
-    filter.accept_caps(format, 60, 40, colorimetry(format, false));
-    for (const auto& [size, expected] : {std::pair{"0", page(true, true)},
-                                         {"1", page(true, false)},
-                                         {"2", page(true, false)},
-                                         {"3", page(false, false)}}) {
-      filter.set({{"speckle-size", size}});
-      expect_gray_picture(filter, page(true, true), inked(expected),
-                          std::string("speckle-size=") + size);
     }
   }
 }

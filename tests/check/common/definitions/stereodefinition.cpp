@@ -2,26 +2,29 @@
 #include "tests/check/common/definitions/stereodefinition.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "tests/kernels/sgm/defined_levels.h"
 
 namespace check {
 
-int disparity_at(const Picture& map, int x, int y) {
-  return static_cast<std::int16_t>(map.sample(0, x, y));
+namespace sgm = cudavision::sgm;
+
+namespace {
+
+sgm::Parameters parameters_of(const MapScale& facts) {
+  sgm::Parameters parameters;
+  parameters.disparities = facts.disparities;
+  parameters.minimum = facts.minimum;
+  if (facts.scale == 1) {
+    parameters.compatibility = sgm::Parameters::Compatibility::libsgm;
+    parameters.subpixel = false;
+  }
+  return parameters;
 }
 
-Picture gray_of_map(const Picture& map, const MapScale& facts) {
-  Picture gray(format_named("GRAY8"), map.width, map.height);
-  const int range = facts.scale * (facts.disparities - 1);
-  for (int y = 0; y < map.height; ++y)
-    for (int x = 0; x < map.width; ++x) {
-      const int v = disparity_at(map, x, y);
-      const int n = v - facts.scale * facts.minimum;
-      gray.set_sample(0, x, y,
-                      v == facts.invalid() ? 0 : std::min(255, 1 + (254 * n + range / 2) / range));
-    }
-  return gray;
-}
+using Color = std::array<std::uint8_t, 3>;  ///< red, green and blue
 
 Color color_of(Colors colors, int gray) {
   if (gray == 0)
@@ -50,15 +53,36 @@ Color color_of(Colors colors, int gray) {
   return {same, same, same};
 }
 
-Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
-                      const FormatSpec& format) {
-  const Picture gray = gray_of_map(map, facts);
-  Picture out(format, map.width, map.height);
+}  // namespace
+
+int disparity_at(const Picture& map, int x, int y) {
+  return static_cast<std::int16_t>(map.sample(0, x, y));
+}
+
+Picture levels_of(const Picture& numbers, const MapScale& facts,
+                  const sgm::PictureParameters& look) {
+  std::vector<std::uint16_t> list;
+  for (int y = 0; y < numbers.height; ++y)
+    for (int x = 0; x < numbers.width; ++x)
+      list.push_back(static_cast<std::uint16_t>(numbers.sample(0, x, y)));
+  const std::vector<int> levels =
+      cudavision::test::DefinedLevels(parameters_of(facts), look).levels(list, 0);
+  return picture_with(format_named("GRAY8"), numbers.width, numbers.height, [&](int, int x, int y) {
+    return levels.at(std::size_t(y * numbers.width + x));
+  });
+}
+
+Picture gray_of_map(const Picture& map, const MapScale& facts) {
+  return levels_of(map, facts, {});
+}
+
+Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors) {
+  Picture out(format, levels.width, levels.height);
   // Alpha and padding stay 255.
   std::fill(out.planes[0].bytes.begin(), out.planes[0].bytes.end(), std::uint8_t{255});
-  for (int y = 0; y < map.height; ++y)
-    for (int x = 0; x < map.width; ++x) {
-      const Color color = color_of(colors, gray.sample(0, x, y));
+  for (int y = 0; y < levels.height; ++y)
+    for (int x = 0; x < levels.width; ++x) {
+      const Color color = color_of(colors, levels.sample(0, x, y));
       for (int c = 0; c < 3; ++c)
         out.set_sample(c, x, y, color[static_cast<std::size_t>(c)]);
     }
@@ -66,17 +90,14 @@ Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
 }
 
 Picture depth_of_map(const Picture& map, const MapScale& facts, const Cameras& cameras) {
-  Picture depth(format_named("GRAY16_LE"), map.width, map.height);
-  const long long k =
-      std::llround(facts.scale * cameras.focal_length * cameras.baseline / cameras.unit);
-  for (int y = 0; y < map.height; ++y)
-    for (int x = 0; x < map.width; ++x) {
-      const int v = disparity_at(map, x, y);
-      const bool known = v != facts.invalid() && v > 0;
-      depth.set_sample(0, x, y,
-                       known ? static_cast<int>(std::min(65535LL, (2 * k + v) / (2 * v))) : 0);
-    }
-  return depth;
+  sgm::PictureParameters look;
+  look.focal_length = cameras.focal_length;
+  look.baseline = cameras.baseline;
+  look.unit = cameras.unit;
+  return picture_with(format_named("GRAY16_LE"), map.width, map.height, [&](int, int x, int y) {
+    return cudavision::test::defined_depth(parameters_of(facts), look,
+                                           static_cast<std::uint16_t>(map.sample(0, x, y)));
+  });
 }
 
 }  // namespace check

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <array>
-#include <cstdint>
-
+#include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// Definitions of the outputs that follow from a map of disparities.
+/// The outputs that follow from a map of disparities, by the definitions of tests/kernels.
 namespace check {
 
 /// The meaning of a map's samples.
@@ -21,15 +19,15 @@ struct MapScale {
 /// Returns a sample of a GRAY16_LE map as a signed number.
 int disparity_at(const Picture& map, int x, int y);
 
-/// Returns a map's picture in GRAY8.
+/// Returns a picture in GRAY8 of a map, or of confidence, that follows no other one.
+Picture levels_of(const Picture& numbers, const MapScale& facts,
+                  const cudavision::sgm::PictureParameters& look);
+/// Returns that of the disparities searched.
 Picture gray_of_map(const Picture& map, const MapScale& facts);
 
 enum class Colors { turbo, jet, gray };
-using Color = std::array<std::uint8_t, 3>;  ///< red, green, blue
-Color color_of(Colors colors, int gray);
-/// Returns a map's picture in colours. The format must be RGB, RGBA or BGRx.
-Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
-                      const FormatSpec& format);
+/// Returns a picture of levels in colours. The format must be RGB, RGBA or BGRx.
+Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors = Colors::turbo);
 
 struct Cameras {
   double focal_length, baseline, unit;

@@ -172,18 +172,6 @@ Picture make_picture(const FormatSpec& format, int width, int height, Content co
   return picture;
 }
 
-Picture converted(const Picture& picture, const FormatSpec& format) {
-  Picture to = picture_with(format, picture.width, picture.height,
-                            [&](int place, int x, int y) { return picture.sample(place, x, y); });
-  for (std::size_t i = 0; i < format.others.size(); ++i) {
-    const Component &mine = format.others[i], &other = picture.format->others[i];
-    for (int y = 0; y < groups(to.height, mine.lines); ++y)
-      for (int x = 0; x < groups(to.width, mine.pixels); ++x)
-        to.set_sample_at(mine.place, x, y, picture.sample_at(other.place, x, y));
-  }
-  return to;
-}
-
 Picture with_valid_chroma(Picture picture) {
   const FormatSpec& format = *picture.format;
   for (const Component& component : format.others)

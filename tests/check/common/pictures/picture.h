@@ -69,10 +69,6 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
   return picture;
 }
 
-/// Returns a picture of another format with the same samples. The components of both formats must
-/// have equal sizes.
-Picture converted(const Picture& picture, const FormatSpec& format);
-
 /// Clears the bits above the depth that make_picture() leaves in chroma words.
 Picture with_valid_chroma(Picture picture);
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
 

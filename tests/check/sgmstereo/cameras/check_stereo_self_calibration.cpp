@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "gst/sgmstereo/rig/selfcalibration.h"
-#include "tests/check/sgmstereo/chessboards.h"
-#include "tests/check/sgmstereo/mountrig.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/chessboards.h"
+#include "tests/check/sgmstereo/cameras/mountrig.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
 

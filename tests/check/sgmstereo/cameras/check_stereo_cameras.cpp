@@ -10,7 +10,7 @@
 #include "gst/base/warningtimeout.h"
 #include "gst/sgmstereo/pairing/pairingtimeout.h"
 #include "tests/check/common/pipelines.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 
 using namespace check;

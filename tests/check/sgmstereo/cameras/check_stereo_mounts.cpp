@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "gst/sgmstereo/rig/delayedresult.h"
-#include "tests/check/sgmstereo/mountrig.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/mountrig.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
 
@@ -186,30 +186,6 @@ TEST(test_when, .unless(unless_built_with_opencv())) {
   }
 }
 
-// What is computed from the pictures themselves is not changed, and all formats are corrected
-// alike.
-TEST(test_formats, .unless(unless_built_with_opencv())) {
-  const MovingScene scene;
-  const Turn turn = {0.4, 0, -0.3};
-  Rig gray(correcting());
-  for (int i = 0; i < 12; ++i)
-    gray.next(turn);
-  const Picture expected = gray.next(turn);
-  for (const char* format : {"NV12", "BGRx"}) {
-    StereoHarness stereo(correcting());
-    const FormatSpec& spec = format_named(format);
-    stereo.accept_caps(
-        caps_of(spec, MovingScene::width, MovingScene::height, colorimetry(spec, false)));
-    Map map;
-    for (int i = 0; i <= 12; ++i) {
-      map = stereo.process(scene.left(i, format), scene.right(i, turn, format),
-                           static_cast<GstClockTime>(i) * frame_time);
-    }
-    expect_picture(from_buffer(map, format_named("GRAY16_LE"), expected.width, expected.height),
-                   expected, format);
-  }
-}
-
 // A blow to the cameras while they play.
 TEST(test_blow, .unless(unless_built_with_opencv())) {
   const Turn before = {0.3, 0, 0.2}, after = {-0.4, 0, -0.3, 1.003};
@@ -244,20 +220,4 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   cameras.send({}, 1);
   const Said& anew = cameras.last_said();
   fail_unless(anew.number("corrected-pitch") == 0 && anew.corrections() == 0);
-}
-
-TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
-  const MovingScene scene;
-  const Turn turn = {0.4, 0, -0.3};
-  Rig two(correcting());
-  StereoHarness one(correcting({{"frame-packing", "side-by-side"}}), false);
-  one.accept_gray(2 * MovingScene::width, MovingScene::height);
-  for (int i = 0; i < 12; ++i) {
-    const Picture left = scene.left(i), right = scene.right(i, turn);
-    const Map map = one.process(
-        at(static_cast<GstClockTime>(i) * frame_time, to_buffer(packed(left, right, true))),
-        nullptr);
-    expect_picture(from_buffer(map, format_named("GRAY16_LE"), left.width, left.height),
-                   two.process(left, right), "packed");
-  }
 }

@@ -8,7 +8,7 @@
 
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/testcase.h"
-#include "tests/check/sgmstereo/calibratedcameras.h"
+#include "tests/check/sgmstereo/cameras/calibratedcameras.h"
 
 using namespace check;
 using namespace cudavision;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 #include <glib/gstdio.h>
 

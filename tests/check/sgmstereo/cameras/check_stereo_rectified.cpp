@@ -8,7 +8,7 @@
 
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/padsharness.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
 

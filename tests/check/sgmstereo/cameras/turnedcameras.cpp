@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/check/sgmstereo/turnedcameras.h"
+#include "tests/check/sgmstereo/cameras/turnedcameras.h"
 
 #include <algorithm>
 #include <cmath>

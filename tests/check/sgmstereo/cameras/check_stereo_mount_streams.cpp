@@ -8,9 +8,9 @@
 
 #include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
-#include "tests/check/sgmstereo/chessboards.h"
-#include "tests/check/sgmstereo/mountrig.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/chessboards.h"
+#include "tests/check/sgmstereo/cameras/mountrig.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/check/sgmstereo/calibratedcameras.h"
+#include "tests/check/sgmstereo/cameras/calibratedcameras.h"
 
 #include <glib/gstdio.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/check/sgmstereo/chessboards.h"
+#include "tests/check/sgmstereo/cameras/chessboards.h"
 
 #include <glib/gstdio.h>
 
 #include "tests/check/common/pictures/photographs.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 namespace check {
 namespace {

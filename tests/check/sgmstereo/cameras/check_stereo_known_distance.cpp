@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "gst/sgmstereo/rig/delayedresult.h"
-#include "tests/check/sgmstereo/mountrig.h"
-#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/cameras/mountrig.h"
+#include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
 

@@ -7,7 +7,7 @@
 
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/stereoharness.h"
-#include "tests/check/sgmstereo/turnedcameras.h"
+#include "tests/check/sgmstereo/cameras/turnedcameras.h"
 
 /// Two cameras of a moving scene, the right one of which has turned in its mount, and the element
 /// that matches their pictures.

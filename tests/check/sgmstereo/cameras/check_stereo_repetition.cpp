@@ -8,7 +8,7 @@
 
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/pictures/photographs.h"
-#include "tests/check/sgmstereo/chessboards.h"
+#include "tests/check/sgmstereo/cameras/chessboards.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 
 using namespace check;

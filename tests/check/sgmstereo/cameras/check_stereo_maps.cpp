@@ -12,7 +12,7 @@
 #include "gst/sgmstereo/rectification/rectification.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/testcase.h"
-#include "tests/check/sgmstereo/calibratedcameras.h"
+#include "tests/check/sgmstereo/cameras/calibratedcameras.h"
 
 using namespace check;
 using namespace cudavision;
