@@ -126,8 +126,8 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
 
 // Computes on the CPU if the properties allow it, else throws ElementError. Only the first element
 // of the pipeline that gives a reason warns.
-void DeviceSession::do_without_cuda(const std::string& reason) {
-  if (chosen_by_.backend != DeviceSettings::Backend::automatic)
+void DeviceSession::fall_back_to_cpu(const std::string& reason) {
+  if (chosen_settings_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                        "backend=cuda is not possible: " + reason);
   set_active(DeviceKind::cpu);
@@ -147,17 +147,18 @@ void DeviceSession::do_without_cuda(const std::string& reason) {
 
 void DeviceSession::choose_device() {
   fallbacks_.reset();
-  chosen_by_ = request();
-  SettingsGuard().require(number_error("cuda-device-id", chosen_by_.cuda_device_id, device_ids));
-  if (chosen_by_.backend == DeviceSettings::Backend::cpu) {
+  chosen_settings_ = wanted_settings();
+  SettingsGuard().require(
+      number_error("cuda-device-id", chosen_settings_.cuda_device_id, device_ids));
+  if (chosen_settings_.backend == DeviceSettings::Backend::cpu) {
     set_active(DeviceKind::cpu);
     return;
   }
-  const std::string obstacle = probe_cuda(chosen_by_.cuda_device_id);
+  const std::string obstacle = probe_cuda(chosen_settings_.cuda_device_id);
   if (obstacle.empty())
     set_active(DeviceKind::cuda);
   else
-    do_without_cuda(obstacle);
+    fall_back_to_cpu(obstacle);
 }
 
 GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
@@ -180,16 +181,16 @@ GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
 }
 
 void DeviceSession::start() {
-  if (chosen_by_ != request())
+  if (chosen_settings_ != wanted_settings())
     choose_device();
   if (on_cuda()) {
     try {
       start_cuda();
     } catch (const Error& e) {
-      do_without_cuda(std::string(e.what()) +
-                      ". Restart the program if CUDA has worked in it, or set backend=cpu.");
+      fall_back_to_cpu(std::string(e.what()) +
+                       ". Restart the program if CUDA has worked in it, or set backend=cpu.");
     } catch (const ElementError& e) {
-      do_without_cuda(e.what());
+      fall_back_to_cpu(e.what());
     }
   }
   if (!started())
@@ -203,7 +204,7 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 }
 
 void DeviceSession::start_cuda() {
-  const int wanted = chosen_by_.cuda_device_id;
+  const int wanted = chosen_settings_.cuda_device_id;
   const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
     // Counts from now on, because other elements may choose at the same time.
     presence_.reset(
@@ -271,8 +272,8 @@ bool DeviceSession::should_move_to(GstMemory* memory) const {
   if (!on_cuda() || !memory)
     return false;
   const CudaContext other = cuda_context_of(memory);
-  return !(other == context()) &&
-         (chosen_by_.cuda_device_id < 0 || chosen_by_.cuda_device_id == other.device_id());
+  return !(other == context()) && (chosen_settings_.cuda_device_id < 0 ||
+                                   chosen_settings_.cuda_device_id == other.device_id());
 }
 
 void DeviceSession::move_to(GstMemory* memory) {
@@ -295,7 +296,7 @@ void DeviceSession::work_on(const SharedStream& stream) {
 void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
   post_exceptions(element_, false, [&] {
     if (context)
-      slot_.offer(element_, context, request().cuda_device_id);
+      slot_.offer(element_, context, wanted_settings().cuda_device_id);
     return true;
   });
   parent->set_context(element_, context);
@@ -318,7 +319,7 @@ GParamSpec* active_backend_spec() {
                            static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
-void set_active_backend(GValue* value, std::optional<DeviceKind> backend) {
+void store_active_backend(GValue* value, std::optional<DeviceKind> backend) {
   const Active active = !backend                      ? Active::none
                         : *backend == DeviceKind::cpu ? Active::cpu
                                                       : Active::cuda;

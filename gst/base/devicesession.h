@@ -21,9 +21,8 @@ namespace cudavision {
 /// The settings of an element that owns a DeviceSession derive from this.
 struct DeviceSettings {
   enum class Backend { automatic, cuda, cpu };
-  /// Any device; or of these, the one with the fewest elements. Both prefer the context that the
-  /// pipeline already has.
-  static constexpr int any_device = -1, min_load_device = -2;
+  static constexpr int any_device = -1;       ///< the pipeline's context, else the first GPU
+  static constexpr int min_load_device = -2;  ///< the pipeline's context, else the least used GPU
 
   Backend backend = Backend::automatic;
   int cuda_device_id = any_device;
@@ -100,9 +99,9 @@ class DeviceSession {
     std::unique_ptr<Device> device;
   };
 
-  DeviceSettings request() const { return current_settings(element_, settings_); }
+  DeviceSettings wanted_settings() const { return current_settings(element_, settings_); }
   void set_active(std::optional<DeviceKind> backend);
-  void do_without_cuda(const std::string& reason);
+  void fall_back_to_cpu(const std::string& reason);
   void choose_device();
   void start_cuda();
   void enter_context(const CudaContext& context);
@@ -116,7 +115,7 @@ class DeviceSession {
   /// Counts this element on its GPU from the choice of the GPU to stop().
   class Presence;
   std::unique_ptr<Presence> presence_;
-  DeviceSettings chosen_by_;  ///< the request that choose_device() has answered
+  DeviceSettings chosen_settings_;  ///< those by which choose_device() chose
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 
@@ -127,7 +126,7 @@ class DeviceSession {
 };
 
 GParamSpec* active_backend_spec();
-void set_active_backend(GValue* value, std::optional<DeviceKind> backend);
+void store_active_backend(GValue* value, std::optional<DeviceKind> backend);
 inline constexpr Range<int> device_ids{DeviceSettings::min_load_device, G_MAXINT};
 
 /// session_of: returns the session of an element.
@@ -150,7 +149,7 @@ void add_device_properties(ElementProperties<Settings>& all,
            ready},
           &Settings::cuda_device_id, device_ids);
   all.add(active_backend_spec(), [=](GObject* element, const Settings&, GValue* value) {
-    set_active_backend(value, session_of(element).active_backend());
+    store_active_backend(value, session_of(element).active_backend());
   });
 }
 

@@ -45,17 +45,18 @@ bool must_negotiate(StereoStream& stream, const OpenPad& pad) {
 
 // No pair may be in flight. Closes the pads that alone can get no buffer.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
-  GstFlowReturn flow = GST_FLOW_OK;
-  std::erase_if(pads, [&](const OpenPad& pad) {
-    if (flow != GST_FLOW_OK || !must_negotiate(stream, pad))
-      return false;
-    const GstFlowReturn answer = stereo_negotiate_request_pad(stream, *pad.requested);
-    const bool closes = answer == GST_FLOW_NOT_LINKED || answer == GST_FLOW_EOS;
-    if (!closes)
-      flow = answer;
-    return closes;
-  });
-  return flow;
+  for (auto pad = pads.begin(); pad != pads.end();) {
+    GstFlowReturn flow = GST_FLOW_OK;
+    if (must_negotiate(stream, *pad))
+      flow = stereo_negotiate_request_pad(stream, *pad->requested);
+    if (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_EOS)
+      pad = pads.erase(pad);
+    else if (flow != GST_FLOW_OK)
+      return flow;
+    else
+      ++pad;
+  }
+  return GST_FLOW_OK;
 }
 
 // True if no pair crosses the bus, as all memory carries a stream.
@@ -138,18 +139,20 @@ GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameForm
 // they waited for a buffer.
 GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads) {
   const ObjectPtr<GstBufferPool> src_pool(gst_aggregator_get_buffer_pool(stream.self));
-  GstFlowReturn flow = GST_FLOW_OK;
-  std::erase_if(pads, [&](OpenPad& pad) {
-    if (flow != GST_FLOW_OK || pad.buffer)
-      return false;
-    const auto& pool = pad.requested ? pad.requested->branch(stream).pool : src_pool;
-    flow = acquire(stream, pool.get(), *pad.branch->format, pad.buffer);
-    const bool closes = flow == GST_FLOW_FLUSHING && pad.requested && pad.requested->released;
-    if (closes)
-      flow = GST_FLOW_OK;
-    return closes;
-  });
-  return flow;
+  for (auto pad = pads.begin(); pad != pads.end();) {
+    GstFlowReturn flow = GST_FLOW_OK;
+    if (!pad->buffer) {
+      const auto& pool = pad->requested ? pad->requested->branch(stream).pool : src_pool;
+      flow = acquire(stream, pool.get(), *pad->branch->format, pad->buffer);
+    }
+    if (flow == GST_FLOW_FLUSHING && pad->requested && pad->requested->released)
+      pad = pads.erase(pad);
+    else if (flow != GST_FLOW_OK)
+      return flow;
+    else
+      ++pad;
+  }
+  return GST_FLOW_OK;
 }
 
 PendingGpuWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right,

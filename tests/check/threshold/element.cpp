@@ -12,9 +12,9 @@ const RegisteredElement row(ElementSpec{
      {"k", Change::playing, "0.2", "0.5", 0, 1},
      {"range", Change::playing, "0", "100.5", 0, 65535},
      {"invert", Change::playing, "false", "true"},
-     {"speckle-size", Change::playing, "0", "100", 0, 2147483647}},
+     {"speckle-size", Change::playing, "0", "100", 0, G_MAXINT}},
     {{{"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}},
-     {{"I420"}, {{"speckle-size", "-1"}}, {"speckle-size=-1", "0 to 2147483647"}}}});
+     {{"I420"}, {{"speckle-size", "-1"}}, {"speckle-size=-1", "at least 0"}}}});
 
 }  // namespace
 }  // namespace check
