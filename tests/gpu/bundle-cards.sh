@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes a folder with which the stage cards of run-gpu.sh runs on a host with two GPUs.
+# Makes a folder with which the stages cards and card-figures of run-gpu.sh run on a host with two GPUs.
 set -euo pipefail
 
 usage() {
   cat <<'END_USAGE'
 usage: tests/gpu/bundle-cards.sh [--archs LIST] [--archive] PYTHON FOLDER
 
-Builds below build-gpu/cards and fills FOLDER with what the stage cards needs: the plug-in, two element tests,
+Builds below build-gpu/cards and fills FOLDER with what the stages cards and card-figures need: the plug-in, two element tests,
 bench_pipelines, pipelines/archive.py with Ray, a film and a GStreamer runtime. FOLDER is replaced. Copy it to the host
-and run there: bash run-gpu.sh cards
+and run there: bash run-gpu.sh cards card-figures
   PYTHON         a Python 3 of this machine with the same minor version as the host's python3
   --archs LIST   the GPU architectures, as for -Dcuda-archs (default: 90)
   --archive      also make FOLDER.tar.xz (about 50 MB)
@@ -70,7 +70,7 @@ tests/gpu/collect-runtime.sh "$folder/runtime" "$folder"/{check,bench,plugin} "$
 encode_street "$folder/video/street.mkv" 400 800
 describe_sources "$folder"
 
-say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the host and run there: bash run-gpu.sh cards"
+say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the host and run there: bash run-gpu.sh cards card-figures"
 if [[ $archive == yes ]]; then
   # The programs contain the same kernels as the plug-in, hundreds of megabytes apart.
   tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --x86 --lzma2=preset=2,dict=384MiB >"$folder.tar.xz"

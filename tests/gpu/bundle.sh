@@ -72,6 +72,7 @@ done
 collect build-gpu/native check "$folder/check"
 collect build-gpu/native bench "$folder/bench"
 collect_plugin build-gpu/native "$folder/plugin"
+preload_library tests/gpu/hide_peers.cpp "$folder/libhidepeers.so"
 tests/gpu/collect-runtime.sh "$folder/runtime" "$folder"/{kernels,check,bench,plugin}
 [[ $debian13 == no ]] || cp -a "$root/src/build-gpu/collected" "$folder/debian13"
 

@@ -193,7 +193,7 @@ def write_alone(bundle, results, work, card, driver, cards):
             counts.setdefault((stage, suite, part_of(stage, result["name"])), []).append(result)
     for (stage, suite, part), results_of_suite in counts.items():
         kernels = stage in KERNEL_STAGES
-        if part not in digests or stage == "bench" or kernels == part.startswith(ELEMENTS):
+        if part not in digests or stage in ("bench", "card-figures") or kernels == part.startswith(ELEMENTS):
             continue
         if not kernels and not any(result["passed"] or result["failed"] for result in results_of_suite):
             continue  # The bundle lacks what the stage needs, so it says nothing about these sources.

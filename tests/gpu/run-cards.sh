@@ -1,9 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The stage of run-gpu.sh that needs two GPUs. The parts that need least time come first, because the host may be
-# reclaimed. It takes these variables from run-gpu.sh: the folders bundle, results and work, the stage, the log of the
-# program that ran last, the number of cards and the options of benchmarks.
+# The stages of run-gpu.sh that need two GPUs. They take these variables from run-gpu.sh: the folders bundle, results and
+# work, the stage, the log of the program that ran last, the number of cards and the options of benchmarks.
 # shellcheck disable=SC2034,SC2154
 
 # The element tests that need two GPUs, and how many processes share those of each program.
@@ -35,12 +34,16 @@ two_gpu_tests() {
 # figures NAME: adds the output of the program that ran last to bench.txt.
 figures() { { echo "# $1"; cat "$log"; echo; } >>"$results/bench.txt"; }
 
+# has_two_gpus: succeeds, or records that the stage is skipped.
+has_two_gpus() {
+  [[ $cards -ge 2 ]] || { skip "$stage" "this host has fewer than two GPUs"; return 1; }
+}
+
+hide_peers=(env "LD_PRELOAD=$bundle/libhidepeers.so")
+
 stage_cards() {
-  if [[ $cards -lt 2 ]]; then
-    skip "$stage" "this host has fewer than two GPUs"
-    return
-  fi
-  local way program shard planned=() hide=(env "LD_PRELOAD=$bundle/libhidepeers.so") sanitizer
+  has_two_gpus || return 0
+  local way program shard planned=() sanitizer
   sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
   for way in peers 'no peers' memcheck; do
     for program in "${!two_gpu_shards[@]}"; do
@@ -50,15 +53,19 @@ stage_cards() {
       done
     done
   done
-  plan "${planned[@]}" bench_pipelines{,' on the GPU',' without peer access'} archive
-  { nvidia-smi topo -m; nvidia-smi topo -p2p r; } 2>&1 | tee "$results/bench.txt"
-
+  plan "${planned[@]}"
   two_gpu_tests peers 60
-  two_gpu_tests 'no peers' 60 "${hide[@]}"
+  two_gpu_tests 'no peers' 60 "${hide_peers[@]}"
+  two_gpu_tests memcheck 90 "${sanitizer:-compute-sanitizer}" --tool memcheck --error-exitcode 99 --report-api-errors no
+}
 
+stage_card-figures() {
+  has_two_gpus || return 0
+  plan bench_pipelines{,' on the GPU',' without peer access'} archive
+  { nvidia-smi topo -m; nvidia-smi topo -p2p r; } 2>&1 | tee "$results/bench.txt"
   bench_options=(--filter '^copy|cuda-device-id' --seconds 0.5)
-  BENCH_TIMEOUT=110 bench bench_pipelines "$bundle/bench/bench_pipelines"
-  run 'bench_pipelines without peer access' 40 "${hide[@]}" "$bundle/bench/bench_pipelines" \
+  BENCH_TIMEOUT=150 bench bench_pipelines "$bundle/bench/bench_pipelines"
+  run 'bench_pipelines without peer access' 40 "${hide_peers[@]}" "$bundle/bench/bench_pipelines" \
     --filter 'id=0 ! .*id=1' --seconds 0.5
   figures 'bench_pipelines without peer access'
 
@@ -68,7 +75,5 @@ stage_cards() {
     "PYTHONPATH=$bundle/python" "GI_TYPELIB_PATH=$bundle/python/typelibs" RAY_AUTH_MODE=disabled \
     python3 "$bundle/archive_on_gpus.py" "$bundle/pipelines/archive.py" "$bundle/video/street.mkv" "$work/archive"
   figures archive
-
-  two_gpu_tests memcheck 90 "${sanitizer:-compute-sanitizer}" --tool memcheck --error-exitcode 99 --report-api-errors no
   cat "$results/bench.txt"
 }

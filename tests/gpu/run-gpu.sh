@@ -18,7 +18,8 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
                element to cudadownload
   bench        the benchmarks
   all          all of these stages
-  cards        what needs two GPUs, for bundles of bundle-cards.sh: in six minutes
+  cards        the element tests that need two GPUs, with access to each other and without, and under memcheck
+  card-figures pipelines on one GPU and on two, and archive.py, for bundles of bundle-cards.sh
 
   --operations LIST   the operations that tests and sanitizers run, separated by commas: folders of
                       kernels/native, such as sgm,integral (default: all). proof.json keeps its records
@@ -100,7 +101,7 @@ while [[ $# -gt 0 ]]; do
       bench_options+=("$1" "$2")
       shift
       ;;
-    tests | sanitizers | check | check13 | transfers | bench | cards) stages+=("$1") ;;
+    tests | sanitizers | check | check13 | transfers | bench | cards | card-figures) stages+=("$1") ;;
     all) stages+=(tests sanitizers check check13 transfers bench) ;;
     -h | --help)
       usage

@@ -299,6 +299,9 @@ def check_two_gpus(bundle):
     counts = run.load("proof.json")["parts"]["elements"]["suites"]["cards"]
     expect("two GPUs: their number", counts["cards"], 2)
     expect("two GPUs: what has failed", counts["failed"], 10)
+    run = Run(cards, "figures", "card-figures", STUB_GPUS="2")
+    run.end()
+    expect("figures: no record", "card-figures" in run.load("proof.json").get("parts", {}).get("elements", {}).get("suites", {}), False)
     figures = (run.results / "bench.txt").read_text(encoding="utf-8")
     expect("two GPUs: the figures", "bench_pipelines row 2" in figures and "ok: films" in figures, True)
 
