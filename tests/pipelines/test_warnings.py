@@ -45,6 +45,36 @@ def _(place):
     expect(result.status == 0 and result.err.count("takes time for disparities") == 1, result.text)
 
 
+@test("cudasgmstereo does not ask for another depth-unit while pictures are not rectified")
+def _(place):
+    result = place.run(python, "-c", "import cv2, numpy\n"
+                       "noise = numpy.random.RandomState(1).randint(0, 256, (246, 340), 'u1')\n"
+                       "for name, y in (('left', 3), ('right', 3), ('lower', 0)):\n"
+                       "    cv2.imwrite(name + '.png', cv2.GaussianBlur(noise, (5, 5), 0)[y:y + 240, 0 if name == 'left' else 20:][:, :320])")
+    expect(result.status == 0, result.last())
+    for right, words, others in (("right", "set depth-unit=", "not rectified"), ("lower", "not rectified", "depth-unit")):
+        # Most points are 90 m away.
+        result = place.run(place.build / "pipelines/distance", "3000", "600", *(
+            f"filesrc location={name}.png ! pngdec ! imagefreeze num-buffers=50 ! video/x-raw,framerate=5/1 ! videoconvert" for name in ("left", right)))
+        expect(result.status == 1 and words in result.err and others not in result.err, f"{right}: {result.err}")
+
+
+@test("cudasgmstereo names the queue that a second output lacks")
+def _(place):
+    source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
+    missing = 'for 5 s, view has not taken the first buffer of src, and other outputs get theirs only afterwards: put a "queue" between src and view,'
+    for queue, hangs in (("", True), ("queue !", False)):
+        running = place.start("bash", "-c", f"exec gst-launch-1.0 cudasgmstereo name=stereo num-disparities=32 ! {queue} fakesink name=view "
+                              f"stereo.confidence ! fakesink {source}left {source}right")
+        running.wait_until(lambda: missing in running.text().lower())
+        if hangs:
+            expect(running.runs(), f"it ends: {running.text()}")
+            running.kill()
+        else:
+            result = running.finish()
+            expect(result.status == 0 and '"queue"' not in result.text, result.text)
+
+
 @test("scripts print warnings on a terminal, and still say how far they are")
 def _(place):
     make_pair(place)

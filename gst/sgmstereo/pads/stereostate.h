@@ -38,6 +38,7 @@ struct SourceBranch {
   std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
   bool pad_discont;                   ///< the next buffer is discontinuous
   bool ended = false;                 ///< downstream has returned EOS
+  bool started = false;               ///< downstream has taken a buffer
 };
 
 class StereoRequestPad {
@@ -93,12 +94,12 @@ struct StereoShared {
 /// The part of a cudasgmstereo element that all threads may use. The aggregating thread also has a
 /// StereoStream, and the sink pads' streaming threads have SinkPadState.
 struct StereoState {
-  /// The callbacks report unlinked pads, see UnlinkedPadAlarm.
+  /// The callbacks report unlinked pads, see PadAlarm.
   StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
       : shared(element),
         session(element, shared.for_locking_function().settings),
-        alarm(UnlinkedPadAlarm::Kind::waiting, waiting),
-        end_alarm(UnlinkedPadAlarm::Kind::ended, ended) {}
+        alarm(PadAlarm::Kind::waiting, waiting),
+        end_alarm(PadAlarm::Kind::ended, ended) {}
 
   bool is_left(const GstAggregatorPad* pad) const { return pad == left.pad; }
   StereoSinkPad& sink(const GstAggregatorPad* pad) { return is_left(pad) ? left : right; }
@@ -110,7 +111,7 @@ struct StereoState {
   StereoSinkPad left, right;
 
   // These have their own locks.
-  UnlinkedPadAlarm alarm, end_alarm;
+  PadAlarm alarm, end_alarm;
   CapsArrival arrival;
   CompletionWait frames_arrival;  ///< in the queues of the sink pads
 

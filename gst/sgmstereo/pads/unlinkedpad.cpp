@@ -49,23 +49,23 @@ void UnlinkedStream::flush(GstEvent* event) {
     ended_ = false;
 }
 
-void UnlinkedPadAlarm::set(GstPad* pad) {
+void PadAlarm::set(GstPad* pad) {
   const std::lock_guard lock(mutex_);
   if (id_ && kind_ == Kind::waiting)
     return;
   forget();
   const ObjectPtr<GstClock> clock(gst_system_clock_obtain());
   id_ = gst_clock_new_single_shot_id(
-      clock.get(), gst_clock_get_time(clock.get()) + warning_timeouts::unlinked_pad.time);
+      clock.get(), gst_clock_get_time(clock.get()) + warning_timeouts::waiting_pad.time);
   gst_clock_id_wait_async(id_, report_, gst_object_ref(pad), gst_object_unref);
 }
 
-void UnlinkedPadAlarm::cancel() {
+void PadAlarm::cancel() {
   const std::lock_guard lock(mutex_);
   forget();
 }
 
-void UnlinkedPadAlarm::forget() {
+void PadAlarm::forget() {
   if (!id_)
     return;
   gst_clock_id_unschedule(id_);

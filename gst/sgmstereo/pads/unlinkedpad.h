@@ -32,17 +32,19 @@ class UnlinkedStream {
   bool ended_ = false;
 };
 
-/// Calls a function if a pad is still unlinked 5 s after the alarm was set.
-class UnlinkedPadAlarm {
+/// Calls a function if a pad is still unlinked, or a push on it has not returned, 5 s after the
+/// alarm was set.
+class PadAlarm {
  public:
   enum class Kind {
-    waiting,  ///< frames wait for partners: a warning, the only one until cancel()
+    waiting,  ///< frames wait for partners, or a push blocks: a warning, the only one until
+              ///< cancel()
     ended,    ///< the other camera has ended, and its frames still wait: an error
   };
 
   /// report gets the pad.
-  UnlinkedPadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
-  ~UnlinkedPadAlarm() { cancel(); }
+  PadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
+  ~PadAlarm() { cancel(); }
   /// If the alarm is already set, this postpones an error, but not a warning.
   void set(GstPad* pad);
   void cancel();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <string>
 #include <utility>
 
+#include "gst/core/elementerror.h"
 #include "gst/sgmstereo/pads/padqueries.h"
 #include "gst/sgmstereo/pipeline/stereostream.h"
 
@@ -58,6 +61,30 @@ GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
   return flow;
 }
 
+std::string name_of_peer(GstPad* pad) {
+  const ObjectPtr<GstPad> peer(gst_pad_get_peer(pad));
+  const ObjectPtr<GstElement> element(peer ? gst_pad_get_parent_element(peer.get()) : nullptr);
+  return element ? text_of(GST_OBJECT_NAME(element.get())) : "its peer";
+}
+
+gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer data) {
+  auto* pad = static_cast<GstPad*>(data);
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
+  if (!element)  // released
+    return TRUE;
+  const std::string name = text_of(GST_PAD_NAME(pad)), peer = name_of_peer(pad);
+  post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+               "For 5 s, " + peer + " has not taken the first buffer of " + name +
+                   ", and other outputs get theirs only afterwards: put a \"queue\" between " +
+                   name + " and " + peer + ", and one after each other output.");
+  return TRUE;
+}
+
+GstFlowReturn push_on(StereoStream& stream, OpenPad& pad) {
+  return pad.requested ? stereo_push_on_request_pad(stream, *pad.requested, std::move(pad.buffer))
+                       : push_on_src(stream, std::move(pad.buffer));
+}
+
 // Pushes on src first, whose sticky events the request pads follow. A branch may have ended while
 // the pair was in flight.
 GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
@@ -71,13 +98,19 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   const bool has_src = !pads.empty() && !pads.front().requested;
   if (stream.src.ended || !has_src)
     send_segment(stream);
-  for (OpenPad& pad : pads) {
+  for (auto pad = pads.begin(); pad != pads.end(); ++pad) {
     if (stops_all(combined(flows)))
       break;
-    if (!pad.branch->ended)
-      flows[index_of(pad.id)] =
-          pad.requested ? stereo_push_on_request_pad(stream, *pad.requested, std::move(pad.buffer))
-                        : push_on_src(stream, std::move(pad.buffer));
+    if (pad->branch->ended)
+      continue;
+    // Sinks wait for each other before they play, so without a queue the first buffer blocks all.
+    PadAlarm alarm(PadAlarm::Kind::waiting, warn_of_blocked_output);
+    if (std::any_of(pad + 1, pads.end(), [](const OpenPad& later) {
+          return !later.branch->started && !later.branch->ended;
+        }))
+      alarm.set(pad->requested ? pad->requested->pad.get() : stream.self->srcpad);
+    flows[index_of(pad->id)] = push_on(stream, *pad);
+    pad->branch->started = true;
   }
   return combined(flows);
 }

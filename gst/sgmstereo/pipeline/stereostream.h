@@ -231,7 +231,7 @@ void stereo_push_gap_on_request_pads(StereoStream& stream, GstEvent* gap);
 /// A probe on src, which repeats EOS and flushes on the request pads, in whatever thread they are
 /// sent.
 GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self);
-// What users are told when an UnlinkedPadAlarm goes off; pad is its pad.
+// What users are told when a PadAlarm goes off; pad is its pad.
 gboolean warn_of_waiting(GstClock*, GstClockTime, GstClockID, gpointer pad);
 gboolean refuse_end(GstClock*, GstClockTime, GstClockID, gpointer pad);
 

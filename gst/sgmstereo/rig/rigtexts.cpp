@@ -365,7 +365,8 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
   of_settings(warning_focal_length, focal_length_text(settings, width), true);
   of_settings(warning_baseline, baseline_text(settings), true);
   of_settings(warning_calibrated_lengths, calibrated_lengths_text(settings), true);
-  if (report.depth)
+  // Depths of wrong matches do not call for another unit.
+  if (report.depth && !is_exchanged(figures) && !figures.is_unrectified())
     of_settings(warning_depth, depth_text(*report.depth, settings), false);
   return warnings;
 }
