@@ -2,12 +2,13 @@
 """The scripts as `meson install` leaves them, away from the source tree; and how packages are installed."""
 import fcntl
 import os
+import pathlib
 import shutil
 
 from harness import Skip, expect, test, top
 from test_inputs import python
 
-reads = ()  # besides what all tests read
+reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # besides what all tests read
 
 
 @test("installed scripts work, and find what they share")
@@ -26,6 +27,43 @@ def _(place):
     programs = place.folder / "root" / (tools / "programs").readlink().relative_to("/")
     result = place.run(programs / "mark-regions", "--help")
     expect(result.status == 0 and "usage: mark-regions" in result.out, result.last())
+    # So does this one, to the plug-in, which nobody else finds.
+    plugin = place.folder / "root" / (tools / "plugin").readlink().relative_to("/")
+    expect((plugin / "libgstcudavision.so").exists(), f"{plugin}")
+    (tools / "plugin").unlink()
+    (tools / "plugin").symlink_to(plugin)
+    expect(place.run("gst-inspect-1.0", "cudavision", GST_PLUGIN_PATH="").status != 0, "GStreamer finds another plug-in here")
+    for command in ((tools / "binarise.sh", left, "own.png"), (python, tools / "disparity.py", left, right, "--property", "num-disparities=32")):
+        result = place.run(*command, GST_PLUGIN_PATH="")
+        expect(result.status == 0, f"{command}: {result.last()}")
+    for path, expected in (("", str(plugin)), ("/elsewhere", f"/elsewhere:{plugin}")):
+        result = place.run("python3", "-c", "import archive; print(archive.gstreamer_variables()['GST_PLUGIN_PATH'])",
+                           PYTHONPATH=str(tools), GST_PLUGIN_PATH=path)
+        expect(result.out == f"{expected}\n", result.text)
+
+
+@test("the build says that OpenCV 4 is missing, and where rectification goes then")
+def _(place):
+    for program in ("meson", "pkg-config"):
+        if not shutil.which(program):
+            raise Skip(f"there is no {program}")
+    # All packages but OpenCV 4, and OpenCV 5 in its place.
+    packages = place.folder / "packages"
+    packages.mkdir()
+    for folder in place.run("pkg-config", "--variable=pc_path", "pkg-config").out.strip().split(":"):
+        for file in pathlib.Path(folder).glob("*.pc"):
+            if file.name != "opencv4.pc" and not (packages / file.name).exists():
+                (packages / file.name).symlink_to(file)
+    (packages / "opencv5.pc").write_text("Name: OpenCV\nDescription: -\nVersion: 5.0.0\n")
+    missing = "opencv4.pc; OpenCV 5 is installed, which is not supported"
+    for value, status in (("auto", 0), ("enabled", 1), ("disabled", 0)):
+        result = place.run("meson", "setup", place.folder / value, top, f"-Dopencv={value}", "-Dcuda=disabled", "-Dtests=disabled",
+                           "-Dbenchmarks=disabled", PKG_CONFIG_LIBDIR=str(packages), PKG_CONFIG_PATH="")
+        expect(result.status == status, f"{value}: {result.text}")
+        said = [line for line in result.text.splitlines() if missing in line]
+        expect(len(said) == {"auto": 2, "enabled": 1, "disabled": 0}[value], f"{value}: {said}")
+        # What was looked for.
+        expect(value != "enabled" or "core, imgproc and calib3d" in said[0], f"{said}")
 
 
 @test("installing packages waits while another program holds the locks of apt-get")
