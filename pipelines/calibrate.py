@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Calibrates two cameras from pictures of a chessboard or a ChArUco board that both see, and writes the file for
-cudasgmstereo's property calibration. Hold the board still for each pair, in all parts of the frame, near and far, and
+cudasgmstereo's property calibration, and ROS's camera_info of both cameras. Hold the board still for each pair, in all parts of the frame, near and far, and
 tilted to all sides; 15 pairs are a good number. From cameras and films, a pair is taken while the board stands still. The
 exit status is 1 if the calibration is of no use."""
 import argparse
@@ -16,6 +16,7 @@ except ImportError as error:
     sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nIt is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
+from calibration import camerainfo
 from calibration.boards import Charuco, Chessboard
 from calibration.inputs import StillPairs, is_stream, names_of, pairs_of_files, pairs_of_stream, stream_pairs
 from calibration.precision import Precision
@@ -42,7 +43,8 @@ def length(text):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", metavar="OUT.yml", help="the calibration; also .yaml, .xml or .json")
+    parser.add_argument("out", metavar="OUT.yml", help="the calibration; also .yaml, .xml or .json. ROS's camera_info of the cameras goes to "
+                        "OUT-left.yaml and OUT-right.yaml")
     parser.add_argument("--left", nargs="+", metavar="INPUT", help="pictures of the left camera, the camera itself, or a film of it")
     parser.add_argument("--right", nargs="+", metavar="INPUT", help="likewise of the right camera, in the same order")
     parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead: pictures, a camera or a film that hold both, side by side")
@@ -135,7 +137,8 @@ def main():
     lefts, rights = names_of(arguments.left or arguments.packed), names_of(arguments.right or [])
     if rights and len(lefts) != len(rights):
         parser.error(f"{len(lefts)} inputs of the left camera and {len(rights)} of the right one: each needs its partner")
-    for out in (arguments.out, arguments.picture):
+    camera_infos = camerainfo.names_beside(arguments.out)
+    for out in (arguments.out, arguments.picture, *camera_infos):
         frames.check_output(out, *lefts, *rights)
     board = Chessboard(*arguments.board, arguments.square)
     if arguments.charuco:
@@ -162,8 +165,9 @@ def main():
         sys.exit(f"OpenCV cannot calibrate with these pictures ({error.err}). Take others, with the board tilted to all sides.")
     result, precision = outcome.result, Precision(outcome.result, arguments.rational)
     result.write(arguments.out)
+    camerainfo.write(result, camera_infos)
     cv2.imwrite(arguments.picture, result.rectified(max(result.pairs, key=lambda pair: len(pair.numbers))))
-    print(f"Writing {arguments.out} and {arguments.picture}")
+    print(f"Writing {', '.join((arguments.out, *camera_infos))} and {arguments.picture}")
     report(outcome, precision)
     check = check_square(result, still_pairs, arguments.square) if still_pairs else None
     of_use, text = verdict(result, precision, check)

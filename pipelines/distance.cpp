@@ -5,6 +5,8 @@
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT
 //   distance FOCAL-LENGTH BASELINE BOTH
+//   distance --calibration FILE LEFT RIGHT
+//   distance --calibration FILE BOTH
 //
 // Build it with Meson together with the plug-in, or anywhere with
 //   g++ -std=c++17 distance.cpp -o distance $(pkg-config --cflags --libs gstreamer-app-1.0)
@@ -23,9 +25,14 @@ namespace {
 constexpr const char* usage =
     "usage: distance FOCAL-LENGTH BASELINE LEFT RIGHT\n"
     "       distance FOCAL-LENGTH BASELINE BOTH\n"
+    "       distance --calibration FILE LEFT RIGHT\n"
+    "       distance --calibration FILE BOTH\n"
     "\n"
     "  FOCAL-LENGTH  the focal length of the cameras, in pixels of their frames\n"
     "  BASELINE      the distance between the cameras, in mm\n"
+    "  FILE          the calibration of the cameras, as pipelines/calibrate.py writes it, which "
+    "has both,\n"
+    "                and by which their frames are rectified\n"
     "  LEFT RIGHT    the pipelines that deliver their frames, as for gst-launch-1.0, each in "
     "quotes:\n"
     "                'v4l2src device=/dev/video0 ! decodebin ! videoconvert'\n"
@@ -69,10 +76,26 @@ Distances distances_in(GstSample* sample) {
   return distances;
 }
 
-Element build(const std::string& focal_length, const std::string& baseline, const std::string& left,
-              const std::string& right) {
-  std::string description = "cudasgmstereo name=stereo output=depth focal-length=" + focal_length +
-                            " baseline=" + baseline;
+// The name of a file as a value in a launch line.
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\')
+      text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
+// The properties of cudasgmstereo by which it knows the cameras.
+std::string cameras_of(const char* first, const char* second) {
+  if (std::strcmp(first, "--calibration") == 0)
+    return "calibration=" + quoted(second);
+  return std::string("focal-length=") + first + " baseline=" + second;
+}
+
+Element build(const std::string& cameras, const std::string& left, const std::string& right) {
+  std::string description = "cudasgmstereo name=stereo output=depth " + cameras;
   if (right.empty())
     description += " frame-packing=side-by-side";
   description += " ! appsink name=sink max-buffers=4 sync=false";
@@ -158,7 +181,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const Element pipeline = build(argv[1], argv[2], argv[3], argc > 4 ? argv[4] : "");
+    const Element pipeline = build(cameras_of(argv[1], argv[2]), argv[3], argc > 4 ? argv[4] : "");
     return run(pipeline.get()) ? 1 : 0;
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "distance: %s\n", exception.what());

@@ -71,11 +71,26 @@ def expect_colours(place, calibration):
     expect(result.out == "True True\n", result.text)
 
 
+def expect_same_by_ros(place, model):
+    """Expects the camera_info files to rectify frames as the calibration does, which has lengths of another unit."""
+    calibration, = (path.name for path in place.folder.glob("stereo.*"))
+    ros = "--property", "calibration-left=stereo-left.yaml", "--property", "calibration-right=stereo-right.yaml"
+    for out, properties in (("cv.npy", ("--property", f"calibration={calibration}")), ("ros.npy", ros)):
+        result = place.run(python, pipelines / "disparity.py", "left01.png", "right01.png", out, *properties)
+        expect(result.status == 0, result.text)
+    expect((place.folder / "cv.npy").read_bytes() == (place.folder / "ros.npy").read_bytes(), "camera_info rectifies in another way")
+    text = (place.folder / "stereo-right.yaml").read_text()
+    expect(f"distortion_model: {model}\n" in text, text)
+    # f·B of 505 pixels and 100 mm, in metres.
+    projection = re.search(r"projection_matrix:.*?\[(.*?)\]", text, re.S)[1].split(", ")
+    expect(abs(float(projection[3]) / float(projection[0]) + 0.1) < 0.001, f"{projection}")
+
+
 @test("pipelines/calibrate.py finds the cameras before a chessboard")
 def _(place):
     expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole").status == 0, "no boards")
     text = calibrate(place, "stereo.yml", "--left", "left*.png", "--right", "right*.png", "--board", "8x6", "--square", "30")
-    expect("left01.png and right01.png: 48 corners" in text and "Writing stereo.yml and stereo-rectified.png" in text, text)
+    expect("left01.png and right01.png: 48 corners" in text and "Writing stereo.yml, stereo-left.yaml, stereo-right.yaml and stereo-rectified.png" in text, text)
     expect((place.folder / "stereo-rectified.png").stat().st_size > 10000, "there is no picture")
     expect_cameras(place, "stereo.yml", text)
     play(place, "stereo.yml")
@@ -85,6 +100,10 @@ def _(place):
     result = place.script("stereo-files.sh", "calibration=none.yml", "left01.png", "right01.png", "none.png")
     expect(result.status == 2 and "none.yml" in result.err and not (place.folder / "none.png").exists(), result.text)
     expect_colours(place, "stereo.yml")
+    expect_same_by_ros(place, "plumb_bob")
+    result = place.run(place.build / "pipelines/distance", "--calibration", "stereo.yml", *(
+        f"filesrc location={side}01.png ! pngdec ! videoconvert" for side in ("left", "right")))
+    expect(result.status == 0 and re.search(r"nearest \d+ mm", result.out), result.text)
     # One camera instead of two.
     text = calibrate(place, "same.yml", "--left", "left*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
     expect("both cameras stand at the same place" in text and "Good" not in text, text)
@@ -101,6 +120,7 @@ def _(place):
     expect_cameras(place, "stereo.json", text)
     expect((place.folder / "look.jpg").stat().st_size > 10000, "there is no picture")
     play(place, "stereo.json")
+    expect_same_by_ros(place, "equidistant")
 
 
 @test("pipelines/calibrate.py takes pairs from films as from cameras")
