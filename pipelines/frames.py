@@ -80,8 +80,12 @@ def source_of(name):
 
 def find_elements():
     """Makes GStreamer find the elements, installed or just built."""
-    Gst.init(None)
     top = pathlib.Path(__file__).resolve().parent.parent
+    # The plug-in of the prefix in which this file is installed comes before that of GStreamer's own folder.
+    own, path = top / "pipelines/plugin", os.environ.get("GST_PLUGIN_PATH", "")
+    if own.exists() and str(own.resolve()) not in path.split(":"):
+        os.environ["GST_PLUGIN_PATH"] = ":".join(filter(None, [path, str(own.resolve())]))
+    Gst.init(None)
     for build in (None, "build", "build-quickstart"):
         if build and (top / build / "gst").is_dir():
             Gst.Registry.get().scan_path(str(top / build / "gst"))
