@@ -38,6 +38,11 @@ def gstreamer_variables():
     """The variables of GStreamer that all pipelines get, with those by which it finds the elements, installed or just
     built."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("GST_")}
+    # The plug-in of the prefix in which this file is installed comes before that of GStreamer's own folder.
+    own = pathlib.Path(__file__).resolve().parent / "plugin"
+    if own.exists():
+        variables["GST_PLUGIN_PATH"] = ":".join([*filter(None, [variables.get("GST_PLUGIN_PATH")]), str(own.resolve())])
+        return variables
     with contextlib.suppress(OSError):
         if subprocess.run(["gst-inspect-1.0", "cudavision"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
             top = pathlib.Path(__file__).resolve().parent.parent
@@ -180,7 +185,10 @@ def parse():
                         "(default: films of the usual endings)")
     parser.add_argument("--again", action="store_true", help="replace results that are there, whatever they come from")
     parser.add_argument("--retries", type=int, default=2, help="how often to try again with a file that fails (default: 2)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for so long (default: 600)")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for so long; time in "
+                        "which it waits for a processor does not count (default: 600)")
+    parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness of the pipelines, from 0 to 19, the lowest priority. Workers of "
+                        "a cluster that runs already may have a higher one: Ray gives them 15 (default: 0)")
     parser.add_argument("--shorter", action="store_true", help="the pipeline shortens films: such results are not damaged")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, else CPUs")
     parser.add_argument("--per-gpu", type=count, default=1, metavar="N", help="how many pipelines share a GPU (default: 1)")
@@ -197,6 +205,8 @@ def parse():
         parser.error(f'--ending needs the end of a name, such as mkv, not "{arguments.ending}"')
     if arguments.retries < 0:
         parser.error("--retries needs a number from 0")
+    if not 0 <= arguments.nice <= 19:
+        parser.error("--nice needs a number from 0 to 19")
     if not arguments.timeout > 0:
         parser.error("--timeout needs a number of seconds above 0")
     try:
@@ -243,7 +253,8 @@ def main():
             ray.cloudpickle.register_pickle_by_value(task)
             measure = pathlib.Path(__file__).with_name("archiving").joinpath("filmlength.py").read_text()
             lengths = measured(ray, [job for job in jobs if job not in skipped], measure, interruption)
-            settings = task.Settings(arguments.pipeline, backend, gstreamer_variables(), arguments.timeout, arguments.shorter, measure)
+            settings = task.Settings(arguments.pipeline, backend, gstreamer_variables(), arguments.timeout, arguments.nice,
+                                     arguments.shorter, measure)
             convert = ray.remote(scheduling_strategy="SPREAD", **resources)(task.convert)
             run(ray, report.begin(tqdm, lengths, backend), report, lambda job: convert.remote(job, settings), arguments.retries, interruption)
     except KeyboardInterrupt:

@@ -36,7 +36,7 @@ no_space = re.compile("No space left on (the resource|device)|Disk quota exceede
 # A film, its result, and what the result is called if it is damaged.
 Job = collections.namedtuple("Job", "input output damaged")
 # Shared by all tasks of a run. The measure is the text of filmlength.py.
-Settings = collections.namedtuple("Settings", "pipeline backend variables timeout may_be_shorter measure")
+Settings = collections.namedtuple("Settings", "pipeline backend variables timeout niceness may_be_shorter measure")
 
 
 class Failure(Exception):
@@ -75,15 +75,26 @@ def has_failed(messages):
     return re.search(rb"^ERROR: ", os.pread(messages.fileno(), 1 << 20, 0), re.M) is not None
 
 
-def play(words, environment, output, timeout):
+def processor_waits(process):
+    """Returns the seconds for which each thread of a process was ready to run, but had no processor. Empty if the kernel does
+    not count them."""
+    waits = {}
+    for file in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError, IndexError):
+            waits[file.parent.name] = int(file.read_text().split()[1]) / 1e9
+    return waits
+
+
+def play(words, environment, output, timeout, niceness=0):
     """Runs a pipeline to its end and returns what it said, if anything. Ends it if its output does not grow for `timeout`
-    seconds, if it hangs after an error, or if this process ends."""
+    seconds, without those in which it waited for a processor, if it hangs after an error, or if this process ends."""
     with tempfile.TemporaryFile() as messages:
         # Ray's workers can be killed at any time: setpriv lets the kernel end the pipeline then. In a session of its own,
         # Ctrl-C does not reach the pipeline. It would end the stream, and half a film would look complete.
-        process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "gst-launch-1.0", "-q", *words], env=environment,
+        lower = ["nice", "-n", str(niceness - os.nice(0))] if niceness > os.nice(0) else []
+        process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *lower, "gst-launch-1.0", "-q", *words], env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True)
-        size, grown, failed = 0, time.monotonic(), None
+        size, grown, failed, waits = 0, time.monotonic(), None, {}
         try:
             while process.poll() is None:
                 time.sleep(0.1)
@@ -91,6 +102,9 @@ def play(words, environment, output, timeout):
                     failed = time.monotonic()
                 if failed is not None and time.monotonic() > failed + seconds_to_end:
                     break
+                # While a thread waits for a processor, the clock of the timeout stands still.
+                before, waits = waits, processor_waits(process.pid)
+                grown += max((seconds - before.get(thread, 0) for thread, seconds in waits.items()), default=0)
                 before, size = size, output.stat().st_size if output.exists() else 0
                 if size != before:
                     grown = time.monotonic()
@@ -157,7 +171,8 @@ def convert(job, settings):
 
     start = time.monotonic()
     gpus = ray.get_runtime_context().get_accelerator_ids()["GPU"] if settings.backend == "cuda" else []
-    result = {"host": socket.gethostname(), "gpu": gpus[0] if gpus else None}
+    # A cluster that others have started may give its workers a higher niceness, and nobody can lower it.
+    result = {"host": socket.gethostname(), "gpu": gpus[0] if gpus else None, "niceness": max(os.nice(0), settings.niceness)}
     final = pathlib.Path(job.output)
     unfinished = final.with_name(f"{unfinished_prefix}{uuid.uuid4().hex[:8]}-{final.name}")
     try:
@@ -173,7 +188,7 @@ def convert(job, settings):
         # English can be recognised.
         environment = {**os.environ, **settings.variables, "LC_ALL": "C.UTF-8", "LANGUAGE": "C",
                        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})}
-        result["log"] = play(words_of(settings.pipeline, values), environment, unfinished, settings.timeout)
+        result["log"] = play(words_of(settings.pipeline, values), environment, unfinished, settings.timeout, settings.niceness)
         # The name must not reach the disk before the film.
         with open(unfinished, "rb") as made:
             os.fsync(made.fileno())
