@@ -31,8 +31,7 @@ inline constexpr WarningTimeout unequal_at_start{GST_SECOND, 30};
 inline constexpr WarningTimeout unequal_later{5 * GST_SECOND, 150};
 /// No frame has a region (RegionWarning).
 inline constexpr WarningTimeout no_region{5 * GST_SECOND};
-/// Nothing is linked to a sink pad, or a source pad's first buffer blocks while other source pads
-/// have had none (PadAlarm). By the clock of the system.
+/// A sink pad is not linked, or a push does not return (PadAlarm). By the clock of the system.
 inline constexpr WarningTimeout waiting_pad{5 * GST_SECOND};
 /// A sink pad waits for the caps of the other one (CapsArrival). By the clock of the system.
 inline constexpr WarningTimeout other_caps{GST_SECOND};
