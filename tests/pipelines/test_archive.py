@@ -363,28 +363,6 @@ done
     expect(report["backend"] == "cuda" and sorted(one["gpu"] for one in report["written"]) == ["0", "1"], f"{report}")
 
 
-@test("pipelines/archive.py does not count the time in which a pipeline waits for a processor against --timeout")
-def _(place):
-    place.stand_in("gst-launch-1.0", "sleep 3\necho film >out\n")
-    play = ("import pathlib, os, sys, time; from archiving import task; waits = sys.argv[1] == 'waits'\n"
-            "task.processor_waits = lambda _: {'1': time.monotonic() - start if waits else 0}; start = time.monotonic()\n"
-            "task.play([], os.environ, pathlib.Path('out'), 1)")
-    for waits, status, words in (("waits", 0, ""), ("sleeps", 1, "the pipeline wrote nothing for 1 s")):
-        result = place.run("python3", "-c", play, waits, PYTHONPATH=str(pipelines))
-        expect(result.status == status and words in result.err, f"{waits}: {result.text}")
-        (place.folder / "out").unlink(missing_ok=True)
-    # Of two threads on one processor, one waits.
-    result = place.run("python3", "-c", "import os, subprocess, sys, time; from archiving import task\n"
-                       "os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n"
-                       "busy = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(2)]\n"
-                       "time.sleep(2)\nprint(*(max(task.processor_waits(one.pid).values(), default=-1) for one in busy))\n"
-                       "[one.kill() for one in busy]", PYTHONPATH=str(pipelines))
-    waits = [float(seconds) for seconds in result.out.split()]
-    if -1 in waits:
-        raise Skip("this kernel does not count the time in which a thread waits")
-    expect(len(waits) == 2 and min(waits) > 0.2, f"{waits}: {result.err}")
-
-
 @test("pipelines/archive.py names what a cluster lacks, and starts one if none is named")
 def _(place):
     Cluster.join(place)
