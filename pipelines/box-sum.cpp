@@ -39,7 +39,7 @@ struct Box {
   gsize x0, y0, x1, y1;
 };
 
-// docs/pipelines.md shows these lines.
+// docs/elements/cudaintegral.md shows these lines.
 guint32 box_sum(GstSample* sample, gsize x0, gsize y0, gsize x1, gsize y1) {
   const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
   const char* dimensions = gst_structure_get_string(caps, "dimensions"); /* "1:columns:rows:1" */

@@ -75,7 +75,7 @@ def named_files(tree):
 
 # The pages of troubleshooting also quote messages of other projects and of the system.
 FOREIGN = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Delayed linking", "Internal data stream",
-           "streaming stopped", "…: No such file or directory")
+           "streaming stopped", "…: No such file or directory", "Segmentation fault", "error: XDG_RUNTIME_DIR")
 
 
 def plain(text):
@@ -99,7 +99,7 @@ def known(words, code):
 @guard("the pages of troubleshooting quote messages that the code contains", alone=True)
 def quoted_messages(tree):
     code = [literal for name, text in tree.sources.items() if not name.endswith(".cuh") for literal in literals(text)]
-    code += [plain(tree.text(name)) for name in tree.names("cuda/nvcc/meson.build", "pipelines/*.sh")]
+    code += [plain(tree.text(name)) for name in tree.names("meson.build", "cuda/nvcc/meson.build", "pipelines/*.sh")]
     page = "\n".join(text for name, text in tree.pages.items() if name.startswith("docs/troubleshooting"))
     quotes = re.findall(r"\*\*`([^`]+)`\*\*", page) + re.findall(r'\*"([^*]+)"\*', page)
     for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", page, re.M):

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, and a model between two pipelines.
 Films of depth."""
-from harness import Skip, expect, pipelines, test
+import re
+
+from harness import Skip, expect, pipelines, test, top
+
+reads = "docs/pipelines.md", "docs/python.md"  # besides what all tests read
 
 python = "/usr/bin/python3"
 # Odd sizes, whose planes have padding after their rows.
@@ -134,3 +138,114 @@ print(kinds, len(times[0]), times[0] == times[1] == times[2])
 """)
     result = place.run(python, "times.py")
     expect(result.out == "['video/x-ffv', 'video/x-h264', 'video/x-h264'] 25 True\n", result.text)
+
+
+@test("docs/python.md shows Open3D and ROS 2 depth, intrinsics and capture times")
+def _(place):
+    result = place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole")
+    expect(result.status == 0, result.last())
+    result = place.run(python, pipelines / "calibrate.py", "stereo.yml", "--left", "left*.png", "--right", "right*.png", "--board", "8x6", "--square", "30")
+    expect(result.status == 0, result.last())
+    for side in ("left", "right"):
+        place.play(f"multifilesrc location={side}%02d.png start-index=1 stop-index=2 caps=image/png,framerate=10/1 ! pngdec ! videoconvert "
+                   f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
+    open3d, ros = (block for block in re.findall(r"^```python\n(.*?)^```$", (top / "docs/python.md").read_text(), re.M | re.S)
+                   if "open3d" in block or "sensor_msgs" in block)
+    # Neither is in Debian: these have their signatures.
+    (place.folder / "shown.py").write_text(f"""
+import array, sys, time, types
+import cv2, numpy
+sys.path.insert(0, {str(pipelines)!r})
+import cudatensors, frames
+from frames import Gst
+seen = []
+def create_from_depth_image(image, intrinsics, depth_scale, depth_trunc):
+    seen.append((image, intrinsics, depth_scale))
+    return "cloud"
+open3d = types.SimpleNamespace(
+    camera=types.SimpleNamespace(PinholeCameraIntrinsic=lambda width, height, fx, fy, cx, cy: (width, height, fx, fy, cx, cy)),
+    geometry=types.SimpleNamespace(Image=lambda array: array, PointCloud=types.SimpleNamespace(create_from_depth_image=create_from_depth_image)),
+    visualization=types.SimpleNamespace(draw_geometries=print))
+{open3d}
+image, (width, height, fx, fy, cx, cy), scale = seen[1]
+print(len(seen), image.shape, image.dtype, image.flags.c_contiguous, (width, height), abs(fx - 502) < 10, fx == fy, scale)
+class Message(types.SimpleNamespace):
+    def __init__(self, **fields):
+        super().__init__(**{{"header": types.SimpleNamespace(), **fields}})
+sensor_msgs = types.SimpleNamespace(msg=types.SimpleNamespace(Image=Message, CameraInfo=Message))
+rclpy = types.SimpleNamespace(time=types.SimpleNamespace(Time=lambda nanoseconds: types.SimpleNamespace(to_msg=lambda: nanoseconds)))
+{ros}
+# A frame of a film that took a millisecond at most; then one whose source knows its time.
+caps = "video/x-raw,format=GRAY16_LE,width=6,height=4,framerate=10/1"
+pipeline = Gst.parse_launch(f"appsrc name=src format=time is-live=true caps={{caps}} ! cudagaussblur sigma=0.5 ! appsink name=sink sync=false")
+source, sink = (pipeline.get_by_name(name) for name in ("src", "sink"))
+pipeline.set_state(Gst.State.PLAYING)
+for known in (False, True):
+    buffer = Gst.Buffer.new_wrapped(numpy.full((4, 6), 700, "<u2").tobytes())
+    taken = time.time_ns()
+    buffer.pts = pipeline.get_clock().get_time() - pipeline.get_base_time()
+    if known:
+        taken = 1700000000_123456789
+        buffer.add_reference_timestamp_meta(Gst.Caps.from_string("timestamp/x-unix"), taken, Gst.CLOCK_TIME_NONE)
+    source.emit("push-buffer", buffer)
+    sample = sink.emit("pull-sample")
+    time.sleep(0.5)
+    image, info = depth_messages(pipeline, sample, p1)
+    print(abs(image.header.stamp - taken) < (1 if known else 200_000_000), info.header is image.header, len(image.data) == image.step * image.height,
+          image.data[:2].tolist(), info.k.shape, info.p.shape)
+pipeline.set_state(Gst.State.NULL)
+""")
+    result = place.run(python, "shown.py")
+    if "-Dopencv=enabled" in result.err:
+        raise Skip("this build has no OpenCV")
+    line = "True True True [188, 2] (9,) (12,)"
+    expect(result.out.splitlines() == ["['cloud']", "2 (480, 640) uint16 True (640, 480) True True 1000", line, line], result.text)
+
+
+@test("every element keeps the time at which a frame was taken")
+def _(place):
+    elements = ("cudahistequalize", "cudagaussblur", "cudapixelate", "cudadenoise frames=3", "cudaguidedfilter", "cudathreshold", "cudaintegral")
+    (place.folder / "metas.py").write_text(f"""
+import sys
+sys.path.insert(0, {str(pipelines)!r})
+from frames import Gst
+Gst.init(None)
+unix = Gst.Caps.from_string("timestamp/x-unix")
+source = "appsrc name={{}} format=time caps=video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1"
+lines = [f"{{source.format('left')}} ! {{element}} ! appsink name=sink sync=false" for element in {elements!r}]
+lines.append("cudasgmstereo name=stereo num-disparities=32 focal-length=500 baseline=100 ! queue ! appsink name=sink sync=false "
+             "stereo.points ! queue ! appsink name=points sync=false "
+             f"{{source.format('left')}} ! queue ! stereo.sink_left {{source.format('right')}} ! queue ! stereo.sink_right")
+for line in lines:
+    pipeline = Gst.parse_launch(line)
+    pipeline.set_state(Gst.State.PLAYING)
+    for side, late in (("left", 0), ("right", 7)):
+        for number in range(3 if pipeline.get_by_name(side) else 0):
+            buffer = Gst.Buffer.new_wrapped(bytes(64 * 48))
+            buffer.pts = number * Gst.SECOND // 25
+            buffer.add_reference_timestamp_meta(unix, 1000 * number + late, Gst.CLOCK_TIME_NONE)
+            pipeline.get_by_name(side).emit("push-buffer", buffer)
+        if pipeline.get_by_name(side):
+            pipeline.get_by_name(side).emit("end-of-stream")
+    for sink in filter(None, map(pipeline.get_by_name, ("sink", "points"))):
+        times = []
+        while sample := sink.emit("pull-sample"):
+            meta = sample.get_buffer().get_reference_timestamp_meta(unix)
+            times.append(meta and meta.timestamp)
+        print(times)
+    pipeline.set_state(Gst.State.NULL)
+""")
+    result = place.run(python, "metas.py")
+    expect(result.out.splitlines() == ["[0, 1000, 2000]"] * (len(elements) + 2), result.text)
+
+
+@test("the program at the beginning of docs/pipelines.md blurs its pictures")
+def _(place):
+    text = (top / "docs/pipelines.md").read_text()
+    program = re.search(r"^```python\n(import sys.*?)^```$", text, re.M | re.S)
+    expect(text[:program.start()].count("\n") < 25, "it is not on the first screen")
+    (place.folder / "program.py").write_text(program[1])
+    result = place.run(python, "program.py")
+    deviations = [float(number) for number in re.findall(r"^\d\.\d\d s: standard deviation (.*)$", result.out, re.M)]
+    # That of the noise is 74.
+    expect(result.status == 0 and len(deviations) == 10 and all(2 < one < 6 for one in deviations), result.text)
