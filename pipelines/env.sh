@@ -109,7 +109,7 @@ find_elements() {
   command -v gst-launch-1.0 >/dev/null ||
     die "gst-launch-1.0 is not installed: sudo apt-get install ${packages_run[*]}"
   # The plug-in of the prefix in which this script is installed comes before that of GStreamer's own folder.
-  [[ ! -e $pipelines/plugin ]] || export GST_PLUGIN_PATH=${GST_PLUGIN_PATH:+$GST_PLUGIN_PATH:}$(realpath "$pipelines/plugin")
+  [[ ! -e $pipelines/plugin ]] || export GST_PLUGIN_PATH=${GST_PLUGIN_PATH:+$GST_PLUGIN_PATH:}$pipelines/plugin
   if ! elements_found; then
     for build in "${builds[@]}"; do
       [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
