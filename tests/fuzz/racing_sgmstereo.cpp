@@ -162,5 +162,12 @@ void StereoRace::Requester::unlink() {
 }  // namespace
 
 TEST(racing_sgmstereo) {
+  // A restart drops the sticky events of sink pads. GstAggregator warns if a thread pushes a
+  // segment at that moment, whose caps have just been dropped; both come again with the next
+  // buffer.
+  gst_check_add_log_filter(
+      "GStreamer", G_LOG_LEVEL_WARNING,
+      g_regex_new("Sticky event misordering", GRegexCompileFlags{}, GRegexMatchFlags{}, nullptr),
+      nullptr, nullptr, nullptr);
   fuzz::run_episodes<StereoRace>();
 }
