@@ -159,7 +159,10 @@ FAULTY_BUILDS = [
     (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  P", "  Q")}, "package-name"),
     (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  O\\", "  Q\\")}, "package-origin"),
     (guard_plugin.installed_pages, {"bin/meson": "exit 0", "bin/gst-inspect-1.0": INSPECT}, "is not installed"),
-    (guard_plugin.installed_pages, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT}, "the picture lacking.png"),
+    (guard_plugin.installed_links, {"bin/meson": MESON}, "usr/share/doc/blur.md: lacking.png"),
+    (guard_plugin.installed_links, {"bin/meson": MESON.replace("lacking.png", "blur.md#lacking")}, "usr/share/doc/blur.md: blur.md#lacking"),
+    (guard_plugin.installed_links, {"bin/meson": MESON.replace("lacking.png", "https://example.org")}, ""),
+    (guard_plugin.installed_links, {"bin/meson": MESON.replace("(lacking.png)", "")}, "the pages have no links"),
     *((guard_properties.property_tables, {"bin/gst-inspect-1.0": PROPERTIES.replace(old, new)}, words) for old, new, words in (
         ("", "", ""),
         ("0.25 -", "0.5 -", "cudagaussblur: sigma: its minimum is 0.5"),
