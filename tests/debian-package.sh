@@ -9,9 +9,10 @@ usage() {
   cat <<'END'
 usage: tests/debian-package.sh [--suite SUITE] [--root FOLDER] [--mirror URL]
 
-Installs Debian twice with debootstrap. Builds the package in the first, by the recipe in
-pipelines/packaging/, with lintian. Installs it into the second, runs `gst-inspect-1.0 cudavision` there
-and one pipeline with each element. Needs root, a Debian mirror and 2 GB.
+Installs Debian twice with debootstrap. Builds the packages in the first, by the recipe in
+pipelines/packaging/, with lintian, and follows the links of their pages. Installs the elements into the
+second, runs `gst-inspect-1.0 cudavision` there and one pipeline with each element. Needs root, a Debian
+mirror and 2 GB.
 
   --suite SUITE  bookworm (Debian 12, the default) or trixie (Debian 13)
   --root FOLDER  where they are or will be (default: /var/tmp/gst-cudavision/package)
@@ -73,6 +74,14 @@ apt_in "$root/$suite-build" install dpkg-dev lintian xz-utils
 in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r pipelines/packaging/debian /recipe/'
 apt_in "$root/$suite-build" build-dep /recipe
 in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'
+
+# debhelper compresses files in usr/share/doc, to which pages may link.
+rm -rf "$root/pages"
+for package in "$root/$suite-build"/src/build-deb/*.deb; do
+  dpkg-deb --extract "$package" "$root/pages"
+done
+dangling=$(cd tests/guards && python3 -c 'import sys, guard_plugin; print(guard_plugin.dangling_links(sys.argv[1]))' "$root/pages")
+[[ -z $dangling ]] || die "Pages of the packages have links to files that no package has: $dangling"
 
 # Each run installs into a fresh copy of a clean Debian.
 make_chroot "$suite" "$root/$suite" "$mirror"

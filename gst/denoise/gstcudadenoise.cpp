@@ -36,7 +36,7 @@
  * * `uncertain` (#GstValueArray of #gboolean): little of the frame is smooth, so `noise` may be
  *   texture
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include <utility>
 

@@ -39,7 +39,7 @@
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
  * ]| Blurs horizontally over 31 pixels.
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include <cmath>
 

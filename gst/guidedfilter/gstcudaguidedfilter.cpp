@@ -19,7 +19,7 @@
  * autovideosink
  * ]| Smooths skin and keeps eyes and hair.
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include "cuda/guided/guided.h"
 #include "gst/base/filter/filterelement.h"

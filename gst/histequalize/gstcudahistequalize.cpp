@@ -42,7 +42,7 @@
  * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
  *   order
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include <algorithm>
 

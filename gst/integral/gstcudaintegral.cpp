@@ -29,7 +29,7 @@
  * cudaintegral ! filesink location=table.bin
  * ]| Writes the table of a frame: 241 rows of 321 numbers of type uint32.
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include <optional>
 #include <utility>

@@ -28,7 +28,7 @@
  * regions=0.3,0.1,0.4,0.5 region-shape=ellipse ! videoconvert ! autovideosink
  * ]| Hides an ellipse in the middle of the picture under grey.
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include "cuda/mosaic/mosaic.h"
 #include "gst/base/colorsamples.h"

@@ -74,7 +74,7 @@
  * message named `cudasgmstereo`, whose fields docs/elements/cudasgmstereo.md lists. It also posts
  * warnings if the cameras are swapped, the pictures not rectified, or properties do not suit them.
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include "gst/base/elementdescription.h"
 #include "gst/base/refusedcaps.h"

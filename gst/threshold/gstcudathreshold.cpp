@@ -25,7 +25,7 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudathreshold radius=20 ! videoconvert ! autovideosink
  * ]| Shows writing in black on white, even if the sheet is lit unevenly.
  *
- * Since: 0.1.0
+ * Since: 0.2.0
  */
 #include "cuda/localstatistics/localstatistics.h"
 #include "cuda/speckles/speckles.h"

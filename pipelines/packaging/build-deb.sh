@@ -6,14 +6,16 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: pipelines/packaging/build-deb.sh [--cuda] [FOLDER]
+usage: pipelines/packaging/build-deb.sh [--cuda] [--no-lintian] [FOLDER]
 
 Makes the source package gst-cudavision and the packages gstreamer1.0-cudavision (the elements) and
-gst-cudavision-tools (the scripts) of this tree in FOLDER (default: build-deb/), and checks them with lintian, of which errors and warnings count as failures.
+gst-cudavision-tools (the scripts) of this tree in FOLDER (default: build-deb/), for the Debian on which
+it runs. Checks them with lintian, of which errors and warnings count as failures.
 
-  --cuda      with the CUDA kernels, for which nvcc must be installed; the packages work without the
-              toolkit and without a driver. The default is for the CPU only, as Debian's main has no nvcc.
-  -h, --help  this text
+  --cuda        with the CUDA kernels, for which nvcc must be installed; the packages work without the
+                toolkit and without a driver. The default is for the CPU only, as Debian's main has no nvcc.
+  --no-lintian  do not check the packages
+  -h, --help    this text
 
 Missing Debian packages are installed when run as root or if sudo asks for no password; otherwise the
 command to run is printed.
@@ -21,10 +23,12 @@ END
 }
 
 cuda=disabled
+lintian=(lintian)
 folder=''
 while [[ $# -gt 0 ]]; do
   case $1 in
     --cuda) cuda=enabled ;;
+    --no-lintian) lintian=() ;;
     -h | --help)
       usage
       exit 0
@@ -50,7 +54,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
 folder=${folder:-$PWD/build-deb}
 
-install_missing build-essential debhelper lintian xz-utils
+install_missing build-essential debhelper xz-utils "${lintian[@]}"
 # These are the build dependencies of the recipe without versions, which dpkg-buildpackage checks.
 mapfile -t unmet < <(dpkg-checkbuilddeps pipelines/packaging/debian/control 2>&1 |
   sed -n 's/.*[Uu]nmet build dependencies: //p' | sed 's/ *([^)]*)//g' | tr ' ' '\n')
@@ -74,7 +78,9 @@ cp -r pipelines/packaging/debian "$source/debian"
   tail -n 40 "$folder/build.log" >&2
   die "The package does not build; its whole output: $folder/build.log"
 }
-lintian=(lintian --fail-on "error,warning")
-[[ $(id -u) -ne 0 ]] || lintian+=(--allow-root)
-"${lintian[@]}" "$folder/gst-cudavision_${version}_$(dpkg --print-architecture).changes"
+if [[ ${#lintian[@]} -gt 0 ]]; then
+  lintian+=(--fail-on "error,warning")
+  [[ $(id -u) -ne 0 ]] || lintian+=(--allow-root)
+  "${lintian[@]}" "$folder/gst-cudavision_${version}_$(dpkg --print-architecture).changes"
+fi
 say "Done: $(echo "$folder"/{gstreamer1.0-cudavision,gst-cudavision-tools}_"$version"_*.deb)"

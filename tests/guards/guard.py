@@ -48,7 +48,7 @@ class Tree:
 
     @functools.cached_property
     def pages(self):
-        return {name: self.text(name) for name in self.names("README.md", "docs/**/*.md")}
+        return {name: self.text(name) for name in self.names("*.md", "docs/**/*.md")}
 
     @functools.cached_property
     def elements(self):

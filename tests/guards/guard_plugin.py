@@ -4,7 +4,8 @@ import random
 import re
 import struct
 
-from guard import guard
+from guard import Tree, guard
+from guard_pages import Names
 
 
 @guard("the plug-in loads and registers")
@@ -145,11 +146,21 @@ def installed_pages(tree, build):
     for element in tree.elements:
         shown = build.play("gst-inspect-1.0", element).text
         found = re.search(r"^ *(?:Documentation|Doc-uri) +file:///(.*)$", shown, re.M)
-        page = build.installed / found[1] if found else None
-        if page is None or not page.is_file():
+        if not found or not (build.installed / found[1]).is_file():
             wrong.append(f"{element}: '{found[1] if found else ''}' is not installed")
-            continue
-        wrong += [f"{page}: the picture {picture} is not installed"
-                  for picture in re.findall(r"^!\[.*\]\((.*)\)$", page.read_text(encoding="utf-8"), re.M)
-                  if not (page.parent / picture).is_file()]
     return ", ".join(wrong) if tree.elements else "the sources register no elements"
+
+
+def dangling_links(folder):
+    """The links of pages below a folder that lead to nothing below it, nor to the web."""
+    installed = Tree(folder)
+    names = Names(installed)
+    links = [(page, target) for page in installed.names("**/*.md")
+             for target in re.findall(r"\]\(([^)]+)\)", installed.text(page))]
+    wrong = [f"{page}: {target}" for page, target in links if not names.linked(page, target)]
+    return ", ".join(wrong) if links else "the pages have no links"
+
+
+@guard("every link of an installed page leads to what meson install installs, or to the web")
+def installed_links(_, build):
+    return dangling_links(build.installed)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Guards of the sources: includes, forbidden calls, versions and the blocks that document elements."""
+import datetime
 import graphlib
 import posixpath
 import re
@@ -147,12 +148,15 @@ def sections(tree):
     return ", ".join(wrong) if tree.elements else "no elements were found"
 
 
-@guard("NEWS and the Debian package have the version of meson.build", alone=True)
+@guard("NEWS and the Debian package have the version of meson.build, and its date", alone=True)
 def versions(tree):
-    news, changelog = (tree.text(name).split("\n", 1)[0] for name in ("NEWS", "pipelines/packaging/debian/changelog"))
+    changelog = tree.text("pipelines/packaging/debian/changelog")
+    news, entry = (text.split("\n", 1)[0] for text in (tree.text("NEWS"), changelog))
+    dated = re.search(r"^ -- .*>  \w+, (\d+ \w+ \d+) ", changelog, re.M)
+    date = datetime.datetime.strptime(dated[1], "%d %b %Y").date() if dated else None
     wrong = []
-    if news not in (f"gst-cudavision {tree.version}", f"gst-cudavision {tree.version} (not released yet)"):
+    if news not in (f"gst-cudavision {tree.version} ({state})" for state in ("not released yet", date)):
         wrong.append(f'NEWS begins with "{news}"')
-    if not changelog.startswith(f"gst-cudavision ({tree.version}-"):
-        wrong.append(f'debian/changelog begins with "{changelog}"')
-    return " and ".join(wrong) + f", but the version in meson.build is {tree.version}" if wrong else ""
+    if not entry.startswith(f"gst-cudavision ({tree.version}-"):
+        wrong.append(f'debian/changelog begins with "{entry}"')
+    return " and ".join(wrong) + f", but the version is {tree.version} in meson.build, of {date} in debian/changelog" if wrong else ""

@@ -17,7 +17,7 @@ import guard_sources
 
 SOUND = {
     "meson.build": "project('gst-cudavision', 'cpp',\n  version : '1.2.0',\n",
-    "NEWS": "gst-cudavision 1.2.0 (not released yet)\n- cudagaussblur: blurs\n",
+    "NEWS": "gst-cudavision 1.2.0 (2026-11-09)\n- cudagaussblur: blurs\n",
     "README.md": "# The blur\n\n| [`cudagaussblur`](docs/elements/cudagaussblur.md) | blurs |\n\n[a page](docs/blur.md#the-page), `gst/plugin.cpp`\n\n```c\nblur();\n```\n",
     "docs/blur.md": "# The page\n",
     "docs/elements/common.md": "# Common\n",
@@ -26,7 +26,7 @@ SOUND = {
                                       "| `border` | `wrap`, `reflect` | `wrap` | no | |\n",
     "docs/troubleshooting.md": "**`picture.h is … to blur.`**\n\n| debug category | |\n|---|---|\n| `blur` | the blur |\n",
     "pipelines/program.cpp": "int main() {\nblur();\n}\n",
-    "pipelines/packaging/debian/changelog": "gst-cudavision (1.2.0-1) unstable; urgency=low\n",
+    "pipelines/packaging/debian/changelog": "gst-cudavision (1.2.0-1) unstable; urgency=low\n\n -- A <a@b.org>  Mon, 09 Nov 2026 12:00:00 +0000\n",
     "pipelines/packaging/debian/control": "  * cudagaussblur: blurs\n",
     "cuda/core/error.h": "#pragma once\n",
     "cuda/gaussblur/gaussblur.h": '#include "cuda/core/error.h"\n',
@@ -74,6 +74,8 @@ FAULTY_TREES = [
     (guard_sources.sections, "gst/gaussblur/blur.h", ("Since: 1.2\n", "Since: 1.10\n"), "no Since:"),
     (guard_sources.sections, "gst/gaussblur/blur.h", ("GST_ELEMENT_REGISTER_DEFINE", "REGISTER"), "no elements were found"),
     (guard_sources.versions, "NEWS", ("1.2.0", "1.3.0"), "NEWS begins"),
+    (guard_sources.versions, "NEWS", ("11-09", "11-10"), "NEWS begins"),
+    (guard_sources.versions, "NEWS", ("(2026-11-09)", "(not released yet)"), ""),
     (guard_sources.versions, "pipelines/packaging/debian/changelog", ("1.2.0", "1.1.0"), "changelog begins"),
     (guard_budgets.rooms, "cuda/core/error.h", ("\n", "\n\n"), "the room cuda/core has 2 lines, its budget is 1"),
     (guard_budgets.rooms, "gst/gaussblur/blur.h", ("\n", 400 * "\n"), "the file gst/gaussblur/blur.h has 412 lines, its budget is 400"),
@@ -159,7 +161,10 @@ FAULTY_BUILDS = [
     (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  P", "  Q")}, "package-name"),
     (guard_plugin.inspected, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT.replace("  O\\", "  Q\\")}, "package-origin"),
     (guard_plugin.installed_pages, {"bin/meson": "exit 0", "bin/gst-inspect-1.0": INSPECT}, "is not installed"),
-    (guard_plugin.installed_pages, {"bin/meson": MESON, "bin/gst-inspect-1.0": INSPECT}, "the picture lacking.png"),
+    (guard_plugin.installed_links, {"bin/meson": MESON}, "usr/share/doc/blur.md: lacking.png"),
+    (guard_plugin.installed_links, {"bin/meson": MESON.replace("lacking.png", "blur.md#lacking")}, "usr/share/doc/blur.md: blur.md#lacking"),
+    (guard_plugin.installed_links, {"bin/meson": MESON.replace("lacking.png", "https://example.org")}, ""),
+    (guard_plugin.installed_links, {"bin/meson": MESON.replace("(lacking.png)", "")}, "the pages have no links"),
     *((guard_properties.property_tables, {"bin/gst-inspect-1.0": PROPERTIES.replace(old, new)}, words) for old, new, words in (
         ("", "", ""),
         ("0.25 -", "0.5 -", "cudagaussblur: sigma: its minimum is 0.5"),

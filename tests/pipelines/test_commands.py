@@ -30,6 +30,13 @@ case "$1 $*" in
   *) exec meson "$@" ;;
 esac
 """,
+    # Images take minutes to build and to fill; the arguments of Containerfile must exist.
+    "podman": """
+[[ $1 != build ]] || for word in "$@"; do
+  [[ $word != *=* ]] || grep -q "^ARG ${word%%=*}=" Containerfile || { echo "Containerfile has no ${word%%=*}"; exit 1; }
+done
+[[ $1 != run ]] || exec "${@:4}"
+""",
     # Says what it would build.
     "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
 }
