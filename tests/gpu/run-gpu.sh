@@ -325,7 +325,7 @@ check() { # PROGRAM [SHARD SHARDS]
 }
 
 # Programs that take long, and the processes that share the tests of each.
-declare -A check_shards=([check_faults]=8 [check_stereo_mount_streams]=6)
+declare -A check_shards=([check_cuda]=8 [check_faults]=8 [check_overlap_pools]=8 [check_stereo_mount_streams]=6)
 
 stage_check() {
   local program programs planned=() alone=(check_states check_leaks) # they check how much of the GPU's memory is in use
