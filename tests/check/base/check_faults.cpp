@@ -20,6 +20,11 @@ using Outputs = std::vector<Owned<GstBuffer>>;
 /// An element that can be started and stopped repeatedly, and what it must make of some frames.
 class Subject {
  public:
+  /// What the element allocates from its construction on counts.
+  Subject() {
+    const Owned<GstPlugin> plugin(gst_plugin_load_by_name("cudavision"));
+    find_plugin_code();
+  }
   virtual ~Subject() = default;
   virtual GstElement* element() const = 0;
   virtual MessageLog& messages() = 0;
@@ -258,7 +263,6 @@ void expect_untroubled(Subject& subject, const std::string& what) {
 /// Lets each call fail in turn.
 void expect_recovery(Subject& subject, Calls calls, int min_errors,
                      Duration duration = Duration::once) {
-  find_plugin_code();
   // Everything that lasts for the process is made now.
   expect_untroubled(subject, "at first");
   long alive = things_alive(calls);

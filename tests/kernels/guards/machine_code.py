@@ -34,7 +34,8 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
 # halves, 64ths of differences of luminances, and integers up to 2048 are 16-bit floats. Where a quotient is rounded, it is
 # far enough from the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and
 # subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
-EXACT_BY_RANGE = {"cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
+EXACT_BY_RANGE = {"cuda/chroma/cuda.cu": {"rcp.approx.ftz.f32"},
+                  "cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census/cuda.cu": {"fma.rn.f16x2"},
                   # The sign of a fused rest corrects the estimate; noise/filter_arithmetic.h says why it is exact.
                   "cuda/sgm/noise/filter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
