@@ -225,8 +225,9 @@ def _(place):
     place.play("filesrc location=film.raw blocksize=51200 ! rawvideoparse format=gray8 width=320 height=160 framerate=10/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=film.mkv")
     for missing, source in (("all", "film.mkv"), ("pass", "film.mkv"), ("all", "pipe")):
-        # What comes through a pipe cannot be read twice, as with a camera.
-        begin = "cat film.mkv >pipe &" if source == "pipe" else ""
+        # What comes through a pipe cannot be read twice, as with a camera. filesrc opens it twice, though, so the pipe stays
+        # open for reading and writing until it surely has.
+        begin = "(exec 3<>pipe; cat film.mkv >&3; sleep 10) &" if source == "pipe" else ""
         result = place.run("bash", "-c", f"rm -f pipe; mkfifo pipe; {begin} {pipelines}/blur-faces.py {source} out.mkv --persistence=0.25 --missing={missing}")
         lost = "0:01.7 to 0:02.6" if source == "pipe" else "0:00.0 to 0:00.3, 0:01.7 to 0:02.4"
         expect(result.status == 0 and "A face, first seen 0:00.6 " in result.out and f"is lost: {lost}\n" in result.out, result.text)
