@@ -38,7 +38,7 @@ def gstreamer_variables():
     """The variables of GStreamer that all pipelines get, with those by which it finds the elements, installed or just
     built."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("GST_")}
-    # The plug-in of the prefix in which this file is installed comes before that of GStreamer's own folder.
+    # The prefix of this file's own installation comes before GStreamer's plug-in folder.
     own = pathlib.Path(__file__).resolve().parent / "plugin"
     if own.exists():
         variables["GST_PLUGIN_PATH"] = ":".join([*filter(None, [variables.get("GST_PLUGIN_PATH")]), str(own.resolve())])

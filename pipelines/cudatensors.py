@@ -6,7 +6,7 @@ import functools
 import math
 
 import numpy
-from frames import Gst, GstVideo
+from frames import Gst, GstVideo, is_tensor, layout_of_tensor
 
 map_read, map_write = int(Gst.MapFlags.READ), int(Gst.MapFlags.WRITE)
 map_cuda = int(Gst.MapFlags.FLAG_LAST) << 1  # GST_MAP_CUDA
@@ -64,6 +64,7 @@ def pointer_of(thing):
     return thing if isinstance(thing, Pointer) else Pointer(hash(thing))
 
 
+@functools.cache
 def libgstcuda():
     """The library, with its driver loaded; OSError without one."""
     library = functions_of(
@@ -119,13 +120,10 @@ class ArrayView:
 
 
 def tensor_view(mapped, caps, signed=False):
-    structure = caps.get_structure(0)
-    # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
-    numbers, columns, rows, _ = (int(number) for number in structure.get_string("dimensions").split(":"))
-    kind = numpy.dtype(structure.get_string("types"))
+    shape, kind = layout_of_tensor(caps)
     if signed and kind.kind == "u":
         kind = numpy.dtype(f"i{kind.itemsize}")
-    return mapped.view(0, (rows, columns) if numbers == 1 else (rows, columns, numbers), kind)
+    return mapped.view(0, shape, kind)
 
 
 def plane_views(mapped, caps):
@@ -151,7 +149,7 @@ def views_of(sample, signed=False):
     """The view of a sample's tensor or frame; a list of views if a frame has several planes."""
     caps = sample.get_caps()
     mapped = MappedBuffer(sample.get_buffer(), is_cuda(caps))
-    if caps.get_structure(0).get_name() == "other/tensors":
+    if is_tensor(caps):
         return tensor_view(mapped, caps, signed)
     views = plane_views(mapped, caps)
     return views if len(views) > 1 else views[0]
@@ -222,6 +220,10 @@ class ArraySource:
     def __init__(self, appsrc, caps, device=0):
         self.appsrc, self.caps = appsrc, Gst.Caps.from_string(caps) if isinstance(caps, str) else caps
         self.cuda = is_cuda(self.caps)
+        name = self.caps.get_structure(0).get_string("format")
+        # The pool would end the process.
+        if self.cuda and name.startswith("GRAY") and Gst.version()[:2] < (1, 24):
+            raise ValueError(f"GStreamer {Gst.version_string()[10:]} has no {name} buffers in CUDA memory: push arrays of numpy, or RGB")
         appsrc.set_property("caps", self.caps)
         self.pool = libgstcuda().gst_cuda_buffer_pool_new(primary_context(device)) if self.cuda else gstvideo.gst_video_buffer_pool_new()
         config = gst.gst_buffer_pool_get_config(self.pool)

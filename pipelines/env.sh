@@ -108,7 +108,7 @@ find_elements() {
   local build
   command -v gst-launch-1.0 >/dev/null ||
     die "gst-launch-1.0 is not installed: sudo apt-get install ${packages_run[*]}"
-  # The plug-in of the prefix in which this script is installed comes before that of GStreamer's own folder.
+  # The prefix of this script's own installation comes before GStreamer's plug-in folder.
   [[ ! -e $pipelines/plugin ]] || export GST_PLUGIN_PATH=${GST_PLUGIN_PATH:+$GST_PLUGIN_PATH:}$pipelines/plugin
   if ! elements_found; then
     for build in "${builds[@]}"; do

@@ -81,7 +81,7 @@ def source_of(name):
 def find_elements():
     """Makes GStreamer find the elements, installed or just built."""
     top = pathlib.Path(__file__).resolve().parent.parent
-    # The plug-in of the prefix in which this file is installed comes before that of GStreamer's own folder.
+    # The prefix of this file's own installation comes before GStreamer's plug-in folder.
     own, path = top / "pipelines/plugin", os.environ.get("GST_PLUGIN_PATH", "")
     if own.exists() and str(own.resolve()) not in path.split(":"):
         os.environ["GST_PLUGIN_PATH"] = ":".join(filter(None, [path, str(own.resolve())]))
@@ -215,16 +215,25 @@ class Player:
         print(f"\r{doing}: {position:.1f} s" + (f" of {length:.1f} s  " if length > 0 else "  "), end="", flush=True)
 
 
+def is_tensor(caps):
+    return caps.get_structure(0).get_name() == "other/tensors"
+
+
+def layout_of_tensor(caps):
+    """The shape of a tensor's array and the numpy.dtype of its numbers."""
+    tensor = caps.get_structure(0)
+    # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
+    numbers, columns, rows, _ = (int(number) for number in tensor.get_string("dimensions").split(":"))
+    return (rows, columns) if numbers == 1 else (rows, columns, numbers), numpy.dtype(tensor.get_string("types"))
+
+
 def array_of(sample):
     """A frame of GRAY8, GRAY16_LE or RGB, a table of sums or a cloud of points, as a numpy array of its rows."""
     buffer, caps = sample.get_buffer(), sample.get_caps()
     data = buffer.extract_dup(0, buffer.get_size())
-    tensor = caps.get_structure(0)
-    if tensor.get_name() == "other/tensors":
-        # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
-        numbers, columns, rows, _ = (int(number) for number in tensor.get_string("dimensions").split(":"))
-        shape = (rows, columns) if numbers == 1 else (rows, columns, numbers)
-        return numpy.frombuffer(data, tensor.get_string("types")).reshape(shape).copy()
+    if is_tensor(caps):
+        shape, kind = layout_of_tensor(caps)
+        return numpy.frombuffer(data, kind).reshape(shape).copy()
     info = GstVideo.VideoInfo.new_from_caps(caps)
     bytes_of_pixel = info.finfo.pixel_stride[0]
     meta = GstVideo.buffer_get_video_meta(buffer)

@@ -102,7 +102,7 @@ def play(words, environment, output, timeout, niceness=0):
                     failed = time.monotonic()
                 if failed is not None and time.monotonic() > failed + seconds_to_end:
                     break
-                # While a thread waits for a processor, the clock of the timeout stands still.
+                # Time in which a thread waits for a processor does not count against the timeout.
                 before, waits = waits, processor_waits(process.pid)
                 grown += max((seconds - before.get(thread, 0) for thread, seconds in waits.items()), default=0)
                 before, size = size, output.stat().st_size if output.exists() else 0
@@ -171,7 +171,7 @@ def convert(job, settings):
 
     start = time.monotonic()
     gpus = ray.get_runtime_context().get_accelerator_ids()["GPU"] if settings.backend == "cuda" else []
-    # A cluster that others have started may give its workers a higher niceness, and nobody can lower it.
+    # The workers of an existing cluster may have a higher niceness, which an unprivileged process cannot lower.
     result = {"host": socket.gethostname(), "gpu": gpus[0] if gpus else None, "niceness": max(os.nice(0), settings.niceness)}
     final = pathlib.Path(job.output)
     unfinished = final.with_name(f"{unfinished_prefix}{uuid.uuid4().hex[:8]}-{final.name}")

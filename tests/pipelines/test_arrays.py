@@ -51,6 +51,14 @@ for arrays in (numpy.zeros((17, 33), "u1"), numpy.zeros((17, 33, 4), "f4")):
     except ValueError as error:
         print(error)
 
+if Gst.version()[:2] < (1, 24):
+    try:
+        cudatensors.ArraySource(pipeline.get_by_name("src"), caps.replace("x-raw", "x-raw(memory:CUDAMemory)").replace("BGRA", "GRAY8"))
+    except ValueError as error:
+        print(str(error).partition(" has ")[2])
+else:
+    print("no GRAY8 buffers in CUDA memory: push arrays of numpy, or RGB")
+
 def refused(caps):
     try:
         cudatensors.to_numpy(Gst.Sample.new(Gst.Buffer.new_allocate(None, 100, None), Gst.Caps.from_string(caps), None, None))
@@ -65,6 +73,7 @@ refused("video/x-raw,format=GRAY8,width=101,height=1,framerate=1/1")
     expect(lines[len(formats):] == [
         "the planes of the frame are [((17, 33, 4), 'uint8')], and the arrays [((17, 33), 'uint8')]",
         "the planes of the frame are [((17, 33, 4), 'uint8')], and the arrays [((17, 33, 4), 'float32')]",
+        "no GRAY8 buffers in CUDA memory: push arrays of numpy, or RGB",
         f"YUY2 frames have no arrays; convert them to one of {', '.join(formats)}",
         "the buffer is smaller than its caps say"], result.text)
 
