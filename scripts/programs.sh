@@ -62,6 +62,12 @@ collect_plugin() {
   strip -o "$2/libgstcudavision.so" "$1/gst/libgstcudavision.so"
 }
 
+refuse_arguments() {
+  printf '%s: %s\n\n' "$0" "$1" >&2
+  usage >&2
+  exit 2
+}
+
 # read_options VALUES FLAGS COUNT ARGUMENT...: sets the variable of each option: NAME to its value for --NAME VALUE,
 # if VALUES names it, and NAME to yes for --NAME, if FLAGS does. Sets the array arguments to what follows the options,
 # of which there must be COUNT. The script has a function usage.
@@ -76,15 +82,16 @@ read_options() {
     elif [[ $values == *" $name "* && $# -ge 2 ]]; then
       printf -v "$name" %s "$2"
       shift
+    elif [[ $values == *" $name "* ]]; then
+      refuse_arguments "$1 needs a value"
     elif [[ $flags == *" $name "* ]]; then
       printf -v "$name" yes
     else
-      usage >&2
-      exit 2
+      refuse_arguments "unknown option \"$1\""
     fi
     shift
   done
-  [[ $# -eq $count ]] || { usage >&2; exit 2; }
+  [[ $# -eq $count ]] || refuse_arguments "$# arguments after the options instead of $count"
   # shellcheck disable=SC2034
   arguments=("$@")
 }

@@ -19,16 +19,17 @@ Debian mirror and 8 GB.
 END
 }
 
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$top/scripts/setup.sh"
+. "$top/scripts/chroot.sh"
+. "$top/scripts/programs.sh"
 suite=trixie
 root=/var/tmp/gst-cudavision/container
 mirror=http://deb.debian.org/debian
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. scripts/setup.sh
-. scripts/chroot.sh
-. scripts/programs.sh
 read_options 'suite root mirror' '' 0 "$@"
-
 root=$(realpath -m "$root")
+cd "$top"
+
 make_chroot "$suite" "$root/$suite" "$mirror"
 install_missing buildah
 export BUILDAH_ISOLATION=chroot # needs no runtime, and works inside of containers

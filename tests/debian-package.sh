@@ -21,40 +21,16 @@ mirror and 2 GB.
 END
 }
 
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$top/scripts/setup.sh"
+. "$top/scripts/chroot.sh"
+. "$top/scripts/programs.sh"
 suite=bookworm
 root=/var/tmp/gst-cudavision/package
 mirror=http://deb.debian.org/debian
-while [[ $# -gt 0 ]]; do
-  case $1 in
-    --suite | --root | --mirror)
-      [[ $# -ge 2 ]] || {
-        printf 'tests/debian-package.sh: %s needs a value\n\n' "$1" >&2
-        usage >&2
-        exit 2
-      }
-      case $1 in
-        --suite) suite=$2 ;;
-        --root) root=$(realpath -m "$2") ;;
-        --mirror) mirror=$2 ;;
-      esac
-      shift
-      ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    *)
-      printf 'tests/debian-package.sh: unknown argument "%s"\n\n' "$1" >&2
-      usage >&2
-      exit 2
-      ;;
-  esac
-  shift
-done
-
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. scripts/setup.sh
-. scripts/chroot.sh
+read_options 'suite root mirror' '' 0 "$@"
+root=$(realpath -m "$root")
+cd "$top"
 
 # apt_in FOLDER ARGUMENT...: apt-get there, quietly.
 apt_in() {
