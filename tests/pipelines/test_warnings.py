@@ -76,6 +76,28 @@ def _(place):
             expect(result.status == 0 and '"queue"' not in result.text, result.text)
 
 
+@test("cudasgmstereo names a missing queue after a restart in which its sinks wait for each other")
+def _(place):
+    source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
+    (place.folder / "twice.py").write_text(f"""
+import sys
+sys.path.insert(0, {str(pipelines)!r})
+import frames
+from frames import Gst
+player = frames.Player("cudasgmstereo name=stereo num-disparities=32 ! fakesink name=view async=false "
+                       "stereo.confidence ! fakesink name=other async=false {source}left {source}right")
+with player:
+    player.bus.timed_pop_filtered(60 * Gst.SECOND, Gst.MessageType.EOS)
+for sink in ("view", "other"):
+    player[sink].set_property("async", True)
+with player:
+    messages = iter(lambda: player.bus.timed_pop_filtered(30 * Gst.SECOND, Gst.MessageType.WARNING), None)
+    print(any('put a "queue"' in message.parse_warning()[0].message for message in messages))
+""")
+    result = place.run(python, "twice.py")
+    expect(result.out == "True\n", result.text)
+
+
 @test("scripts print warnings on a terminal, and still say how far they are")
 def _(place):
     make_pair(place)

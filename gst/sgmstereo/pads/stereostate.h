@@ -39,6 +39,8 @@ struct SourceBranch {
   bool pad_discont;                   ///< the next buffer is discontinuous
   bool ended = false;                 ///< downstream has returned EOS
   bool started = false;               ///< downstream has taken a buffer
+
+  void reopen() { ended = started = false; }
 };
 
 class StereoRequestPad {

@@ -75,9 +75,9 @@ void stereo_release_processor(StereoStream& stream) {
 
 void stereo_reopen_branches(StereoStream& stream) {
   stream.state.downstream_ended = false;
-  stream.src.ended = false;
+  stream.src.reopen();
   for (const auto& pad : stereo_request_pads(stream.self))
-    pad->branch(stream).ended = false;
+    pad->branch(stream).reopen();
 }
 
 gboolean stereo_start(StereoStream& stream) {
