@@ -10,8 +10,8 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/nlmeans/kernel_arguments.h"
-#include "cuda/nlmeans/renewed.cuh"
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/opaque_value.cuh"
+#include "cuda/nlmeans/search_tile.h"
 
 namespace cudavision::nlmeans {
 
@@ -52,7 +52,7 @@ template <int kRadius, int kChannels>
 __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
                                                std::uint32_t* words) {
   constexpr int thread_rows = tile_thread_rows(kChannels);
-  const TilePlace place(a, renewed(blockIdx.x), thread_rows);
+  const TilePlace place(a, opaque_value(blockIdx.x), thread_rows);
   const int thread = thread_number(), halo = a.search_radius + kRadius;
   const int rows = DenoisingTile::rows(thread_rows, halo);
 #pragma unroll 1
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   }
 
   if (works) {
-    const TilePlace at(a, renewed(blockIdx.x), thread_rows);
+    const TilePlace at(a, opaque_value(blockIdx.x), thread_rows);
     const DenoisedPicture& picture = at.picture;
     const int thread = thread_number();
     const int x = at.left + thread % 32 * 4, top = at.top, first_row = thread / 32 * thread_rows;
