@@ -143,7 +143,6 @@ struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int quads(int row_slices, int column_slices) {
     return (column_word(row_slices, column_slices, Depth::coefficient_bytes, 0, 0) + 3) / 4;
   }
-  /// Words of all lanes.
   CUDAVISION_HOST_DEVICE static constexpr int words(int row_slices, int column_slices) {
     return quads(row_slices, column_slices) * 4 * 32;
   }
@@ -184,7 +183,6 @@ struct PixelDepth {
   static constexpr int coefficient_bytes = 1;
 };
 
-/// Writes the factors of pixels for all 32 lanes.
 inline void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
                                int column_slices, std::uint32_t* words) {
   for (int lane = 0; lane < 32; ++lane) {
