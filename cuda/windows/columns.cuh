@@ -13,7 +13,7 @@
 namespace cudavision::windows {
 
 constexpr int table_warps = 16;  // of a block
-/// As many groups of a warp as there are registers for.
+/// Groups of a warp, as many as registers allow.
 template <class AnySums>
 constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;
 template <class AnySums>

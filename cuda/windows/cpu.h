@@ -23,7 +23,7 @@ constexpr std::uint32_t number_of(Element element) {
     return kSecond ? std::uint32_t{element} * element : element;
 }
 
-/// Adds the numbers of one row to the column sums and subtracts those of another.
+/// Adds the numbers of one row to the column sums and subtracts the numbers of another.
 template <bool kSecond, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
                                     Sum* __restrict columns) {

@@ -95,7 +95,7 @@ __device__ inline void add_squares(std::uint64_t& sum, std::uint32_t gain, std::
   sum -= loss * loss;
 }
 
-/// Adds the upper half of loss and subtracts that of gain.
+/// Adds the upper half of loss and subtracts the upper half of gain.
 __device__ inline void subtract_halves(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
   // Dot products of the halves with (0, 1) and with (0, −1).
   asm("dp2a.lo.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(loss), "r"(0x0100));
