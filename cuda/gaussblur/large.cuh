@@ -21,8 +21,7 @@ template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds `count` pairs of slices. from is the address of the first in this lane's first row; table
-  /// points to the tables' quads for it.
+  /// Adds `count` pairs of slices. from (in this lane's first row) and table are at the first pair.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
@@ -64,8 +63,7 @@ struct LargeRowSums {
   }
 };
 
-/// A lane's part of the ring, with slots of 32 rows. Words of the upper and lower 16 rows
-/// alternate, because one product needs both.
+/// A lane's part of the ring, with slots of 32 rows. Words of the upper and lower rows alternate.
 template <class Depth, bool kInShared>
 class LargeRing {
  public:

@@ -212,8 +212,7 @@ class LargeLoader {
   const int chunk_;  // in its row
 };
 
-/// Fills in the bytes beyond the ends of staged rows. A map for each part of the window holds the
-/// positions of the repeated bytes, which all rows share.
+/// Fills in the bytes beyond the ends of staged rows, by a map of repeated bytes for each part.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:

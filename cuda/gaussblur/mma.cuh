@@ -19,8 +19,7 @@ __device__ inline void keep_in_register(T& value) {
   asm volatile("" : "+r"(value));
 }
 
-/// left · right + sums over kSlices slices. left(slice, half) and right(slice) return the lane's
-/// words.
+/// left · right + sums. left(slice, half) and right(slice) return the lane's words.
 template <int kSlices, class Left, class Right>
 __device__ inline Sums multiply(const Left& left, const Right& right, Sums sums) {
 #pragma unroll

@@ -157,8 +157,8 @@ class PixelStorer {
         position_(position),
         whole_(plane.store_bytes == 16 && position + 16 <= plane.row_bytes) {}
 
-  /// Writes rows y and y + 8. rows_left is the number of the item's rows from y on. of_upper and
-  /// of_lower are the addresses of the staged input pixels.
+  /// Writes rows y and y + 8, of which rows_left are in the item. of_upper and of_lower are the
+  /// addresses of the staged input pixels.
   __device__ void store(int y, int rows_left, uint4 upper, uint4 lower, SharedAddress of_upper,
                         SharedAddress of_lower) const {
     if (a_.sharpen || plane_.copied != 0) {

@@ -140,7 +140,7 @@ struct StagedPart {
   __device__ int edge_bytes(const Plane& plane) const {
     return left_edge(plane) + right_edge(plane);
   }
-  /// Position of needed byte i, counted over both ends.
+  /// Position of needed byte i of both ends.
   __device__ int edge_position(const Plane& plane, int i) const {
     const int left = left_edge(plane);
     return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
@@ -165,8 +165,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
          position + chunk_bytes > -plane.row_radius;
 }
 
-/// Calling rarely needed code saves registers and instructions. Inlining it avoids the cost of
-/// calls on the usual path.
+/// For rarely needed code: calls save registers; inlining spares the usual path the cost of calls.
 enum class SlowPath { called, inlined };
 
 /// Skips bytes beyond the row's ends, which pad_edges() fills in. y may be outside the plane.

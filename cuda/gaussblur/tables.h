@@ -128,8 +128,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 
 /* Factors for few slices */
 
-/// The words of both left factors that a lane of small.cuh keeps in registers. In memory, each quad
-/// of a lane follows the same quad of the previous lane.
+/// The words of both left factors of a lane of small.cuh. Equal quads of all lanes are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,

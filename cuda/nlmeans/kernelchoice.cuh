@@ -143,8 +143,8 @@ class KernelChoice {
     }
   }
 
-  /// Divides the strips among the resident blocks as evenly as possible. With active cells, shares
-  /// are as small as a tile, so that each block gets some active parts.
+  /// Divides the strips evenly among the resident blocks. With active cells, shares are as small as
+  /// a tile, so that each block gets some active parts.
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
     const auto tile_strips = static_cast<unsigned>(a.shape.strips);
@@ -166,9 +166,9 @@ class KernelChoice {
                    "setting up a kernel on the GPU");
   }
 
-  /// Returns false if no tile kernel fits or the products are faster. The tensor cores compare
-  /// whole groups of candidates, more than the search has. With 1.3 times as many comparisons, they
-  /// take 0.85 times as long for one channel and 0.53 times as long for three (H100).
+  /// Returns false if no tile kernel fits or the tensor cores are faster. These compare whole
+  /// groups of candidates; with 1.3 times as many comparisons, they take 0.85 times as long for one
+  /// channel and 0.53 times as long for three (H100).
   bool choose_tile_kernel(const Parameters& parameters, Plan& plan) const {
     NlMeansArguments& a = plan.arguments;
     const int needed = a.search_radius * 2 + 4;

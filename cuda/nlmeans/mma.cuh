@@ -126,8 +126,7 @@ class ProductWarp {
             thread_number(), top};
   }
 
-  /// Adds the sums over the previous frames. If another frame follows, stores them and returns
-  /// true.
+  /// Adds the sums over the previous frames. Stores them and returns true if another frame follows.
   __device__ __forceinline__ bool stores_sums(const LanePlace& at, int pixel,
                                               std::uint32_t (&sums)[Kind::planes + 1]) const {
     const ReferenceFrame<Kind> reference(a_.shape.strips);
@@ -283,8 +282,7 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// Registers are scarce: the tile is read again for each strip, and one counter counts strips and
-/// groups.
+/// To save registers, the tile is read for each strip, and one counter counts strips and groups.
 template <class Kind, Table kTable>
 __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
   const auto tile = [&]() -> const volatile ProductTile& {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane of a warp holds which element. Also compiles for
-// the host, for the tests.
+// Non-local means on the tensor cores: which lane holds which element, also for tests on the host.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, all X are one product of byte
@@ -178,8 +177,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// If only one of a half's two rows searches a pair, the other row's distances get this bias, which
-/// makes their weights 0.
+/// Added to the distances of a half's row that does not search a pair, so that its weights are 0.
 struct RowBias {
   int top;  ///< in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
 

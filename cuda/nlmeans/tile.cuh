@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means of bytes with small patches. A block keeps its tile and the halo of the search in
-// shared memory. A thread denoises four samples in each of a few rows; their sums stay in
-// registers. Overlapping patches share sums: squares are summed along a row for four patches at a
-// time, and sliding sums run down the rows.
+// Non-local means of bytes with small patches. Shared memory holds a tile with the halo of the
+// search. A thread denoises four samples in each of a few rows. Overlapping patches share sums:
+// squares are summed along a row for four patches at a time, and sliding sums run down the rows.
 
 #include <cuda_runtime.h>
 

@@ -154,8 +154,7 @@ class Plan {
       consider(true, threads, threads);
   }
 
-  /// Chooses the strips. Groups also sum the columns beyond the picture's sides, except a block
-  /// that covers the whole width.
+  /// Groups also sum columns beyond the picture's sides, except a block that covers the width.
   void divide_columns(bool of_blocks, int threads, Picture& picture) const {
     const int columns = threads * kernels_.columns, half = columns / 2;
     const auto rounded_down = [this](int number) {

@@ -11,8 +11,7 @@
 
 namespace cudavision::windows {
 
-/// One or two sums modulo 2^32 or 2^64: of samples and their squares, or of words and their negated
-/// upper halves.
+/// Sums of samples and of their squares, or of words and of their negated upper halves.
 template <class Sum, int kSums>
 struct alignas(kSums * sizeof(Sum)) Sums {
   Sum of[kSums];
@@ -199,8 +198,7 @@ __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
   }
 }
 
-/// Adds rows begin to end − 1 of the columns at `columns`. Keeps the loads of kBatch rows in
-/// flight.
+/// Adds rows begin to end − 1 of the columns at `columns`, with kBatch rows in flight.
 template <int kBatch, class Element, class AnySums, int kColumns>
 __device__ void add_rows(ColumnSums<AnySums, kColumns>& sums, const Picture& picture,
                          const Element* columns, bool inside, int begin, int end) {
