@@ -7,12 +7,11 @@ namespace cudavision::gaussblur {
 namespace {
 
 constexpr int word_bytes = 4;
-/// Bytes of a row that one thread blurs.
-constexpr int own_bytes = 2 * word_bytes;
+constexpr int own_bytes = 2 * word_bytes;  ///< of a row, per thread
 /// With fewer rows, a row above or below the plane would be mirrored more than once.
 constexpr int fewest_rows = 2 * DirectPlane::max_radius;
 
-/// Selects the bytes for the word at `position`, beyond an end of the row, from the words at
+/// Makes the selector for the word at `position` beyond an end of the row, from the words at
 /// `nearest` and `other`. Returns false if a byte within the halo is in neither.
 bool select_bytes(const Plane& plane, Border border, int position, int other, int nearest,
                   std::uint32_t& selector) {
@@ -79,8 +78,7 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
     plane.inner_bytes = std::min(plane.inner_bytes, channel.step * bytes * channel.width);
   }
 
-  // Bytes outside all channels are blurred like their neighbours, which keeps the loops regular.
-  // They are copied from the input when results are stored.
+  // Bytes outside all channels are blurred like their neighbours, then replaced by the input.
   const Channel& first = channels[0].channel;
   for (int phase = 0; phase < 4; ++phase) {
     plane.grids[phase] = {first.step * bytes, first.width};

@@ -30,7 +30,7 @@ struct DirectPlane {
   };
 
   bool wide = false;  ///< bytes more than two away have coefficients
-  // __byte_perm selectors that make the words before and after a row of its two outermost words.
+  // __byte_perm selectors for the words before and after a row, from its two outermost words.
   std::uint32_t before_row = 0;
   std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;
@@ -53,7 +53,7 @@ struct Plane {
   int period_pixels = 1;  ///< pixels per period
 
   int first_item = 0;  ///< number of the plane's first work item
-  int strips = 0;      ///< work items side by side, in the plane or in one of its active cells
+  int strips = 0;      ///< work items side by side, in the plane or in an active cell
   int cell_items = 0;  ///< work items in an active cell
   int cell_rows = 0;   ///< rows of an active cell
 
@@ -69,8 +69,7 @@ struct Plane {
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // First words of the plane's parts of Arguments::tables. Kernels with few slices use the factors,
-  // the others the two tables.
+  // First words in Arguments::tables: of the factors, or of both tables if there are many slices.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
@@ -102,7 +101,7 @@ struct Arguments {
   int bits = 8;
   int shift = 0;
 
-  bool everywhere = true;  ///< if false, only active cells have work items
+  bool everywhere = true;  ///< false: only active cells have work items
   regions::NumberedCells active;
 
   // Used only by large.cuh.
@@ -110,15 +109,15 @@ struct Arguments {
   std::uint8_t* scratch = nullptr;  ///< of all blocks, if shared memory is too small
 };
 
-/// Fills in grids, borders and copied bytes. kernels receives the kernels along x. count ≥ 1.
+/// Fills in grids, borders and copied bytes. kernels receives the kernels along x.
 void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* channels, int count,
                     Plane& plane, RowKernels& kernels);
 
 /// True if the rows consist of pixels of four 8-bit samples with equal kernels.
 bool are_pixels(const Plane& plane, const RowKernels& along_x);
 
-/// Returns nothing if the direct kernel cannot blur the plane with 8-bit coefficients. The rest of
-/// the plane must be described already.
+/// Empty if the direct kernel cannot blur the plane with 8-bit coefficients. The rest of the plane
+/// must be filled in.
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y);
 

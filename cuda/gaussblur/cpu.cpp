@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on the CPU, which the CUDA kernels must match in every bit.
+// The blur on the CPU.
 //
 // Each output row is computed separately. The vertical pass adds the weighted input rows, without
 // regard to channels. The horizontal pass pads the row of sums and adds weighted, shifted copies of
@@ -24,12 +24,11 @@ namespace {
 /// The sums of a tile fit into the L1 cache.
 constexpr int tile_samples = 1024;
 
-/// Index of a channel's sample x in the row.
+/// Index in the row of a channel's sample x.
 std::ptrdiff_t place(const Channel& channel, int x) {
   return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
 }
 
-/// A kernel's non-zero coefficients.
 struct Taps {
   Taps() = default;
   explicit Taps(const GaussKernel& kernel) noexcept
@@ -43,18 +42,22 @@ struct Taps {
 
   int radius = 0;
   std::uint32_t centre = 0;
-  int pair_count = 0;  ///< number of distances with non-zero coefficients
+  int pair_count = 0;
   std::array<int, GaussKernel::max_radius> distances;
   std::array<std::uint32_t, GaussKernel::max_radius> weights;
 };
 
-/// Channels of one plane that are blurred along x together, because they have the same kernel and
-/// step. Samples between theirs are summed too, but not stored.
+/// Channels of one plane with the same kernel and step along x, which are blurred together. Samples
+/// between them are also summed, but not stored.
 struct RowGroup {
   Taps x;
   int step = 1;
-  int channel_count = 0;
-  std::array<ChannelBlur, FrameLayout::max_channels> channels;  ///< kernels: valid only in set()
+  struct Member {
+    Channel channel;
+    std::uint16_t border_value;
+  };
+  int member_count = 0;
+  std::array<Member, FrameLayout::max_channels> members;
   /// One byte per sample of the row, non-zero for the group's samples. Null if all belong to it.
   const std::uint8_t* mask = nullptr;
 };
@@ -153,8 +156,8 @@ class PlaneBlur {
         whole ? plan_.row_samples : std::min(range.end + plan_.halo, plan_.row_samples)};
     add_rows(plan_.fields[field], in, y, needed);
     for (int g = 0; g < plan_.group_count; ++g) {
-      for (int c = 0; c < plan_.groups[g].channel_count; ++c)
-        pad_row(plan_.groups[g], c);
+      for (int m = 0; m < plan_.groups[g].member_count; ++m)
+        pad_row(plan_.groups[g].members[m], plan_.groups[g].x.radius);
       add_columns(plan_.groups[g], in.row(y), out.row(y), range);
     }
   }
@@ -186,18 +189,18 @@ class PlaneBlur {
     });
   }
 
-  void pad_row(const RowGroup& group, int number) const {
-    const Channel& channel = group.channels[number].channel;
+  void pad_row(const RowGroup::Member& member, int radius) const {
+    const Channel& channel = member.channel;
     Half *const high = memory_.halves[0], *const low = memory_.halves[1];
     const auto put = [&](int index) {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
       // The vertical weights add up to 2^b, the unit of the high half.
-      high[to] = from < 0 ? static_cast<Half>(group.channels[number].border_value) : high[source];
+      high[to] = from < 0 ? static_cast<Half>(member.border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
-    for (int i = 1; i <= group.x.radius; ++i) {
+    for (int i = 1; i <= radius; ++i) {
       put(-i);
       put(channel.width - 1 + i);
     }
@@ -274,7 +277,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
   }
 
-  /// Words with unused bits change, because these bits become zero.
+  /// The blur clears the unused bits of words.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));
@@ -289,6 +292,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     std::memset(border_row, 0, rows_[plane].size());
     plan.border_row = border_row;
 
+    std::array<const GaussKernel*, FrameLayout::max_channels> group_kernels{};
     for (int c = 0; c < layout_.channel_count; ++c) {
       const ChannelBlur blur = channel_blur(layout_, parameters_, kernels, 0, c);
       if (blur.channel.plane != plane || unchanged(blur))
@@ -297,15 +301,28 @@ class GaussBlurCpu final : public GaussBlur::Backend {
         const ChannelBlur in_field = channel_blur(layout_, parameters_, kernels, field, c);
         plan.fields[field] = {in_field.channel.height, Taps(*in_field.y)};
       }
-      add_to_group(plan, blur, masks);
+      int g = 0;
+      while (g < plan.group_count &&
+             (group_kernels[g] != blur.x || plan.groups[g].step != blur.channel.step))
+        ++g;
+      plan.group_count = std::max(plan.group_count, g + 1);
+      group_kernels[g] = blur.x;
+      RowGroup& group = plan.groups[g];
+      std::uint8_t* const mask = masks + static_cast<std::size_t>(g) * plan.row_samples;
+      group.x = Taps(*blur.x);
+      group.step = blur.channel.step;
+      group.members[group.member_count++] = {blur.channel, blur.border_value};
+      group.mask = mask;
+      for (int x = 0; x < blur.channel.width; ++x) {
+        mask[place(blur.channel, x)] = 0xff;
+        store_value(border_row, place(blur.channel, x), stored_, blur.border_value);
+      }
       plan.halo = std::max(plan.halo, blur.x->radius() * blur.channel.step);
       if (blur.channel.step >= plan.period) {
         plan.period = blur.channel.step;
         plan.period_pixels = blur.channel.subsampling_x;
         plan.row_pixels = blur.channel.subsampling_y;
       }
-      for (int x = 0; x < blur.channel.width; ++x)
-        store_value(border_row, place(blur.channel, x), stored_, blur.border_value);
     }
     RowGroup& only = plan.groups[0];
     if (plan.group_count == 1 && layout_.planes[plane].row_bytes % stored_.bytes == 0 &&
@@ -314,22 +331,6 @@ class GaussBlurCpu final : public GaussBlur::Backend {
       only.mask = nullptr;
       plan.copied = false;
     }
-  }
-
-  void add_to_group(PlanePlan& plan, const ChannelBlur& blur, std::uint8_t* masks) {
-    int g = 0;
-    while (g < plan.group_count &&
-           (plan.groups[g].channels[0].x != blur.x || plan.groups[g].step != blur.channel.step))
-      ++g;
-    plan.group_count = std::max(plan.group_count, g + 1);
-    RowGroup& group = plan.groups[g];
-    std::uint8_t* mask = masks + static_cast<std::size_t>(g) * plan.row_samples;
-    group.x = Taps(*blur.x);
-    group.step = blur.channel.step;
-    group.channels[group.channel_count++] = blur;
-    group.mask = mask;
-    for (int column = 0; column < blur.channel.width; ++column)
-      mask[place(blur.channel, column)] = 0xff;
   }
 
   template <class Sample, class Sum>

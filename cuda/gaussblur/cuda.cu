@@ -48,7 +48,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Products multiply unwritten words by zero. Initialisation makes these reads defined.
+    // Products multiply unwritten words by zero; initialisation makes these reads defined.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
@@ -134,7 +134,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   }
 
  private:
-  /// The plane and field that one of Arguments::planes describes.
+  /// Plane and field of one of Arguments::planes.
   struct Source {
     int plane, field;
   };

@@ -15,7 +15,7 @@
 namespace cudavision::gaussblur {
 
 constexpr int direct_bytes = 8;  ///< of a row, per thread
-/// Warps of a block. Their strips are below each other, so that the L1 cache holds shared rows.
+/// Their strips are below each other, so that the L1 cache holds shared rows.
 constexpr int direct_warps = 4;
 constexpr int direct_blocks = 5;  ///< minimum per multiprocessor
 constexpr int direct_ahead = 3;
@@ -25,7 +25,7 @@ struct DirectRow {
   std::uint32_t before, first, second, after;
 };
 
-/// Reads a thread's rows in order. With kMirrors, some may be above or below the plane.
+/// Reads a thread's rows in order. kMirrors: some may be above or below the plane.
 template <bool kMirrors>
 class DirectReader {
  public:
@@ -37,8 +37,8 @@ class DirectReader {
         beyond_(plane.direct.rows_beyond),
         begins_row_(x == 0),
         ends_row_(x + direct_bytes == plane.row_bytes),
-        before_(begins_row_ ? plane.direct.before_row : word_as_it_is),
-        after_(ends_row_ ? plane.direct.after_row : word_as_it_is) {
+        before_(begins_row_ ? plane.direct.before_row : unchanged_word),
+        after_(ends_row_ ? plane.direct.after_row : unchanged_word) {
     if constexpr (!kMirrors)
       from_ += static_cast<std::int64_t>(y) * pitch_;
   }
@@ -56,16 +56,15 @@ class DirectReader {
     row.after = ends_row_ ? 0 : *reinterpret_cast<const std::uint32_t*>(from + direct_bytes);
   }
 
-  /// Fills in the bytes beyond the ends of a loaded row.
   __device__ void complete(DirectRow& row) const {
     row.before = __byte_perm(begins_row_ ? row.second : row.before, row.first, before_);
     row.after = __byte_perm(ends_row_ ? row.first : row.after, row.second, after_);
   }
 
  private:
-  static constexpr std::uint32_t word_as_it_is = 0x3210;
+  static constexpr std::uint32_t unchanged_word = 0x3210;
 
-  /// The row of the plane to read for row y, which may be outside the plane.
+  /// y may be outside the plane.
   __device__ int row_at(int y) const {
     // A thread reads slightly more rows than it needs, and its strip may begin below the plane.
     y = min(y, rows_ + DirectPlane::max_radius);
@@ -82,7 +81,7 @@ class DirectReader {
   const std::uint32_t before_, after_;
 };
 
-/// Blurs 8 bytes of each of `count` rows. With kWide, bytes more than two away have coefficients.
+/// Blurs 8 bytes of each of `count` rows. kWide: bytes more than two away have coefficients.
 template <bool kWide, bool kMirrors>
 class DirectStrip {
  public:
@@ -100,7 +99,7 @@ class DirectStrip {
 #pragma unroll
     for (int i = 0; i < slots; ++i)
       column_factors_[i] = plane.direct.column_factors[i];
-    // Keeps the value in a register. A constant would be moved to a register for each sum.
+    // Keeps the value in a register, because a constant would be moved to one for each sum.
     asm volatile("" : "+r"(rounding_));
   }
 
@@ -134,7 +133,7 @@ class DirectStrip {
     reader_.load(pair[1]);
   }
 
-  /// Sums the next pair of rows along x, and starts loading another pair into its slot.
+  /// Sums the next pair of rows along x and starts loading another pair into its slot.
   template <int kSlot>
   __device__ void take() {
     DirectRow(&pair)[2] = next_[kSlot];
@@ -187,7 +186,6 @@ class DirectStrip {
     return make_uint2(third_bytes(&sums[0]), third_bytes(&sums[4]));
   }
 
-  /// Packs four sums into a word, without their 16 fraction bits.
   __device__ static std::uint32_t third_bytes(const std::uint32_t* sums) {
     return __byte_perm(__byte_perm(sums[0], sums[1], 0x0062), __byte_perm(sums[2], sums[3], 0x0062),
                        0x5410);
@@ -211,7 +209,7 @@ __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x,
   strip.blur();
 }
 
-// Strips of a block have equal heights and branches: non-divergent code needs fewer instructions.
+// Strips of a block have equal heights and branches, because uniform code needs fewer instructions.
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes, a.everywhere);

@@ -70,11 +70,6 @@ CUDAVISION_HOST_DEVICE constexpr int window_halo(int slices) {
 
 /* Along y */
 
-/// Row, 0 to 15, of byte b of word t: columns 2t and 2t + 1 of the products q = 0 and q = 1.
-CUDAVISION_HOST_DEVICE constexpr int row_of_byte(int t, int b) {
-  return 4 * t + b;
-}
-
 /// Rows above and below the tile that `slices` slices cover.
 CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {
   return (slice_length * slices - tile_rows) / 2;

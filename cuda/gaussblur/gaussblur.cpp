@@ -22,7 +22,7 @@ void check_axis(double sigma, int size, const char* axis) {
   if (!Ranges::size.contains(size) || (size != 0 && size % 2 == 0))
     refuse(operation, "the kernel's size along " + std::string(axis) + " is " +
                           std::to_string(size) + "; it must be an odd number between 1 and " +
-                          text_of(Ranges::size.max) + ", or 0 to follow from sigma");
+                          text_of(Ranges::size.max) + ", or 0 to derive it from sigma");
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {

@@ -17,7 +17,7 @@ constexpr double tabled[largest_tabled / 2 + 1][largest_tabled / 2 + 1] = {
     {60.0 / 256, 51.0 / 256, 30.0 / 256, 13.0 / 256, 4.0 / 256},
 };
 
-// The Gaussian before quantisation, from the centre outwards.
+// From the centre outwards, before quantisation.
 void sample(int radius, double sigma, double* half) {
   if (sigma <= 0 && radius <= largest_tabled / 2) {
     std::copy(tabled[radius], tabled[radius] + radius + 1, half);

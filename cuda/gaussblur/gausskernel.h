@@ -19,7 +19,7 @@ class GaussKernel {
   static constexpr int max_size = 1023;
   static constexpr int max_radius = max_size / 2;
 
-  /// The identity, of size 1.
+  /// The identity.
   explicit GaussKernel(int fraction_bits = 8) noexcept;
   /// size is odd, from 1 to max_size. A sigma of 0 is derived from size. fraction_bits is 8 or 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;

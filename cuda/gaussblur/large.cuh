@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with Gaussians of any size. Shared memory holds the coefficients and, in a ring, the
-// sums along x of as many rows as the Gaussian is high. A lane reads only its own part of the ring.
-// A step uses each value read from shared memory for two tiles, one below the other.
+// The blur with Gaussians of any size. Shared memory holds the coefficients and a ring of the sums
+// along x, for all rows under the Gaussian. A lane reads only its own part of the ring. A step uses
+// each value from shared memory for two tiles, one below the other.
 
 #include <cuda_runtime.h>
 
@@ -21,8 +21,7 @@ template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds a part of the window with `count` pairs of slices. from is the part's address in this
-  /// lane's first row; table points to the tables' quads for the first pair.
+  /// Adds `count` pairs of slices. from (in this lane's first row) and table are at the first pair.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
@@ -64,8 +63,7 @@ struct LargeRowSums {
   }
 };
 
-/// A lane's part of the ring, with slots for 32 rows. Words of the upper and the lower 16 rows
-/// alternate, because one product needs both.
+/// A lane's part of the ring, with slots of 32 rows. Words of the upper and lower rows alternate.
 template <class Depth, bool kInShared>
 class LargeRing {
  public:
@@ -103,9 +101,7 @@ class LargeRing {
  private:
   __device__ void put_quad(int number, uint4 quad) const {
     if constexpr (kInShared)
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(base_ + number * 512),
-                   "r"(quad.x), "r"(quad.y), "r"(quad.z), "r"(quad.w)
-                   : "memory");
+      store_quad(base_ + number * 512, quad);
     else
       base_[number * 32] = quad;
   }
@@ -153,14 +149,14 @@ struct LargeColumnSums {
               }
         }
     };
-    // Unrolled separately, because the sums are known to be zero before it.
+    // Separate, because the compiler knows that the sums are zero before it.
     add(0);
 #pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
     for (int k = 1; k < ring.slots(); ++k)
       add(k);
   }
 
-  /// rows_left is the number of the item's rows from this lane's first row on.
+  /// rows_left counts the item's rows from this lane's first row on.
   template <class Storer>
   __device__ void store(const SampleRules<Depth>& rules, Storer& storer, int rows_left) const {
 #pragma unroll

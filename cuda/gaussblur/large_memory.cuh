@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A block's shared memory in large.cuh, and how all of its warps stage rows there.
+// A block's shared memory in large.cuh, and the staging of rows by all of its warps.
 
 #include <cuda_runtime.h>
 
@@ -21,14 +21,14 @@ CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
   return (radius + slice_length / 2 - 1) / (slice_length / 2) + 1;
 }
 
-/// Steps whose sums along x the ring holds, with two slices each. The lower tile of a step ends
-/// with the last slice, the upper tile one slice earlier. Other slices have zero coefficients.
+/// Steps in the ring, of two slices each. The lower tile of a step ends with the last slice, the
+/// upper tile one slice earlier. Other slices have zero coefficients.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// True if the first step with output makes only the lower tile: the ring lacks a slice that only
-/// the upper tile needs.
+/// True if the first step with output makes only the lower tile, because the ring lacks a slice of
+/// the upper tile.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }
@@ -37,9 +37,8 @@ CUDAVISION_HOST_DEVICE constexpr int large_warm_up_steps(int column_slices) {
   return (column_slices - 1) / 2;
 }
 
-/// Layout of the tables in shared memory. A quad holds the words that a lane needs at a time. Eight
-/// lanes read from two lists: every other quad along x, four adjacent quads along y. The strides
-/// put these into different banks.
+/// Layout of the tables in shared memory. A lane reads a quad at a time. Eight lanes read from two
+/// lists: every other quad along x, four adjacent quads along y. The strides avoid bank conflicts.
 template <class Depth>
 struct LargeTables {
   using Table = ToeplitzTable<Depth>;
@@ -144,8 +143,7 @@ struct LargeMemory {
   CUDAVISION_HOST_DEVICE int scratch() const { return tables + ring; }
 };
 
-/// Starts loading the rows of a part of the window. As few adjacent threads load a row as suffice
-/// for all rows at once, but at least eight.
+/// Starts loading the rows of a part of the window. At least eight adjacent threads load a row.
 template <SlowPath kSlowPath>
 class LargeLoader {
  public:
@@ -153,7 +151,6 @@ class LargeLoader {
       : row_(static_cast<int>(threadIdx.x) / per_row()),
         chunk_(static_cast<int>(threadIdx.x) % per_row()) {}
 
-  /// Loads 32 rows from row y on.
   __device__ void load(const Plane& plane, Border border, const StagedPart& part,
                        SharedAddress stage, int pitch, int y) const {
     const bool aligned = plane.load_bytes == 16;
@@ -171,8 +168,7 @@ class LargeLoader {
       if (source >= 0) {
         const std::uint8_t* const from =
             plane.in + static_cast<std::int64_t>(source) * plane.in_pitch + first;
-        // Several copies at a time, each with its own address register, because a register cannot
-        // be overwritten until its copy has read it.
+        // Several copies at a time: an address register is blocked until its copy has read it.
         constexpr int copies = 3;
 #pragma unroll 1
         for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)
@@ -199,7 +195,6 @@ class LargeLoader {
     return min(static_cast<int>(blockDim.x) / min_per_row, large_rows);
   }
 
-  /// Loads the chunks that need more than an aligned copy.
   __device__ void load_slowly(const Plane& plane, Border border, const StagedPart& part,
                               SharedAddress to, int row, unsigned whole_end) const {
     const bool constant = border_index(row, plane.rows, border) < 0;
@@ -217,8 +212,7 @@ class LargeLoader {
   const int chunk_;  // in its row
 };
 
-/// Fills in the bytes beyond the ends of staged rows. For each part of the window, a map holds the
-/// positions of the repeated bytes, which all rows share.
+/// Fills in the bytes beyond the ends of staged rows, by a map of repeated bytes for each part.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:

@@ -19,8 +19,7 @@ __device__ inline void keep_in_register(T& value) {
   asm volatile("" : "+r"(value));
 }
 
-/// left · right + sums over kSlices slices. left(slice, half) and right(slice) return the lane's
-/// words.
+/// left · right + sums. left(slice, half) and right(slice) return the lane's words.
 template <int kSlices, class Left, class Right>
 __device__ inline Sums multiply(const Left& left, const Right& right, Sums sums) {
 #pragma unroll
@@ -99,7 +98,7 @@ __device__ SampleRules<Depth> sample_rules(const Arguments& a, const Plane& plan
   return rules;
 }
 
-/// A lane's sums along x of 16 samples, for even rows (first product) and odd rows (second).
+/// A lane's sums along x of 16 samples, of even rows (first product) and odd rows (second).
 template <class Depth>
 struct RowSums {
   Sums sum[2][Depth::row_sums] = {};
@@ -120,7 +119,7 @@ struct RowSums {
       const std::uint32_t v0 = value(rules, 0, 2 * half), v1 = value(rules, 1, 2 * half);
       const std::uint32_t v2 = value(rules, 0, 2 * half + 1), v3 = value(rules, 1, 2 * half + 1);
       if constexpr (Depth::result_bytes == 2) {
-        // Multiplications, because the pipe for permutations is the busier one.
+        // Multiplications, because permutations have the busier pipe.
         const std::uint32_t first = v1 * 0x10000 + v0;
         const std::uint32_t second = v3 * 0x10000 + v2;
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
@@ -157,7 +156,7 @@ struct ColumnSums {
 
  private:
   __device__ std::uint32_t value(const SampleRules<Depth>& rules, int i) const {
-    // Shifting in steps is exact, because nested floor divisions equal a single one.
+    // Exact, because nested floor divisions equal a single one.
     std::uint32_t value = (static_cast<std::uint32_t>(sum[0].v[i]) >> 8) + sum[1].v[i];
     value = (value >> 8) + sum[2].v[i];
     value = (value >> 8) + sum[3].v[i] + rules.rounding;

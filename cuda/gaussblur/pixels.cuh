@@ -17,7 +17,7 @@
 
 namespace cudavision::gaussblur {
 
-/// Pixels of two adjacent rows, which a lane loads at once, are in different banks.
+/// Adjacent rows, which a lane loads at once, are in different banks.
 CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
@@ -33,12 +33,12 @@ class PixelRules {
     keep_in_register(rounding_);
   }
 
-  /// Selects the low bytes of four sums along x; low_bytes() ^ other_bytes selects the high ones.
+  // Selectors of the low bytes of sums along x (with ^ other_bytes of the high bytes), and of the
+  // result bytes of sums along y.
   __device__ std::uint32_t low_bytes() const { return hidden(low_bytes_); }
   static constexpr std::uint32_t other_bytes = 0x1111;
 
   __device__ std::uint32_t rounding() const { return rounding_; }
-  /// Selects the result bytes of two sums along y.
   __device__ std::uint32_t results() const { return 0x51 + (hidden(rounding_) >> 15) * 0x11; }
 
  private:
@@ -54,7 +54,6 @@ class PixelRules {
 template <int kRowSlices, int kColumnSlices>
 using PixelFactors = SmallFactors<PixelDepth, kRowSlices, kColumnSlices>;
 
-/// Each channel is a group, whose sums along x have two bytes.
 template <int kColumnSlices>
 using PixelRing = SmallRing<kColumnSlices, pixel_bytes, 2>;
 
@@ -76,7 +75,6 @@ __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& f
   Sums sums[pixel_bytes]{};
 #pragma unroll
   for (int q = 1; q >= 0; --q) {
-    // Four adjacent pixels as one word for each channel.
     std::uint32_t right[kRowSlices][pixel_bytes];
 #pragma unroll
     for (int k = 0; k < kRowSlices; ++k) {
@@ -159,8 +157,8 @@ class PixelStorer {
         position_(position),
         whole_(plane.store_bytes == 16 && position + 16 <= plane.row_bytes) {}
 
-  /// Writes rows y and y + 8. rows_left is the number of the item's rows from y on. of_upper and
-  /// of_lower are the addresses of the staged input pixels.
+  /// Writes rows y and y + 8, of which rows_left are in the item. of_upper and of_lower are the
+  /// addresses of the staged input pixels.
   __device__ void store(int y, int rows_left, uint4 upper, uint4 lower, SharedAddress of_upper,
                         SharedAddress of_lower) const {
     if (a_.sharpen || plane_.copied != 0) {

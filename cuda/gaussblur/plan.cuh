@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Plans a launch: lists the kernels by the depth of samples and coefficients and by their largest
-// Gaussian, chooses one for the sizes of the Gaussians, and divides the work.
+// Plans a launch: chooses a kernel by the depth of samples and coefficients and the sizes of the
+// Gaussians, and divides the work.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace cudavision::gaussblur {
 
 using KernelFunction = Launcher<Arguments>::Kernel;
 
-/// Even number of slices whose windows cover a halo of this many bytes.
+/// Even number of slices that covers a halo of this many bytes.
 inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
@@ -46,7 +46,6 @@ struct Card {
   }
 };
 
-/// Each block of a launch with scratch memory has its own part of it.
 inline unsigned scratch_blocks(const Card& card) {
   return card.multiprocessors * scratch_blocks_per_multiprocessor;
 }
@@ -136,8 +135,7 @@ void make_tables(const Launch& launch, const RowKernels& along_x, const GaussKer
     used = plane.column_table + ToeplitzTable<Depth>::column_words(column_slices);
 }
 
-/// All kernels for one depth of samples and coefficients, except the direct one, with the functions
-/// for their tables and memory sizes.
+/// All kernels for one depth of samples and coefficients, except the direct one.
 struct KernelSet {
   std::vector<Launch> small;          ///< cheapest first
   std::vector<Launch> of_pixels;      ///< for pixels of four bytes, cheapest first; may be empty
@@ -196,8 +194,7 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
                               !launch.uses_scratch);
 }
 
-/// Chooses the cheapest kernel for the largest halo and radius. LaunchPlan chooses the number of
-/// warps, unless it is fixed.
+/// Chooses the cheapest kernel. LaunchPlan chooses the number of warps, unless it is fixed.
 inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo, int radius,
                             bool of_pixels) {
   for (const Launch& launch :
@@ -249,27 +246,39 @@ class LaunchPlan {
   LaunchPlan(const Launch& launch, const Arguments& arguments, const KernelSet& kernels,
              const Card& card)
       : launch(launch), arguments(arguments) {
-    share_out(kernels, card);
+    divide_planes(kernels, card);
   }
 
   Launch launch;
   Arguments arguments;
   unsigned blocks = 0;
 
-  /// The plan for blurring only the active cells, of which there is at least one. Its work items
-  /// are smaller, so that they occupy the whole GPU.
+  /// The plan for the active cells only, of which there is at least one. Its work items are
+  /// smaller, so that they occupy the whole GPU. Steps are powers of two, like the heights of most
+  /// cells.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
-    LaunchPlan plan = *this;
-    plan.launch.kernel = launch.in_cells;
-    plan.arguments.everywhere = false;
-    plan.number_items_of_cells(active, card);
-    return plan;
+    LaunchPlan best;
+    double best_cost = 0;
+    for (int steps = 1; steps <= max_cell_steps; steps *= 2) {
+      LaunchPlan plan = *this;
+      plan.launch.kernel = launch.in_cells;
+      plan.arguments.everywhere = false;
+      plan.number_items_of_cells(active, steps);
+      const double cost =
+          plan.cost_of(plan.arguments.item_count, steps, launch.warps, resident_, card);
+      if (best_cost == 0 || cost < best_cost) {
+        best_cost = cost;
+        best = plan;
+      }
+    }
+    best.set_blocks(card);
+    return best;
   }
 
  private:
   /// Chooses the width and height of the blocks' parts of the frame. Fewer blocks repeat less work
   /// at the seams. More blocks balance the load, and some can compute while others wait for memory.
-  void share_out(const KernelSet& kernels, const Card& card) {
+  void divide_planes(const KernelSet& kernels, const Card& card) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
       max_steps = std::max(
@@ -291,7 +300,7 @@ class LaunchPlan {
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, max_steps);
-        const double cost = cost_of(number_items(warps, steps), steps, warps, resident, card);
+        const double cost = cost_of(count_items(warps, steps), steps, warps, resident, card);
         if (best == 0 || cost < best) {
           best = cost;
           chosen_steps = steps;
@@ -303,12 +312,19 @@ class LaunchPlan {
           break;
       }
     }
-    set_item_count(number_items(launch.warps, chosen_steps), card);
+    arguments.item_rows = item_rows(chosen_steps);
+    for (int i = 0; i < arguments.plane_count; ++i) {
+      Plane& plane = arguments.planes[i];
+      plane.strips = divide_up(plane.row_bytes, launch.item_width(launch.warps));
+      plane.first_item = arguments.item_count;
+      arguments.item_count += plane.strips * divide_up(plane.rows, arguments.item_rows);
+    }
+    set_blocks(card);
   }
 
   double cost_of(int items, int steps, int warps, int resident, const Card& card) const {
     constexpr int overhead = 2;     // of starting and ending a block, in steps
-    constexpr int busy_warps = 16;  // keep a multiprocessor busy
+    constexpr int busy_warps = 16;  // that keep a multiprocessor busy
     constexpr double tail = 0.5;    // of the last blocks and of edge blocks, in rounds
     const double blocks = divide_up(items, launch.items_of_block(warps));
     // A partial last round costs less than a full one, but more than in proportion to its blocks.
@@ -321,37 +337,17 @@ class LaunchPlan {
 
   int item_rows(int steps) const { return steps * launch.step_rows - launch.missing_rows; }
 
-  /// Numbers the work items of the whole planes, and returns their number. The search calls it for
-  /// each candidate; the last call, with the chosen steps, stays in force.
-  int number_items(int warps, int steps) {
-    arguments.item_rows = item_rows(steps);
-    int first = 0;
-    for (int i = 0; i < arguments.plane_count; ++i) {
-      Plane& plane = arguments.planes[i];
-      plane.strips = divide_up(plane.row_bytes, launch.item_width(warps));
-      plane.first_item = first;
-      first += plane.strips * divide_up(plane.rows, arguments.item_rows);
-    }
-    return first;
+  int count_items(int warps, int steps) const {
+    int count = 0;
+    for (int i = 0; i < arguments.plane_count; ++i)
+      count += divide_up(arguments.planes[i].row_bytes, launch.item_width(warps)) *
+               divide_up(arguments.planes[i].rows, item_rows(steps));
+    return count;
   }
 
   /// Joins cells until an item fits. Items that do not divide a cell overlap and write equal
-  /// results. Steps are powers of two, as most cells' heights are.
-  void number_items_of_cells(const regions::ActiveCells& active, const Card& card) {
-    double best = 0;
-    int chosen_steps = 1;
-    for (int steps = 1; steps <= max_cell_steps; steps *= 2) {
-      const double cost =
-          cost_of(number_items_of_cells(active, steps), steps, launch.warps, resident_, card);
-      if (best == 0 || cost < best) {
-        best = cost;
-        chosen_steps = steps;
-      }
-    }
-    set_item_count(number_items_of_cells(active, chosen_steps), card);
-  }
-
-  int number_items_of_cells(const regions::ActiveCells& active, int steps) {
+  /// results.
+  void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);
     Plane* const end = arguments.planes + arguments.plane_count;
@@ -368,21 +364,19 @@ class LaunchPlan {
       cell_height *= 2;
     arguments.active = regions::NumberedCells(active, cell_width, cell_height);
 
-    int first = 0;
+    arguments.item_count = 0;
     for (Plane* plane = arguments.planes; plane != end; ++plane) {
       const int bytes = bytes_of_cell(arguments.active.width(), *plane);
       plane->strips = divide_up(bytes, width);
       plane->cell_rows = rows_of_cell(arguments.active.height(), *plane);
       plane->cell_items = plane->strips * divide_up(plane->cell_rows, arguments.item_rows);
-      plane->first_item = first;
-      first += arguments.active.count() * plane->cell_items;
+      plane->first_item = arguments.item_count;
+      arguments.item_count += arguments.active.count() * plane->cell_items;
     }
-    return first;
   }
 
-  void set_item_count(int count, const Card& card) {
-    arguments.item_count = count;
-    blocks = divide_up(count, launch.items_of_block(launch.warps));
+  void set_blocks(const Card& card) {
+    blocks = divide_up(arguments.item_count, launch.items_of_block(launch.warps));
     if (launch.uses_scratch)
       blocks = std::min(blocks, scratch_blocks(card));
   }

@@ -15,7 +15,6 @@
 
 namespace cudavision::gaussblur {
 
-/// A lane's words of the left factors of both products.
 template <class Depth, int kRowSlices, int kColumnSlices>
 class SmallFactors {
  public:
@@ -44,8 +43,7 @@ class SmallFactors {
   std::uint32_t words_[4 * quads];
 };
 
-/// A lane's bytes of the sums along x, for all rows that a tile needs: by slice, group of samples,
-/// half of the tile and number of the byte.
+/// A lane's bytes of the sums along x, by slice, group of samples, half of the tile and byte.
 template <int kSlices, int kGroups, int kBytes>
 struct SmallRing {
   std::uint32_t word[kSlices][kGroups][2][kBytes];
@@ -63,8 +61,8 @@ struct SmallRing {
   }
 };
 
-/// Sums 16 staged rows along x. pairs and last are the addresses of this lane's first word of the
-/// window, for pairs of slices and for a last slice without a partner.
+/// Sums 16 staged rows along x. pairs and last are addresses of the lane's first word for pairs of
+/// slices and for a last single slice.
 template <class Depth, int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const SmallFactors<Depth, kRowSlices, kColumnSlices>& factors,
                                 const SampleRules<Depth>& rules, SharedAddress pairs,

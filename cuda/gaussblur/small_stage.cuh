@@ -10,11 +10,11 @@
 namespace cudavision::gaussblur {
 
 constexpr int small_warps = 4;
-/// Stages of 16 rows in shared memory. One is in use while the others are loaded.
+/// Of 16 rows. One is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// Number of this warp in its block. The shuffle makes it uniform for the compiler, so that values
-/// derived from it stay in uniform registers.
+/// The shuffle makes the number uniform for the compiler, so that dependent values stay in uniform
+/// registers.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }
@@ -23,7 +23,7 @@ __device__ inline int warp_number() {
 template <int kChunks, int kPitch, int kLanes, SlowPath kSlowPath>
 class SmallLoader {
  public:
-  /// stages is the address of the first stage, and y is the first row of the first slice.
+  /// stages is the address of the first stage, y the first row of the first slice.
   __device__ SmallLoader(const Plane& plane, Border border, const StagedPart& part,
                          SharedAddress stages, int y)
       : plane_(plane), border_(border), part_(part), y_(y + lane() / kLanes) {
@@ -43,9 +43,8 @@ class SmallLoader {
     outer_ = c < kChunks && (part.begin < 0 || part.end > plane.rows);
   }
 
-  /// Loads the next slice into the stage at offset `stage`.
   __device__ void load(int stage) {
-    // Addresses come first: a register cannot be overwritten until its copy has read it.
+    // All addresses first, because a register is blocked until its copy has read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
@@ -107,8 +106,7 @@ class SmallLoader {
   bool outer_;                  // some rows are above or below the plane
 };
 
-/// Fills in bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes. All
-/// rows share a lane's sources and targets.
+/// Fills in bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes.
 template <int kUnit>
 class EdgeMirror {
  public:
@@ -153,18 +151,14 @@ class EdgeMirror {
       if (to_[k] >= 0)
 #pragma unroll 4
         for (int r = 0; r < tile_rows; r += step)
-          copy_unit(stage + to_[k] + r * pitch, stage + from_[k] + r * pitch);
+          if constexpr (kUnit == 1)
+            store_byte(stage + to_[k] + r * pitch, load_byte(stage + from_[k] + r * pitch));
+          else
+            store_word(stage + to_[k] + r * pitch, load_word(stage + from_[k] + r * pitch));
   }
 
  private:
   static constexpr int lists = kUnit == 1 ? 2 : 1;
-
-  __device__ static void copy_unit(SharedAddress to, SharedAddress from) {
-    if constexpr (kUnit == 1)
-      store_byte(to, load_byte(from));
-    else
-      store_word(to, load_word(from));
-  }
 
   int edges_;
   int from_[lists], to_[lists];  // of this lane; to_ is negative if unused
@@ -172,7 +166,7 @@ class EdgeMirror {
   bool complete_ = true;
 };
 
-/// Fills in the bytes beyond the ends of the 16 rows from row y on, in a loaded stage.
+/// Fills in the bytes beyond the ends of a loaded stage, whose first row is y.
 template <SlowPath kSlowPath, int kUnit>
 __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
                                  const StagedPart& part, SharedAddress stage, int pitch, int y) {

@@ -67,6 +67,11 @@ __device__ inline void store_byte(SharedAddress to, std::uint8_t byte) {
 __device__ inline void store_word(SharedAddress to, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
 }
+__device__ inline void store_quad(SharedAddress to, uint4 quad) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(quad.x), "r"(quad.y),
+               "r"(quad.z), "r"(quad.w)
+               : "memory");
+}
 
 /// Starts copying kBytes to shared memory. Before Ampere, copies them at once.
 template <int kBytes>
@@ -77,16 +82,10 @@ __device__ inline void copy_async(SharedAddress to, const std::uint8_t* from) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 #else
-  if constexpr (kBytes == 16) {
-    const uint4 quad = *reinterpret_cast<const uint4*>(from);
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(quad.x), "r"(quad.y),
-                 "r"(quad.z), "r"(quad.w)
-                 : "memory");
-  } else {
-    asm volatile("st.shared.u32 [%0], %1;" ::"r"(to),
-                 "r"(*reinterpret_cast<const std::uint32_t*>(from))
-                 : "memory");
-  }
+  if constexpr (kBytes == 16)
+    store_quad(to, *reinterpret_cast<const uint4*>(from));
+  else
+    store_word(to, *reinterpret_cast<const std::uint32_t*>(from));
 #endif
 }
 
@@ -141,7 +140,7 @@ struct StagedPart {
   __device__ int edge_bytes(const Plane& plane) const {
     return left_edge(plane) + right_edge(plane);
   }
-  /// Position of needed byte i, counted over both ends.
+  /// Position of needed byte i of both ends.
   __device__ int edge_position(const Plane& plane, int i) const {
     const int left = left_edge(plane);
     return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
@@ -166,8 +165,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
          position + chunk_bytes > -plane.row_radius;
 }
 
-/// Rarely needed code can be called, which saves registers and instructions, or inlined, which
-/// spares the usual path the cost of a kernel that contains calls.
+/// For rarely needed code: calls save registers; inlining spares the usual path the cost of calls.
 enum class SlowPath { called, inlined };
 
 /// Skips bytes beyond the row's ends, which pad_edges() fills in. y may be outside the plane.
@@ -202,8 +200,8 @@ __device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Bor
   stage_any_chunk(plane, border, to, y, position);
 }
 
-/// Fills in the bytes beyond the ends of `count` loaded rows. Most mirror bytes of the same stage.
-/// This warp is `worker` of the `workers` that share the rows.
+/// Fills in the bytes beyond the ends of `count` loaded rows, most of them from the same stage.
+/// This warp is number `worker` of `workers`.
 __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {

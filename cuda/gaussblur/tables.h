@@ -128,8 +128,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 
 /* Factors for few slices */
 
-/// The words of both left factors that a lane of small.cuh keeps in registers. In memory, each quad
-/// of a lane follows the same quad of the previous lane.
+/// The words of both left factors of a lane of small.cuh. Equal quads of all lanes are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,
@@ -143,7 +142,6 @@ struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int quads(int row_slices, int column_slices) {
     return (column_word(row_slices, column_slices, Depth::coefficient_bytes, 0, 0) + 3) / 4;
   }
-  /// Words of all lanes.
   CUDAVISION_HOST_DEVICE static constexpr int words(int row_slices, int column_slices) {
     return quads(row_slices, column_slices) * 4 * 32;
   }
@@ -184,7 +182,6 @@ struct PixelDepth {
   static constexpr int coefficient_bytes = 1;
 };
 
-/// Writes the factors of pixels for all 32 lanes.
 inline void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
                                int column_slices, std::uint32_t* words) {
   for (int lane = 0; lane < 32; ++lane) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of guided.h, one window at a time, shared by the CPU and the GPU.
+// The arithmetic of guided.h for one window, shared by the CPU and the GPU.
 
 #include <cmath>
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace cudavision::guided {
 
-/// A window is narrow if its area is less than this, 255·255 for example. Then its sums of samples,
-/// of slopes, of offsets, and of squares of bytes fit 32 bits.
+/// Windows of smaller areas are narrow: their sums of samples, of slopes, of offsets and of squares
+/// of bytes fit 32 bits.
 constexpr std::uint32_t narrow_area = 1 << 16;
 
-/// The numbers of guided.h that follow from epsilon and from the depth of the samples.
+/// The constants of guided.h that depend on epsilon and on the depth.
 struct Scale {
   std::uint32_t epsilon = 1;  ///< E
   int headroom = 15;          ///< e
@@ -30,7 +30,6 @@ struct Scale {
   }
 };
 
-/// Returns the lower half of one word and the upper half of another.
 CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
                                                           std::uint32_t upper) {
 #ifdef __CUDA_ARCH__
@@ -40,7 +39,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
 #endif
 }
 
-/// Divides as windows::Reciprocal does, by any area.
+/// windows::Reciprocal for any area.
 class PlainDivision {
  public:
   PlainDivision() = default;
@@ -59,21 +58,20 @@ class PlainDivision {
 template <bool kNarrow>
 using Division = std::conditional_t<kNarrow, windows::Reciprocal, PlainDivision>;
 
-/// 2^16·w, to be divided by sums that w is a part of.
+/// The dividend 2^16·w.
 class ShareDividend {
  public:
   ShareDividend() = default;
   CUDAVISION_HOST_DEVICE explicit ShareDividend(std::uint32_t w)
       : dividend_(w << 16), estimate_(static_cast<float>(w) * unit) {}
 
-  /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
+  /// 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
   CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
-    // The estimate errs by a few 2^−24 of at most 2^16, so to the nearest integer it is the result
-    // or one less.
+    // The estimate errs by a few 2^−8, so rounded to an integer it is the result or one less.
     const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
 #ifdef __CUDA_ARCH__
     const std::uint32_t estimate =
-        __float_as_uint(__fmul_rn(estimate_, windows::estimated_inverse(divisor)));
+        __float_as_uint(__fmul_rn(estimate_, approximate_reciprocal(divisor)));
 #else
     const auto estimate =
         static_cast<std::uint32_t>(static_cast<std::int32_t>(estimate_ / divisor + 0.5f));
@@ -84,7 +82,7 @@ class ShareDividend {
 
  private:
 #ifdef __CUDA_ARCH__
-  /// So products are rounded to multiples of 2^−149, which their bits count.
+  /// Makes products denormal, so that their bits are the product rounded to an integer.
   static constexpr float unit = 0x1p-133f;
 #else
   static constexpr float unit = 0x1p16f;
@@ -94,7 +92,8 @@ class ShareDividend {
   float estimate_ = 0;
 };
 
-/// The first pass for all windows of one area: makes a word of the sums of samples.
+/// First pass: converts the sums of a window's samples to a word. One object serves all windows of
+/// one area.
 template <bool kNarrow, class Sum>
 class LineWindow {
  public:
@@ -114,11 +113,10 @@ class LineWindow {
       addend_ = (std::uint64_t{1} << down_) - 1 - negative(0);
   }
 
-  /// Returns v + w, which is positive and less than 2^31. sum is S, and squares is Q.
+  /// v + w, which is from 1 to 2^31 − 1. sum is S, squares is Q.
   CUDAVISION_HOST_DEVICE std::uint32_t denominator_of(Sum sum, Sum squares) const {
     if constexpr (kNarrow) {
-      // −v is S² − N·Q, rounded up. A GPU adds what it multiplies in the same instruction, but
-      // cannot subtract it.
+      // −v is S² − N·Q, rounded up. A GPU's multiplication can add to its product, not subtract it.
       const auto number = static_cast<std::uint32_t>(sum);
       const std::uint64_t variance = std::uint64_t{number} * number + (negative(squares) + addend_);
       const auto v = static_cast<std::uint32_t>(static_cast<std::int64_t>(variance) >> down_);
@@ -130,22 +128,20 @@ class LineWindow {
     }
   }
 
-  /// Returns a in the lower half of the word and 65535 − o in the upper one.
+  /// a in the lower half of the word, 65535 − o in the upper half.
   CUDAVISION_HOST_DEVICE std::uint32_t word_of(Sum sum, Sum squares) const {
-    // 2^16·v / (v + w), rounded down, is 2^16 less 2^16·w / (v + w), rounded up. Of that, only 16
-    // bits are kept, because a is less than 2^16.
+    // ⌊2^16·v / (v + w)⌋ = 2^16 − ⌈2^16·w / (v + w)⌉, of which 16 bits are kept, because a < 2^16.
     const std::uint32_t slope = 0 - dividend_.share_of(denominator_of(sum, squares));
     const std::uint32_t mean = division_.divide(sum);
     return joined_halves(slope, slope * mean - 32768);
   }
 
  private:
-  /// Returns −N·Q, plus the same for every Q, modulo 2^64.
+  /// −N·Q plus a constant, modulo 2^64.
   CUDAVISION_HOST_DEVICE std::uint64_t negative(Sum squares) const {
     if constexpr (sizeof(Sum) == 8) {
       return (0 - squares) * area_;
     } else {
-      // A number with a sign, in 32 bits.
       const auto shifted = static_cast<std::int32_t>(0x7fffffff - squares);
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) *
                                         static_cast<std::int32_t>(area_));
@@ -156,11 +152,11 @@ class LineWindow {
   std::uint32_t epsilon_ = 0;  ///< w
   ShareDividend dividend_;
   int down_ = 0, up_ = 0;     ///< v = V >> down << up, because one of them is 0
-  std::uint64_t addend_ = 0;  ///< 2^down − 1, for rounding up, less what is negative(0)
+  std::uint64_t addend_ = 0;  ///< 2^down − 1, for rounding up, minus negative(0)
   Division<kNarrow> division_;
 };
 
-/// The second pass for all windows of one area: makes a level of the sums of words.
+/// Second pass: converts the sums of a window's words to a level.
 template <bool kNarrow>
 class LevelWindow {
  public:
@@ -173,7 +169,7 @@ class LevelWindow {
       addend_ <<= 32 - bits_;
   }
 
-  /// sample is 2^(32 − b) times that of the picture. slopes is A, and offsets is O − 65535·N.
+  /// sample is p·2^(32 − b), slopes is A, and offsets is O − 65535·N.
   template <class Sum>
   CUDAVISION_HOST_DEVICE std::uint32_t level_of(std::uint32_t sample, Sum slopes,
                                                 Sum offsets) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that both backends of guided.h implement. Its callers have validated layouts,
-// parameters and frames.
+// Interface of both backends. Callers have validated layouts, parameters and frames.
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -12,33 +12,33 @@
 
 namespace cudavision::guided {
 
-/// Returns the channels of a frame that are filtered.
 std::vector<Channel> filtered_channels(const FrameLayout& layout);
 
-/// How far windows reach to each side, within a channel.
-struct Reach {
+/// In samples of a channel, and less than its width and height.
+struct WindowRadius {
   int x, y;
 
-  Reach(const Channel& channel, int radius) noexcept;
+  WindowRadius(const Channel& channel, int radius) noexcept;
 
-  /// Returns true if every window's area is less than narrow_area.
+  /// True if all windows are smaller than narrow_area.
   bool is_narrow(const Channel& channel) const noexcept;
 };
 
 using windows::RowRange;
 
-/// Returns the rows of a channel in which results are needed, at least one. active is nullptr if
-/// all are.
+/// Rows of a channel in which results are needed, at least one. active may be nullptr.
 RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept;
-/// Returns the rows whose windows these results depend on.
-RowRange rows_with_windows(const Channel& channel, int reach, const RowRange& results) noexcept;
+/// Rows whose windows these results depend on.
+inline RowRange rows_with_windows(const Channel& channel, int radius, const RowRange& results) {
+  return {std::max(results.begin - radius, 0), std::min(results.end + radius, channel.height)};
+}
 
 class Guided::Backend {
  public:
   virtual ~Backend() = default;
   /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// active is nullptr if the whole output is needed.
+  /// active may be nullptr.
   virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
 };
 

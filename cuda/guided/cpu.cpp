@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The guided filter on the CPU, channel by channel, in two passes: one makes a word of each window,
-// and the other sums the words of windows.
+// The guided filter on the CPU, channel by channel in two passes: the first converts each window to
+// a word, the second sums the words of windows.
+
+#include "cuda/windows/cpu.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/guided/arithmetic.h"
 #include "cuda/guided/backend.h"
-#include "cuda/guided/cpu_rows.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::guided {
 namespace {
 
-/// The windows of a band, and their constants.
+// Loops without branches, so that they are vectorised. The windows of a call have equal areas.
+
+template <bool kNarrow, class Sum>
+CUDAVISION_TARGET_CLONES void write_words(int count, windows::WindowEnds<Sum, Sum> sums,
+                                          LineWindow<kNarrow, Sum> window,
+                                          std::uint32_t* __restrict words) {
+  for (int x = 0; x < count; ++x)
+    words[x] = window.word_of(sums.first(x), sums.second(x));
+}
+
+template <bool kNarrow, class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void write_levels(int count, windows::WindowEnds<Sum, Sum> sums,
+                                           LevelWindow<kNarrow> window, int bits,
+                                           const Sample* samples, Sample* __restrict levels) {
+  for (int x = 0; x < count; ++x)
+    levels[x] = static_cast<Sample>(window.level_of(std::uint32_t{samples[x]} << (32 - bits),
+                                                    sums.first(x), Sum{0} - sums.second(x)));
+}
+
 template <class Element, class Sum, class AnyWindow>
 class GuidedRows {
   using Rows = windows::WindowRows<Element, Sum, Sum>;
@@ -24,38 +44,39 @@ class GuidedRows {
 
   const Rows& rows() const { return rows_; }
 
-  /// row(y, buffer) returns the elements of a row, and write(y, begin, end, ends, window) takes the
-  /// windows of equal area of samples begin to end − 1 of a row.
+  /// row(y, buffer) returns the elements of a row. write(y, begin, end, ends, window) receives
+  /// windows of equal area, for samples begin to end − 1.
   template <class Row, class Write>
-  void run(const RowRange& range, const Channel& channel, const Reach& reach, const Scale& scale,
-           const Row& row, const Write& write) const {
+  void run(const RowRange& range, const Channel& channel, const WindowRadius& radius,
+           const Scale& scale, const Row& row, const Write& write) const {
     const int width = channel.width;
-    int measured = 0;  // the rows of the windows whose constants are known
-    rows_.run(
-        range.begin, range.end, channel.height, reach.x, reach.y, row,
-        [&](int y, int rows, const typename Rows::Ends& ends) {
-          if (measured != rows)
-            for (int w = std::min(reach.x + 1, width); w <= std::min(2 * reach.x + 1, width); ++w)
-              windows_[w] = AnyWindow(static_cast<std::uint32_t>(w) * rows, scale);
-          measured = rows;
-          const auto write_from = [&](int begin, int end) {
-            const int columns = std::min(begin + reach.x + 1, width) - std::max(begin - reach.x, 0);
-            write(y, begin, end, ends.from(begin), windows_[columns]);
-          };
-          const int whole_begin = std::min(reach.x, width);
-          const int whole_end = std::max(width - reach.x, whole_begin);
-          for (int x = 0; x < whole_begin; ++x)
-            write_from(x, x + 1);
-          if (whole_begin < whole_end)
-            write_from(whole_begin, whole_end);
-          for (int x = whole_end; x < width; ++x)
-            write_from(x, x + 1);
-        });
+    int measured = 0;  // height of the windows whose constants are known
+    rows_.run(range.begin, range.end, channel.height, radius.x, radius.y, row,
+              [&](int y, int rows, const typename Rows::Ends& ends) {
+                if (measured != rows)
+                  for (int w = std::min(radius.x + 1, width);
+                       w <= std::min(2 * radius.x + 1, width); ++w)
+                    windows_[w] = AnyWindow(static_cast<std::uint32_t>(w) * rows, scale);
+                measured = rows;
+                const auto write_from = [&](int begin, int end) {
+                  const int columns =
+                      std::min(begin + radius.x + 1, width) - std::max(begin - radius.x, 0);
+                  write(y, begin, end, ends.from(begin), windows_[columns]);
+                };
+                const int whole_begin = std::min(radius.x, width);
+                const int whole_end = std::max(width - radius.x, whole_begin);
+                for (int x = 0; x < whole_begin; ++x)
+                  write_from(x, x + 1);
+                if (whole_begin < whole_end)
+                  write_from(whole_begin, whole_end);
+                for (int x = whole_end; x < width; ++x)
+                  write_from(x, x + 1);
+              });
   }
 
  private:
   Rows rows_;
-  AnyWindow* windows_;  // by their widths
+  AnyWindow* windows_;  // indexed by width
 };
 
 struct LargestWindow {
@@ -84,26 +105,26 @@ class GuidedCpu final : public Guided::Backend {
 
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     for (const Channel& channel : channels_) {
-      const Reach reach(channel, parameters_.radius);
+      const WindowRadius radius(channel, parameters_.radius);
       const RowRange rows = rows_with_results(channel, active);
       if (layout_.bits == 8) {
-        if (reach.is_narrow(channel))
-          filter<std::uint8_t, std::uint32_t, true>(channel, reach, rows, in, out);
+        if (radius.is_narrow(channel))
+          filter<std::uint8_t, std::uint32_t, true>(channel, radius, rows, in, out);
         else
-          filter<std::uint8_t, std::uint64_t, false>(channel, reach, rows, in, out);
+          filter<std::uint8_t, std::uint64_t, false>(channel, radius, rows, in, out);
       } else {
-        if (reach.is_narrow(channel))
-          filter<std::uint16_t, std::uint64_t, true>(channel, reach, rows, in, out);
+        if (radius.is_narrow(channel))
+          filter<std::uint16_t, std::uint64_t, true>(channel, radius, rows, in, out);
         else
-          filter<std::uint16_t, std::uint64_t, false>(channel, reach, rows, in, out);
+          filter<std::uint16_t, std::uint64_t, false>(channel, radius, rows, in, out);
       }
     }
   }
 
  private:
-  /// Sum is the type of sums of samples and of their squares. Those of words are narrow or wide.
+  /// Sum is the type for sums of samples and of squares.
   template <class Sample, class Sum, bool kNarrow>
-  void filter(const Channel& channel, const Reach& reach, const RowRange& rows,
+  void filter(const Channel& channel, const WindowRadius& radius, const RowRange& rows,
               const ConstFrame& in, const Frame& out) const {
     using WordSum = std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>;
     const int bits = layout_.bits;
@@ -112,7 +133,7 @@ class GuidedCpu final : public Guided::Backend {
     };
     const Samples samples(layout_, channel);
     const auto samples_of = [&](int y, Sample* buffer) { return samples.row(in, y, buffer); };
-    const RowRange windows = rows_with_windows(channel, reach.y, rows);
+    const RowRange windows = rows_with_windows(channel, radius.y, rows);
     const auto share_of = [](const Band& band, const RowRange& all) -> RowRange {
       const Band share = band.of(all.end - all.begin);
       return {all.begin + share.begin, all.begin + share.end};
@@ -120,7 +141,7 @@ class GuidedCpu final : public Guided::Backend {
     bands_.for_each([&](Band& band) {
       using Window = LineWindow<kNarrow, Sum>;
       GuidedRows<Sample, Sum, Window>(band.scratch, channel.width)
-          .run(share_of(band, windows), channel, reach, scale_, samples_of,
+          .run(share_of(band, windows), channel, radius, scale_, samples_of,
                [&](int y, int from, int to, const auto& ends, const Window& window) {
                  write_words(to - from, ends, window, words_of(y) + from);
                });
@@ -128,12 +149,12 @@ class GuidedCpu final : public Guided::Backend {
     bands_.for_each([&](Band& band) {
       using Window = LevelWindow<kNarrow>;
       const GuidedRows<std::uint32_t, WordSum, Window> lines(band.scratch, channel.width);
-      // Words are read in place, which leaves the buffers to the samples.
+      // Words are read in place, so the buffers are free for samples.
       auto* const values = reinterpret_cast<Sample*>(lines.rows().added());
       auto* const levels = reinterpret_cast<Sample*>(lines.rows().removed());
       const Sample* row = nullptr;
       lines.run(
-          share_of(band, rows), channel, reach, scale_,
+          share_of(band, rows), channel, radius, scale_,
           [&](int y, std::uint32_t*) { return words_of(y); },
           [&](int y, int from, int to, const auto& ends, const Window& window) {
             if (from == 0)

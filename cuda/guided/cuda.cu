@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The guided filter on CUDA: chooses the kernels of both passes for a frame, and launches them.
+// The guided filter on CUDA: chooses the kernels of both passes and launches them.
 
 #include <algorithm>
 #include <array>
@@ -43,8 +43,8 @@ class GuidedCuda final : public Guided::Backend {
     const Scale scale(parameters.epsilon, layout_.bits);
     bool narrow = true;
     for (int c = 0; c < channel_count(); ++c) {
-      const Reach reach(channels_[c], parameters.radius);
-      narrow = narrow && reach.is_narrow(channels_[c]) && reach.x <= max_narrow_reach;
+      const WindowRadius radius(channels_[c], parameters.radius);
+      narrow = narrow && radius.is_narrow(channels_[c]) && radius.x <= max_narrow_radius;
     }
     const auto kernels =
         layout_.bits == 8
@@ -58,14 +58,14 @@ class GuidedCuda final : public Guided::Backend {
       a.picture_count = channel_count();
       for (int c = 0; c < channel_count(); ++c) {
         const Channel& channel = channels_[c];
-        const Reach reach(channel, parameters.radius);
+        const WindowRadius radius(channel, parameters.radius);
         Picture& picture = a.pictures[c];
         picture.width = channel.width;
         picture.height = channel.height;
         picture.sample_width = channel.subsampling_x;
         picture.sample_height = channel.subsampling_y;
-        picture.radius_x = reach.x;
-        picture.radius_y = reach.y;
+        picture.radius_x = radius.x;
+        picture.radius_y = radius.y;
         picture.half_pitch = windows::padded_width(channel.width) / 2;
       }
       plans_[pass].choose(kernels[pass]);
@@ -76,9 +76,23 @@ class GuidedCuda final : public Guided::Backend {
     RowRange line_rows[FrameLayout::max_channels], level_rows[FrameLayout::max_channels];
     for (int c = 0; c < channel_count(); ++c) {
       const Channel& channel = channels_[c];
+      // The first pass reads samples and writes words, the second reads both and writes levels.
       Picture& lines = plans_[0].arguments.pictures[c];
-      place_lines(c, in, lines);
-      place_levels(c, lines, out, plans_[1].arguments.pictures[c]);
+      const View<const std::uint8_t> from = in.planes[channel.plane];
+      values_.place(c, from.data + channel.offset * layout_.sample_bytes(),
+                    kernel_pitch(operation, from.pitch), channel.step,
+                    plans_[0].columns_of_thread(), lines);
+      lines.elements = lines.values;
+      lines.pitch = lines.values_pitch;
+      lines.out = words_[c].as<std::uint8_t>();
+      lines.out_pitch = 8 * lines.half_pitch;
+      Picture& levels = plans_[1].arguments.pictures[c];
+      levels.elements = lines.out;
+      levels.pitch = lines.out_pitch;
+      levels.values = lines.values;
+      levels.values_pitch = lines.values_pitch;
+      windows::set_output(levels, out.planes[channel.plane], channel.offset, channel.step,
+                          layout_.sample_bytes(), layout_.shift, operation);
       level_rows[c] = rows_with_results(channel, active);
       line_rows[c] = rows_with_windows(channel, lines.radius_y, level_rows[c]);
     }
@@ -97,32 +111,9 @@ class GuidedCuda final : public Guided::Backend {
 
   int channel_count() const { return static_cast<int>(channels_.size()); }
 
-  /// The first pass reads samples and writes words.
-  void place_lines(int number, const ConstFrame& in, Picture& picture) {
-    const Channel& channel = channels_[number];
-    const View<const std::uint8_t> from = in.planes[channel.plane];
-    values_.place(number, from.data + channel.offset * layout_.sample_bytes(),
-                  kernel_pitch("guided filter", from.pitch), channel.step,
-                  plans_[0].columns_of_thread(), picture);
-    picture.elements = picture.values;
-    picture.pitch = picture.values_pitch;
-    picture.out = words_[number].as<std::uint8_t>();
-    picture.out_pitch = 8 * picture.half_pitch;
-  }
-
-  /// The second pass reads words and samples, and writes levels.
-  void place_levels(int number, const Picture& lines, const Frame& out, Picture& picture) const {
-    const Channel& channel = channels_[number];
-    picture.elements = lines.out;
-    picture.pitch = lines.out_pitch;
-    picture.values = lines.values;
-    picture.values_pitch = lines.values_pitch;
-    windows::set_output(picture, out.planes[channel.plane], channel.offset, channel.step,
-                        layout_.sample_bytes(), layout_.shift, "guided filter");
-  }
-
-  /// Up to this reach, the largest blocks need no gap between their columns.
-  static constexpr int max_narrow_reach = 240;
+  static constexpr char operation[] = "guided filter";
+  /// Up to this radius, a block's columns need no gap.
+  static constexpr int max_narrow_radius = 240;
 
   FrameLayout layout_;
   std::vector<Channel> channels_;

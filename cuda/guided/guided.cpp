@@ -27,9 +27,9 @@ void check_parameters(const Parameters& parameters) {
                           text_of(Ranges::epsilon));
 }
 
-int reach_along(int radius, int subsampling, int samples) {
+int radius_along(int radius, int subsampling, int samples) {
   const auto side = std::lround(2.0 * radius / subsampling);
-  // Windows end where the channel ends, so all larger radii give the same windows.
+  // Windows are clipped to the channel, so larger radii give the same windows.
   return static_cast<int>(std::min<long>(side / 2, samples - 1));
 }
 
@@ -43,12 +43,14 @@ std::vector<Channel> filtered_channels(const FrameLayout& layout) {
   return channels;
 }
 
-Reach::Reach(const Channel& channel, int radius) noexcept
-    : x(reach_along(radius, channel.subsampling_x, channel.width)),
-      y(reach_along(radius, channel.subsampling_y, channel.height)) {}
+WindowRadius::WindowRadius(const Channel& channel, int radius) noexcept
+    : x(radius_along(radius, channel.subsampling_x, channel.width)),
+      y(radius_along(radius, channel.subsampling_y, channel.height)) {}
 
-bool Reach::is_narrow(const Channel& channel) const noexcept {
-  const auto side = [](int reach, int samples) { return std::min(2ll * reach + 1, 1ll * samples); };
+bool WindowRadius::is_narrow(const Channel& channel) const noexcept {
+  const auto side = [](int radius, int samples) {
+    return std::min(2ll * radius + 1, 1ll * samples);
+  };
   return side(x, channel.width) * side(y, channel.height) < narrow_area;
 }
 
@@ -63,10 +65,6 @@ RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* a
   return {std::min(first * active->cell_height() / channel.subsampling_y, channel.height - 1),
           std::min(((last + 1) * active->cell_height() - 1) / channel.subsampling_y + 1,
                    channel.height)};
-}
-
-RowRange rows_with_windows(const Channel& channel, int reach, const RowRange& results) noexcept {
-  return {std::max(results.begin - reach, 0), std::min(results.end + reach, channel.height)};
 }
 
 Guided::Guided(Device& device, const FrameLayout& layout, const Parameters& parameters)

@@ -11,15 +11,13 @@
 /// Edge-preserving smoothing by the guided filter (He, Sun & Tang, "Guided Image Filtering", 2010),
 /// in which each channel guides itself.
 ///
-/// The window of a sample reaches radius samples to each side and ends where the channel ends. In
-/// every window, the filter is a line that pulls samples p towards the window's mean,
-/// a·p + (1 − a)·mean with a = variance / (variance + epsilon), so that windows of small variance
-/// become flat and those with strong edges stay as they are. A sample becomes the mean of what the
-/// windows of all samples of its own window say.
+/// Windows are clipped to the channel. Each window models its samples p as a·p + (1 − a)·mean with
+/// a = variance / (variance + epsilon): windows of small variance become flat, windows with strong
+/// edges hardly change. A sample's result is the mean over all windows that contain it.
 ///
-/// In exact integers, with N, S and Q the area of a window, the sum of its samples of b bits and
-/// the sum of their squares, 2^(n−1) ≤ N < 2^n, E = max(1, rint(256·epsilon)), and e the least
-/// number for which 2^14 + ⌈epsilon⌉ < 2^e:
+/// In exact integers: N is a window's area, S the sum of its samples of b bits, Q the sum of their
+/// squares, 2^(n−1) ≤ N < 2^n, E = max(1, rint(256·epsilon)), and e the least number with
+/// 2^14 + ⌈epsilon⌉ < 2^e:
 ///   variance     v = ⌊(N·Q − S²) · 2^(31−e−2(b−8)−2n)⌋
 ///   epsilon      w = ⌊E · N² · 2^(31−e−2n−8)⌋
 ///   slope        a = ⌊2^16 · v / (v + w)⌋, in units of 2^−16
@@ -27,14 +25,14 @@
 ///   offset       o = ((2^16 − a) · m + 2^15 − 1) >> 16, in the same units
 /// With A and O the sums of a and o over the window of a sample p:
 ///   out = ⌊(A·p + 2^b·O + 2^15·N) / (2^16·N)⌋
-/// Before the last rounding, which is half up, this differs from the filter in real numbers by less
-/// than 0.015 levels of 8 bits, at every depth, for epsilons of 1 and more.
+/// Before the last rounding (half up), the error is less than 0.015 levels of 8 bits at every
+/// depth, for epsilon ≥ 1.
 ///
-/// Epsilon is in squares of levels of 8 bits, whatever the depth, as OpenCV's ximgproc and MATLAB's
-/// imguidedfilter take it for 8 bits. The paper, whose samples are 0 to 1, has epsilon / 255².
+/// Epsilon is in squared levels of 8 bits at every depth, like OpenCV's ximgproc and MATLAB's
+/// imguidedfilter for 8 bits. The paper's samples are 0 to 1, so its value is epsilon / 255².
 ///
-/// A channel that is subsampled by s along an axis has windows of ⌊(2·radius/s rounded) / 2⌋
-/// samples to each side there. Alpha is copied.
+/// A channel that is subsampled by s along an axis has the radius ⌊(2·radius/s rounded) / 2⌋ there.
+/// Alpha is copied.
 namespace cudavision::guided {
 
 struct Parameters {
@@ -51,21 +49,18 @@ struct Parameters {
 
 class Guided {
  public:
-  /// layout must have 8 to 16 bits. Throws invalid_argument if the layout or the parameters are
-  /// outside these limits.
+  /// layout must have 8 to 16 bits. Throws invalid_argument.
   Guided(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Guided();
 
-  /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
-  /// valid set.
+  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Returns true if the output equals the input, because the radius or epsilon is 0.
+  /// True if the output equals the input, because the radius or epsilon is 0.
   bool identity() const noexcept;
 
-  /// in and out have the planes of the layout and do not overlap. Bytes that belong to no channel
-  /// are copied. Only enqueues. With `active`, the output is undefined where no cell is active, and
-  /// takes less time.
+  /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.
+  /// Only enqueues. With `active`, the output is undefined where no cell is active.
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;

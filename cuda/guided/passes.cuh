@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the two passes of the guided filter. The first pass makes a word of each window of
-// samples; the second pass sums words and makes levels.
+// The two passes of the guided filter. The first converts each window of samples to a word, the
+// second sums words and computes levels.
 
 #include <type_traits>
 
@@ -15,7 +15,6 @@ namespace cudavision::guided {
 using Settings = Scale;
 using Arguments = windows::Arguments<Settings, FrameLayout::max_channels>;
 
-/// kNarrow: all windows are narrow.
 template <class AnyElement, class AnySum, bool kNarrow>
 struct GuidedPass {
   using Arguments = guided::Arguments;
@@ -39,7 +38,7 @@ struct LinesPass : GuidedPass<Sample, Sum, kNarrow> {
                                          const Window& window, const Settings&, bool&) {
     return window.word_of(sums.of[0], sums.of[1]);
   }
-  /// A place in the words, whose rows have two halves.
+  /// Cursor in the words, whose rows have two halves.
   class Single {
    public:
     __device__ Single(const windows::Picture& picture, int x, int y)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that implements localstatistics.h on one kind of device. Callers have validated all
-// arguments, and have replaced a range of 0 by its meaning.
+// Interface of both backends. Callers have validated all arguments and replaced a range of 0.
 
 #include <memory>
 
@@ -10,12 +9,10 @@
 
 namespace cudavision::localstatistics {
 
-/// Returns true if an output needs the sums of squares.
 CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
   return output == Parameters::Output::stddev || output == Parameters::Output::sauvola;
 }
 
-/// Returns true if an output compares samples with thresholds.
 CUDAVISION_HOST_DEVICE constexpr bool is_threshold(Parameters::Output output) {
   return output == Parameters::Output::bradley || output == Parameters::Output::sauvola;
 }
@@ -24,13 +21,12 @@ class LocalStatistics::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Must be called before the first run().
+  /// Called before the first run().
   virtual void set(const Parameters& parameters) = 0;
-
   virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };
 
-/// squares is true if any parameters that may be set need the sums of squares.
+/// squares: later calls of set() may need the sums of squares.
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
                                                                     const PlaneSize& size,
                                                                     int output_bits, bool squares);

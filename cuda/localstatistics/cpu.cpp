@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend. The CUDA kernels must give the same bytes.
+// Local statistics on the CPU. The loops over rows have no branches and no special cases at the
+// edges, so that they are vectorised.
 
 #include "cuda/windows/cpu.h"
 
@@ -18,11 +19,7 @@ namespace {
 
 using Output = Parameters::Output;
 
-// The loops over rows have no branches and no special cases at the edges, so that the compiler
-// vectorises them.
-
-/// Writes the area of each pixel's window and its inverse. The windows have `rows` rows and reach
-/// `radius` columns to each side, as far as there are any.
+/// Writes the area of each pixel's window, clipped to the row, and its inverse.
 template <class Real>
 CUDAVISION_TARGET_CLONES void measure_windows(int width, int radius, std::uint32_t rows,
                                               std::uint32_t* __restrict areas,
@@ -34,7 +31,6 @@ CUDAVISION_TARGET_CLONES void measure_windows(int width, int radius, std::uint32
   }
 }
 
-/// The windows of a row's pixels.
 template <class Window>
 struct RowWindows {
   windows::WindowEnds<typename Window::Sum, std::uint64_t> ends;
@@ -42,7 +38,6 @@ struct RowWindows {
   const typename Window::Real* inverses;
 
   typename Window::Sum sum(int x) const { return ends.first(x); }
-  /// For the outputs that need squares.
   typename Window::Variance variance(int x) const {
     return scaled_variance<Window>(ends.second(x), sum(x), areas[x]);
   }
@@ -57,7 +52,6 @@ CUDAVISION_TARGET_CLONES void write_levels(int width, std::uint8_t* __restrict o
   }
 }
 
-/// The windows of a band, and their constants.
 template <class Value, class Window>
 struct StatisticsRows {
   StatisticsRows(Scratch& scratch, int width, bool squares)
@@ -72,14 +66,14 @@ struct StatisticsRows {
   typename Window::Real* inverses;
 };
 
-/// Writes one row of the output. values holds the pixels' own values, for outputs that read them.
+/// Writes one row of the output. values is only used by thresholds.
 template <class Sample, class Value, class Window>
 void write_row(const PlaneSize& size, const Parameters& parameters, const Value* values,
                const RowWindows<Window>& windows, std::uint8_t* out) {
   constexpr std::uint32_t largest = std::numeric_limits<Sample>::max();
   const std::uint32_t black = parameters.invert ? largest : 0, white = largest - black;
   const int shift = std::numeric_limits<Sample>::digits - size.bits;
-  // The loops hold copies, so that the compiler sees that no store changes them.
+  // Copies, which the stores cannot alias.
   const RowWindows<Window> w = windows;
   const std::uint32_t low = black_level(parameters.limited_range, size.bits);
   switch (parameters.output) {
@@ -137,7 +131,6 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
   }
 
  private:
-  /// Returns true if all windows of at most so many pixels are narrow.
   bool narrow(int rows, int columns) const {
     return is_narrow(static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns),
                      size_.bits);
@@ -150,7 +143,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
     const int width = size_.width;
     bands_.for_each([&](Band& band) {
       const StatisticsRows<Value, Window> memory(band.scratch, width, squares);
-      int measured = 0;  // the rows of the windows that were measured last
+      int measured = 0;  // height of the windows that were measured last
       memory.windows.run(
           band.begin, band.end, size_.height, radius_x_, parameters_.radius,
           [&](int y, Value* buffer) { return rows.row(y, buffer); },
@@ -172,7 +165,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
   PlaneSize size_;
   int output_bits_;
   Parameters parameters_;
-  int radius_x_ = 0;  // within the picture
+  int radius_x_ = 0;  // limited to the picture
   Bands bands_;
 };
 

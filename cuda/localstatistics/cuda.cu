@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend: chooses the kernel for the parameters, and launches it.
+// Local statistics on CUDA: chooses the kernel for the parameters and launches it.
 
 #include <algorithm>
 #include <type_traits>
@@ -14,14 +14,8 @@
 namespace cudavision::localstatistics {
 namespace {
 
-/// The sums that windows need: of 32 bits, of 32 bits except for squares, or of 64 bits.
+/// Sums of 32 bits, of 32 bits except for squares, or of 64 bits.
 enum class SumTypes { small, narrow, wide };
-
-/// Returns true if the squares of that many pixels always add up to less than 2^32.
-bool has_narrow_squares(std::uint64_t pixels, int bits) {
-  const std::uint64_t largest = (1u << bits) - 1;
-  return pixels * (largest * largest) < std::uint64_t{1} << 32;
-}
 
 using PassKernels = windows::PassKernels<Arguments>;
 
@@ -71,13 +65,20 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     parameters_ = parameters;
     Arguments& a = plan_.arguments;
     a = {};
-    a.settings = settings();
+    const std::uint32_t low = black_level(parameters.limited_range, size_.bits);
+    a.settings = {.bradley = Bradley(parameters.ratio, low),
+                  .sauvola = SauvolaEstimate(parameters.k, parameters.range),
+                  .k = parameters.k,
+                  .range = parameters.range,
+                  .low = low,
+                  .low_offset = 0x1p23f + static_cast<float>(low),
+                  .white = parameters.invert ? 0 : ~0u};
     a.everywhere = true;
     a.picture_count = 1;
     Picture& picture = a.pictures[0];
     picture.width = size_.width;
     picture.height = size_.height;
-    // Windows end where the picture ends, so all larger radii give the same windows.
+    // Windows are clipped to the picture, so larger radii give the same windows.
     picture.radius_x = std::min(parameters.radius, size_.width - 1);
     picture.radius_y = std::min(parameters.radius, size_.height - 1);
     const SumTypes sums = sums_of_windows(picture);
@@ -107,32 +108,21 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
  private:
   using Picture = windows::Picture;
 
-  Settings settings() const {
-    Settings settings{};
-    settings.low = black_level(parameters_.limited_range, size_.bits);
-    settings.low_offset = 0x1p23f + static_cast<float>(settings.low);
-    settings.bradley = Bradley(parameters_.ratio, settings.low);
-    settings.sauvola = SauvolaEstimate(parameters_.k, parameters_.range);
-    settings.k = parameters_.k;
-    settings.range = parameters_.range;
-    settings.white = parameters_.invert ? 0 : ~0u;
-    return settings;
-  }
-
   SumTypes sums_of_windows(const Picture& picture) const {
     const auto side = [](int radius, int length) {
       return static_cast<std::uint64_t>(std::min(2 * radius + 1, length));
     };
     const std::uint64_t pixels =
         side(picture.radius_x, size_.width) * side(picture.radius_y, size_.height);
-    // Bradley's comparison of bytes takes smaller areas than those of narrow windows.
+    // Bradley's comparison of bytes needs areas below 2^23.
     if (!is_narrow(pixels, size_.bits) ||
         (parameters_.output == Output::bradley && pixels >> 23 != 0))
       return SumTypes::wide;
-    return has_narrow_squares(pixels, size_.bits) ? SumTypes::small : SumTypes::narrow;
+    const std::uint64_t largest = (1u << size_.bits) - 1;
+    return pixels * (largest * largest) >> 32 == 0 ? SumTypes::small : SumTypes::narrow;
   }
 
-  /// Chooses bands so that all blocks run at once.
+  /// Chooses bands for one wave of blocks.
   void launch_running(Picture& picture) const {
     picture.strips = divide_up(size_.width, running_strip);
     const int bands = std::clamp(

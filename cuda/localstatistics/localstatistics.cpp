@@ -11,33 +11,20 @@
 namespace cudavision::localstatistics {
 namespace {
 
-using Output = Parameters::Output;
-
 constexpr char operation[] = "local statistics";
+
+template <class Number>
+void check_value(const char* name, Number value, const Range<Number>& range) {
+  if (!range.contains(value))
+    refuse(operation, name + ("=" + text_of(value)) + " must be " + text_of(range));
+}
 
 void check_parameters(const Parameters& parameters) {
   using Ranges = Parameters::Ranges;
-  if (!Ranges::radius.contains(parameters.radius))
-    refuse(operation, "a radius of " + std::to_string(parameters.radius) + " is outside " +
-                          text_of(Ranges::radius));
-  if (!Ranges::ratio.contains(parameters.ratio))
-    refuse(operation, "a ratio of " + std::to_string(parameters.ratio) + " is outside " +
-                          text_of(Ranges::ratio));
-  if (!Ranges::k.contains(parameters.k))
-    refuse(operation, "k = " + std::to_string(parameters.k) + " is outside " + text_of(Ranges::k));
-  if (!Ranges::range.contains(parameters.range))
-    refuse(operation, "a range of " + std::to_string(parameters.range) + " is outside " +
-                          text_of(Ranges::range) +
-                          ", where 0 stands for half the range of the samples");
-}
-
-void check_bits(const FrameLayout& layout, int output_bits, Output output) {
-  if (output_bits != 8 && output_bits != 16)
-    refuse(operation,
-           "the output has " + std::to_string(output_bits) + " bits; it must have 8 or 16 bits");
-  if (!is_threshold(output) && output_bits < layout.bits)
-    refuse(operation, "mean and stddev of samples of " + std::to_string(layout.bits) +
-                          " bits need an output of 16 bits");
+  check_value("radius", parameters.radius, Ranges::radius);
+  check_value("ratio", parameters.ratio, Ranges::ratio);
+  check_value("k", parameters.k, Ranges::k);
+  check_value("range", parameters.range, Ranges::range);
 }
 
 }  // namespace
@@ -45,7 +32,12 @@ void check_bits(const FrameLayout& layout, int output_bits, Output output) {
 LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
                                  const Parameters& parameters)
     : layout_(layout), output_bits_(output_bits), luminance_(device, layout, operation) {
-  check_bits(layout, output_bits, parameters.output);
+  if (output_bits != 8 && output_bits != 16)
+    refuse(operation,
+           "the output has " + std::to_string(output_bits) + " bits; it must have 8 or 16 bits");
+  if (!is_threshold(parameters.output) && output_bits < layout.bits)
+    refuse(operation, "mean and stddev of samples of " + std::to_string(layout.bits) +
+                          " bits need an output of 16 bits");
   check_parameters(parameters);
   const PlaneSize size{layout.width, layout.height, layout.bits};
   const bool squares = needs_squares(parameters.output) || is_threshold(parameters.output);
@@ -60,9 +52,7 @@ void LocalStatistics::set_parameters(const Parameters& parameters) {
   check_parameters(parameters);
   if (parameters.output != parameters_.output &&
       !(is_threshold(parameters.output) && is_threshold(parameters_.output)))
-    refuse(
-        operation,
-        "another output needs another operation; only bradley and sauvola may replace each other");
+    refuse(operation, "the output may only change between bradley and sauvola");
   set(parameters);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The sums of columns of bytes that a thread of running_kernel keeps in its registers. These
-// functions also run on the host, where a test compares them with plain code.
+// Column sums that a thread of running_kernel keeps in registers. Also compiles for the host, for
+// the tests.
 
 #include <cstdint>
 
@@ -12,10 +12,10 @@ namespace cudavision::localstatistics {
 
 constexpr int packed_columns = 16;
 
-/// The sums of 16 neighbouring columns of bytes over the rows of a window, with 16 bits each, which
-/// suffice for up to 257 rows. Rows are four words.
+/// Sums of 16 adjacent columns of bytes, with 16 bits each, for windows of up to 257 rows. A row is
+/// four words.
 struct PackedColumns {
-  std::uint32_t pairs[packed_columns / 2]{};  ///< of neighbouring columns
+  std::uint32_t pairs[packed_columns / 2]{};  ///< of adjacent columns
 
   /// Adds two rows at once.
   CUDAVISION_HOST_DEVICE void add(const std::uint32_t* row, const std::uint32_t* other) {
@@ -33,7 +33,7 @@ struct PackedColumns {
     }
   }
 
-  /// Returns sum plus the columns whose weights are 1. Weights are bytes.
+  /// sum plus the columns whose weights (bytes) are 1.
   CUDAVISION_HOST_DEVICE static std::uint32_t add_weighted(
       const std::uint32_t (&pairs)[packed_columns / 2], const std::uint32_t (&weights)[4],
       std::uint32_t sum) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: what windows_kernel makes of the sums of windows for each output.
+// The pass of windows_kernel for each output.
 
 #include <type_traits>
 
@@ -19,19 +19,12 @@ struct Settings {
   Bradley bradley;
   SauvolaEstimate sauvola;
   double k, range;
-  std::uint32_t low;    // the black level of thresholds
-  float low_offset;     // 2^23 more
-  std::uint32_t white;  // of thresholds: all bits, or none, and black is the opposite
+  std::uint32_t low;    // black level, for thresholds
+  float low_offset;     // low + 2^23
+  std::uint32_t white;  // for thresholds: all bits, or none if inverted
 };
 
 using Arguments = windows::Arguments<Settings, 1>;
-
-/// Returns a root within a few units in the last place.
-__device__ inline float fast_root(float square) {
-  float root;
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square));
-  return root;
-}
 
 template <Output kOutput, class Value, class AnySum, class AnyWindow>
 struct StatisticsPass {
@@ -54,13 +47,12 @@ struct StatisticsPass {
   static constexpr bool kEstimates =
       kNarrow && (kOutput == Output::sauvola || (kBytes && kOutput == Output::stddev));
 
-  /// The area of windows, and what follows from it for each of them.
   struct Window {
     std::uint32_t area = 0;
     typename AnyWindow::Real inverse = 0;
-    std::uint32_t black_sum = 0;       // of windows at the black level
-    std::uint64_t bradley_offset = 0;  // of Bradley::narrow_threshold()
-    windows::Reciprocal division;      // of means
+    std::uint32_t black_sum = 0;       // area · black level
+    std::uint64_t bradley_offset = 0;  // for Bradley::narrow_threshold()
+    windows::Reciprocal division;      // for means
   };
   static __device__ Window window_of(std::uint32_t area, const Settings& settings) {
     Window window;
@@ -68,7 +60,7 @@ struct StatisticsPass {
     if constexpr (kNarrow && kOutput == Output::bradley)
       window.bradley_offset = settings.bradley.narrow_offset(area);
     else if constexpr (kNarrow)
-      window.inverse = windows::estimated_inverse(static_cast<float>(area));
+      window.inverse = approximate_reciprocal(static_cast<float>(area));
     else if constexpr (kOutput != Output::bradley)
       window.inverse = 1.0 / area;
     if constexpr (kNarrow && kOutput == Output::mean)
@@ -83,12 +75,12 @@ struct StatisticsPass {
                                          bool& decided) {
     const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
     if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
-      // Neither number exceeds 255·N, which is less than 2^31.
+      // The difference fits a signed word, because neither number exceeds 255·N < 2^31.
       return black_or_white(
           pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset),
           settings);
     } else if constexpr (kNarrow && kOutput == Output::sauvola) {
-      // A pixel in the low bits of 2^23 is a float without a conversion, which is slow.
+      // Avoids a slow conversion: a pixel in the low bits of 2^23 is a float.
       const float level = __uint_as_float(0x4b000000u | pixel) - settings.low_offset;
       const float stddev = root_of_variance(sums, window.area) * window.inverse;
       return black_or_white(__float_as_uint(settings.sauvola.difference(
@@ -132,12 +124,12 @@ struct StatisticsPass {
   }
 
  private:
-  /// Returns black for a negative number, else white.
+  /// Black if number is negative, else white.
   static __device__ std::uint32_t black_or_white(std::uint32_t number, const Settings& settings) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31) ^ settings.white;
   }
 
-  /// Returns √V within a few units in the last place.
+  /// √V within a few units in the last place.
   static __device__ float root_of_variance(const AnySums& sums, std::uint32_t area) {
     std::uint64_t variance;
     if constexpr (sizeof(Sum) == 4)
@@ -145,9 +137,12 @@ struct StatisticsPass {
     else
       variance =
           scaled_variance<NarrowWindow>(sums.of[1], static_cast<std::uint32_t>(sums.of[0]), area);
-    return fast_root(__fmaf_rn(static_cast<float>(static_cast<std::uint32_t>(variance >> 32)),
-                               4294967296.0f,
-                               static_cast<float>(static_cast<std::uint32_t>(variance))));
+    const float square =
+        __fmaf_rn(static_cast<float>(static_cast<std::uint32_t>(variance >> 32)), 0x1p32f,
+                  static_cast<float>(static_cast<std::uint32_t>(variance)));
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square));
+    return root;
   }
 };
 

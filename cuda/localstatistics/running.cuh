@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the kernel for means of small windows of bytes. A warp takes a strip of the
-// picture and a band of its rows. Each lane holds the sums of 16 neighbouring columns over the rows
-// of a window and moves them down through the band. For each row, the lanes exchange these sums in
-// shared memory: each lane reads the sums of the columns that its windows gain and lose as they
-// move right. A lane's first window has columns of its own and of the lane before only.
+// The kernel for means of small windows of bytes. A warp processes a strip of the picture in a band
+// of rows. Each lane keeps the sums of 16 adjacent columns over the window's rows and moves them
+// down the band. For each row, the lanes exchange these sums through shared memory: a lane reads
+// the sums of the columns that its windows gain and lose as they move right. Its first window only
+// covers columns of the lane itself and of its left neighbour.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/localstatistics/packedcolumns.h"
 #include "cuda/windows/sums.cuh"
 
@@ -16,13 +17,13 @@ namespace cudavision::localstatistics {
 constexpr int max_running_radius = packed_columns - 1;
 constexpr int running_warps = 4;   // of a block
 constexpr int running_blocks = 5;  // of a multiprocessor
-/// The first and the last lane of a warp write nothing.
+/// The first and the last lane of a warp write no results.
 constexpr int running_strip = 30 * packed_columns;
 
 struct RunningArguments {
   windows::Picture picture;
   int radius;
-  // Bytes that are 1 for each column of a lane, and of the lane before, that its first window has.
+  // Bytes that are 1 for columns in a lane's first window: of the lane, and of its left neighbour.
   std::uint32_t own_weights[4]{}, before_weights[4]{};
 
   RunningArguments(const windows::Picture& picture, int radius) : picture(picture), radius(radius) {
@@ -33,18 +34,16 @@ struct RunningArguments {
   }
 };
 
-/// Returns a number greater than 1 / number, by at most 3·2^-23 of it: the estimate errs by one
-/// unit in the last place. If a factor exceeds 1 / number by less than 2^-20 of it, the product of
-/// the factor and a sum below 2^19, rounded to the nearest integer, is sum / number rounded half
-/// up: what the product exceeds the quotient by lifts it over a half that the quotient meets, and
-/// is less than half of 1 / number, so that it lifts no other quotient over a half.
+/// A number above 1 / number, with a relative error of at most 3·2^-23.
+///
+/// If such an error is below 2^-20, then the product with a sum below 2^19, rounded to the nearest
+/// integer, is sum / number rounded half up: the excess is less than 1 / (2·number), so it only
+/// lifts quotients that are exactly at a half.
 __device__ inline float inverse_above(int number) {
-  float inverse;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(static_cast<float>(number)));
-  return __uint_as_float(__float_as_uint(inverse) + 2);
+  return __uint_as_float(__float_as_uint(approximate_reciprocal(static_cast<float>(number))) + 2);
 }
 
-/// Returns the upper half of `low` and the lower half of `high`.
+/// The upper half of `low` and the lower half of `high`.
 __device__ inline std::uint32_t middle_of(std::uint32_t low, std::uint32_t high) {
   return select_bytes(low, high, 0x5432);
 }
@@ -55,7 +54,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     running_kernel(const __grid_constant__ RunningArguments a) {
   using Row = windows::Elements<std::uint8_t, packed_columns>;
   constexpr int kPairs = packed_columns / 2;
-  // A gap keeps the lanes in different banks. Zeros precede and follow the columns.
+  // Padded to avoid bank conflicts. Zeros precede and follow the columns.
   constexpr int kWords = 32 * (kPairs + 1) + 2;
   __shared__ std::uint32_t memory[running_warps][kWords];
   __shared__ float4 inverses[running_warps][32][packed_columns / 4];
@@ -67,7 +66,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
   launch_dependents();
   grid_dependency_wait();
 
-  // The warps of a block take bands one below the other, which read many of the same rows.
+  // The warps of a block process consecutive bands, which share many rows.
   const int strip = static_cast<int>(blockIdx.x) % picture.strips;
   const int band = static_cast<int>(blockIdx.x) / picture.strips * running_warps + warp;
   const int first = band * picture.band_rows;
@@ -100,8 +99,8 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
   };
   load(first + 1);
 
-  // The pairs with the columns from radius to the left of the lane's first one on, and from
-  // radius + 1 to the right of it on. Odd distances need one pair more.
+  // Places of the pairs that the windows lose (from `radius` columns left of the lane on) and gain
+  // (from radius + 1 columns right of its first column on). Odd distances need one more pair.
   int lost_at[kPairs + kOdd], gained_at[kPairs + !kOdd];
   const auto place_of = [&](int pair) {
     return pair < 0 ? -1 : pair >= 32 * kPairs ? kWords - 2 : pair + pair / kPairs;
@@ -114,7 +113,6 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     gained_at[i] = place_of((lane * packed_columns + a.radius + kOdd) / 2 + i);
 
   const bool writes = lane > 0 && lane < 31 && inside;
-  // 16 results form an aligned vector.
   const bool whole = x + packed_columns <= picture.width &&
                      reinterpret_cast<std::uintptr_t>(picture.out) % packed_columns == 0 &&
                      (picture.height == 1 || picture.out_pitch % packed_columns == 0);
@@ -135,7 +133,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
 #pragma unroll
     for (int i = 0; i < kPairs; ++i)
       row[lane * (kPairs + 1) + i] = columns.pairs[i];
-    // A sum in the low bits of 2^23 is a float without a conversion.
+    // The bits of 2^23 plus the sum, so that the sum needs no conversion to a float.
     std::uint32_t sum = PackedColumns::add_weighted(columns.pairs, a.own_weights, 0x4b000000);
     columns.move(gained.words, lost.words);
     load(y + 2);
@@ -158,7 +156,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     }
     sum = PackedColumns::add_weighted(lost_pairs, a.before_weights, sum);
     __syncwarp();
-    // Each difference is greater by this, so that no half borrows from the other one.
+    // Prevents borrows between the halves.
     constexpr std::uint32_t bias = 0x8000;
     std::uint32_t sums[packed_columns];
 #pragma unroll
@@ -188,7 +186,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
 #pragma unroll
       for (int w = 0; w < packed_columns / 4; ++w)
         reinterpret_cast<float4*>(cut)[w] = inverses[warp][lane][w];
-      // The product is rounded up, so it exceeds the inverse of the area, by at most 7·2^-23.
+      // Rounded up, the product is above the inverse of the area, by at most 7·2^-23 of it.
       divide([&](int i) { return __fmul_ru(cut[i], inverse_height); });
     } else {
       divide([&](int) { return inverse; });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on the CPU, one row of blocks at a time. Its rows of samples are added byte by byte or
-// word by word, without regard to channels. The sums of each block give one row of the result,
-// which is written to all of its rows.
+// The mosaic on the CPU, one row of blocks at a time. Rows are summed column by column, without
+// regard to channels. The sums of each block give one row of the result, which is stored
+// repeatedly.
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ void add_words(const std::uint8_t* row, int count, int shift, std::uint32_t larg
     sums[i] += sample_value(load16(row + 2 * i), shift, largest);
 }
 
-/// Writes the result's bytes, or the input's if kept is 0xff.
+/// Bytes are copied from the input where kept is 0xff.
 CUDAVISION_TARGET_CLONES
 void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint8_t* kept,
              int count, std::uint8_t* out) {
@@ -47,13 +47,6 @@ struct RowMemory {
   std::uint8_t *result, *kept;
 };
 
-int max_row_bytes(const FrameLayout& layout) {
-  int bytes = 0;
-  for (const PlaneShape& plane : layout.planes)
-    bytes = std::max(bytes, plane.row_bytes);
-  return bytes;
-}
-
 struct BlockRow {
   int plane;
   int number;
@@ -70,7 +63,11 @@ class MosaicCpu final : public Mosaic::Backend {
  public:
   MosaicCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
-        row_bytes_(max_row_bytes(layout)),
+        row_bytes_(std::max_element(layout.planes.begin(), layout.planes.end(),
+                                    [](const PlaneShape& a, const PlaneShape& b) {
+                                      return a.row_bytes < b.row_bytes;
+                                    })
+                       ->row_bytes),
         bands_(device, layout.height, scratch_bytes<RowMemory>(row_bytes_)) {
     for (int p = 0; p < layout.plane_count; ++p)
       planes_[p] = regions::plane_bytes(layout, p);
@@ -92,24 +89,20 @@ class MosaicCpu final : public Mosaic::Backend {
   }
 
  private:
-  /// Hides a thread's share of the rows of blocks.
   void hide_field(const Band& band, const RowMemory& memory, int p, int field,
                   View<const std::uint8_t> in, View<std::uint8_t> out,
                   const regions::ActiveCells* active) const {
     const regions::PlaneBytes& plane = planes_[p];
-    const int rows = regions::field_rows(plane.sample_rows, field, parameters_.fields),
-              n = parameters_.block_size;
-    const int block_rows = block_count(n, plane.row_pixels, rows);
-    BlockRow row{p,
-                 0,
-                 0,
-                 0,
-                 regions::field_view(in, field, parameters_.fields),
-                 regions::field_view(out, field, parameters_.fields)};
-    const Band share = band.of(block_rows);
-    for (row.number = share.begin; row.number < share.end; ++row.number) {
-      row.first = first_sample(row.number, n, plane.row_pixels, rows);
-      row.end = first_sample(row.number + 1, n, plane.row_pixels, rows);
+    const int rows = regions::field_rows(plane.sample_rows, field, parameters_.fields);
+    const int n = parameters_.block_size;
+    const Band share = band.of(block_count(n, plane.row_pixels, rows));
+    for (int number = share.begin; number < share.end; ++number) {
+      const BlockRow row{p,
+                         number,
+                         first_sample(number, n, plane.row_pixels, rows),
+                         first_sample(number + 1, n, plane.row_pixels, rows),
+                         regions::field_view(in, field, parameters_.fields),
+                         regions::field_view(out, field, parameters_.fields)};
       for_each_run(row, active, [&](const Run& run) { hide(row, run, memory); });
     }
   }
@@ -118,12 +111,10 @@ class MosaicCpu final : public Mosaic::Backend {
   void for_each_run(const BlockRow& row, const regions::ActiveCells* active,
                     const Function& function) const {
     const int n = parameters_.block_size, blocks = block_count(n, 1, layout_.width);
-    if (!active) {
-      function(Run{0, blocks});
-      return;
-    }
-    const int group = separable_blocks(planes_[row.plane], n),
-              frame_rows = regions::field_count(parameters_.fields);
+    if (!active)
+      return function(Run{0, blocks});
+    const int group = separable_blocks(planes_[row.plane], n);
+    const int frame_rows = regions::field_count(parameters_.fields);
     const int top = row.number * n * frame_rows, bottom = top + (n + max_overhang) * frame_rows;
     Run run{0, 0};
     for (int block = 0; block < blocks; block += group) {
@@ -163,7 +154,8 @@ class MosaicCpu final : public Mosaic::Backend {
     std::fill_n(memory.kept + begin, length, std::uint8_t{0xff});
     int replaced = 0;  // in bytes
     for (int c = 0; c < layout_.channel_count; ++c)
-      if (layout_.channels[c].plane == row.plane && hides(layout_.channels[c]))
+      if (layout_.channels[c].plane == row.plane &&
+          (layout_.channels[c].role != Role::alpha || parameters_.hide_alpha))
         replaced += bytes * make_result(c, row, run, memory);
 
     const bool keeps = replaced < end - begin;
@@ -177,11 +169,7 @@ class MosaicCpu final : public Mosaic::Backend {
     }
   }
 
-  bool hides(const Channel& channel) const {
-    return channel.role != Role::alpha || parameters_.hide_alpha;
-  }
-
-  /// Computes a channel's samples of one row. Returns their number.
+  /// Returns the number of the channel's samples.
   int make_result(int number, const BlockRow& row, const Run& run, const RowMemory& memory) const {
     const Channel& channel = layout_.channels[number];
     const int n = parameters_.block_size, rows = row.end - row.first;
@@ -200,23 +188,19 @@ class MosaicCpu final : public Mosaic::Backend {
         value = mean_of(sum, static_cast<std::uint32_t>((end - begin) * rows));
       }
       for (int x = begin; x < end; ++x)
-        put(memory, place(channel, x), value);
+        if (const std::ptrdiff_t at = place(channel, x); layout_.bits > 8) {
+          store16(memory.result + 2 * at, value << layout_.shift);
+          store16(memory.kept + 2 * at, 0);
+        } else {
+          memory.result[at] = static_cast<std::uint8_t>(value);
+          memory.kept[at] = 0;
+        }
     }
     return first(run.end) - first(run.begin);
   }
 
   static std::ptrdiff_t place(const Channel& channel, int x) {
     return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-  }
-
-  void put(const RowMemory& memory, std::ptrdiff_t place, std::uint32_t value) const {
-    if (layout_.bits > 8) {
-      store16(memory.result + 2 * place, value << layout_.shift);
-      store16(memory.kept + 2 * place, 0);
-    } else {
-      memory.result[place] = static_cast<std::uint8_t>(value);
-      memory.kept[place] = 0;
-    }
   }
 
   FrameLayout layout_;

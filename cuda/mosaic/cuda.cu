@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on CUDA: one launch for all planes. A thread block sums the samples of some adjacent
-// blocks in shared memory, and overwrites them with their means.
+// The mosaic on CUDA, with one launch for all planes. A thread block sums the samples of adjacent
+// blocks in shared memory and overwrites them with their means.
 
 #include <algorithm>
 
@@ -17,10 +17,10 @@ constexpr int max_warps = 20;  // more would spill 4 bytes on 9.0
 #else
 constexpr int max_warps = 24;
 #endif
-/// Rows that a thread reads before its block adds. Fewer would not hide the memory's latency.
+/// Rows of a thread. Fewer would not hide the memory's latency.
 constexpr int thread_rows = 4;
 
-/// A thread's part of a tile: some rows, and chunks in columns `warp_lanes` apart.
+/// A warp reads rows of the tile, and a lane every 32nd chunk of a row.
 struct ThreadPart {
   int lane, warp, warps;
 
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
   const MosaicPlane& plane = plane_of_tile(a, number);
   const MosaicTile tile(a, plane, number);
   if (!tile.is_needed(a)) {
-    // Exits an idle block. One block waits, so that launches finish in order.
+    // One idle block waits, so that launches finish in order.
     if (number == 0)
       grid_dependency_wait();
     launch_dependents();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The host's part of a launch: describes the planes of a frame and cuts them into tiles.
+// Host code of a launch: describes the planes of a frame and divides them into tiles.
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 #include "cuda/core/layoutcheck.h"
-#include "cuda/mosaic/tile.h"
+#include "cuda/mosaic/mosaic_block.h"
 
 namespace cudavision::mosaic {
 
-/// Describes a plane of a field, except for the addresses and first_tile.
+/// Sets all members but the addresses and first_tile.
 inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& parameters,
                                   int block_size, int number, int field) {
   MosaicPlane plane;
@@ -45,7 +45,6 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
     if (tile_bytes > width)
       break;
     const bool is_whole = tile_bytes % Chunk::bytes == 0;
-    // Unaligned tiles touch one more chunk.
     if (whole ? is_whole : is_whole || tile_bytes + Chunk::bytes <= width) {
       plane.tile_blocks = blocks;
       whole = is_whole;
@@ -56,13 +55,12 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
   return plane;
 }
 
-/// The arguments of a launch: made from parameters, then completed with frames.
 class MosaicLaunch {
  public:
   MosaicLaunch(const FrameLayout& layout, const Parameters& parameters)
       : fields_(parameters.fields) {
     MosaicArguments& a = arguments;
-    // The size of blocks of one colour does not matter. This one makes tiles of a good size.
+    // The size does not matter for blocks of one colour. This one makes efficient tiles.
     constexpr int solid_block_size = 16;
     a.block_size = parameters.solid ? solid_block_size : parameters.block_size;
     a.reciprocal = static_cast<std::uint32_t>((std::uint64_t{1} << 32) /
@@ -106,7 +104,7 @@ class MosaicLaunch {
   MosaicArguments arguments;
 
  private:
-  /// The plane and field of the frame that one of the argument planes describes.
+  /// The plane and field that one of MosaicArguments::planes describes.
   struct Source {
     int plane, field;
   };

@@ -11,18 +11,17 @@
 #include "cuda/regions/activecells.h"
 
 /// Mosaic: hides the content of a picture under blocks of one colour each. Unlike a blur, it cannot
-/// be undone: a block keeps only its mean or, with a given colour, nothing.
+/// be undone: only a block's mean remains or, with a given colour, nothing.
 ///
-/// The blocks are squares of n×n pixels, counted from the top left corner of the frame, which cuts
-/// blocks at its right and lower edges. Sample (x, y) of a channel with one sample for s×t pixels
-/// belongs to the block in column (s·x) div n and row (t·y) div n, which holds the first pixel that
-/// it covers. Each sample becomes the mean of its channel's samples in its block, rounded half up:
+/// Blocks are squares of n×n pixels from the top left corner of the frame, clipped at its right and
+/// lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to the block in
+/// column (s·x) div n and row (t·y) div n. Each sample becomes the mean of its channel in its
+/// block, rounded half up, or the given value of its channel:
 ///   (Σ + count div 2) div count
-/// or the colour's value for its channel. The fields of interlaced frames are separate pictures,
-/// with blocks of n columns by n rows of the field.
+/// The fields of interlaced frames are separate pictures, with blocks of n rows of the field.
 ///
-/// The blocks do not move with regions. Otherwise the means of successive frames would show a face
-/// in shifted grids, from which finer detail could be computed.
+/// The blocks do not move with regions. Otherwise finer detail could be computed from the means of
+/// successive frames in shifted grids.
 namespace cudavision::mosaic {
 
 struct Parameters {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Non-local means on the CPU. Each group of channels is padded, so that the loops need not handle
-// edges. It is denoised tile by tile, and within a tile by one shift of the search after the other.
-// Sliding sums of squared differences run down the columns; a patch's distance is a sum of columns.
+// edges. For each tile and each shift of the search, sliding sums of squared differences run down
+// the columns; a patch's distance is a sum of columns.
 
 #include <algorithm>
 #include <cstring>
@@ -13,16 +13,81 @@
 #include "cuda/core/parallel.h"
 #include "cuda/core/runningsums.h"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/nlmeans/cpu_rows.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::nlmeans {
 namespace {
 
+// Loops over a part of a row.
+
+template <class Sample>
+[[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
+  // The square of a negative difference is correct modulo 2^32.
+  const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
+  return difference * difference;
+}
+
+template <class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void add_squares(const Sample* a, const Sample* b, int count,
+                                          Sum* __restrict columns) {
+  for (int x = 0; x < count; ++x)
+    columns[x] += squared_difference(a[x], b[x]);
+}
+
+template <class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void slide_squares(const Sample* a, const Sample* b, const Sample* old_a,
+                                            const Sample* old_b, int count,
+                                            Sum* __restrict columns) {
+  for (int x = 0; x < count; ++x) {
+    const Sum added = squared_difference(a[x], b[x]);
+    columns[x] += added - squared_difference(old_a[x], old_b[x]);
+  }
+}
+
+/// A table of weights, indexed by shifted sums of squared differences.
+struct PatchWeights {
+  const std::uint32_t* weights;
+  std::uint32_t last;  ///< index of the last entry, which also holds for all larger indices
+  int shift;
+};
+
+/// Finds the indices of the weights. before holds the running sums of the columns.
+template <class Sum>
+CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int patch,
+                                           const PatchWeights& table,
+                                           std::uint32_t* __restrict indices) {
+  const Sum last = table.last;
+  const int shift = table.shift;
+  for (int x = 0; x < count; ++x)
+    indices[x] = static_cast<std::uint32_t>(
+        std::min(static_cast<Sum>(before[x + patch] - before[x]) >> shift, last));
+}
+
+// No clones: they would use gather instructions, which many machines execute more slowly.
+inline void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
+                    std::uint32_t* __restrict values) {
+  for (int x = 0; x < count; ++x)
+    values[x] = table.weights[indices[x]];
+}
+
+template <class Sample, class Sum>
+CUDAVISION_TARGET_CLONES void add_weighted(const std::uint32_t* weights, const Sample* samples,
+                                           int count, Sum* __restrict sums) {
+  for (int x = 0; x < count; ++x)
+    sums[x] += Sum{weights[x]} * samples[x];
+}
+
+template <class Sum>
+CUDAVISION_TARGET_CLONES void add_weights(const std::uint32_t* weights, int count,
+                                          Sum* __restrict sums) {
+  for (int x = 0; x < count; ++x)
+    sums[x] += weights[x];
+}
+
 /// The sums of a tile fit into the L2 cache, and the sliding columns into the L1 cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-/// Scratch memory for one tile. Sum holds sums of squared differences or weighted samples.
+/// Sum holds sums of squared differences or weighted samples.
 template <class Sum>
 class TileMemory {
  public:
@@ -107,7 +172,10 @@ class Denoiser {
       for (int x = 0; x < picture_.width(); x += tile_width) {
         const Tile tile{x, y, std::min(tile_width, picture_.width() - x),
                         std::min(tile_height, end - y)};
-        if (active_ && !active_->touch(pixels_of(tile)))
+        const int width = group_.channels[0].subsampling_x;
+        const int height = group_.channels[0].subsampling_y;
+        if (active_ && !active_->touch({x * width, y * height, (x + tile.width) * width,
+                                        (y + tile.height) * height}))
           continue;
         add_up(tile);
         divide(tile, put);
@@ -118,12 +186,6 @@ class Denoiser {
   struct Tile {
     int x, y, width, height;
   };
-
-  regions::Box pixels_of(const Tile& tile) const {
-    const int width = group_.channels[0].subsampling_x, height = group_.channels[0].subsampling_y;
-    return {tile.x * width, tile.y * height, (tile.x + tile.width) * width,
-            (tile.y + tile.height) * height};
-  }
 
   void add_up(const Tile& tile) const {
     for (int y = 0; y < tile.height; ++y) {
@@ -216,8 +278,11 @@ class NlMeansCpu final : public NlMeans::Backend {
   void run(std::span<const ConstFrame> frames, const Frame& out, const regions::ActiveCells* active,
            const noise::State* noise) override {
     for (const ChannelKind kind : kinds)
-      if (frame_.noisy[kind].count > 0 && is_automatic(kind))
-        choose_table(kind, noise);
+      if (frame_.noisy[kind].count > 0 && is_automatic(kind)) {
+        const int step = steps_.step_for(frame_.noisy[kind].variance(noise));
+        if (std::exchange(tables_[kind].step, step) != step)
+          make_table(kind, strength_of_step(step));
+      }
     for (int p = 0; p < layout_.plane_count; ++p)
       if (frame_.copies(p, active == nullptr))
         copy_plane(frames[0].planes[p], out.planes[p]);
@@ -232,7 +297,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   struct Table {
     Buffer weights;
     PatchWeights patches{};
-    int step = -1;  ///< for an automatic strength
+    int step = -1;  ///< of the automatic strength for which the table was made
   };
 
   bool is_automatic(ChannelKind kind) const {
@@ -248,20 +313,6 @@ class NlMeansCpu final : public NlMeans::Backend {
                      distance_shift(parameters_, layout_.bits)};
   }
 
-  /// Makes the table for the noise, unless the last frame used the same one.
-  void choose_table(ChannelKind kind, const noise::State* noise) {
-    const int step = steps_.step_for(frame_.noisy[kind].variance(noise));
-    if (std::exchange(tables_[kind].step, step) != step)
-      make_table(kind, strength_of_step(step));
-  }
-
-  void gather(const std::uint8_t* from, const Channel& channel, std::uint8_t* to) const {
-    gather8(from, channel.step, channel.width, to);
-  }
-  void gather(const std::uint8_t* from, const Channel& channel, std::uint16_t* to) const {
-    gather16(from, channel.step, channel.width, layout_.shift, (1u << layout_.bits) - 1, to);
-  }
-
   template <class Sample>
   void pad(const DenoisedChannels& group, const ConstFrame& in,
            const PaddedPicture<Sample>& picture) const {
@@ -270,8 +321,13 @@ class NlMeansCpu final : public NlMeans::Backend {
       for (int c = 0; c < group.count; ++c) {
         const Channel& channel = group.channels[c];
         const int from = border_index(y, group.height(), Border::reflect_101);
-        gather(in.planes[channel.plane].row(from) + channel.offset * layout_.sample_bytes(),
-               channel, picture.row(c, y));
+        const std::uint8_t* const samples =
+            in.planes[channel.plane].row(from) + channel.offset * layout_.sample_bytes();
+        if constexpr (sizeof(Sample) == 1)
+          gather8(samples, channel.step, channel.width, picture.row(c, y));
+        else
+          gather16(samples, channel.step, channel.width, layout_.shift, (1u << layout_.bits) - 1,
+                   picture.row(c, y));
         picture.pad(picture.row(c, y));
       }
     });

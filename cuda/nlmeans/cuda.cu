@@ -31,8 +31,8 @@ struct TableChoices {
   int count;
 };
 
-/// Chooses the tables of weights by the noise. choice_blocks blocks copy each kind's table to where
-/// the next launches read it. Of these, only the one with room for the table runs.
+/// Chooses the tables of weights by the noise. choice_blocks blocks copy the table of each kind. Of
+/// the next launches, only the one with room for the table runs.
 __global__ void __launch_bounds__(choice_threads)
     choose_tables(const __grid_constant__ TableChoices a) {
   grid_dependency_wait();
@@ -120,7 +120,7 @@ class NlMeansCuda final : public NlMeans::Backend {
         a.frames[f][p] = {frames[f].planes[p].data,
                           kernel_pitch("non-local means", frames[f].planes[p].pitch)};
     if (plan.padding_blocks > 0)
-      launcher_(padding_kernel(layout_.sample_bytes()), plan.padding_blocks, any_threads, 0, a);
+      launcher_(padding_kernel(layout_.sample_bytes()), plan.padding_blocks, generic_threads, 0, a);
     launcher_(plan.kernel, plan.blocks, plan.threads, plan.shared_bytes, a);
   }
 
@@ -133,19 +133,15 @@ class NlMeansCuda final : public NlMeans::Backend {
     return maximum;
   }
 
-  /// Maximum size of a padded group, rounded up for alignment.
-  std::size_t padded_bytes(const DenoisedChannels& group) const {
-    const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
-                              (group.width() + 2 * std::size_t{max_halo}) *
-                              (group.height() + 2 * std::size_t{max_halo});
-    return round_up(bytes, 256);
-  }
-
   std::size_t place_padded() {
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
+      const DenoisedChannels& group = frame_.groups[g];
       padded_at_[g] = bytes;
-      bytes += padded_bytes(frame_.groups[g]);
+      bytes += round_up(static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
+                            (group.width() + 2 * std::size_t{max_halo}) *
+                            (group.height() + 2 * std::size_t{max_halo}),
+                        256);
     }
     return bytes;
   }
@@ -188,7 +184,6 @@ class NlMeansCuda final : public NlMeans::Backend {
     }
   }
 
-  /// Converts weights to the form that the plan's kernel reads.
   static void convert(const Plan& plan, std::uint32_t* weights, int count) {
     if (plan.resident_blocks > 0)
       std::transform(weights, weights + count, weights, weight_digits);

@@ -15,7 +15,7 @@ struct SearchedPlane {
   int pitch;  ///< in bytes
 };
 
-/// One channel of the input and of the output. Distances are in bytes.
+/// One channel of the input and the output. Distances are in bytes.
 struct DenoisedPlane {
   int number;  ///< of the plane in a frame
   std::uint8_t* out;
@@ -32,7 +32,7 @@ struct DenoisedPicture {
   std::uint8_t* padded;             ///< the first frame's picture with its halo
 };
 
-/// Pictures with equal numbers of channels and a common table.
+/// The pictures have equal numbers of channels and share a table.
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
@@ -47,7 +47,7 @@ struct NlMeansArguments {
   int number;                 ///< of this launch
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
-  /* Only for the kernels of product.cuh: */
+  /* Only for the kernels of mma.cuh: */
   ProductShape shape;
   unsigned strips;  ///< of all pictures, numbered column by column
   unsigned shares;  ///< parts of the strips, which blocks take in turn
@@ -58,11 +58,11 @@ struct NlMeansArguments {
   int product_scale;       ///< −2 · 2^scale_log2
   int joined_shift;        ///< 2 · low_bits − scale_log2
   int max_distance;        ///< scaled; from here on, all weights are 0
-  int index_shift;         ///< from a scaled distance to a place in the table
-  int table_mask;          ///< clears the bits of a place that number the copies of an entry
+  int index_shift;         ///< from a scaled distance to an index in the table
+  int table_mask;          ///< clears the bits of an index that number the copies of an entry
   int table_words;         ///< in shared memory, including all copies
   int copies_log2;         ///< copies of each table entry
-  bool everywhere;         ///< if false, only tiles that touch active cells are needed
+  bool everywhere;         ///< false: only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 
@@ -89,7 +89,6 @@ CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
   return a.pictures[number];
 }
 
-/// The value of the sample at an address.
 template <int kSampleBytes>
 CUDAVISION_HOST_DEVICE inline std::uint32_t load_sample(const NlMeansArguments& a,
                                                         const std::uint8_t* from) {

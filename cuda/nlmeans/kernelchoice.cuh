@@ -7,9 +7,9 @@
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/cuda_launch.h"
-#include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/nlmeans/product.cuh"
+#include "cuda/nlmeans/generic.cuh"
+#include "cuda/nlmeans/mma.cuh"
 #include "cuda/nlmeans/tile.cuh"
 
 namespace cudavision::nlmeans {
@@ -19,29 +19,23 @@ using Kernel = Launcher<NlMeansArguments>::Kernel;
 constexpr int max_tile_radius = 3;
 
 template <int kRadius>
-Kernel tile_kernel_of(int channels, bool shared_table) {
-  if (channels == 1)
-    return shared_table ? denoise_tiles<kRadius, 1, true> : denoise_tiles<kRadius, 1, false>;
-  return shared_table ? denoise_tiles<kRadius, 3, true> : denoise_tiles<kRadius, 3, false>;
-}
+constexpr Kernel tile_kernels[2][2] = {
+    {denoise_tiles<kRadius, 1, false>, denoise_tiles<kRadius, 1, true>},
+    {denoise_tiles<kRadius, 3, false>, denoise_tiles<kRadius, 3, true>}};
 
 inline Kernel tile_kernel(int radius, int channels, bool shared_table) {
-  switch (radius) {
-    case 1:
-      return tile_kernel_of<1>(channels, shared_table);
-    case 2:
-      return tile_kernel_of<2>(channels, shared_table);
-    default:
-      return tile_kernel_of<max_tile_radius>(channels, shared_table);
-  }
+  const auto& kernels = radius == 1   ? tile_kernels<1>
+                        : radius == 2 ? tile_kernels<2>
+                                      : tile_kernels<max_tile_radius>;
+  return kernels[channels > 1][shared_table];
 }
 
-inline Kernel any_kernel(int sample_bytes, int channels) {
+inline Kernel generic_kernel(int sample_bytes, int channels) {
   if (sample_bytes == 1)
-    return channels == 1 ? denoise_any<std::uint8_t, std::uint32_t, 1>
-                         : denoise_any<std::uint8_t, std::uint32_t, 3>;
-  return channels == 1 ? denoise_any<std::uint16_t, std::uint64_t, 1>
-                       : denoise_any<std::uint16_t, std::uint64_t, 3>;
+    return channels == 1 ? denoise_generic<std::uint8_t, std::uint32_t, 1>
+                         : denoise_generic<std::uint8_t, std::uint32_t, 3>;
+  return channels == 1 ? denoise_generic<std::uint16_t, std::uint64_t, 1>
+                       : denoise_generic<std::uint16_t, std::uint64_t, 3>;
 }
 
 inline Kernel padding_kernel(int sample_bytes) {
@@ -50,28 +44,22 @@ inline Kernel padding_kernel(int sample_bytes) {
 
 constexpr int min_product_side = 2, max_product_side = 4;
 
+/// nullptr if only kernels for one square have registers.
 template <class Kind, Table kTable>
 Kernel product_kernel() {
   if constexpr (has_registers<Kind>(kTable))
-    return denoise_by_products<Kind, kTable>;
+    return denoise_mma<Kind, kTable>;
   return nullptr;
 }
 
-/// Returns nullptr if only kernels for one square have registers.
 template <class Kind>
 Kernel product_kernel(Table table) {
-  switch (table) {
-    case Table::aligned:
-      return product_kernel<Kind, Table::aligned>();
-    case Table::shared:
-      return product_kernel<Kind, Table::shared>();
-    default:
-      return product_kernel<Kind, Table::global>();
-  }
+  return table == Table::aligned  ? product_kernel<Kind, Table::aligned>()
+         : table == Table::shared ? product_kernel<Kind, Table::shared>()
+                                  : product_kernel<Kind, Table::global>();
 }
 
-/// Calls function(kind) with the smallest side for the patch and the most squares for the search
-/// (ProductKind::min_search_radius).
+/// Calls function(kind) with the smallest side for the patch and the most squares for the search.
 /// Returns false if there is no kernel.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
@@ -79,10 +67,8 @@ bool with_product_kind(int patch_radius, int search_radius, int channels, int sa
   const int side = patch_radius / 2 + 1;
   const auto chosen = [&](auto kind) {
     using Kind = decltype(kind);
-    // Smaller patches have no kernels of their own.
-    const bool fits = side == Kind::side || (side < Kind::side && Kind::side == min_product_side);
-    if (!fits || search_radius < Kind::min_search_radius || channels != Kind::channels ||
-        sample_bytes != Kind::sample_bytes)
+    if (std::max(side, min_product_side) != Kind::side || search_radius < Kind::min_search_radius ||
+        channels != Kind::channels || sample_bytes != Kind::sample_bytes)
       return false;
     function(kind);
     return true;
@@ -95,13 +81,7 @@ bool with_product_kind(int patch_radius, int search_radius, int channels, int sa
          chosen(ProductKind<4, 1, 2>{}) || chosen(ProductKind<2, 3, 2>{});
 }
 
-struct TablePlace {
-  Table table = Table::global;
-  int copies_log2 = 0;
-  int words = 0;
-};
-
-/// The groups of a kind, and their launches.
+/// The launches for the groups of a kind.
 struct Plan {
   int groups[FrameLayout::max_channels] = {};  ///< group of each picture in the arguments
   NlMeansArguments arguments{};
@@ -113,7 +93,7 @@ struct Plan {
   unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
 };
 
-/// Chooses kernels for pictures of a layout, on the card of the current context.
+/// For pictures of a layout, on the card of the current context.
 class KernelChoice {
  public:
   explicit KernelChoice(const FrameLayout& layout)
@@ -145,27 +125,26 @@ class KernelChoice {
     plan.padding_blocks = plan.resident_blocks = 0;
     if (choose_tile_kernel(parameters, plan))
       return;
-    if (with_product_kind(a.patch_radius, a.search_radius, plan.arguments.channels,
-                          layout_.sample_bytes(),
+    if (with_product_kind(a.patch_radius, a.search_radius, a.channels, layout_.sample_bytes(),
                           [&](auto kind) {
                             plan.kernel = nullptr;
                             choose_product_kernel<decltype(kind)>(plan, weights);
                           }) &&
         plan.kernel)
       return;
-    plan.kernel = any_kernel(layout_.sample_bytes(), plan.arguments.channels);
-    plan.threads = any_threads;
+    plan.kernel = generic_kernel(layout_.sample_bytes(), a.channels);
+    plan.threads = generic_threads;
     plan.shared_bytes = 0;
-    plan.blocks = place_tiles(plan, any_tile, any_tile);
+    plan.blocks = place_tiles(plan, generic_tile, generic_tile);
     for (int i = 0; i < a.picture_count; ++i) {
       a.pictures[i].first_padding_block = plan.padding_blocks;
-      plan.padding_blocks += static_cast<unsigned>(parameters.frames * plan.arguments.channels) *
+      plan.padding_blocks += static_cast<unsigned>(parameters.frames * a.channels) *
                              (a.pictures[i].height + 2 * denoising_halo(parameters));
     }
   }
 
-  /// Divides the strips among the resident blocks as evenly as possible. With active cells, shares
-  /// are as small as a tile, so that each block gets some active parts.
+  /// Divides the strips evenly among the resident blocks. With active cells, shares are as small as
+  /// a tile, so that each block gets some active parts.
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
     const auto tile_strips = static_cast<unsigned>(a.shape.strips);
@@ -187,28 +166,28 @@ class KernelChoice {
                    "setting up a kernel on the GPU");
   }
 
-  /// Returns false if no tile kernel fits or the products are faster. The tensor cores compare
-  /// whole groups of candidates, more than the search has. With 1.3 times as many comparisons, they
-  /// take 0.85 times as long for one channel and 0.53 times as long for three (H100).
+  /// Returns false if no tile kernel fits or the tensor cores are faster. These compare whole
+  /// groups of candidates; with 1.3 times as many comparisons, they take 0.85 times as long for one
+  /// channel and 0.53 times as long for three (H100).
   bool choose_tile_kernel(const Parameters& parameters, Plan& plan) const {
     NlMeansArguments& a = plan.arguments;
     const int needed = a.search_radius * 2 + 4;
     const int compared = round_up(needed, 8) * needed;
     const int searched = parameters.search * parameters.search;
-    const int tile_bytes = tile_shared_bytes(plan.arguments.channels, denoising_halo(parameters));
-    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(plan.arguments.channels)) ||
+    const int tile_bytes = tile_shared_bytes(a.channels, denoising_halo(parameters));
+    if (layout_.bits != 8 || (a.frame_count > 1 && !searches_neighbours(a.channels)) ||
         a.patch_radius < 1 || a.patch_radius > max_tile_radius ||
         a.search_radius > DenoisingTile::max_search_radius || tile_bytes > shared_bytes_ ||
-        2 * compared <= (plan.arguments.channels == 1 ? 3 : 5) * searched)
+        2 * compared <= (a.channels == 1 ? 3 : 5) * searched)
       return false;
     const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
     const bool shared_table =
         a.last_weight < max_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
-    plan.kernel = tile_kernel(a.patch_radius, plan.arguments.channels, shared_table);
+    plan.kernel = tile_kernel(a.patch_radius, a.channels, shared_table);
     plan.threads = tile_threads;
     plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
     plan.blocks = place_tiles(plan, DenoisingTile::width,
-                              DenoisingTile::warps * tile_thread_rows(plan.arguments.channels));
+                              DenoisingTile::warps * tile_thread_rows(a.channels));
     return true;
   }
 
@@ -227,18 +206,6 @@ class KernelChoice {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Lanes that read different copies of the table avoid bank conflicts, but further copies must
-  /// not reduce the number of resident blocks.
-  TablePlace place_table(int weights, int tile_bytes, int resident_blocks,
-                         int max_copies_log2) const {
-    for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2) {
-      const int words = round_up(weights << copies_log2, 32);
-      if (tile_bytes + 4 * words <= (copies_log2 > 0 ? share(resident_blocks) : shared_bytes_))
-        return {Table::shared, copies_log2, words};
-    }
-    return {};
-  }
-
   /// Returns the tile's size in bytes: the largest that does not reduce the number of resident
   /// blocks, else the largest that fits. A tile smaller by a quarter is faster if it makes room for
   /// more copies of the table (1424 instead of 1461 µs for three frames on an H200).
@@ -247,7 +214,7 @@ class KernelChoice {
     const auto tile_bytes = [&](int strips) {
       a.shape = product_shape<Kind>(a.search_radius, strips);
       return 4 * (a.shape.words(Kind::planes, Kind::sample_bytes) +
-                  (a.frame_count > 1 ? KeptFrame<Kind>(strips).words() : 0));
+                  (a.frame_count > 1 ? ReferenceFrame<Kind>(strips).words() : 0));
     };
     for (int copies_log2 = max_copies_log2; copies_log2 >= 0; --copies_log2)
       for (int strips = Kind::tile_strips;
@@ -268,18 +235,27 @@ class KernelChoice {
     const int tile_bytes = shape_tile<Kind>(a, weights, max_copies_log2);
     if (tile_bytes > shared_bytes_)
       return;
-    TablePlace place = place_table(weights, tile_bytes, Kind::resident_blocks, max_copies_log2);
+    // Lanes that read different copies of the table avoid bank conflicts, but further copies must
+    // not reduce the number of resident blocks.
+    const auto table_words = [&](int copies_log2) { return round_up(weights << copies_log2, 32); };
+    int copies_log2 = max_copies_log2;
+    while (copies_log2 >= 0 && tile_bytes + 4 * table_words(copies_log2) >
+                                   (copies_log2 > 0 ? share(Kind::resident_blocks) : shared_bytes_))
+      --copies_log2;
+    Table table = copies_log2 >= 0 ? Table::shared : Table::global;
+    a.copies_log2 = std::max(copies_log2, 0);
+    a.table_words = table == Table::shared ? table_words(copies_log2) : 0;
     int scale_log2 = 0;
     a.index_shift = shift;
-    if (place.table == Table::shared) {
-      a.index_shift = shift - 2 - place.copies_log2;
+    if (table == Table::shared) {
+      a.index_shift = shift - 2 - copies_log2;
       if (a.index_shift <= 0) {
         scale_log2 = -a.index_shift;
         a.index_shift = 0;
-        place.table = Table::aligned;
+        table = Table::aligned;
       }
     }
-    plan.kernel = product_kernel<Kind>(place.table);
+    plan.kernel = product_kernel<Kind>(table);
     if constexpr (Kind::squares > 1)
       if (!plan.kernel)
         return choose_product_kernel<typename Kind::OneSquare>(plan, weights);
@@ -287,12 +263,10 @@ class KernelChoice {
     a.product_scale = -2 * (1 << scale_log2);
     a.joined_shift = 2 * a.low_bits - scale_log2;
     a.max_distance = (weights - 1) << (shift + scale_log2);
-    a.table_mask = ~((4 << place.copies_log2) - 1);
-    a.table_words = place.words;
-    a.copies_log2 = place.copies_log2;
+    a.table_mask = ~((4 << a.copies_log2) - 1);
     a.strips = place_tiles(plan, Kind::strip_width, Kind::strip_height);
     plan.threads = product_threads;
-    plan.shared_bytes = tile_bytes + 4 * place.words;
+    plan.shared_bytes = tile_bytes + 4 * a.table_words;
     int resident = 0;
     cuda_check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads,
@@ -302,9 +276,9 @@ class KernelChoice {
   }
 
   FrameLayout layout_;
-  int shared_bytes_;  ///< limit of a block
-  int multiprocessor_bytes_,
-      reserved_bytes_;  ///< shared memory of all resident blocks, and the reserved part of each
+  int shared_bytes_;          ///< limit of a block
+  int multiprocessor_bytes_;  ///< shared memory of all resident blocks
+  int reserved_bytes_;        ///< reserved part of each block
   int multiprocessors_;
 };
 

@@ -154,10 +154,10 @@ void NlMeans::run(const ConstFrame& in, std::span<const ConstFrame> neighbours, 
     check_frame(operation, layout_, neighbour, "neighbour");
   check_frame(operation, layout_, out, "output");
   if (!noise && needs_noise())
-    refuse(operation, "an automatic strength without the noise that it follows");
+    refuse(operation, "an automatic strength needs the noise of the frame");
   const std::size_t count = neighbours.size() + 1;
   if (count != static_cast<std::size_t>(parameters_.frames))
-    refuse(operation, std::to_string(count) + " frames for parameters that say " +
+    refuse(operation, std::to_string(count) + " frames; the parameters require " +
                           std::to_string(parameters_.frames));
   if (identity()) {
     for (int p = 0; p < layout_.plane_count; ++p)

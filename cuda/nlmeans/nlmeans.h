@@ -28,13 +28,10 @@
 /// is denoised separately, at its own sampling. Channels whose strength is 0 are copied. An
 /// automatic strength follows from the frame's noise, which only the device knows (strengths.h).
 ///
-/// M keeps the sums of 8-bit samples within 32 bits for any search and any number of frames. It is
-/// at least 825 for one frame and 91 for nine, which limits the precision of the weights. The work
-/// grows with frames·search², but hardly with patch. On a GPU, tensor-core kernels handle patches
-/// of up to 15 (11 for three channels of 8 bits together, 7 for three deeper ones), if shared
-/// memory holds a tile with the halo of its search. For 8 bits and a patch of 3, 5 or 7, another
-/// kernel handles most searches below 21; with three channels, only for one frame. A slower one
-/// does the rest.
+/// M keeps the sums of 8-bit samples within 32 bits. It is at least 825 for one frame and 91 for
+/// nine, which limits the precision of the weights. The work grows with frames·search², but hardly
+/// with patch. On a GPU, patches above 15 are slower (above 11 for three channels of 8 bits, above
+/// 7 for three deeper ones), and so are searches whose halo exceeds the shared memory.
 namespace cudavision::nlmeans {
 
 struct Parameters {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane of a warp holds which element. All of this also
-// compiles for the host, where the tests compare the lanes' results with the CPU device.
+// Non-local means on the tensor cores: which lane holds which element, also for tests on the host.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, all X are one product of byte
@@ -14,10 +13,8 @@
 // its right factor multiply digit d of the weights by the samples of two planes. The last two
 // columns add the weights.
 //
-// Lanes are numbered as for mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
-// holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
-// columns 2t and 2t + 1 of the product. The order of words along the inner dimension is free if
-// both factors share it: lane t has rows t, t + 4… of the patch.
+// core/matrix_product.cuh defines g, t and the elements that a lane holds. The order of words along
+// the inner dimension is free if both factors share it: lane t has rows t, t + 4… of the patch.
 
 #include <cstdint>
 #include <type_traits>
@@ -85,14 +82,14 @@ struct ProductShape {
   }
 };
 
-/// Data of the denoised frame that a block keeps while other frames occupy the tile: patches around
-/// its pixels, their norms, and the sums over the previous frames, stored column by column.
+/// Data of the denoised frame that a block stores while other frames occupy the tile: patches
+/// around its pixels, their norms, and the sums over the previous frames, column by column.
 template <class Kind>
-struct KeptFrame {
+struct ReferenceFrame {
   static constexpr int columns = Kind::strip_width / 4 + Kind::side + 1;
   int rows, pixel_rows, pixels;
 
-  CUDAVISION_HOST_DEVICE constexpr explicit KeptFrame(int strips)
+  CUDAVISION_HOST_DEVICE constexpr explicit ReferenceFrame(int strips)
       : rows(patch_rows(strips)),
         pixel_rows(Kind::strip_height * strips),
         pixels(Kind::strip_width * pixel_rows) {}
@@ -147,7 +144,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int w
   return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
 }
 
-/// The pixel, in its square, of row m of the left factor.
+/// Pixel of a square in row m of the left factor.
 CUDAVISION_HOST_DEVICE constexpr int pixel_x(int m) {
   return m % 4;
 }
@@ -164,13 +161,13 @@ CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_rad
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
 
-/// Which pixels of a square search a pair of rows of candidates. Lanes of half 0 hold pixels in
-/// rows 0 and 1 of the square, lanes of half 1 pixels in rows 2 and 3.
+/// Pixels of a square that search a pair of rows of candidates. Half 0 are the pixels in rows 0 and
+/// 1 of the square, half 1 the pixels in rows 2 and 3.
 enum class RowPair {
   none,
-  first,            ///< first two rows that the square needs; only half 0 searches
-  second,           ///< row 3 of the square does not search the first row of the pair
-  all,              ///< all pixels search both
+  first,   ///< first two rows that the square needs; only half 0 searches
+  second,  ///< row 3 of the square does not search the first row of the pair
+  all,
   next_to_last,     ///< row 0 of the square does not search the second row of the pair
   last,             ///< last two rows that the square needs; only half 1 searches
   second_of_three,  ///< second and next_to_last at once
@@ -180,8 +177,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// If only one of a half's two rows searches a pair, the other row's distances get this bias, which
-/// makes their weights 0.
+/// Added to the distances of a half's row that does not search a pair, so that its weights are 0.
 struct RowBias {
   int top;  ///< in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
 
@@ -199,11 +195,11 @@ struct RowBias {
   }
 };
 
-/// Base of the digits of weights. It is a byte, so that a right factor can multiply by it.
+/// A byte, so that a right factor can multiply by it.
 constexpr std::uint32_t digit_base = 255;
 constexpr int digits = 3;
 
-/// Digits of a weight, one per byte. The largest weight (one searched pixel) is (2^31 - 1) / 255.
+/// One digit per byte. The largest weight (one searched pixel) is (2^31 - 1) / 255.
 constexpr std::uint32_t weight_digits(std::uint32_t weight) {
   return weight % digit_base | weight / digit_base % digit_base << 8 |
          weight / (digit_base * digit_base) << 16;
@@ -223,7 +219,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int 
                                 : 0x4444u;
   return product > 0 ? 0x4444u : column == 2 * digits ? 0x4465u : 0x4544u;
 }
-/// Second operand of these selections: bytes 4, 5 and 6 are 0, 1 and the base.
+/// Second operand of the selections: bytes 4, 5 and 6 are 0, 1 and the base.
 constexpr std::uint32_t weight_constants = digit_base << 16 | 1u << 8;
 
 /// A sum of squared samples in two parts of 32 bits. e is the number of bits in the lower plane.
@@ -288,7 +284,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Counts pairs from the square's first one, or from its last but one; a search has radius + 2.
+/// number counts from the square's first pair, or from its last but one; there are radius + 2.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first
@@ -300,12 +296,6 @@ CUDAVISION_HOST_DEVICE constexpr RowPair pair_to_bottom(int number) {
          : number == 0 ? RowPair::next_to_last
          : number == 1 ? RowPair::last
                        : RowPair::none;
-}
-/// The same for any search.
-CUDAVISION_HOST_DEVICE constexpr RowPair row_pair(int number, int search_radius) {
-  if (number == 1 && search_radius == 1)
-    return RowPair::second_of_three;
-  return number < search_radius ? pair_from_top(number) : pair_to_bottom(number - search_radius);
 }
 
 }  // namespace cudavision::nlmeans

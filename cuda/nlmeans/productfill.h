@@ -9,7 +9,7 @@
 #include "cuda/core/border.h"
 #include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/nlmeans/product.h"
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/search_tile.h"
 #include "cuda/pixels/pixel_pack.h"
 #include "cuda/pixels/sample_math.h"
 
@@ -17,7 +17,7 @@ namespace cudavision::nlmeans {
 
 constexpr int product_threads = 32 * product_warps;
 
-/// Strips of a picture, one below the other, that a block denoises together.
+/// Adjacent strips of a picture, which a block denoises together.
 struct ProductTile {
   int picture;
   int left, top;  ///< in the picture; the tile may end beyond it
@@ -121,7 +121,6 @@ CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const
   }
 }
 
-/// Makes the shifted copies of each plane.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int thread,
                                                 std::uint32_t* pixels) {
@@ -167,9 +166,8 @@ CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape&
   return squares;
 }
 
-/// Norms of the patches around all candidates: the squares of a patch's rows are summed in a
-/// sliding window down the columns. A norm's place holds the squares of the patch's first row until
-/// that row leaves the window.
+/// Norms of the patches around all candidates, by sliding sums down the columns. A norm's place
+/// holds the squares of the patch's first row until that row leaves the window.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, int* norms) {
@@ -177,8 +175,7 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
   const int patch = 2 * a.patch_radius + 1;
   const int limit = Kind::joins_planes ? joined_limit : 0;
   const std::uint32_t min_low = static_cast<std::uint32_t>(limit) << (2 * a.low_bits);
-  // Each thread sums a part of a column. The parts have an odd number of rows, so that neighbouring
-  // threads read from different banks.
+  // Each thread sums a part of a column. An odd number of rows avoids bank conflicts.
   constexpr int parts = 4;
   const int rows = candidate_rows<Kind>(a.search_radius, strips);
   const int part_rows = (rows + parts - 1) / parts | 1;
@@ -221,25 +218,25 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
   }
 }
 
-/// Copies the middle of a tile to a KeptFrame.
+/// Copies the middle of a tile to a ReferenceFrame.
 template <class Kind>
-CUDAVISION_HOST_DEVICE inline void keep_frame(const NlMeansArguments& a, int strips, int thread,
-                                              const std::uint32_t* pixels, const int* norms,
-                                              std::uint32_t* kept) {
+CUDAVISION_HOST_DEVICE inline void store_reference(const NlMeansArguments& a, int strips,
+                                                   int thread, const std::uint32_t* pixels,
+                                                   const int* norms, std::uint32_t* reference) {
   const ProductShape& shape = a.shape;
-  const KeptFrame<Kind> to(shape.strips);
-  for (int column = thread / 32; column < KeptFrame<Kind>::columns; column += product_warps)
-    for (int y = thread % 32; y < KeptFrame<Kind>::patch_rows(strips); y += 32)
+  const ReferenceFrame<Kind> to(shape.strips);
+  for (int column = thread / 32; column < ReferenceFrame<Kind>::columns; column += product_warps)
+    for (int y = thread % 32; y < ReferenceFrame<Kind>::patch_rows(strips); y += 32)
       CUDAVISION_UNROLL
   for (int p = 0; p < Kind::planes; ++p)
-    kept[p * to.plane_words() + column * to.rows + y] =
+    reference[p * to.plane_words() + column * to.rows + y] =
         pixels[p * shape.plane_words + (a.search_radius / 4 + column) * shape.rows +
                a.search_radius + y];
   for (int x = thread / 32; x < Kind::strip_width; x += product_warps)
     for (int y = thread % 32; y < Kind::strip_height * strips; y += 32)
       CUDAVISION_UNROLL
   for (int part = 0; part < Kind::sample_bytes; ++part)
-    kept[to.norms() + part * to.pixels + to.pixel(x, y)] = static_cast<std::uint32_t>(
+    reference[to.norms() + part * to.pixels + to.pixel(x, y)] = static_cast<std::uint32_t>(
         norms[part * shape.norm_words() + (a.search_radius + x) * shape.norm_rows +
               a.search_radius + y]);
 }

@@ -7,18 +7,17 @@
 
 #include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/nlmeans/product.h"
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/search_tile.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::nlmeans {
 
-/// A lane's position in its tile (productfill.h).
 struct LanePlace {
   const std::uint32_t* pixels;
   const int* norms;
-  const std::uint32_t* kept;  ///< the denoised frame, or nullptr if it is in the tile
-  int thread;                 ///< number of the lane in its block
-  int top;                    ///< first row of the warp's squares in the tile
+  const std::uint32_t* reference;  ///< the denoised frame, or nullptr if it is in the tile
+  int thread;                      ///< number of the lane in its block
+  int top;                         ///< first row of the warp's squares in the tile
 
   CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< of the squares, in words
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
@@ -53,7 +52,7 @@ class ProductLane {
     }
   }
 
-  /// The lane's words of a plane in the left factor of the first product, for both rows.
+  /// The lane's words in the left factor of the first product, for both rows.
   CUDAVISION_HOST_DEVICE const std::uint32_t (&left(int square, int plane) const)[2 * Kind::words] {
     return left_[square][plane];
   }
@@ -109,7 +108,7 @@ class ProductLane {
     return found;
   }
 
-  /// Loads the lane's part of the candidates `row` rows below.
+  /// `row` counts from the current row.
   CUDAVISION_HOST_DEVICE CandidateRow load(const Candidates& from, int row) const {
     const ProductShape& shape = a_.shape;
     CandidateRow loaded;
@@ -156,7 +155,7 @@ class ProductLane {
   }
 
  private:
-  /// Patches and norms of the lane's pixels, in the tile or in the kept frame.
+  /// Patches and norms of the lane's pixels, in the tile or in the reference frame.
   struct OwnPatches {
     const std::uint32_t* words;  ///< first word of the first pixel's patch, in the lane's row
     int rows;                    ///< from a word to the next one of its row
@@ -170,13 +169,14 @@ class ProductLane {
       const int radius = a.search_radius, x = radius + place.x(), y = place.y(0);
       first_row = place.t();
       first_byte = x & 3;
-      if (place.kept) {
-        const KeptFrame<Kind> kept(a.shape.strips);
-        words = place.kept + ((x >> 2) - (radius >> 2)) * kept.rows + y + first_row;
-        rows = kept.rows;
-        plane_words = kept.plane_words();
-        norms = reinterpret_cast<const int*>(place.kept) + kept.norms() + kept.pixel(place.x(), y);
-        norm_words = kept.pixels;
+      if (place.reference) {
+        const ReferenceFrame<Kind> reference(a.shape.strips);
+        words = place.reference + ((x >> 2) - (radius >> 2)) * reference.rows + y + first_row;
+        rows = reference.rows;
+        plane_words = reference.plane_words();
+        norms = reinterpret_cast<const int*>(place.reference) + reference.norms() +
+                reference.pixel(place.x(), y);
+        norm_words = reference.pixels;
       } else {
         words = place.pixels + (x >> 2) * a.shape.rows + radius + y + first_row;
         rows = a.shape.rows;

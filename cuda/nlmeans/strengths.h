@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Strengths that follow from noise, and their tables of weights. The host makes the tables, so that
-// all devices use equal ones. A strength that only the device knows is quantised, with a table for
-// each step.
+// Strengths for noise, and the tables of weights. The host makes the tables, so that all devices
+// use equal ones. Strengths that only the device knows are quantised, with a table for each step.
 
 #include <cstdint>
 
@@ -52,7 +51,6 @@ struct StrengthSteps {
 /// Launches for one channel of 8 bits take 1.4 times as long with tables of strengths above 12 as
 /// with smaller ones (H200).
 constexpr int strength_class_count = 2;
-/// Class strength_class_count begins after the last step.
 CUDAVISION_HOST_DEVICE constexpr int first_step_of_class(int number) {
   return number == 0 ? 0 : number == 1 ? 28 : strength_steps;
 }

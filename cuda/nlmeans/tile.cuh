@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means of bytes with small patches. A block keeps its tile and the halo of the search in
-// shared memory. A thread denoises four samples in each of a few rows; their sums stay in
-// registers. Overlapping patches share sums: squares are summed along a row for four patches at a
-// time, and sliding sums run down the rows.
+// Non-local means of bytes with small patches. Shared memory holds a tile with the halo of the
+// search. A thread denoises four samples in each of a few rows. Overlapping patches share sums:
+// squares are summed along a row for four patches at a time, and sliding sums run down the rows.
 
 #include <cuda_runtime.h>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/nlmeans/kernel_arguments.h"
-#include "cuda/nlmeans/renewed.cuh"
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/opaque_value.cuh"
+#include "cuda/nlmeans/search_tile.h"
 
 namespace cudavision::nlmeans {
 
@@ -52,7 +51,7 @@ template <int kRadius, int kChannels>
 __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
                                                std::uint32_t* words) {
   constexpr int thread_rows = tile_thread_rows(kChannels);
-  const TilePlace place(a, renewed(blockIdx.x), thread_rows);
+  const TilePlace place(a, opaque_value(blockIdx.x), thread_rows);
   const int thread = thread_number(), halo = a.search_radius + kRadius;
   const int rows = DenoisingTile::rows(thread_rows, halo);
 #pragma unroll 1
@@ -125,7 +124,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   }
 
   if (works) {
-    const TilePlace at(a, renewed(blockIdx.x), thread_rows);
+    const TilePlace at(a, opaque_value(blockIdx.x), thread_rows);
     const DenoisedPicture& picture = at.picture;
     const int thread = thread_number();
     const int x = at.left + thread % 32 * 4, top = at.top, first_row = thread / 32 * thread_rows;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The contribution of one row of a block to the block's sums, with two samples per word.
+// The sums of one row of a block, with two samples per word.
 
 #include <cstdint>
 
-#include "cuda/noise/blocks.h"
+#include "cuda/noise/measurement.h"
 
 namespace cudavision::noise {
 
@@ -15,16 +15,15 @@ struct RowSums {
   bool differs = false;  ///< from the first level of the block
 };
 
-/// Sixteen samples, of which the block has eight from block_start on, as pairs of a sample and the
-/// next but one: (0, 2), (1, 3), (4, 6), (5, 7), (8, 10) and so on.
+/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… The block starts at sample
+/// block_start.
 struct PairedRow {
-  static constexpr int block_start = 4;  // in the pairs 2 to 5
+  static constexpr int block_start = 4;
   static constexpr std::uint32_t ones = 0x00010001;
 
   std::uint32_t pairs[8];
 
   PairedRow() = default;
-  /// words: the samples as bytes.
   CUDAVISION_HOST_DEVICE explicit PairedRow(const std::uint32_t (&words)[4]) {
     for (int i = 0; i < 4; ++i) {
       pairs[2 * i] = words[i] & 0xff * ones;
@@ -32,7 +31,7 @@ struct PairedRow {
     }
   }
 
-  /// The pair of sample x and sample x + 2.
+  /// Samples x and x + 2.
   CUDAVISION_HOST_DEVICE std::uint32_t at(int x) const {
     const int number = x / 4 * 2 + x % 4;
     return x % 4 < 2 ? pairs[number] : pairs[number - 2] >> 16 | pairs[number] << 16;
@@ -49,7 +48,7 @@ struct PairedRow {
   }
 };
 
-/// Sums of |N| of a row's samples, for rows at this distance above and below.
+/// Sum of |N| of a row's samples. above and below are kSpacing rows away.
 template <int kSpacing>
 CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& above,
                                                                const PairedRow& row,

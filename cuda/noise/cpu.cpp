@@ -25,17 +25,11 @@ void add_levels(const std::uint8_t* row, int width, std::uint16_t* __restrict su
   }
 }
 
-/// Numbers of blocks, for one thread.
+/// Histograms of one thread.
 struct Counts {
-  std::uint32_t near[classes][bins], far[classes][bins];  ///< by class, and by the bin of the sum
-  /// By class, the last one for extreme samples, and by the bin of the spread.
-  std::uint32_t spread[classes + 1][spread_bins];
+  std::uint32_t near[classes][bins], far[classes][bins];
+  std::uint32_t spread[classes + 1][spread_bins];  ///< the last one for extreme blocks
   std::uint32_t constant, flat;
-};
-
-struct Quietest {
-  std::uint32_t blocks;  ///< total number of blocks
-  int bin;               ///< last bin of the quietest blocks
 };
 
 template <int kBins>
@@ -47,7 +41,7 @@ Quietest quietest_of(const std::uint32_t (&histogram)[kBins]) {
   return {blocks, bin};
 }
 
-/// Scratch memory of a band. Rows have far_spacing more columns at both ends.
+/// Rows have far_spacing more columns at both ends.
 class BlockMemory {
  public:
   BlockMemory(Scratch& scratch, int width)
@@ -62,11 +56,11 @@ class BlockMemory {
       row = scratch.take<std::uint8_t>(width, far_spacing);
   }
 
-  /// A row, counted from the first one of the block.
+  /// y is relative to the block.
   std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
   Counts* counts;
-  // Of the columns of a row of blocks:
+  // For each column of a row of blocks:
   std::uint32_t* extremes;              ///< numbers of samples near black or white
   std::uint32_t* squares;               ///< sums of squared levels
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
@@ -89,7 +83,7 @@ class EstimateCpu final : public Estimate::Backend {
       if (first_frame)
         states[c] = {};
       const Measurement measured = measure(layout_.channels[c], in);
-      if (measured.tells)
+      if (measured.valid)
         states[c].take(measured.variance, measured.uncertain);
     }
   }
@@ -121,7 +115,6 @@ class EstimateCpu final : public Estimate::Backend {
     return measurement_of(by_class, ranks, counts.constant, counts.flat);
   }
 
-  /// Adds the counts of the other bands to those of the first one, once for each picture.
   const Counts& add_to_first_band() const {
     static_assert(alignof(Counts) == sizeof(std::uint32_t), "all counts are words");
     constexpr std::size_t words = sizeof(Counts) / sizeof(std::uint32_t);
@@ -159,7 +152,7 @@ class EstimateCpu final : public Estimate::Backend {
     const std::uint8_t* const below = memory.row(block_side - 1 + far_spacing);
     for (int x = 0; x < width; x += block_side) {
       const bool has_extremes = sum_of_block(memory.extremes + x) > max_extreme_pixels;
-      const bool constant = is_constant(memory, x);
+      const bool constant = sum_of_block(memory.different + x) == 0 && is_flat(memory.row(0) + x);
       if (constant || is_at_bar(above, below, memory.different, x)) {
         memory.counts->constant += constant && !has_extremes ? 1 : 0;
         memory.counts->flat += has_extremes ? 0 : 1;
@@ -176,11 +169,7 @@ class EstimateCpu final : public Estimate::Backend {
     }
   }
 
-  static bool is_constant(const BlockMemory& memory, int x) {
-    return sum_of_block(memory.different + x) == 0 && is_flat(memory.row(0) + x);
-  }
-
-  /// Loads row y as levels of 8 bits, and repeats the first and the last level beyond the ends.
+  /// Loads row y as levels of 8 bits, replicated beyond the ends.
   void load(const Channel& channel, const ConstFrame& in, int y, std::uint8_t* levels) const {
     gather_levels(in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes(),
                   channel.step, channel.width, layout_.bits, layout_.shift, levels);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Inner loops of the CPU's noise measurements, over rows of levels of 8 bits.
+// Inner loops of the CPU backend, over rows of 8-bit levels.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
 #include "cuda/core/parallel.h"
-#include "cuda/noise/blocks.h"
+#include "cuda/noise/measurement.h"
 
 namespace cudavision::noise {
 
-// The constant distance helps the compiler to vectorise the loop.
+// A constant spacing helps the compiler to vectorise the loop.
 template <int kSpacing>
 CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const std::uint8_t* row,
                                               const std::uint8_t* below, int width,
@@ -27,7 +27,7 @@ CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const s
   }
 }
 
-/// sums[x] += |N(x)| with spacing 1 or 3. The rows have as many more pixels at both ends.
+/// sums[x] += |N(x)| with spacing 1 or 3. The rows have `spacing` more pixels at both ends.
 inline void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
                                    const std::uint8_t* below, int spacing, int width,
                                    std::uint16_t* sums) {
@@ -43,7 +43,6 @@ inline void count_extremes(const std::uint8_t* row, int width, std::uint32_t* __
     extremes[x] += is_extreme(row[x]) ? 1 : 0;
 }
 
-/// different[x] |= row[x] ^ first[x].
 CUDAVISION_TARGET_CLONES
 inline void find_differences(const std::uint8_t* row, const std::uint8_t* first, int width,
                              std::uint8_t* __restrict different) {
@@ -63,8 +62,8 @@ inline bool is_flat(const std::uint8_t* row) {
   return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
 }
 
-/// True if a line far_spacing beyond the block at column x has equal levels. above and below are
-/// the rows there; `different` is 0 for columns with equal levels.
+/// True if one of the lines far_spacing beyond the block at column x has equal levels. above and
+/// below are these rows; `different` is 0 for columns with equal levels.
 inline bool is_at_bar(const std::uint8_t* above, const std::uint8_t* below,
                       const std::uint8_t* different, int x) {
   return different[x - far_spacing] == 0 || different[x + block_side - 1 + far_spacing] == 0 ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of frames on CUDA. A thread block measures adjacent blocks of pixels in shared memory;
-// eight lanes share a block, one row each. The last thread block of a channel evaluates its
-// histograms, and clears them for the next frame.
+// The noise of frames on CUDA. A thread block measures adjacent blocks of pixels in shared memory,
+// with eight lanes per block. The last thread block of a channel evaluates and clears the
+// histograms.
 
 #include <cuda_runtime.h>
 
@@ -23,10 +23,10 @@ constexpr int threads = 256, blocks_at_once = threads / block_side;
 constexpr int blocks_per_multiprocessor = 4;  // leaves 64 registers per thread
 static_assert(threads / 32 == classes, "each warp evaluates a class");
 
-/// The histograms of a channel; zeros between frames.
+/// The histograms of a channel, zero between frames.
 struct alignas(16) Counts {
   std::uint32_t bins[2][classes][noise::bins];      ///< for the near and the far spacing
-  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last ones: with extreme samples
+  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last one for extreme blocks
   std::uint32_t constant, flat, finished;
 };
 
@@ -49,16 +49,16 @@ struct EstimateArguments {
   bool first_frame;
 };
 
-/// Levels of adjacent blocks, and of the samples around them.
+/// Levels of adjacent blocks and of the samples around them.
 struct Tile {
   static constexpr int rows = block_side + 2 * far_spacing;
   static constexpr int columns = threads + block_side;
-  // Lanes read eight bytes each from eight rows of two blocks, in different banks at this pitch.
+  // Avoids bank conflicts: lanes read eight bytes each from eight rows of two blocks.
   static constexpr int pitch = columns + 8;
 
   alignas(8) std::uint8_t levels[rows][pitch];
 
-  /// Loads the tile of the blocks from (left, top) on. All threads take part.
+  /// All threads take part.
   __device__ void load(const EstimateArguments& a, const MeasuredChannel& channel, int left,
                        int top) {
     if (a.bits == 8)
@@ -93,30 +93,28 @@ struct Tile {
   }
 };
 
-/// A row of a block of the tile, with the samples before and after it.
-__device__ PairedRow paired_row(const Tile& tile, int row, int block) {
-  const auto* const from = reinterpret_cast<const uint2*>(tile.levels[row] + block_side * block);
-  const uint2 first = from[0], second = from[1];
-  return PairedRow({first.x, first.y, second.x, second.y});
-}
-
 struct BlockSums : RowSums {
-  bool flat;  ///< all samples are equal, or a line far_spacing beyond the block is
+  bool flat;
 };
 
-/// True if the condition holds for any of the eight lanes that share a block.
+/// True if the condition holds in any of the block's eight lanes.
 __device__ bool any_of_block(bool condition) {
   const unsigned lanes = 0xffu << (threadIdx.x % 32 / block_side * block_side);
   return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Sums of the block of which this lane has a row, in all eight lanes of the block.
+/// Sums of the lane's block, in all of its eight lanes.
 __device__ BlockSums sums_of_block(const Tile& tile) {
   constexpr int before = PairedRow::block_start - far_spacing;
   constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;
   const int block = static_cast<int>(threadIdx.x) / block_side;
   const int y = static_cast<int>(threadIdx.x) % block_side;
-  const auto row_at = [&](int row) { return paired_row(tile, row + far_spacing, block); };
+  const auto row_at = [&](int row) {
+    const auto* const from =
+        reinterpret_cast<const uint2*>(tile.levels[row + far_spacing] + block_side * block);
+    const uint2 first = from[0], second = from[1];
+    return PairedRow({first.x, first.y, second.x, second.y});
+  };
   const auto first_level = [&](int x) -> std::uint32_t {
     return tile.levels[far_spacing][block_side * block + x];
   };
@@ -146,16 +144,11 @@ __device__ BlockSums sums_of_block(const Tile& tile) {
   return sums;
 }
 
-struct Quietest {
-  std::uint32_t blocks;  ///< total number of blocks
-  int bin;               ///< last bin of the quietest blocks
-};
-
 /// A lane's bins of a histogram: four of every 128, so that a warp accesses adjacent bins.
 template <int kBins>
 class LaneBins {
  public:
-  /// Reads the bins and clears them for the next frame.
+  /// Reads and clears the bins.
   __device__ void take(std::uint32_t (&histogram)[kBins]) {
     auto* const own = reinterpret_cast<uint4*>(histogram) + threadIdx.x % 32;
 #pragma unroll
@@ -239,7 +232,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (!is_last)
     return;
   __threadfence();
-  // Read early, so that nothing waits for them later.
+  // Loaded early to hide the latency.
   const std::uint32_t constant_blocks = __ldcg(&channel.counts->constant);
   const std::uint32_t flat_blocks = __ldcg(&channel.counts->flat);
   State state;
@@ -271,7 +264,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     return;
   const Measurement measured = measurement_of(by_class, ranks, constant_blocks, flat_blocks);
   channel.counts->constant = channel.counts->flat = channel.counts->finished = 0;
-  if (measured.tells)
+  if (measured.valid)
     state.take(measured.variance, measured.uncertain);
   *channel.state = state;
 }
@@ -317,7 +310,7 @@ class EstimateCuda final : public Estimate::Backend {
       const Channel& channel = layout_.channels[c];
       const View<const std::uint8_t>& plane = in.planes[channel.plane];
       a.channels[i].samples = plane.data + channel.offset * layout_.sample_bytes();
-      a.channels[i].pitch = kernel_pitch("the noise estimate", plane.pitch);
+      a.channels[i].pitch = kernel_pitch("noise estimate", plane.pitch);
       a.channels[i].counts = counts_.as<Counts>() + i;
       a.channels[i].state = states + c;
     }

@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the noise of a frame follows from the quietest blocks of its classes, as noise.h defines it.
+// The arithmetic of noise.h: of blocks, of classes, and of the frame.
 
 #include <cstdint>
 
-#include "cuda/noise/blocks.h"
+#include "cuda/core/view.h"
 
 namespace cudavision::noise {
 
+constexpr int block_side = 8;  // pixels along each side
+constexpr int near_spacing = 1, far_spacing = 3;
+constexpr int bins = 1024, bin_shift = 4;
+constexpr int max_extreme_pixels = 4, quantile = 50;
+
+CUDAVISION_HOST_DEVICE inline bool is_extreme(int level) {
+  return level < 8 || level > 247;
+}
+CUDAVISION_HOST_DEVICE inline int bin_of(std::uint32_t sum) {
+  const std::uint32_t bin = sum >> bin_shift;
+  return static_cast<int>(bin < bins ? bin : bins - 1);
+}
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t middle_of_bin(int bin) {
+  return (static_cast<std::uint32_t>(bin) << bin_shift) + (1 << bin_shift) / 2;
+}
+
+/// v of a class, before the limit by its spread.
+CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int far_bin) {
+  const std::uint32_t near = middle_of_bin(near_bin) * middle_of_bin(near_bin) / 185;
+  const std::uint32_t far = middle_of_bin(far_bin) * middle_of_bin(far_bin) / 200;
+  const std::uint32_t correlated = far > near ? 3 * (far - near) / 2 : 0;
+  return near > correlated ? near : correlated;
+}
+
 constexpr int classes = 8, class_shift = 11;
 constexpr std::uint32_t min_blocks = 32, min_class_blocks = 16;
-/// Inverse shares of the blocks: smooth blocks of a certain estimate, the quantile of quiet blocks,
-/// and smooth blocks that limit the noise of others.
+/// Inverse shares of the blocks A, in the order of noise.h: 6·M ≥ A, a quarter of A, and 16·M ≥ A.
 constexpr std::uint32_t smooth_share = 6, quiet_share = 4, limiting_share = 16;
 
 /// Every row_step-th row of blocks counts.
@@ -24,11 +47,14 @@ CUDAVISION_HOST_DEVICE inline int class_of(std::uint32_t levels) {
   return static_cast<int>(levels >> class_shift);
 }
 
-/* The spread of a block is 64² times the variance of its samples, less than 2^26. From 2^10 on,
-   each power of two has 16 bins. */
-
 constexpr int spread_bins = 256;
 
+struct Quietest {
+  std::uint32_t blocks;  ///< total number of blocks
+  int bin;               ///< last bin of the quietest blocks
+};
+
+/// 64² times the variance of a block's samples, less than 2^26.
 CUDAVISION_HOST_DEVICE inline std::uint32_t spread_of(std::uint32_t levels, std::uint32_t squares) {
   return block_side * block_side * squares - levels * levels;
 }
@@ -42,7 +68,7 @@ CUDAVISION_HOST_DEVICE inline int bin_of_spread(std::uint32_t spread) {
 #endif
   return 16 * (exponent - 10) + static_cast<int>(spread >> (exponent - 4) & 15);
 }
-/// Variance of white noise whose quietest blocks, at 0.67 of the mean, have spreads in this bin.
+/// Variance of white noise whose quietest blocks have spreads in this bin.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
   const std::uint32_t middle = static_cast<std::uint32_t>(33 + 2 * (bin % 16)) << (5 + bin / 16);
   return 2 * middle / 21;
@@ -51,13 +77,13 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
 struct ClassNoise {
   std::uint32_t blocks = 0;
   std::uint32_t variance = 0;  ///< of the noise
-  std::uint32_t spread = 0;    ///< variance of the samples: an upper limit
+  std::uint32_t spread = 0;    ///< variance of the samples, an upper limit
 
-  /// The number of blocks if it is sufficient, else 0.
+  /// Number of blocks, or 0 if there are too few.
   CUDAVISION_HOST_DEVICE std::uint32_t counted() const {
     return blocks < min_class_blocks ? 0 : blocks;
   }
-  /// True if the quietest blocks contain only noise: no lines and no texture.
+  /// True if the quietest blocks contain only noise.
   CUDAVISION_HOST_DEVICE bool has_smooth_blocks() const {
     return counted() > 0 && 2 * spread <= 3 * variance + 512;
   }
@@ -66,7 +92,7 @@ struct ClassNoise {
   }
 };
 
-/// by_differences: variance from the second differences.
+/// by_differences is from variance_of_bins().
 CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_class(std::uint32_t blocks,
                                                         std::uint32_t by_differences,
                                                         int spread_bin) {
@@ -74,21 +100,17 @@ CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_class(std::uint32_t blocks,
   return {blocks, by_differences < limit ? by_differences : limit, spread};
 }
 
-/// The class of blocks with extreme samples, where up to two thirds of the variance are cut off.
 CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_extremes(std::uint32_t blocks, int spread_bin) {
   const std::uint32_t limit = 2 * variance_of_spread_bin(spread_bin);
   return {blocks, limit, limit};
 }
 
-/// The classes by brightness, then the class of blocks with extreme samples.
+/// The classes by brightness, then the class of extreme blocks.
 using ClassNoises = ClassNoise[classes + 1];
 
 struct Rank {
-  /// It has smooth blocks, and is not much noisier than another class that has them: a camera's
-  /// variance grows at most with the brightness, and four times as much is allowed.
   bool smooth;
-  /// The classes up to its limit have the quiet share of the blocks.
-  bool has_quiet_share;
+  bool has_quiet_share;  ///< a quarter of the blocks are in classes with at most this limit
 };
 
 CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number) {
@@ -113,12 +135,12 @@ CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number)
 }
 
 struct Measurement {
-  bool tells = false;      ///< false if there are too few blocks
+  bool valid = false;      ///< there are enough blocks
   bool uncertain = false;  ///< too few blocks are smooth
   std::uint32_t variance = 0;
 };
 
-/// constant, flat: numbers of blocks of equal samples, and of flat blocks.
+/// constant, flat: numbers of blocks that are not extreme. Constant blocks have 64 equal samples.
 CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& noise,
                                                          const Rank (&ranks)[classes + 1],
                                                          std::uint32_t constant,

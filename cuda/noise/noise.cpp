@@ -6,11 +6,8 @@
 #include "cuda/noise/backend.h"
 
 namespace cudavision::noise {
-namespace {
 
-constexpr char operation[] = "the noise estimate";
-
-}  // namespace
+constexpr char operation[] = "noise estimate";
 
 Estimate::Estimate(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_layout(operation, layout);

@@ -8,57 +8,55 @@
 #include "cuda/core/frame.h"
 #include "cuda/noise/state.h"
 
-/// The noise of frames, per channel and over time.
+/// Estimates the noise of frames, per channel and averaged over time.
 ///
 /// Let I be the samples of a channel as `value >> (bits − 8)`, replicated beyond the edges, and
 ///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, else 1,
-/// with the spacings d = 1 and d = 3. White noise of the standard deviation σ gives |N| a mean of
-/// 4.79σ, and linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).
+/// with the spacings d = 1 and d = 3. White noise of standard deviation σ gives |N| a mean
+/// of 4.79σ; linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).
 ///
-/// Blocks of 8×8 samples begin at multiples of 8 and are entirely inside the channel. Only every
+/// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every
 /// (1 + (width·height >> 19))-th row of blocks counts, from the first. A block is flat if its 64
-/// samples are equal, or the 8 samples of one of four lines: three rows above its first row, three
-/// rows below its last one, three columns before its first column, three columns after its last
-/// one. Flat blocks do not count: bars beside films and compression remove noise from them.
+/// samples are equal, or the 8 samples of one of four lines: three rows above or below the block,
+/// or three columns before or after it. Flat blocks do not count: black bars and compression
+/// leave no noise in them. Blocks with more than 4 samples where I < 8 or I > 247 are
+/// extreme: their noise is clipped.
 ///
-/// Blocks with more than 4 samples where I < 8 or I > 247 are extreme: their noise is clipped.
-///
-/// Blocks that are neither flat nor extreme are sorted into 8 classes by their brightness,
-/// `(Σ I) div 2^11`, because the noise of cameras depends on it. A class counts if the number n of
-/// its blocks is at least 16. With s(d) = Σ |N(d)|, b(d) is the smallest bin such that more than
-/// n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These quietest blocks contain hardly any
-/// texture. White noise has about 0.7 of its mean there, so its variances in the unit of Level are
+/// All other blocks are sorted into 8 classes by brightness, `(Σ I) div 2^11`, because the noise of
+/// cameras depends on it. A class counts if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|, b(d) is the
+/// smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These
+/// quietest blocks contain hardly any texture. White noise has about 0.7 of its mean there, so its
+/// variances in the unit of Level are
 ///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
 /// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller values are in the
-/// first bin. With the middle B of the bin of S that is found in the same way,
+/// first bin. With B the middle of the bin of S for the same quantile,
 ///   spread = 2·B div 21
 /// is the variance of white noise, and an upper limit for any noise.
 ///
-/// Demosaicing, smoothing and compression correlate the noise of neighbouring samples, so that
-/// `near` underestimates its variance. Samples three apart still differ, but texture does too.
-/// `far` therefore only counts beyond the effect of texture:
+/// Demosaicing, smoothing and compression correlate the noise of adjacent samples, so that `near`
+/// underestimates its variance. Samples three apart are less correlated, but also contain more
+/// texture. `far` therefore only counts beyond the effect of texture:
 ///   v = min(max(near, 3·(far − near) div 2), 5·spread div 4).
 ///
 /// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks contain only noise. The
 /// quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
-/// classes that count, plus the extreme blocks that are not flat if these are at least 16. A class
+/// classes that count, plus the extreme blocks that are not flat if there are at least 16. A class
 /// i with smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and
 ///   v(i)·(2j + 1) > 4·(v(j) + 1024)·max(2i + 1, 2j + 1),
-/// because the variance of a camera's noise, unlike texture, grows at most with the light.
+/// because the variance of a camera's noise grows at most with the light, unlike texture.
 ///
-/// Let M be the number of blocks of smooth classes, and V their sum of v, each n times. If M ≥ 32
-/// and 16·M ≥ A, everything that is not smooth has the limit
+/// Let M be the number of blocks of smooth classes, and V the sum of their v over these blocks. If
+/// M ≥ 32 and 16·M ≥ A, the variance of other blocks is limited to
 ///   limit = 3·V div (2·M).
-/// If 6·M ≥ A as well, the variance of the frame is the mean of v over the blocks of all classes,
-/// rounded down, where v of classes that are not smooth is at most this limit. Otherwise the
-/// estimate is uncertain: the variance is the least x such that a quarter of the A blocks are in
-/// classes with min(v, spread) ≤ x, or the limit if it is less. Extreme blocks take part as a class
-/// with v = spread = 4·B div 21, because up to two thirds of their variance are cut off.
+/// If also 6·M ≥ A, the variance of the frame is the mean over all classes' blocks of v, limited
+/// outside smooth classes, rounded down. Otherwise the estimate is uncertain: the variance is the
+/// least x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x, or the limit
+/// if it is less. Extreme blocks form a class with v = spread = 4·B div 21, because clipping
+/// removes up to two thirds of their variance.
 ///
-/// If the counted classes have fewer than 32 blocks in all, the state stays unchanged, except if at
-/// least 32 blocks are flat and not extreme: then the variance is 0. It is also 0 in drawings:
-/// frames in which more blocks have 64 equal samples and are not extreme than are not flat.
-/// Otherwise State::take() takes the variance.
+/// If the counted classes have fewer than 32 blocks in all, the state stays unchanged, unless at
+/// least 32 blocks are flat and not extreme: then the variance is 0. It is also 0 in drawings, in
+/// which the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat.
 namespace cudavision::noise {
 
 class Estimate {

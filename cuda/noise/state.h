@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A level of noise, and its average over time.
+// A noise level and its average over time.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace cudavision::noise {
 
-/// The noise of samples. Unit of its standard deviation: a sixteenth of a level of 8 bits.
+/// The unit of the standard deviation is a sixteenth of a level of 8 bits.
 struct Level {
   static constexpr int per_level = 16;
 
@@ -34,13 +34,13 @@ inline Level noise_of_deviation(std::uint32_t deviation) {
 }
 
 struct State {
-  Level used;                  ///< by the last frame
+  Level used;                  ///< for the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
   std::int32_t average = -1;   ///< of `measured` over time, in 1/256; −1 before any measurement
   bool uncertain = false;      ///< `measured` is from a frame without smooth blocks
 
-  /// Takes the measurement of a frame. `used` follows the average only after a minimum change, so
-  /// that results do not change their look all the time.
+  /// Takes the measurement of a frame. `used` follows the average in steps, so that results do not
+  /// flicker.
   CUDAVISION_HOST_DEVICE void take(std::uint32_t variance, bool no_smooth_blocks = false) {
     measured = variance;
     uncertain = no_smooth_blocks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface of a backend, which serves both operations. Callers have validated all arguments.
+// Interface of both backends, for both operations. Callers have validated all arguments.
 
 #include <cstdint>
 #include <memory>
@@ -18,11 +18,11 @@ struct ChannelGroup {
 
   const PackedMap* map = nullptr;
   int plane = 0;
-  int step = 1;  ///< from one sample of a channel to its next
+  int step = 1;  ///< from one sample of a channel to its next, in samples
   int count = 0;
   int offset[maximum] = {};  ///< of the channels' first samples, in samples
   int border[maximum] = {};  ///< values beyond the edges
-  /// The plane contains only pixels of `step` samples. Samples outside all channels are padding.
+  /// The plane consists of pixels of `step` samples. Samples outside all channels are padding.
   bool whole_pixels = false;
 };
 
@@ -31,7 +31,7 @@ struct SampleCoding {
   int shift = 0;
 };
 
-/// A group of channels with its input and output plane, whose pitches fit into 32 bits.
+/// Pitches fit into 32 bits.
 struct GroupPlanes {
   const ChannelGroup* channels;
   View<const std::uint8_t> in;
@@ -43,13 +43,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Writes all samples of the groups. Input words have the coding's shift, output words out_shift.
-  /// There are 1 to 4 groups.
+  /// Writes all samples of 1 to 4 groups. The coding is of the input; output words have out_shift.
   virtual void run(const SampleCoding& coding, int out_shift,
                    std::span<const GroupPlanes> groups) = 0;
 
-  /// True if run() would write whole pixels. It then also sets the bits outside all channels, in
-  /// groups with ChannelGroup::whole_pixels.
+  /// True if run() writes whole pixels. It then also sets the padding of groups with whole_pixels.
   virtual bool writes_whole_pixels(const SampleCoding& coding,
                                    std::span<const GroupPlanes> groups) const = 0;
 

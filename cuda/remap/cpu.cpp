@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend. It collects the samples of a segment one by one, then blends them in vectors.
+// The remap on the CPU: collects the samples of a segment one by one, then blends them in vectors.
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace cudavision::remap {
 namespace {
 
-/// Samples around the places of a segment: pairs of adjacent samples, and the pairs below them.
+/// Pairs of adjacent samples around the places of a segment, and the pairs below them.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];
@@ -26,7 +26,7 @@ struct Source {
   Value border;  ///< beyond the edges
 };
 
-/// Distances in bytes from the channel's first sample to the samples at a segment's places.
+/// Distances in bytes from the channel's first sample to a segment's places.
 template <class Offset>
 CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
                                              const Offset* __restrict offsets, std::int32_t pitch,
@@ -38,7 +38,7 @@ CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
   }
 }
 
-/// Collects the samples of pixel i, which are all in the picture. kAdjacent: the step is a sample.
+/// All samples are in the picture. kAdjacent: the step is one sample.
 template <bool kAdjacent, class Value>
 void collect_inside(const Source<Value>& in, std::int64_t distance, int i,
                     Corners<Value>& corners) {
@@ -106,7 +106,7 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
                                 << out_shift);
 }
 
-/// Stores values `step` bytes apart.
+/// step is in bytes.
 template <class Value>
 void store(const Value* values, int count, int step, std::uint8_t* out) {
   if (step == static_cast<int>(sizeof(Value)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend, which resamples all groups of channels in one launch.
+// The remap on CUDA: resamples all groups of channels in one launch.
 
 #include <cstdint>
 #include <cstdlib>
@@ -12,8 +12,8 @@
 namespace cudavision::remap {
 namespace {
 
-/// Returns nothing if the group is interleaved with other channels or with bytes that it must not
-/// write, if rows are not aligned to whole pixels, or if places are too far apart.
+/// Empty if the group is interleaved with other channels or with bytes that must not be written, if
+/// rows are not aligned to whole pixels, or if places are too far apart.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
@@ -25,29 +25,13 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
       addresses % static_cast<unsigned>(bytes == 3 ? 1 : bytes) != 0 || channels.map->wide() ||
       std::abs(group.in.pitch) >= near_pitch)
     return {};
-  if (coding.bits == 8)
-    switch (channels.step) {
-      case 1:
-        return PixelKind::byte;
-      case 2:
-        return PixelKind::byte_pair;
-      case 3:
-        return PixelKind::byte_triple;
-      case 4:
-        return PixelKind::byte_quad;
-      default:
-        return {};
-    }
-  switch (channels.step) {
-    case 1:
-      return PixelKind::word;
-    case 2:
-      return coding.bits <= 11 ? PixelKind::narrow_word_pair : PixelKind::word_pair;
-    case 4:
-      return PixelKind::word_quad;
-    default:
-      return {};
-  }
+  using enum PixelKind;
+  using Kinds = std::optional<PixelKind>[4];  // by step
+  const Kinds of_bytes{byte, byte_pair, byte_triple, byte_quad};
+  const Kinds of_words{word, coding.bits <= 11 ? narrow_word_pair : word_pair, {}, word_quad};
+  if (channels.step > 4)
+    return {};
+  return (coding.bits == 8 ? of_bytes : of_words)[channels.step - 1];
 }
 
 /// One of the two functions is null.
@@ -75,7 +59,7 @@ constexpr PixelKernel pixel_kernels[] = {
     kernel_of<PixelKind::word, PixelKind::word_pair>,
 };
 
-/// Returns nullptr if no kernel fits.
+/// nullptr if no kernel fits.
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding,
                                      std::span<const GroupPlanes> groups) {
   for (const PixelKernel& candidate : pixel_kernels) {
@@ -105,10 +89,9 @@ void describe_pixels(const SampleCoding& coding, const GroupPlanes& planes, Grou
     group.border[w] = static_cast<std::uint32_t>(border >> (32 * w));
     group.always_set[w] = static_cast<std::uint32_t>(padding >> (32 * w));
   }
-  group.joins_pixels = (reinterpret_cast<std::uintptr_t>(planes.out.data) |
-                        static_cast<std::uintptr_t>(planes.out.pitch)) %
-                           4 ==
-                       0;
+  const auto addresses = reinterpret_cast<std::uintptr_t>(planes.out.data) |
+                         static_cast<std::uintptr_t>(planes.out.pitch);
+  group.joins_pixels = addresses % 4 == 0;
 }
 
 GroupArguments arguments_of(const GroupPlanes& planes) {

@@ -2,7 +2,7 @@
 #pragma once
 
 // The kernels, which resample groups of channels. A warp computes a segment of the output. A block
-// computes segments below each other: their samples overlap and mostly come from the L1 cache. One
+// computes segments below each other, whose samples overlap and mostly come from the L1 cache. One
 // grid has the blocks of all groups.
 
 #include <cstdint>
@@ -19,7 +19,6 @@ constexpr int block_rows = 8;
 constexpr int threads = warp * block_rows;
 constexpr int max_groups = FrameLayout::max_channels;
 
-/// Channels with the same map.
 struct GroupArguments {
   const std::uint8_t* in;
   std::uint8_t* out;
@@ -29,18 +28,18 @@ struct GroupArguments {
   const Segment* segments;
   const void* offsets;
   Division segments_per_row;
-  bool wide;  ///< Offsets are uint64_t. Only the kernel of single samples supports this.
+  bool wide;  ///< offsets are uint64_t; only for the kernel of single samples
   unsigned first_block;
 
   // For kernels of whole pixels.
-  bool joins_pixels;            ///< Adjacent pixels may be stored in one word.
+  bool joins_pixels;            ///< adjacent pixels may be stored as one word
   std::uint32_t border[2];      ///< pixel beyond the edges
   std::uint32_t always_set[2];  ///< bits outside all channels
 
   // For the kernel of single samples.
   int step, count;
-  int offset[FrameLayout::max_channels];         ///< of the channels' first samples, in samples
-  int sample_border[FrameLayout::max_channels];  ///< values beyond the edges
+  int offset[FrameLayout::max_channels];  ///< in samples
+  int sample_border[FrameLayout::max_channels];
 };
 
 /// Launches with more arguments start later, so a single group has its own type.
@@ -80,8 +79,8 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// Position, in its segment, of a thread's pixel i. A thread has groups of kJoined adjacent pixels,
-/// and adjacent lanes have adjacent groups.
+/// Position of a thread's pixel i in the segment. Adjacent lanes have adjacent groups of kJoined
+/// pixels.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -170,7 +169,7 @@ __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& 
   corners.bottom_right = load_pixel<kKind>(bottom + bytes);
 }
 
-/// The same if some or all of the pixels are outside the picture.
+/// The same if any of the pixels is outside the picture.
 template <PixelKind kKind>
 __device__ void load_anywhere(const GroupArguments& group, int x, int y, const std::uint8_t* top,
                               Corners<kKind>& corners) {
@@ -235,7 +234,7 @@ __device__ void blend_corners(const WordCoding& coding,
 template <PixelKind kKind>
 __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
-  // No launch writes to the map, so it can be read before the wait.
+  // The map is constant, so it can be read before the wait.
   std::uint32_t offsets[thread_pixels];
   load_offsets<joined_pixels<kKind>>(group, at, offsets);
   const Segment segment = group.segments[at.number];
@@ -245,7 +244,7 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   const int first_x = segment.x >> 5, first_y = segment.y >> 5;
   const std::uint8_t* const origin = group.in + std::int64_t{group.in_pitch} * first_y +
                                      std::int64_t{pixel_bytes<kKind>} * first_x;
-  // All pixels of a thread take the same branch, so that their loads are in flight together.
+  // One branch for all pixels of a thread keeps their loads in flight together.
   Corners<kKind> corners[thread_pixels];
   if (segment.inside) {
 #pragma unroll
@@ -273,8 +272,8 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// For two or more groups. The first one's pixels have the kind kFirst. The addresses of its
-/// arguments are constants, so its loads start early.
+/// For two or more groups, the first of kind kFirst. The addresses of its arguments are constants,
+/// so its loads start early.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();

@@ -36,13 +36,13 @@ class Places {
     return place.x < 0 || place.x > last_x_ || place.y < 0 || place.y > last_y_;
   }
 
-  /// Sets places[i] to the place of pixel x + i of row y, for a whole segment. Places that are too
-  /// far outside to matter are moved closer, so that they do not widen the segment's range.
+  /// Places of the segment that starts at pixel x of row y. Places far outside the picture are
+  /// moved closer, so that they do not widen the segment's range.
   void read_segment(int x, int y, Place (&places)[segment_pixels]) const {
     for (int i = 0; i < segment_pixels; ++i) {
       const Place place = at(std::min(x + i, width() - 1), y);
-      places[i] = {std::clamp(place.x, -reach, last_x_ + reach),
-                   std::clamp(place.y, -reach, last_y_ + reach)};
+      places[i] = {std::clamp(place.x, -margin, last_x_ + margin),
+                   std::clamp(place.y, -margin, last_y_ + margin)};
     }
   }
 
@@ -52,13 +52,13 @@ class Places {
   }
 
  private:
-  static constexpr int reach = 32;
+  static constexpr int margin = 32;
 
   Map map_;
   int last_x_, last_y_;
 };
 
-/// Calls function(number, x, y) for all segments, in parallel. x is the segment's first pixel.
+/// Calls function(number, x, y) for all segments in parallel. x is the segment's first pixel.
 template <class Function>
 void for_each_segment(const Places& places, const Function& function) {
   const int per_row = segments_in_row(places.width());
@@ -72,7 +72,7 @@ std::size_t segment_count(const Places& places) {
   return static_cast<std::size_t>(segments_in_row(places.width())) * places.height();
 }
 
-/// Sets wide if the offsets of any segment need more than 16 bits.
+/// wide becomes true if any offset needs more than 16 bits.
 Buffer describe_segments(Device& device, const Places& places, bool& wide) {
   Buffer segments = device.allocate_host(sizeof(Segment) * segment_count(places));
   std::atomic<bool> any_wide{false};
@@ -109,7 +109,7 @@ Buffer make_offsets(Device& device, const Places& places, const Segment* segment
   return offsets;
 }
 
-/// Sets any if any place is outside the picture.
+/// any becomes true if any place is outside the picture.
 Buffer mark_outside(Device& device, const Places& places, bool& any) {
   const int words = words_per_row(places.width());
   Buffer marks = device.allocate_host(sizeof(std::uint32_t) * words * places.height());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a device stores a map, and the arithmetic of one pixel, shared by both backends.
+// A map in device memory, and the arithmetic of one pixel.
 //
-// Most of the input of a frame is the map: OpenCV's form has 6 bytes per pixel. But adjacent pixels
-// have nearby places. 2 bytes per coordinate suffice, relative to the smallest coordinate of a
-// segment of the row. This fits every map of a picture of up to 2046 pixels along each axis, and
-// maps of larger pictures whose segments span no more. Other maps take 8 bytes per pixel.
+// Maps dominate the memory traffic: OpenCV's form has 6 bytes per pixel. Adjacent pixels have
+// nearby places, so 2 bytes per coordinate suffice, relative to the smallest coordinate of a
+// segment. This fits every map of a picture of up to 2046 pixels along each axis, and maps of
+// larger pictures whose segments span no more. Other maps take 8 bytes per pixel.
 
 #include <cstdint>
 
@@ -19,8 +19,8 @@ namespace cudavision::remap {
 constexpr int segment_pixels = 128;
 
 struct alignas(16) Segment {
-  /// Smallest coordinates of the segment's places in 1/32 pixel, rounded down to whole pixels. The
-  /// fraction of a place is therefore the fraction of its offset.
+  /// Smallest coordinates of the segment's places in 1/32 pixel, rounded down to whole pixels, so
+  /// that an offset contains the fraction of its place.
   std::int32_t x, y;
   std::uint32_t inside;  ///< 1 if all four samples of each pixel are in the picture
 };
@@ -53,7 +53,7 @@ CUDAVISION_HOST_DEVICE inline int blend(const Place& place, int top_left, int to
 
 class PackedMap {
  public:
-  /// The arguments are valid. Waits until the device has the map.
+  /// Waits until the device has the map.
   PackedMap(Device& device, const PlaneSize& picture, const Map& map);
 
   int width() const { return width_; }

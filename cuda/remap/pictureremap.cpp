@@ -49,17 +49,6 @@ void check(const FrameLayout& layout, const PictureMaps& maps, int black) {
            "black is " + std::to_string(black) + "; it must be 0 to " + std::to_string(largest));
 }
 
-int border_of(Role role, int bits, int black) {
-  switch (role) {
-    case Role::chroma:
-      return 1 << (bits - 1);
-    case Role::alpha:
-      return (1 << bits) - 1;
-    default:
-      return black;
-  }
-}
-
 bool has_padding(const FrameLayout& layout, int plane) {
   const PlaneShape& shape = layout.planes[plane];
   std::int64_t samples = 0;
@@ -107,7 +96,9 @@ PictureRemap::PictureRemap(Device& device, const FrameLayout& layout, const Pict
       group->step = channel.step;
     }
     group->offset[group->count] = channel.offset;
-    group->border[group->count++] = border_of(channel.role, layout.bits, black);
+    group->border[group->count++] = channel.role == Role::chroma  ? 1 << (layout.bits - 1)
+                                    : channel.role == Role::alpha ? (1 << layout.bits) - 1
+                                                                  : black;
   }
   for (ChannelGroup& group : groups_)
     group.whole_pixels = has_whole_pixels(layout, groups_, group);

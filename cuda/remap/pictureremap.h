@@ -20,9 +20,9 @@ struct PictureMaps {
 class Backend;
 struct ChannelGroup;
 
-/// Resamples all channels of a picture by the formula of Remap, but with black instead of 0 beyond
-/// the edges: p(x, y) there is `black` for luma, red, green and blue, 2^(bits − 1) for chroma, and
-/// 2^bits − 1 (opaque) for alpha.
+/// Resamples all channels of a picture by the formula of Remap. Beyond the edges, p(x, y) is
+/// `black` for luma, red, green and blue, 2^(bits − 1) for chroma, and 2^bits − 1 (opaque) for
+/// alpha.
 class PictureRemap {
  public:
   /// layout describes the input and the output. Its width and height are at most 32767, and each
@@ -32,9 +32,9 @@ class PictureRemap {
   PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black);
   ~PictureRemap();
 
-  /// Writes all channels of out. Bytes of its rows outside all channels, such as the padding in
-  /// RGBx, become 255. in and out must not overlap; their pitches are less than 2 GiB. Throws
-  /// invalid_argument. Only enqueues.
+  /// Writes all channels of out. Other bytes of its rows, such as the padding in RGBx, become 255.
+  /// in and out do not overlap; their pitches are less than 2 GiB. Throws invalid_argument. Only
+  /// enqueues.
   void run(const ConstFrame& in, const Frame& out);
 
  private:

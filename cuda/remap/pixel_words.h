@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Pixels with contiguous samples, as words of 32 bits, and their interpolation: all samples of a
-// pixel have one place and the same weights.
+// Interpolation of pixels with contiguous samples, in 32-bit words. All samples of a pixel share
+// its place and weights.
 
 #include <cstdint>
 
@@ -12,14 +12,14 @@
 namespace cudavision::remap {
 
 enum class PixelKind {
-  byte,              ///< one byte
-  byte_pair,         ///< two bytes
-  byte_triple,       ///< three bytes, in the lower bytes of the word
-  byte_quad,         ///< four bytes
-  word,              ///< one word of two bytes
-  narrow_word_pair,  ///< two words of two bytes, with values of at most 11 bits
-  word_pair,         ///< two words of two bytes
-  word_quad,         ///< four words of two bytes
+  byte,
+  byte_pair,
+  byte_triple,  ///< in the lower bytes of the word
+  byte_quad,
+  word,              ///< of two bytes
+  narrow_word_pair,  ///< with values of at most 11 bits
+  word_pair,
+  word_quad,
 };
 
 template <PixelKind kKind>
@@ -33,20 +33,20 @@ template <PixelKind kKind>
 constexpr bool has_words =
     kKind != PixelKind::byte&& kKind != PixelKind::byte_pair&& kKind != PixelKind::byte_quad;
 
-/// The words of 32 bits that hold a pixel's samples. Smaller pixels have zeros in the upper bytes.
+/// Smaller pixels have zeros in the upper bytes.
 template <PixelKind kKind>
 struct PixelWords {
   static constexpr int count = kKind == PixelKind::word_quad ? 2 : 1;
   std::uint32_t word[count];
 };
 
-/// Conversion of words of two bytes to values and back. Both halves of a word are equal.
+/// Conversion of words of two bytes to values and back.
 struct WordCoding {
   int shift;              ///< of input words
   int out_shift;          ///< of output words
-  std::uint32_t mask;     ///< bits of each half to keep after a shift
+  std::uint32_t mask;     ///< bits to keep after a shift, in each half
   std::uint32_t largest;  ///< maximum value, in each half
-  bool clips;             ///< words may exceed the maximum and are clamped to it
+  bool clips;             ///< words may exceed the maximum and are clamped
 };
 
 inline WordCoding word_coding(int bits, int shift, int out_shift) {
@@ -55,7 +55,7 @@ inline WordCoding word_coding(int bits, int shift, int out_shift) {
           bits + shift < 16};
 }
 
-/// A pixel's place, relative to its segment, in a map that is not wide.
+/// A pixel's place relative to its segment, in a map that is not wide.
 CUDAVISION_HOST_DEVICE inline int column_of(std::uint32_t offset) {
   return static_cast<int>((offset & 0xffff) >> 5);
 }
@@ -63,7 +63,7 @@ CUDAVISION_HOST_DEVICE inline int row_of(std::uint32_t offset) {
   return static_cast<int>(offset >> 21);
 }
 
-/// Weights in remap.h's formula: each is the product of a horizontal and a vertical one.
+/// The factors of the weights in remap.h.
 struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(const Place& place)
       : Weights(static_cast<std::uint32_t>(place.x & 31),
@@ -71,7 +71,7 @@ struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(std::uint32_t offset)
       : Weights(offset & 31, offset >> 16 & 31) {}
 
-  /// The upper weight and, in the next byte, the lower one.
+  /// upper, and lower in the next byte.
   CUDAVISION_HOST_DEVICE std::uint32_t rows() const { return lower * 255 + 32; }
 
   std::uint32_t left, right, upper, lower;
@@ -92,21 +92,10 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t blend_values(const Weights& weights,
   return (weights.upper * top + weights.lower * bottom + 512) >> 10;
 }
 
-/// first factor · lower half of pair + second factor · upper half + sum. Both factors are bytes.
-CUDAVISION_HOST_DEVICE inline std::uint32_t dot_halves(std::uint32_t pair, std::uint32_t factors,
-                                                       std::uint32_t sum) {
-#ifdef __CUDA_ARCH__
-  return __dp2a_lo(pair, factors, sum);
-#else
-  return (pair & 0xffff) * (factors & 0xff) + (pair >> 16) * (factors >> 8 & 0xff) + sum;
-#endif
-}
-
-/// Interpolates values of up to 11 bits in both halves of the words at once; 32 · 2047 still fits
-/// into the halves. The results are not packed.
 struct TwoValues {
   std::uint32_t low, high;
 };
+/// Interpolates values of up to 11 bits in both halves at once; 32 · 2047 fits into a half.
 CUDAVISION_HOST_DEVICE inline TwoValues blend_halves(const Weights& weights, std::uint32_t top_left,
                                                      std::uint32_t top_right,
                                                      std::uint32_t bottom_left,
@@ -114,11 +103,11 @@ CUDAVISION_HOST_DEVICE inline TwoValues blend_halves(const Weights& weights, std
   const std::uint32_t top = weights.left * top_left + weights.right * top_right;
   const std::uint32_t bottom = weights.left * bottom_left + weights.right * bottom_right;
   const std::uint32_t rows = weights.rows();
-  return {dot_halves(select_bytes(top, bottom, 0x5410), rows, 512) >> 10,
-          dot_halves(select_bytes(top, bottom, 0x7632), rows, 512) >> 10};
+  return {dot_low_bytes(select_bytes(top, bottom, 0x5410), rows, 512) >> 10,
+          dot_low_bytes(select_bytes(top, bottom, 0x7632), rows, 512) >> 10};
 }
 
-/// Values of two words. kClips clamps them to the maximum.
+/// Values of two words, clamped if kClips.
 template <bool kClips>
 CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
                                                             const WordCoding& coding) {
@@ -134,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
 #endif
 }
 
-/// Interpolates all samples of a pixel. kClips must be true if the coding clips.
+/// kClips must be true if the coding clips.
 template <PixelKind kKind, bool kClips>
 CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     const WordCoding& coding, const Weights& weights, const PixelWords<kKind>& top_left,
@@ -145,7 +134,7 @@ CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     const std::uint32_t rows =
         weights.left * select_bytes(top_left.word[0], bottom_left.word[0], 0x5410) +
         weights.right * select_bytes(top_right.word[0], bottom_right.word[0], 0x5410);
-    return {{dot_halves(rows, weights.rows(), 512) >> 10}};
+    return {{dot_low_bytes(rows, weights.rows(), 512) >> 10}};
   } else if constexpr (kKind == PixelKind::byte_pair) {
     const auto spread = [](const PixelWords<kKind>& pixel) {
       return select_bytes(pixel.word[0], 0, 0x4140);

@@ -30,8 +30,7 @@ void check_picture(const PlaneSize& picture) {
 void check_map(const Map& map) {
   const int width = map.fractions.width, height = map.fractions.height;
   if (!map.places || !map.fractions)
-    refuse(operation,
-           "the map has no numbers; it needs the places and the fractions of all pixels");
+    refuse(operation, "the map lacks places or fractions");
   if (width < 1 || width > largest_map || height < 1 || height > largest_map)
     refuse(operation, "a map of " + text(width, height) +
                           " pixels; width and height must be 1 to " + std::to_string(largest_map));
@@ -46,27 +45,23 @@ int sample_bytes(const PlaneSize& picture) {
   return picture.bits > 8 ? 2 : 1;
 }
 
-/// Rows begin at multiples of whole segments, so they are aligned.
-View<std::uint8_t> output_rows(const PackedMap& map, int bytes) {
-  return {nullptr, map.width() * bytes, map.height(),
-          static_cast<std::ptrdiff_t>(map.segments_per_row()) * segment_pixels * bytes};
-}
-
 }  // namespace
 
 Remap::Remap(Device& device, const PlaneSize& picture, const Map& map) : picture_(picture) {
   check_picture(picture);
   check_map(map);
   map_ = std::make_unique<PackedMap>(device, picture, map);
-  rows_ = output_rows(*map_, sample_bytes(picture));
-  memory_ = device.allocate(static_cast<std::size_t>(rows_.pitch) * rows_.height);
-  rows_.data = memory_.as<std::uint8_t>();
+  const int bytes = sample_bytes(picture);
+  // Rows start at multiples of whole segments, which aligns them.
+  const auto pitch = static_cast<std::ptrdiff_t>(map_->segments_per_row()) * segment_pixels * bytes;
+  memory_ = device.allocate(static_cast<std::size_t>(pitch) * map_->height());
+  rows_ = {memory_.as<std::uint8_t>(), map_->width() * bytes, map_->height(), pitch};
   backend_ = dispatch<make_remap_cuda, make_remap_cpu>(device);
 }
 
 Remap::~Remap() = default;
 
-void Remap::check(const SamplePlane& in) const {
+SamplePlane Remap::run(const SamplePlane& in) {
   const int bytes = sample_bytes(picture_);
   if (!in.rows || in.width != picture_.width || in.height() != picture_.height ||
       in.bits != picture_.bits || in.rows.width != picture_.width * bytes || in.shift < 0 ||
@@ -75,12 +70,8 @@ void Remap::check(const SamplePlane& in) const {
                           std::to_string(picture_.width) + " samples of " +
                           std::to_string(picture_.bits) + " bits");
   if (in.rows.pitch != static_cast<std::int32_t>(in.rows.pitch))
-    refuse(operation, "the rows of the input lie " + std::to_string(in.rows.pitch) +
-                          " bytes apart; the pitch must be less than 2 GiB");
-}
-
-SamplePlane Remap::run(const SamplePlane& in) {
-  check(in);
+    refuse(operation, "the input has a pitch of " + std::to_string(in.rows.pitch) +
+                          " bytes; it must be less than 2 GiB");
   ChannelGroup channels;
   channels.map = map_.get();
   channels.count = 1;

@@ -10,7 +10,7 @@
 
 /// Resamples one channel at the places of a fixed map, with bilinear interpolation (Wolberg,
 /// "Digital Image Warping", 1990), in the arithmetic of OpenCV's remap for 8-bit samples with
-/// BORDER_CONSTANT. Used for stereo rectification.
+/// BORDER_CONSTANT.
 ///
 /// The map gives each output pixel a place (mx, my) in the picture, in 1/32 pixel. With
 /// ix = mx >> 5, fx = mx & 31, iy = my >> 5, fy = my & 31, and p(x, y) = 0 beyond the edges:
@@ -43,10 +43,9 @@ class Remap {
   Remap(Device& device, const PlaneSize& picture, const Map& map);
   ~Remap();
 
-  /// Returns the output, which has the map's size, the input's depth and a shift of 0. It is memory
-  /// of this object, with rows aligned to 128 bytes; the next call overwrites it. in has the
-  /// constructor's size and depth, any shift, and a pitch of less than 2 GiB. Throws
-  /// invalid_argument. Only enqueues.
+  /// in has the constructor's size and depth, any shift, and a pitch of less than 2 GiB. The output
+  /// has the map's size, the input's depth, a shift of 0 and rows aligned to 128 bytes. This object
+  /// owns its memory, and the next call overwrites it. Throws invalid_argument. Only enqueues.
   SamplePlane run(const SamplePlane& in);
 
   /// Marks output pixels whose places are outside the picture: mx < 0, mx > 32·(width − 1), my < 0
@@ -58,8 +57,6 @@ class Remap {
   bool any_outside() const noexcept;
 
  private:
-  void check(const SamplePlane& in) const;
-
   PlaneSize picture_;
   std::unique_ptr<const PackedMap> map_;
   Buffer memory_;

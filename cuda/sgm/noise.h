@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "cuda/core/view.h"
-#include "cuda/noise/blocks.h"
+#include "cuda/noise/measurement.h"
 #include "cuda/noise/state.h"
 
 namespace cudavision::sgm {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that implements speckles.h on one kind of device. Callers have validated all
-// arguments, and size is not 0.
+// Interface of both backends. Callers have validated all arguments, and size is not 0.
 
 #include <memory>
 
@@ -13,7 +12,6 @@ namespace cudavision::speckles {
 class Speckles::Backend {
  public:
   virtual ~Backend() = default;
-
   virtual void run(const Parameters& parameters, View<std::uint8_t> picture) = 0;
 };
 

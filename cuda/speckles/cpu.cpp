@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend.
 
 #include "cuda/pixels/samples.h"
 #include "cuda/speckles/backend.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CUDA backend.
 
 #include "cuda/speckles/backend.h"
 #include "cuda/speckles/kernels.cuh"
@@ -8,7 +6,7 @@
 namespace cudavision::speckles {
 namespace {
 
-/// A picture of samples of 1 or 2 bytes. Words need not be aligned.
+/// Words need not be aligned.
 template <int kBytes>
 struct Page {
   using Value = std::uint16_t;

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Removes small components on CUDA with a union-find over runs. Each run has a parent in its
-// component, whose number is not above its own; a root is its own parent. Joining two components
-// makes the smaller root the parent of the larger root. So a component's root is its first run, in
-// whatever order threads run.
+// Removes small components on CUDA, with a union-find over runs (compare Playne and Hawick, "A new
+// algorithm for parallel connected-component labelling on GPUs", 2018). A run's parent is a run of
+// the same component with at most the same number; a root is its own parent. Joining two components
+// makes the smaller root the parent of the larger. So a component's root is its first run,
+// independent of the order of threads.
 //
-// A warp processes a tile of 32×32 pixels. It reads the rows as words with a bit for each pixel.
-// Then each lane has the runs of a row, which the warp joins and counts in shared memory. Most
-// components are decided there. A component with more pixels than a speckle stays, whatever joins
-// it outside the tile. A component that does not reach the border of the tile is complete. Only
-// small components at the border are open. Open components are then joined across borders; if one
-// is joined with a component that stays, it stays, too. Finally the roots within tiles add their
-// counts to the component's root and make it their parent. Then every open run finds its root in
-// two steps.
-//
-// Runs are joined instead of pixels, because pictures have few runs. (Compare Playne and Hawick, "A
-// new algorithm for parallel connected-component labelling on GPUs", 2018.)
+// A warp processes a tile of 32×32 pixels, and each lane the runs of one row. The warp joins and
+// counts the runs in shared memory, which decides most components. Components larger than a speckle
+// stay. Components that do not touch the tile's border are complete. Small components at the border
+// are open: the next kernel joins them across borders, and one that is joined to a component that
+// stays also stays. Then the roots of tiles add their counts to the component's root and make it
+// their parent, so that every open run finds its root in two steps.
 
 #include "cuda/speckles/tile.cuh"
 
@@ -38,7 +34,7 @@ __global__ void __launch_bounds__(block_threads)
   std::uint32_t* const counts = all_counts[threadIdx.x / 32];
   const TileRow row = read_tile(a, tile.left, tile.top, lane);
 
-  // A run's first parent is the first run that it touches above. So most runs need no join().
+  // The first parent is the first touching run above, so that most runs need no join().
   for_each_run(row.starts, [&](int start) {
     const Run run(start, row.starts, row.ink);
     const std::uint32_t number = Numbers::number(start, lane);
@@ -54,7 +50,6 @@ __global__ void __launch_bounds__(block_threads)
     const Run run(start, row.starts, row.ink);
     unsigned touched = row.touched<Picture::diagonals>(run);
     while (touched != 0) {
-      // Goes on to the next run above.
       const unsigned further = row.above_starts & bits_above(lowest(touched));
       touched = further == 0 ? 0 : touched & ~0u << lowest(further);
       if (touched != 0)
@@ -103,7 +98,7 @@ __global__ void __launch_bounds__(block_threads)
   remove_pixels(a, tile.left, tile.top, lane, removed);
 }
 
-/// A pixel at the border of a tile. run is its run's number if it is open.
+/// A pixel at the border of a tile. run is only set for open pixels.
 struct BorderPixel {
   bool is_ink, is_open;
   std::uint32_t run;
@@ -115,12 +110,12 @@ __device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
   if (one.is_open && other.is_open)
     join<false>(a.parents, one.run, other.run);
   else if (one.is_open || other.is_open)
-    // Any run of the component with a count can take the maximum.
+    // Any root of a tile in the component may take the maximum.
     atomicMax(a.counts + parent_of<false>(a.parents, one.is_open ? one.run : other.run),
               a.size + 1);
 }
 
-/// A warp joins the first row or the first column of a tile with the adjacent tiles.
+/// A warp joins the first row or column of a tile to the adjacent tiles.
 template <class Picture>
 __global__ void __launch_bounds__(block_threads)
     borders_kernel(const __grid_constant__ Arguments<Picture> a) {
@@ -154,7 +149,6 @@ __global__ void __launch_bounds__(block_threads)
     corner.is_open = is_open(beyond + side, corner_x, last);
     corner.run = Numbers::number(beyond + side, corner_x, last);
   }
-  // Without open pixels on either side, there is nothing to join.
   if (__ballot_sync(whole_warp, own.is_open || other.is_open || corner.is_open) == 0)
     return;
   const Picture& picture = a.picture;
@@ -167,13 +161,13 @@ __global__ void __launch_bounds__(block_threads)
     return ~__ballot_sync(whole_warp, lane > 0 && picture.are_joined(before, values));
   };
   const unsigned starts = starts_of(value), other_starts = starts_of(other_value);
-  // The first or the last pixel of a run leads to its parent.
+  // The first and the last pixel of a run have entries for its parent.
   own.run =
       vertical ? Numbers::number(tile, 0, lane) : Numbers::number(tile, start_of(starts, lane), 0);
   other.run = vertical ? Numbers::number(beyond, last, lane)
                        : Numbers::number(beyond, start_of(other_starts, lane), last);
   const unsigned touching = __ballot_sync(whole_warp, picture.are_joined(other_value, value));
-  // Of neighbours in the same two runs, the first suffices.
+  // Two runs need only be joined at their first common pixel.
   const unsigned first_touches = touching & ~(touching << 1 & ~starts & ~other_starts);
   if (first_touches >> lane & 1)
     connect(a, own, other);
@@ -189,14 +183,14 @@ __global__ void __launch_bounds__(block_threads)
       diagonal.is_ink = __shfl_sync(whole_warp, other.is_ink, next & last);
       if (next < 0 || next > last)
         diagonal = corner;
-      // If the pixel between them is ink, both are joined with it.
+      // If the pixel between them is ink, both are already joined to it.
       if (own.is_ink && !other.is_ink && diagonal.is_ink)
         connect(a, own, diagonal);
     }
   }
 }
 
-/// Adds the counts of the roots within tiles to those of their components.
+/// Adds the counts of the tiles' roots to the roots of their components.
 template <class Picture>
 __global__ void __launch_bounds__(block_threads)
     counts_kernel(const __grid_constant__ Arguments<Picture> a) {
@@ -241,8 +235,7 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// The bytes of the memory of Arguments. Its contents need not survive from one launch_all() to the
-/// next.
+/// Bytes of the memory for arguments(). Its contents may be lost between calls of launch_all().
 template <class Picture>
 std::size_t scratch_bytes(int width, int height) {
   return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *

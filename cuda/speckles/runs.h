@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Removes small components on the CPU with a union-find over runs. A run is a maximal sequence of
-// joined pixels in a row. Sequences of background are runs, too, which are joined to no other run.
-// Each thread finds the components of its band. Then one thread joins components across the seams
-// between bands, and the roots count the pixels of whole components.
+// Removes small components on the CPU, with a union-find over runs. A run is a maximal sequence of
+// joined pixels in a row. Sequences of background are also runs, which are joined to no other. Each
+// thread finds the components of its band. Then one thread joins components across the bands.
 //
-// Run i of a row has the index of the row's pixel i. A picture has fewer than 2^32 pixels
-// (65535×65535 at most), so 32 bits hold indices and counts.
+// Run i of a row has the index of the row's pixel i. Pictures have fewer than 2^32 pixels, so 32
+// bits hold indices and counts.
 
 #include <algorithm>
 #include <cstring>
@@ -44,7 +43,7 @@ struct RunMemory {
   Buffer ends, parents, counts;
 };
 
-/// The flags after the end of the row are 0.
+/// Flags beyond the end of the row are 0.
 struct RunFlags {
   RunFlags(Scratch& scratch, int width)
       : flags(scratch.take<std::uint8_t>(static_cast<std::size_t>(width + flags_at_once))) {
@@ -58,13 +57,13 @@ struct RunFlags {
 ///
 ///   int width
 ///   void mark_begins(int y, std::uint8_t* flags) const
-///       sets flags[x] to 1 if a run begins at pixel x and x > 0, else to 0
+///       flags[x] = 1 if a run begins at pixel x > 0, else 0
 ///   void mark_joined(int y, std::uint8_t* flags) const
-///       sets flags[x] to 1 if pixel x is joined to the one above it, else to 0
-///   void remove(int y, int begin, int end) const     makes a run background, if it is none yet
-///   static constexpr bool diagonals      pixels of ink are joined to their diagonal neighbours;
-///                                        runs of ink and of background alternate
-///   bool is_ink(int x, int y) const      with diagonals
+///       flags[x] = 1 if pixel x is joined to the pixel above, else 0
+///   void remove(int y, int begin, int end) const     turns a run into background
+///   static constexpr bool diagonals      ink is joined to its diagonal neighbours; runs of ink and
+///                                        of background alternate
+///   bool is_ink(int x, int y) const      only with diagonals
 template <class Picture>
 class Runs {
  public:
@@ -107,7 +106,7 @@ class Runs {
         join(run, above);
       if constexpr (Picture::diagonals)
         if (run_end == above_end && end < picture_.width) {
-          // The runs beyond are the opposite of these.
+          // At the common end of both runs, ink and background change places.
           const bool ink = picture_.is_ink(x, y);
           if (ink != picture_.is_ink(x, y - 1))
             join(run + !ink, above + ink);
@@ -118,7 +117,6 @@ class Runs {
     }
   }
 
-  /// Several threads may call it at once.
   void remove(int y, Number size) const {
     Number run = row(y);
     for (int x = 0; x < picture_.width; ++run) {
@@ -138,14 +136,14 @@ class Runs {
     return counts_[run];
   }
 
-  /// Halves the path to the root while following it.
+  /// With path halving.
   Number root(Number run) const {
     while (parents_[run] != run)
       run = parents_[run] = parents_[parents_[run]];
     return run;
   }
 
-  /// The larger component's root becomes the root of both, so that paths stay short.
+  /// The root of the larger component becomes the root of both, which keeps paths short.
   void join(Number a, Number b) const {
     Number root_a = root(a), root_b = root(b);
     if (root_a == root_b)
@@ -161,7 +159,7 @@ class Runs {
   Number *parents_, *counts_;
 };
 
-/// Removes the components of at most `size` pixels. The bands have scratch memory for RunFlags.
+/// Removes components of at most `size` pixels. The bands have scratch memory for RunFlags.
 template <class Picture>
 void remove_components(const Picture& picture, const RunMemory& memory, const Bands& bands,
                        int size) {

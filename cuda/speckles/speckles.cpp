@@ -12,26 +12,22 @@ namespace {
 
 constexpr char operation[] = "removal of speckles";
 
-void check(const FrameLayout& layout) {
-  check_layout(operation, layout);
-  const Channel& channel = layout.channels[0];
-  if (layout.plane_count != 1 || layout.channel_count != 1 || channel.offset != 0 ||
-      channel.step != 1 || channel.width != layout.width || channel.height != layout.height ||
-      (layout.bits != 8 && layout.bits != 16))
-    refuse(operation, "the layout must have one plane of one channel, of 8 or 16 bits");
-}
-
 void check(const Parameters& parameters) {
   if (!Parameters::Ranges::size.contains(parameters.size))
-    refuse(operation, "a size of " + std::to_string(parameters.size) + " pixels is outside " +
-                          text_of(Parameters::Ranges::size));
+    refuse(operation,
+           "size=" + text_of(parameters.size) + " must be " + text_of(Parameters::Ranges::size));
 }
 
 }  // namespace
 
 Speckles::Speckles(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
-  check(layout);
+  check_layout(operation, layout);
+  const Channel& channel = layout.channels[0];
+  if (layout.plane_count != 1 || layout.channel_count != 1 || channel.offset != 0 ||
+      channel.step != 1 || channel.width != layout.width || channel.height != layout.height ||
+      (layout.bits != 8 && layout.bits != 16))
+    refuse(operation, "the layout must have one plane of one channel, of 8 or 16 bits");
   check(parameters);
   backend_ = dispatch<make_speckles_cuda, make_speckles_cpu>(
       device, PlaneSize{layout.width, layout.height, layout.bits});

@@ -8,15 +8,13 @@
 #include "cuda/core/frame.h"
 #include "cuda/core/range.h"
 
-/// Removes the speckles of black and white pictures.
+/// Removes speckles from black and white pictures.
 ///
-/// Ink is the sample 0 or, with `white`, the largest one, 2^bits − 1. All other samples are
-/// background. Neighbouring pixels of ink belong to the same component, where a pixel has 8
-/// neighbours. In components of at most `size` pixels, the other one of these two samples replaces
-/// the ink. The components are those of OpenCV's connectedComponentsWithStats().
+/// Ink is the sample 0 or, with `white`, 2^bits − 1. All other samples are background. Components
+/// of ink are 8-connected, as in OpenCV's connectedComponentsWithStats(). In components of at most
+/// `size` pixels, 2^bits − 1 (0 with `white`) replaces the ink.
 namespace cudavision::speckles {
 
-/// All parameters may change between frames.
 struct Parameters {
   struct Ranges {
     static constexpr Range<int> size{0, std::numeric_limits<int>::max()};
@@ -34,11 +32,10 @@ class Speckles {
   Speckles(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Speckles();
 
-  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
-  /// last valid parameters stay in force.
+  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Returns true if no picture would be changed.
+  /// True if pictures are not changed.
   bool identity() const noexcept { return parameters_.size == 0; }
 
   /// Changes the picture in place. Only enqueues.

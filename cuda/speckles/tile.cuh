@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The runs of a tile, and the union-find over them; kernels.cuh explains them.
+// The runs of a tile and the union-find over them; see kernels.cuh.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -13,8 +13,8 @@ constexpr int tile_size = 32;
 /// A Picture has
 ///
 ///   using Value
-///   static constexpr bool diagonals     pixels of ink are joined to their diagonal neighbours;
-///                                       all neighbours of ink are joined, so that runs have gaps
+///   static constexpr bool diagonals     ink is joined to all eight neighbours, so there are gaps
+///                                       between runs
 ///   Value load(int x, int y) const
 ///   Value background() const
 ///   bool is_ink(Value) const
@@ -23,20 +23,19 @@ constexpr int tile_size = 32;
 template <class Picture>
 struct Arguments {
   Picture picture;
-  /// By the numbers of TileRuns. Parents are used in open components only, and counts only at the
-  /// roots of open components in tiles.
+  /// Indexed by TileRuns::number(). Only open runs have parents, and only the roots of open
+  /// components in a tile have counts.
   std::uint32_t *parents, *counts;
-  /// A word for each row of each tile. A bit is set for each open pixel, for the first pixels of
-  /// open runs, and for those of the runs that are roots within their tile.
+  /// Bit masks, one word per row of each tile: open pixels, the first pixels of open runs, and the
+  /// first pixels of the tile's roots.
   std::uint32_t *open, *starts, *roots;
   int width, height;
-  int columns, tiles;  ///< tiles in a row of tiles, and in all
+  int columns, tiles;  ///< tiles per row, total number of tiles
   std::uint32_t size;
 };
 
-/// The numbers of the runs of a tile. A run has the number of its first pixel. The number of its
-/// last pixel belongs to no other run. There are gaps between runs with diagonals, so that half
-/// as many numbers are enough.
+/// A run has the number of its first pixel. The number of its last pixel belongs to no other run.
+/// With diagonals there are gaps between runs, so half as many numbers suffice.
 template <class Picture>
 struct TileRuns {
   static constexpr int shift = Picture::diagonals ? 1 : 0;
@@ -53,12 +52,12 @@ struct TileRuns {
 constexpr int tiles_of_block = 4;
 constexpr int block_threads = 32 * tiles_of_block;
 constexpr unsigned whole_warp = 0xffffffffu;
-/// Added to the count of a component for each of its runs at the border of the tile.
+/// Added to a component's count for each of its runs at the tile's border.
 constexpr std::uint32_t border_run = 1 << 16;
 static_assert(tile_size * tile_size < border_run);
 
-/// Other threads may replace a parent by a run nearer to the root at any time; both are correct. In
-/// shared memory the read is an atomic addition of 0, because racecheck rejects other reads.
+/// Other threads may concurrently replace a parent by a run nearer to the root; both are correct.
+/// In shared memory the read is an atomic addition, because racecheck rejects other reads.
 template <bool kShared>
 __device__ std::uint32_t parent_of(std::uint32_t* parents, std::uint32_t run) {
   if constexpr (kShared)
@@ -83,7 +82,7 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before = atomicMin(parents + high, low);
     if (before == high)
       return;
-    // high was no longer a root, so its former parent must be joined as well.
+    // high was no longer a root, so its former parent must also be joined.
     a = low;
     b = root_of<kShared>(parents, before);
   }
@@ -102,11 +101,10 @@ __device__ inline int start_of(unsigned starts, int x) {
   return 31 - __clz(static_cast<int>(starts & ~0u >> (31 - x)));
 }
 
-/// A run of a row of a tile.
 struct Run {
   int begin, end;
 
-  /// ink must have the run's pixels, and starts the first pixels of the runs in ink.
+  /// ink contains the run's pixels; starts has the first pixels of all runs in ink.
   __device__ Run(int start, unsigned starts, unsigned ink) : begin(start) {
     const unsigned stops = (starts | ~ink) & bits_above(start);
     end = stops == 0 ? tile_size : lowest(stops);
@@ -121,9 +119,9 @@ __device__ void for_each_run(unsigned starts, const Function& function) {
     function(lowest(starts));
 }
 
-/// Makes the root the parent of each run of the tile by pointer jumping: each pass halves the paths
-/// to the roots. starts has a bit for the first pixel of each run in the lane's row. All lanes must
-/// call this. Barriers separate all reads from writes, so that plain reads suffice.
+/// Makes the root the parent of each run of the tile, by pointer jumping. starts has the first
+/// pixels of the runs in the lane's row. All lanes must call this. Barriers separate reads from
+/// writes, so plain reads suffice.
 template <class Picture>
 __device__ void lead_to_roots(std::uint32_t* parents, unsigned starts, int lane) {
   bool changed;
@@ -143,13 +141,13 @@ __device__ void lead_to_roots(std::uint32_t* parents, unsigned starts, int lane)
   } while (__any_sync(whole_warp, changed));
 }
 
-/// A row of a tile, and what it needs of the row above. All of it is 0 beyond the picture.
+/// A row of a tile, with masks of the row above. All bits beyond the picture are 0.
 struct TileRow {
   unsigned ink, starts, above_starts;
-  unsigned touching;  ///< without diagonals: pixels that are joined with the one above
-  unsigned above;     ///< with diagonals: the ink of the row above
+  unsigned touching;  ///< without diagonals: pixels joined to the pixel above
+  unsigned above;     ///< with diagonals: ink of the row above
 
-  /// The pixels of the row above with which the run is joined.
+  /// Pixels of the row above that are joined to the run.
   template <bool kDiagonals>
   __device__ unsigned touched(const Run& run) const {
     const unsigned bits = run.bits();
@@ -157,7 +155,7 @@ struct TileRow {
   }
 };
 
-/// Returns the row of the lane's number. All lanes must call this.
+/// The lane's row. All lanes must call this.
 template <class Picture>
 __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int lane) {
   using Value = typename Picture::Value;
@@ -167,7 +165,7 @@ __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int
   Value above = a.picture.background();
   constexpr int rows_at_once = 16;
   for (int first = 0; first < tile_size; first += rows_at_once) {
-    // Separate loops without branches keep the loads of several rows in flight at once.
+    // Separate loops without branches keep the loads of several rows in flight.
     Value values[rows_at_once];
 #pragma unroll
     for (int i = 0; i < rows_at_once; ++i)
@@ -199,7 +197,7 @@ __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int
   return row;
 }
 
-/// Removes the pixels whose bits are set in the lanes of their rows. All lanes must call this.
+/// pixels: mask of the lane's row. All lanes must call this.
 template <class Picture>
 __device__ void remove_pixels(const Arguments<Picture>& a, int left, int top, int lane,
                               unsigned pixels) {
@@ -220,7 +218,7 @@ struct Tile {
         lane(static_cast<int>(threadIdx.x) % 32),
         left(number % a.columns * tile_size),
         top(number / a.columns * tile_size) {}
-  /// The index of the lane's row in Arguments::open.
+  /// Index of the lane's row in Arguments::open.
   __device__ std::int64_t row() const { return std::int64_t{number} * tile_size + lane; }
 };
 

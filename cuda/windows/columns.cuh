@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: tables of the sums of columns over groups of rows, which spare windows of large
-// radii the rows of the first window of each band. A warp of column_sums_kernel sums one or two
-// groups of rows in 128 neighbouring columns; the block then adds up the groups of its warps from
-// top to bottom. Blocks do not wait for the blocks above them: readers of the table add their last
-// rows.
+// Tables of column sums over groups of rows, from which bands with large radii compute their first
+// window. A warp of column_sums_kernel sums one or two groups in 128 adjacent columns. The block
+// then accumulates the groups of its warps from top to bottom. Blocks do not accumulate across each
+// other: readers add the last rows of the blocks above.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -14,7 +13,7 @@
 namespace cudavision::windows {
 
 constexpr int table_warps = 16;  // of a block
-/// Returns how many groups, one below the other, a warp sums: as many as there are registers for.
+/// Groups of a warp, as many as registers allow.
 template <class AnySums>
 constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;
 template <class AnySums>
@@ -22,7 +21,7 @@ constexpr int groups_of_table_block = groups_of_table_warp<AnySums>* table_warps
 constexpr int table_columns_of_lane = 4;
 constexpr int table_columns_of_block = 32 * table_columns_of_lane;
 
-/// Row g of the table has the sums of one block's groups down to group g − 1; row 0 has zeros.
+/// Row g of the table holds the sums of a block's groups up to group g − 1; row 0 holds zeros.
 template <class AnySums, int kColumns>
 __device__ ColumnSums<AnySums, kColumns>& table_columns(const Picture& picture, int row,
                                                         int column) {
@@ -58,7 +57,6 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
   launch_dependents();
   grid_dependency_wait();
 
-  // Blocks are numbered through all pictures.
   int block = static_cast<int>(blockIdx.x), number = 0, across = 0;
   for (;; ++number) {
     const Picture& one = a.pictures[number];

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For CPU backends: sums over windows that move down through the rows of a band. Each band keeps
-// the sums of every column over the window's rows and updates them from row to row; a window's sums
-// are then the differences of two of their running sums. The loops over rows have no branches and
-// no special cases at the edges, so that the compiler vectorises them.
+// Window sums on the CPU. Each band keeps the sums of every column over the window's rows and
+// updates them from row to row. A window's sum is the difference of two running sums of these. The
+// loops have no branches and no special cases at the edges, so that they are vectorised.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,41 +13,26 @@
 
 namespace cudavision::windows {
 
-/// Return the two numbers of an element that windows sum: of a sample, itself and its square; of a
-/// word, its halves.
-template <class Sample>
-constexpr std::uint32_t first_of(Sample sample) {
-  return sample;
-}
-template <class Sample>
-constexpr std::uint32_t second_of(Sample sample) {
-  return std::uint32_t{sample} * sample;
-}
-template <>
-constexpr std::uint32_t first_of(std::uint32_t word) {
-  return word & 0xffff;
-}
-template <>
-constexpr std::uint32_t second_of(std::uint32_t word) {
-  return word >> 16;
+/// The first or second number of an element to sum: a sample or its square, or the halves of a
+/// word.
+template <bool kSecond, class Element>
+constexpr std::uint32_t number_of(Element element) {
+  if constexpr (sizeof(Element) == 4)
+    return kSecond ? element >> 16 : element & 0xffff;
+  else
+    return kSecond ? std::uint32_t{element} * element : element;
 }
 
-/// Adds the first numbers of one row to the sums of the columns, and subtracts another row's.
-template <class Sum, class Element>
-CUDAVISION_TARGET_CLONES void slide_first(const Element* added, const Element* removed, int width,
-                                          Sum* __restrict columns) {
+/// Adds the numbers of one row to the column sums and subtracts the numbers of another.
+template <bool kSecond, class Sum, class Element>
+CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
+                                    Sum* __restrict columns) {
   for (int x = 0; x < width; ++x)
-    columns[x] += Sum{first_of(added[x])} - first_of(removed[x]);
-}
-template <class Sum, class Element>
-CUDAVISION_TARGET_CLONES void slide_second(const Element* added, const Element* removed, int width,
-                                           Sum* __restrict columns) {
-  for (int x = 0; x < width; ++x)
-    columns[x] += Sum{second_of(added[x])} - second_of(removed[x]);
+    columns[x] += Sum{number_of<kSecond>(added[x])} - number_of<kSecond>(removed[x]);
 }
 
-/// The running sums at both ends of the windows of a row: element x of `before` is the sum of all
-/// columns to the left of window x, and element x of `after` includes the window.
+/// The running sums at both ends of the windows of a row: element x of `before` excludes window x,
+/// element x of `after` includes it.
 template <class First, class Second>
 struct WindowEnds {
   const First *first_before, *first_after;
@@ -57,19 +41,18 @@ struct WindowEnds {
   First first(int x) const { return first_after[x] - first_before[x]; }
   Second second(int x) const { return second_after[x] - second_before[x]; }
 
-  /// The windows from x on.
   WindowEnds from(int x) const {
     return {first_before + x, first_after + x, second_before + x, second_after + x};
   }
 };
 
-/// The windows of a band, with scratch memory of their own.
+/// The windows of a band, with their scratch memory.
 template <class Element, class First, class Second>
 class WindowRows {
  public:
   using Ends = WindowEnds<First, Second>;
 
-  /// Without both, there are no second sums.
+  /// both: compute the second sums, too.
   WindowRows(Scratch& scratch, int width, bool both)
       : width_(width),
         both_(both),
@@ -81,13 +64,12 @@ class WindowRows {
         second_columns_(scratch.take<Second>(both ? width : 0)),
         second_running_(scratch.take<Second>(both ? 3 * width : 0)) {}
 
-  /// Two rows of scratch memory, which rows that are read in place do not need.
+  /// Scratch rows, unused if row() reads in place.
   Element* added() const { return added_; }
   Element* removed() const { return removed_; }
 
-  /// row(y, buffer) returns the elements of a row of `height`, and write(y, rows, ends) takes the
-  /// windows of a row, which have so many rows. Windows reach radius_x columns, less than the
-  /// width, and radius_y rows to each side.
+  /// row(y, buffer) returns the elements of a row. write(y, rows, ends) receives the windows of a
+  /// row and their height after clipping. radius_x is less than the width.
   template <class Row, class Write>
   void run(int begin, int end, int height, int radius_x, int radius_y, const Row& row,
            const Write& write) const {
@@ -102,9 +84,9 @@ class WindowRows {
       while (top < from || bottom < to) {
         const Element* const added = bottom < to ? row(bottom++, added_) : zeros_;
         const Element* const removed = top < from ? row(top++, removed_) : zeros_;
-        slide_first(added, removed, width_, first_columns_);
+        slide<false>(added, removed, width_, first_columns_);
         if (both_)
-          slide_second(added, removed, width_, second_columns_);
+          slide<true>(added, removed, width_, second_columns_);
       }
       const std::ptrdiff_t after = 2 * std::ptrdiff_t{radius_x} + 1;
       const First* const first = running_sums(first_columns_, radius_x, first_running_);
@@ -115,9 +97,8 @@ class WindowRows {
   }
 
  private:
-  /// Sums a row's columns from left to right. The running sums go on for `radius` columns beyond
-  /// both ends of the row, as if these columns were 0, so that windows at the edges are like all
-  /// others. Returns the sum of all columns to the left of the window of sample 0.
+  /// Running sums that continue for `radius` columns of zeros beyond both ends of the row, so that
+  /// windows at the edges are not special. Element x is the sum up to the left end of window x.
   template <class Sum>
   const Sum* running_sums(const Sum* columns, int radius, Sum* running) const {
     std::fill_n(running, radius, Sum{0});

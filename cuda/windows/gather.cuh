@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: copies the values of channels to contiguous, aligned rows, for frames that do not
-// have such rows.
+// Copies channels to contiguous, aligned rows, where the frame does not have such rows.
 
 #include <cuda_runtime.h>
 
@@ -53,12 +52,12 @@ __global__ void __launch_bounds__(gather_threads)
   }
 }
 
-/// Returns the elements of a row in memory of the operation itself.
+/// Elements of a row in the operation's own memory.
 inline int padded_width(int width) {
   return round_up(width, 16);
 }
 
-/// Allocates rows of zeros, so that padding is zero for good.
+/// Allocates rows of zeros, whose padding then stays zero.
 inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   const int pitch = padded_width(width) * bytes;
   Buffer buffer = device.allocate(static_cast<std::size_t>(pitch) * height);
@@ -66,7 +65,7 @@ inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   return buffer;
 }
 
-/// The values of a frame's channels: in the frame where windows_kernel can load them, else copies.
+/// Provides the values of channels: in the frame where windows_kernel can load them, else copies.
 class ChannelValues {
  public:
   ChannelValues(Device& device, int bits)
@@ -74,13 +73,13 @@ class ChannelValues {
     arguments_.bits = bits;
   }
 
-  /// Allocates memory for the next channel.
+  /// Allocates the copy of the next channel.
   void add(int width, int height) {
     copies_[channel_count_++] = padded_rows(device_, width, height, bytes());
   }
 
-  /// Sets the values of the picture, which is channel `number`. step is in samples. Threads load so
-  /// many columns.
+  /// Sets the values of a picture, which is channel `number`. step is in samples. columns is the
+  /// number of columns of a thread.
   void place(int number, const std::uint8_t* from, int pitch, int step, int columns,
              Picture& picture) {
     const int vector = columns * bytes();
@@ -99,7 +98,7 @@ class ChannelValues {
     blocks_ += static_cast<unsigned>(picture.height);
   }
 
-  /// Copies the values of all channels that need copies. shift: unused low bits of stored words.
+  /// Makes the copies that the calls of place() need. shift: unused low bits of stored words.
   void copy(int shift) {
     arguments_.shift = shift;
     if (blocks_ > 0)

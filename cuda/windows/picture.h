@@ -12,67 +12,61 @@
 namespace cudavision::windows {
 
 struct RowRange {
-  int begin, end;  ///< the row after the last one
+  int begin, end;
 };
 
-/// The rows that column_sums_kernel sums: group g has the rows from top + g·band_rows − radius,
-/// as many as a band. So the window of band b's first row begins with group b.
+/// Groups of as many rows as a band, for column_sums_kernel. The window of band b's first row
+/// starts with group b.
 struct RowGroups {
-  int band_rows = 1, top = 0;
-  int first = 0, count = 0;  ///< the groups with rows of the picture that some window needs
+  int band_rows = 1;
+  int top = 0;               ///< first row of group 0; may be negative
+  int first = 0, count = 0;  ///< groups that intersect the picture and that a window needs
 
   RowGroups() = default;
-  /// begin is the first row of the first band, and `last` is the last group that windows need.
+  /// begin is the first row of band 0; `last` is the last group that a window needs.
   RowGroups(int band_rows, int begin, int radius, int height, int last)
       : band_rows(band_rows), top(begin - radius), first(top < 0 ? -top / band_rows : 0) {
     const int bottom = (height - 1 - top) / band_rows;
     count = (bottom < last ? bottom : last) - first + 1;
   }
 
-  /// Returns the table row with the sums of all groups before a group.
+  /// Table row with the sums of all groups before this one.
   CUDAVISION_HOST_DEVICE int before(int group) const {
     const int row = group - first;
     return row < 0 ? 0 : row < count ? row : count;
   }
 };
 
-/// One channel, the windows of its samples, and how blocks share them. Pitches and steps are in
-/// bytes.
+/// One channel, its windows, and their division among blocks. Pitches and steps are in bytes.
 struct Picture {
   int width, height;
   int sample_width, sample_height;  ///< pixels per sample
   int radius_x, radius_y;           ///< less than width and height
 
-  /// The values that windows sum. Rows are aligned for the loads of threads, and padded with zeros
-  /// to a multiple of a thread's columns.
+  /// Values to sum. Rows are aligned for vector loads and zero-padded to a multiple of a thread's
+  /// columns.
   const std::uint8_t* elements;
   int pitch;
-  /// Each row of words of the guided filter has two halves. The first half has every other group
-  /// of four words and the second half has the groups between, so that neighbouring threads load
-  /// neighbouring words.
-  int half_pitch;  ///< in words
+  /// In words. Even groups of four words are in the first half of a row and odd groups in the
+  /// second, so that adjacent threads load adjacent vectors.
+  int half_pitch;
 
-  /// The samples themselves, for results that depend on them.
+  /// Samples, for results that depend on them.
   const std::uint8_t* values;
   int values_pitch;
   std::uint8_t* out;
   int out_pitch;
-  int out_step;              ///< from one result to the next
+  int out_step;
   int out_bytes, out_shift;  ///< of a result
-  bool packed;               ///< Four results form an aligned vector.
+  bool packed;               ///< four results form an aligned vector
 
-  /// Blocks share the rows from begin to end − 1 in bands of band_rows. The first band may begin
-  /// above `begin`.
-  int begin, end;
-  int first_row, band_rows, bands;
+  int begin, end;                   ///< rows with results
+  int first_row, band_rows, bands;  ///< first_row may be above begin
   int strips, strip_width;
-  /// The two halves of a block's columns begin at these distances from its strip. There may be a
-  /// gap between the halves.
-  int left, right;
+  int left, right;  ///< start of each half of a block's columns, relative to its strip
   unsigned first_block;
 
-  /// The sums of columns over row groups, or nullptr: a row for each group and one for the end.
-  void* table;
+  void* table;      ///< see columns.cuh; or nullptr
   int table_pitch;  ///< in entries
   RowGroups groups;
 };
@@ -84,17 +78,16 @@ struct Arguments {
 
   Picture pictures[kPictures];
   int picture_count;
-  int group_bytes;  ///< the shared memory of a group of threads
-  /// How many radii beyond the samples whose results are needed windows are needed, too.
-  int halo;
-  bool everywhere;  ///< else results are needed only in active cells
+  int group_bytes;  ///< shared memory of a group of threads
+  int halo;         ///< distance from active cells within which results are needed, in radii
+  bool everywhere;  ///< false: results are needed only near active cells
   regions::ActiveCells active;
-  Settings settings;  ///< of the operation
+  Settings settings;
 };
 
 #ifdef __CUDACC__
 
-/// Sets where the results of a picture go: to one channel of a plane. step is in samples.
+/// Directs the results to one channel of a plane. step is in samples.
 inline void set_output(Picture& picture, const View<std::uint8_t>& plane, int offset, int step,
                        int bytes, int shift, const char* operation) {
   picture.out = plane.data + offset * bytes;
@@ -106,7 +99,7 @@ inline void set_output(Picture& picture, const View<std::uint8_t>& plane, int of
                    (picture.height == 1 || picture.out_pitch % (4 * bytes) == 0);
 }
 
-/// Returns true if some results that depend on a part of a picture are needed.
+/// True if any result in a part of the picture is needed.
 template <class Arguments>
 __device__ bool is_active(const Arguments& a, const Picture& picture, int x0, int y0, int x1,
                           int y1) {
@@ -117,7 +110,6 @@ __device__ bool is_active(const Arguments& a, const Picture& picture, int x0, in
                                          (y1 + radius_y) * picture.sample_height});
 }
 
-/// Returns the picture that the calling block works on.
 template <class Arguments>
 __device__ const Picture& picture_of_block(const Arguments& a) {
   int number = 0;
@@ -127,11 +119,10 @@ __device__ const Picture& picture_of_block(const Arguments& a) {
   return a.pictures[number];
 }
 
-/// Returns the place of a column's word in a row of two halves.
+/// Index of a column's word in a row of two halves.
 __device__ inline int place_of_word(const Picture& picture, int column) {
   return (column / 4 % 2 == 0 ? 0 : picture.half_pitch) + column / 8 * 4 + column % 4;
 }
-/// Returns the place of a column's element in a row.
 template <class Element>
 __device__ int place_of(const Picture& picture, int column) {
   return sizeof(Element) == 4 ? place_of_word(picture, column) : column;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: shares the windows of pictures out to the blocks of windows_kernel, on the host.
+// Host code that divides pictures among the blocks of windows_kernel.
 
 #include <algorithm>
 
@@ -10,46 +10,47 @@
 
 namespace cudavision::windows {
 
-/// The kernels of one pass, and what they need.
 template <class Arguments>
 struct PassKernels {
   using Kernel = typename Launcher<Arguments>::Kernel;
 
-  /// Groups of threads are warps, or blocks of up to max_threads.
   Kernel of_warps = nullptr, of_blocks = nullptr, column_sums = nullptr;
-  int max_threads = 0, columns = 0, entry_bytes = 0, table_groups = 0;
-  int warp_bytes = 0;                         ///< of the running sums of a warp
+  int max_threads = 0;  ///< of a block
+  int columns = 0;      ///< of a thread
+  int entry_bytes = 0, table_groups = 0;
   int (*block_bytes)(int threads) = nullptr;  ///< of the running sums of a block
-  int window_bytes = 0;                       ///< of the constants of one kind of windows
+  int window_bytes = 0;                       ///< of Pass::Window in shared memory
   bool gap = false;
+  int warp_bytes = 0;  ///< of the running sums of a warp
 };
 
 /// kWarps: groups may be warps.
 template <class Pass, bool kWarps>
 PassKernels<typename Pass::Arguments> kernels_of() {
-  PassKernels<typename Pass::Arguments> kernels;
+  using AnySums = typename Pass::AnySums;
+  PassKernels<typename Pass::Arguments> kernels{
+      .of_blocks = windows_kernel<Pass, true>,
+      .column_sums = column_sums_kernel<typename Pass::Arguments, typename Pass::Element, AnySums,
+                                        Pass::kColumns>,
+      .max_threads = max_threads<Pass, true>(),
+      .columns = Pass::kColumns,
+      .entry_bytes = sizeof(AnySums),
+      .table_groups = groups_of_table_block<AnySums>,
+      .block_bytes = RunningSums<AnySums, Pass::kColumns, true>::bytes,
+      .window_bytes = Pass::kWindowTable ? sizeof(typename Pass::Window) : 0,
+      .gap = Pass::kGap};
   if constexpr (kWarps) {
     kernels.of_warps = windows_kernel<Pass, false>;
-    kernels.warp_bytes = RunningSums<typename Pass::AnySums, Pass::kColumns, false>::bytes(32);
+    kernels.warp_bytes = RunningSums<AnySums, Pass::kColumns, false>::bytes(32);
   }
-  kernels.of_blocks = windows_kernel<Pass, true>;
-  kernels.column_sums = column_sums_kernel<typename Pass::Arguments, typename Pass::Element,
-                                           typename Pass::AnySums, Pass::kColumns>;
-  kernels.max_threads = max_threads<Pass, true>();
-  kernels.columns = Pass::kColumns;
-  kernels.entry_bytes = sizeof(typename Pass::AnySums);
-  kernels.table_groups = groups_of_table_block<typename Pass::AnySums>;
-  kernels.block_bytes = RunningSums<typename Pass::AnySums, Pass::kColumns, true>::bytes;
-  kernels.window_bytes = Pass::kWindowTable ? sizeof(typename Pass::Window) : 0;
-  kernels.gap = Pass::kGap;
   return kernels;
 }
 
-/// Tables of column sums for pictures of one size.
+/// Memory for the tables of column sums of one channel.
 class TableMemory {
  public:
   TableMemory() = default;
-  /// Entries have up to so many bytes.
+  /// entry_bytes is the largest that min_rows() receives.
   TableMemory(Device& device, int width, int height, int entry_bytes)
       : pitch_(round_up(width, 32)),
         bytes_(static_cast<std::int64_t>(pitch_) * entry_bytes *
@@ -58,7 +59,7 @@ class TableMemory {
 
   int pitch() const { return pitch_; }
   void* data() const { return buffer_.data(); }
-  /// Returns the least number of rows of a band.
+  /// Minimum number of rows of a band.
   int min_rows(int height, int entry_bytes) const {
     const auto groups = bytes_ / (std::int64_t{pitch_} * entry_bytes) - 1;
     return divide_up(height, static_cast<int>(std::max<std::int64_t>(groups - 1, 1)));
@@ -74,8 +75,7 @@ class TableMemory {
   Buffer buffer_;
 };
 
-/// How the blocks of one pass share pictures. Callers set what the pictures are, and their
-/// pointers.
+/// The launches of one pass. The caller fills in the pictures and their pointers.
 template <class Arguments>
 class Plan {
  public:
@@ -83,7 +83,7 @@ class Plan {
 
   int columns_of_thread() const { return kernels_.columns; }
 
-  /// Chooses the groups and the strips, once the pictures have their sizes and radii.
+  /// Chooses groups and strips. The pictures have their sizes and radii.
   void choose(const PassKernels<Arguments>& kernels) {
     kernels_ = kernels;
     has_tables_ = false;
@@ -93,9 +93,10 @@ class Plan {
       max_radius = std::max(max_radius, arguments.pictures[c].radius_x);
     }
     choose_groups();
-    const int running_bytes =
-        of_blocks_ ? kernels_.block_bytes(group_threads_) : kernels_.warp_bytes;
-    arguments.group_bytes = round_up(running_bytes + kernels_.window_bytes * (max_radius + 1), 16);
+    arguments.group_bytes =
+        round_up((of_blocks_ ? kernels_.block_bytes(group_threads_) : kernels_.warp_bytes) +
+                     kernels_.window_bytes * (max_radius + 1),
+                 16);
     int resident = 0;
     cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                    &resident, kernel(), block_threads_, static_cast<std::size_t>(shared_bytes())),
@@ -105,7 +106,7 @@ class Plan {
       divide_columns(of_blocks_, group_threads_, arguments.pictures[c]);
   }
 
-  /// Computes the windows of these rows of each picture. There is one table for each picture.
+  /// rows and tables have an element for each picture. Computes the results in these rows.
   void launch(const Launcher<Arguments>& launcher, const RowRange* rows,
               const TableMemory* tables) {
     const unsigned blocks = divide_rows(rows, tables);
@@ -122,8 +123,8 @@ class Plan {
   int groups_of_block() const { return block_threads_ / group_threads_; }
   int shared_bytes() const { return groups_of_block() * arguments.group_bytes; }
 
-  /// Chooses the groups that sum the fewest columns of the pictures. Blocks take longer for a
-  /// column than warps, because their warps wait for each other.
+  /// Chooses the groups that sum the fewest columns. Blocks take longer per column than warps,
+  /// because their warps wait for each other.
   void choose_groups() {
     std::int64_t fewest = 0;
     const auto consider = [&](bool of_blocks, int threads, int block_threads) {
@@ -153,8 +154,7 @@ class Plan {
       consider(true, threads, threads);
   }
 
-  /// Chooses the strips for groups of so many threads. A warp sums zeros on both sides of a
-  /// picture; a block that has the whole width leaves them out.
+  /// Groups also sum columns beyond the picture's sides, except a block that covers the width.
   void divide_columns(bool of_blocks, int threads, Picture& picture) const {
     const int columns = threads * kernels_.columns, half = columns / 2;
     const auto rounded_down = [this](int number) {
@@ -178,7 +178,7 @@ class Plan {
     picture.strip_width = round_up(divide_up(picture.width, picture.strips), kernels_.columns);
   }
 
-  /// Chooses bands so that all blocks run at once, and returns the number of blocks.
+  /// Chooses bands for one wave of blocks. Returns the number of blocks.
   unsigned divide_rows(const RowRange* rows, const TableMemory* tables) {
     std::int64_t samples = 0;
     for (int c = 0; c < arguments.picture_count; ++c)
@@ -191,13 +191,12 @@ class Plan {
       const int count = picture.end - picture.begin;
       const auto share =
           resident_groups_ * (std::int64_t{picture.width} * count) / (samples * picture.strips);
-      // As many as whole blocks take: one block too many would begin when the others are done.
+      // Rounded down to whole blocks, to avoid a second wave.
       const int groups = groups_of_block();
       const auto whole = share < groups ? share : share / groups * groups;
       const int bands = static_cast<int>(
           std::clamp<std::int64_t>(whole, 1, std::max(count / TableMemory::min_band_rows, 1)));
-      // The first and the last band have fewer rows, because the windows of their rows have
-      // different areas, which takes time.
+      // The first and the last band have fewer rows, because windows of varying areas cost more.
       const int margin = has_tables_ ? 0 : std::min(picture.radius_y, count / bands) / 2;
       picture.first_row = picture.begin - margin;
       picture.band_rows = divide_up(count + 2 * margin, bands);
@@ -231,8 +230,7 @@ class Plan {
 
   static constexpr int warp_block_threads = 128;
   static constexpr int block_percent = 15;
-  /// Up to this radius, windows_kernel sums the rows of its first windows itself.
-  static constexpr int max_own_radius = 31;
+  static constexpr int max_own_radius = 31;  // larger radii use tables
 
   PassKernels<Arguments> kernels_;
   bool has_tables_ = false, of_blocks_ = false;

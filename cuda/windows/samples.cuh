@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the samples that results depend on, and the places of results.
+// Loads the samples that results depend on, and stores results.
 
 #include <type_traits>
 
-#include "cuda/windows/picture.h"
+#include "cuda/windows/sums.cuh"
 
 namespace cudavision::windows {
 
-/// Four neighbouring samples.
+/// Four adjacent samples.
 template <class Sample>
-struct Samples {
-  std::uint32_t words[sizeof(Sample)];
-
-  __device__ std::uint32_t at(int i) const {
-    if constexpr (sizeof(Sample) == 1)
-      return __byte_perm(words[0], 0, 0x4440 | i);
-    else
-      return __byte_perm(words[i / 2], 0, i % 2 == 0 ? 0x4410 : 0x4432);
-  }
-  /// Makes words that no longer depend on the loads that they come from.
+struct Samples : Elements<Sample, 4> {
+  /// Waits for the loads, because the compiler cannot move a shuffle.
   __device__ void settle(int lane) {
-    for (std::uint32_t& word : words)
+    for (std::uint32_t& word : this->words)
       word = __shfl_sync(~0u, word, lane);
   }
 };
 
-/// For results that do not depend on the samples themselves.
 struct NoSamples {
   __device__ std::uint32_t at(int) const { return 0; }
   __device__ void settle(int) {}
 };
 
-/// The place of a result of one or two bytes, and of its sample. kBytes is the size of results;
-/// with 0, Picture::out_bytes decides.
+/// Cursor at one result of kBytes bytes (0: Picture::out_bytes) and at its sample. Results need no
+/// alignment.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Single {
  public:
@@ -49,7 +40,6 @@ class Single {
   __device__ std::uint32_t sample() const {
     return kReadsSamples ? *reinterpret_cast<const Sample*>(row_) : 0;
   }
-  /// Results need not be aligned.
   __device__ void store(std::uint32_t result) const { store_at(out_, result << shift_); }
 
  protected:
@@ -64,7 +54,7 @@ class Single {
   int bytes_, shift_;
 };
 
-/// The place of four neighbouring results, which moves down row by row.
+/// Cursor at four adjacent results, which moves down row by row.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Place : public Single<Sample, kReadsSamples, kBytes> {
  public:
@@ -90,15 +80,15 @@ class Place : public Single<Sample, kReadsSamples, kBytes> {
       const std::uint8_t* const from =
           this->row_ + values_pitch_ * rows_below + distance * static_cast<int>(sizeof(Sample));
       if constexpr (sizeof(Sample) == 1) {
-        return {{*reinterpret_cast<const std::uint32_t*>(from)}};
+        return {{{*reinterpret_cast<const std::uint32_t*>(from)}}};
       } else {
         const uint2 words = *reinterpret_cast<const uint2*>(from);
-        return {{words.x, words.y}};
+        return {{{words.x, words.y}}};
       }
     }
   }
 
-  /// Returns four results as they are stored: as bytes of the first word, or as halves of both.
+  /// Packs four results into the bytes of the first word, or into the halves of both.
   __device__ Quad quad_of(const std::uint32_t (&results)[4]) const {
     const std::uint32_t halves[2] = {__byte_perm(results[0], results[1], 0x5410),
                                      __byte_perm(results[2], results[3], 0x5410)};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the sums of columns that threads hold in registers, and their running sums from
-// left to right in shared memory. A window's sums are the differences of two running sums.
+// Column sums in registers, and their running sums from left to right in shared memory. A window's
+// sum is the difference of two running sums.
 
 #include <type_traits>
 
@@ -11,8 +11,7 @@
 
 namespace cudavision::windows {
 
-/// One or two sums, modulo 2^32 or 2^64: of samples and of their squares, or of whole words and of
-/// their negative upper halves.
+/// Sums of samples and of their squares, or of words and of their negated upper halves.
 template <class Sum, int kSums>
 struct alignas(kSums * sizeof(Sum)) Sums {
   Sum of[kSums];
@@ -32,7 +31,7 @@ struct alignas(kSums * sizeof(Sum)) Sums {
   }
 };
 
-/// Neighbouring elements of a row.
+/// Adjacent elements of a row.
 template <class Element, int kColumns>
 struct Elements {
   static constexpr int word_count = kColumns * sizeof(Element) / 4;
@@ -47,7 +46,7 @@ struct Elements {
       return words[i];
   }
 
-  /// Loads elements, or zeros if they do not exist. half_pitch: words between the halves.
+  /// Returns zeros if the elements do not exist. half_pitch as in Picture.
   __device__ static Elements load(const Element* row, int half_pitch, bool exists) {
     constexpr int kWords = word_count < 4 ? word_count : 4;  // of a load
     struct alignas(4 * kWords) Vector {
@@ -70,7 +69,7 @@ struct Elements {
   }
 };
 
-/// Prefetches the words of a row from device memory to the L2 cache. Samples are there already.
+/// Prefetches words to the L2 cache. Samples are there already.
 template <class Element>
 __device__ void prefetch_elements(const Element* row, int half_pitch, bool exists) {
   if constexpr (sizeof(Element) == 4) {
@@ -83,8 +82,7 @@ __device__ void prefetch_elements(const Element* row, int half_pitch, bool exist
 
 /// Adds gain² − loss².
 __device__ inline void add_squares(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
-  // A multiplication subtracts what it adds to, but not its product. So the sum changes its sign
-  // twice, which is free.
+  // mad can negate its addend, but not its product. So the sum is negated twice, at no cost.
   asm("{\n\t.reg .u32 negative;\n\tneg.s32 negative, %0;\n\t"
       "mad.lo.u32 negative, %2, %2, negative;\n\tneg.s32 negative, negative;\n\t"
       "mad.lo.u32 %0, %1, %1, negative;\n\t}"
@@ -96,9 +94,9 @@ __device__ inline void add_squares(std::uint64_t& sum, std::uint32_t gain, std::
   sum -= loss * loss;
 }
 
-/// Adds the upper half of loss, and subtracts the upper half of gain.
+/// Adds the upper half of loss and subtracts the upper half of gain.
 __device__ inline void subtract_halves(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
-  // The products of the halves with 0 and 1, or with 0 and −1.
+  // Dot products of the halves with (0, 1) and with (0, −1).
   asm("dp2a.lo.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(loss), "r"(0x0100));
   asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(gain), "r"(0xff00));
 }
@@ -106,7 +104,7 @@ __device__ inline void subtract_halves(std::uint64_t& sum, std::uint32_t gain, s
   sum += std::uint64_t{loss >> 16} - (gain >> 16);
 }
 
-/// Adds one element to the sums of a column, and subtracts another.
+/// Adds one element to a column's sums and subtracts another.
 template <class Element, class Sum, int kSums>
 __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint32_t loss) {
   sums.of[0] += static_cast<Sum>(gain) - loss;
@@ -116,14 +114,14 @@ __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint
     add_squares(sums.of[1], gain, loss);
 }
 
-/// The sums of neighbouring columns.
+/// The sums of adjacent columns.
 template <class AnySums, int kColumns>
 struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) ColumnSums {
   AnySums sums[kColumns];
 
   __device__ const AnySums& last() const { return sums[kColumns - 1]; }
 
-  /// Adds each column to all columns after it.
+  /// Replaces the sums by their running sums.
   __device__ void add_up() {
 #pragma unroll
     for (int i = 1; i < kColumns; ++i)
@@ -138,15 +136,14 @@ struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) Colu
   }
 };
 
-/// Adds to each column the changes of all columns up to it, and returns those of all columns.
+/// Adds the running sum of the changes to each column. Returns the total change.
 template <class Element, class Sum, int kSums, int kColumns>
 __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
                                         const Elements<Element, kColumns>& gained,
                                         const Elements<Element, kColumns>& lost) {
   Sums<Sum, kSums> total{};
   if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
-    // Dot products of the four bytes of a word with 1 and with −1, which do not wait for each
-    // other.
+    // Dot products with 1 and −1, which are independent of each other.
 #pragma unroll
     for (int w = 0; w < kColumns / 4; ++w) {
       const std::uint32_t before = total.of[0];
@@ -170,7 +167,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
   return total;
 }
 
-/// Adds kRows rows to the sums of columns. Bytes are added four rows at a time.
+/// Adds kRows rows to the column sums; bytes four rows at a time.
 template <int kRows, class Element, int kColumns, class Sum, int kSums>
 __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
                          const Elements<Element, kColumns>* rows) {
@@ -201,8 +198,7 @@ __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
   }
 }
 
-/// Adds the rows from begin to end − 1 to the sums of the columns that begin at `columns`. The
-/// loads of kBatch rows are in flight before the first of them is used.
+/// Adds rows begin to end − 1 of the columns at `columns`, with kBatch rows in flight.
 template <int kBatch, class Element, class AnySums, int kColumns>
 __device__ void add_rows(ColumnSums<AnySums, kColumns>& sums, const Picture& picture,
                          const Element* columns, bool inside, int begin, int end) {
@@ -221,7 +217,7 @@ __device__ void add_rows(ColumnSums<AnySums, kColumns>& sums, const Picture& pic
   }
 }
 
-/// Returns the sums of all lanes to the left of this one.
+/// Sums of all lanes to the left.
 template <class Sum, int kSums>
 __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
   Sums<Sum, kSums> sums = own;
@@ -232,20 +228,18 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
   return sums - own;
 }
 
-/// The running sums of the columns of a group of threads: of even and of odd rows for a block, and
-/// of one row for a warp. Columns whose numbers have the same remainder modulo 4 are side by side,
-/// which avoids bank conflicts both between threads that write neighbouring columns and between
-/// threads that read every fourth one. Places are addresses in shared memory.
+/// The running sums of a group's columns: of one row for a warp, of an even and an odd row for a
+/// block. Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when
+/// threads write adjacent columns and when they read every fourth. Places are addresses in shared
+/// memory.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
-  /// Returns the shared memory of so many threads. Lanes of warps that write no result read beyond
-  /// their row, by at most the width of half a strip.
+  /// Lanes that write no result may read beyond a warp's row, by up to half a strip.
   __host__ __device__ static constexpr int bytes(int threads) {
     return kBlock ? 2 * row_bytes(threads) : row_bytes(threads) + row_bytes(threads) / 4;
   }
 
-  /// thread is the number of the calling thread among `threads`.
   __device__ RunningSums(void* memory, int thread, int threads)
       : memory_(static_cast<std::uint32_t>(__cvta_generic_to_shared(memory))),
         plane_bytes_(row_bytes(threads) / 4),
@@ -255,15 +249,15 @@ class RunningSums {
           __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {};
   }
 
-  /// Returns the place of the sums up to a column, which may be −1, in even rows.
+  /// Place of the sums up to a column (−1: none) in even rows.
   __device__ std::uint32_t place(int column) const {
     return memory_ + 4 * entry_bytes + offset(column);
   }
-  /// Returns the distance between the places of columns 0 and `column`.
+  /// Distance from the place of column 0.
   __device__ int offset(int column) const {
     return (column & 3) * plane_bytes_ + (column >> 2) * entry_bytes;
   }
-  /// Returns what is added to places in odd rows.
+  /// Offset of places in odd rows.
   __device__ int odd_rows() const { return 4 * plane_bytes_; }
 
   /// row is 0 or odd_rows().
@@ -283,7 +277,6 @@ class RunningSums {
     }
   }
 
-  /// Loads the sums kDistance places after a place.
   template <int kDistance>
   static __device__ AnySums load(std::uint32_t place) {
     return *static_cast<const AnySums*>(__cvta_shared_to_generic(place + kDistance * entry_bytes));
@@ -300,8 +293,8 @@ class RunningSums {
   std::uint32_t own_;
 };
 
-/// The sums of the columns of each warp of a block, and of the columns in the gap that its threads
-/// sum, for even and for odd rows.
+/// For even and for odd rows: the column sums of each warp of a block, and the sums of its part of
+/// the gap.
 template <class AnySums>
 struct WarpSums {
   static constexpr int max_warps = 8;
@@ -322,7 +315,7 @@ struct WarpSums {
       columns[parity][warp] = inclusive;
   }
 
-  /// Returns the sums of all columns to the left of the warp.
+  /// Sums of all columns to the left of the warp.
   __device__ AnySums to_the_left(int parity, bool has_gap) const {
     const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
     AnySums sum{};

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the kernel that sums windows. A group of threads, which is a warp or a block,
-// takes a strip of a picture and a band of its rows. Each thread holds the running sums of a few
-// neighbouring columns over the rows of a window and moves them down through the band. So a row
-// costs the same for every radius. The columns of a band's first row are summed by the group itself
-// or, for large radii, come from a table.
+// The kernel that sums windows. A group of threads (a warp or a block) processes a strip of a
+// picture in a band of rows. Each thread keeps the running sums of a few adjacent columns over the
+// window's rows and moves them down the band, so that the cost per row does not depend on the
+// radius. The sums of a band's first row are computed by the group or, for large radii, read from a
+// table.
 //
-// A pass says what the windows sum and what is made of the sums:
+// A pass defines the elements and the result of a window:
 //   Arguments               Arguments<Settings>
 //   Element, Sum, AnySums   the types of the elements, of a sum, and of the sums of a column
 //   kColumns                of a thread, 8 or 16
-//   kBlocks, kWarpBlocks    resident blocks for which registers suffice
-//   kGap                    whether the halves of a block's columns may have a gap between them
-//   kWindowTable            whether the constants of windows at the edges are kept in shared memory
-//   kEstimates              whether result() may make `decided` false; then exact_result() decides
-//   kExactAtEdges           whether windows that an edge cuts use exact_result(), because it is
-//                           faster than making the constants of result() for each of them
-//   Window, window_of()     the constants of windows of one area
-//   Place, Single           the places of four neighbouring results and of one, as in samples.cuh
+//   kBlocks, kWarpBlocks    minimum of resident blocks
+//   kGap                    there may be a gap between the halves of a block's columns
+//   kWindowTable            shared memory caches the constants of windows at the edges
+//   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
+//   kExactAtEdges           windows at the edges use exact_result(), because the constants for
+//                           result() would take longer
+//   Window, window_of()     constants of all windows of one area
+//   Place, Single           cursors at four results and at one, as in samples.cuh
 
 #include <cuda_runtime.h>
 
@@ -28,27 +28,18 @@
 
 namespace cudavision::windows {
 
-/// Returns the largest number of threads of a block.
 template <class Pass, bool kBlock>
 constexpr int max_threads() {
   return kBlock && sizeof(typename Pass::Sum) == 4 ? 256 : 128;
 }
 
-/// Returns how many blocks share a multiprocessor at least.
-template <class Pass, bool kBlock>
-constexpr int min_blocks() {
-  return kBlock ? Pass::kBlocks : Pass::kWarpBlocks;
-}
-
 __device__ inline int rounded_down_to_4(int number) {
   return number & ~3;
 }
-__device__ inline int rounded_up_to_4(int number) {
-  return (number + 3) & ~3;
-}
 
 template <class Pass, bool kBlock>
-__global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pass, kBlock>()))
+__global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
+                                  (kBlock ? Pass::kBlocks : Pass::kWarpBlocks))
     windows_kernel(const __grid_constant__ typename Pass::Arguments a) {
   using Element = typename Pass::Element;
   using AnySums = typename Pass::AnySums;
@@ -62,8 +53,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   __shared__ WarpSums<AnySums> warp_sums[1];
   const int group_threads = kBlock ? static_cast<int>(blockDim.x) : 32;
   const int thread = static_cast<int>(threadIdx.x) % group_threads;
-  // The shuffle shows the compiler that all lanes of a warp have the same number, so that dependent
-  // values are kept in uniform registers and branches do not diverge.
+  // The shuffle makes the number uniform for the compiler: dependent values are kept in uniform
+  // registers and branches do not diverge.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   const int group_in_block = kBlock ? 0 : warp;
   std::uint8_t* const group_memory =
@@ -79,7 +70,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   grid_dependency_wait();
 
   const Picture& picture = picture_of_block(a);
-  // The groups of a block take bands one below the other, which read many of the same rows.
+  // The groups of a block process consecutive bands, which share many rows.
   const int groups_of_block = static_cast<int>(blockDim.x) / group_threads;
   const int block = static_cast<int>(blockIdx.x - picture.first_block);
   const int band = block / picture.strips * groups_of_block + group_in_block;
@@ -113,10 +104,9 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     }
   };
 
-  // Running sums of the thread's columns, without the columns to the left of the thread at first.
+  // Running sums, at first only over the thread's own columns.
   Columns sums{};
   {
-    // As many rows in flight as there are registers for.
     constexpr int kBatch = sizeof(Element) == 1   ? (kColumns == 8 ? 20 : 8)
                            : kBlock               ? 4
                            : sizeof(Element) == 2 ? 8
@@ -129,7 +119,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     };
     const int top = first - radius_y, bottom = first + radius_y + 1;
     if (kBlock && picture.table) {
-      // Whole groups, which may be a few rows more or less than the window.
+      // Whole groups, which may have a few rows more or less than the window.
       const int groups = (2 * radius_y + 1 + picture.band_rows / 2) / picture.band_rows;
       const int table_end = top + groups * picture.band_rows;
       add(min(table_end, bottom), max(table_end, bottom));
@@ -152,7 +142,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     }
     sums.add_up();
   }
-  AnySums left;  // the sums of all columns to the left of the thread, or their change
+  AnySums left;  // sums of all columns to the left of the thread, or their change
   const auto publish = [&](int parity, const AnySums& total) {
     left = sums_to_the_left(total);
     if constexpr (kBlock) {
@@ -168,14 +158,14 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     for (int i = 0; i < kColumns; ++i)
       sums.sums[i] += left;
   };
-  // Rows alternate between two buffers, because others may still read the row before.
+  // Rows alternate between two buffers, because other warps may still read the previous row.
   publish((first + 1) & 1, sums.last());
   sync();
   add_left((first + 1) & 1);
 
   Row gained, lost;
-  // Loads what windows gain and lose that move to row y. The same registers take the next row after
-  // they have been used, so that the compiler needs no copies of them, for which it would wait.
+  // Loads the rows that windows gain and lose when they move to row y. Reuses the registers,
+  // because the compiler would wait for a copy.
   const Element* next_gained = row_of(picture, columns, first + 1 + radius_y);
   const std::int64_t to_lost = static_cast<std::int64_t>(picture.pitch) * (-2 * radius_y - 1);
   const auto load = [&](int y, bool needed) {
@@ -188,11 +178,11 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   };
   load(first + 1, first + 1 < end);
 
-  // A warp writes sets of 128 results, and each of its lanes four neighbouring ones, if all of
-  // their windows are whole. The others, which are near an edge, follow one by one.
+  // A warp writes sets of 128 results, four adjacent ones per lane, where the edges do not clip the
+  // windows. The other results are written singly.
   const int warp_x = strip_x + (kBlock ? warp * 32 * kColumns : 0);
   const int lane = thread % 32, x = warp_x + 4 * lane;
-  const int whole_begin = min(max(strip_x, rounded_up_to_4(radius_x)), strip_end);
+  const int whole_begin = min(max(strip_x, rounded_down_to_4(radius_x + 3)), strip_end);
   const int whole_end = max(rounded_down_to_4(min(strip_end, width - radius_x)), whole_begin);
   const int left_singles = whole_begin - strip_x;
   const int singles = left_singles + strip_end - whole_end;
@@ -205,8 +195,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // The sums that end a window are at the place of a multiple of 4 plus an offset, which all lanes
-  // share.
+  // The ends of a window are at the place of a multiple of 4 plus an offset common to all lanes.
   std::uint32_t left_place = running.place(x + rounded_down_to_4(to_left));
   std::uint32_t right_place = running.place(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];
@@ -217,7 +206,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
   }
 
   const int min_columns = min(radius_x + 1, width), max_columns = min(2 * radius_x + 1, width);
-  // The constants of windows by their widths, where an edge cuts some off.
+  // Constants of windows, indexed by width.
   auto* const windows =
       reinterpret_cast<Window*>(group_memory + Running::bytes(group_threads)) - min_columns;
   const auto window_of = [&](int rows, int columns) {
@@ -234,8 +223,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
                                   : typename Pass::Place::Samples{};
   };
   load_samples(true, 0, samples);
-  // This waits for the samples. Without it, the compiler would wait for all loads in each row,
-  // because in the first one they might be these.
+  // Waits for the samples. Otherwise, the compiler would wait for all loads in each row, in case it
+  // is the first.
 #pragma unroll
   for (int k = 0; k < kSets; ++k)
     samples[k].settle(lane);
@@ -244,7 +233,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
 
   for (int y = first, row = 0; y < end; ++y, row = kBlock ? running.odd_rows() - row : 0) {
     if constexpr (!kBlock)
-      sync();  // others may still read the row before
+      sync();  // other lanes may still read the previous row
     running.store(row, sums);
     const bool moves = y + 1 < end;
     const auto change = [&] {
@@ -265,7 +254,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
     if (other_windows) {
       if (Pass::kWindowTable && has_cut_windows) {
         if constexpr (kBlock)
-          sync();  // others may still read the constants of the row before
+          sync();  // other warps may still read the previous constants
         for (int columns = min_columns + thread; columns <= max_columns; columns += group_threads)
           windows[columns] = window_of(rows, columns);
       } else {
@@ -297,7 +286,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()), (min_blocks<Pas
         for (int j = 0; j < 4; ++j)
           in_doubt |= static_cast<unsigned>(!decided[j] && writes[k]) << (4 * k + j);
     };
-    // If all lanes of a warp take part, the compiler interleaves the sets.
+    // If all lanes of a warp write, the compiler interleaves the sets.
     const auto make_quads = [&]<int... k>(auto all, std::integer_sequence<int, k...>) {
       ((decltype(all)::value || writes[k] ? make_quad(std::integral_constant<int, k>()) : void()),
        ...);

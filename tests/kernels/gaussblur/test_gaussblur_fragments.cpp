@@ -102,7 +102,7 @@ struct Fragments : testing::Test {
         for (int slice = 0; slice < slices; ++slice)
           for (int t = 0; t < 4; ++t)
             sum += dot(table[Table::column_start(slices, byte, i) + 4 * slice + t],
-                       &column[slice_length * slice + row_of_byte(t, 0)])
+                       &column[slice_length * slice + 4 * t])
                    << (8 * byte);
       for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
         expected += coefficient(kernel, d, identity_in_column<Depth>) * column[halo + i + d];
@@ -120,7 +120,7 @@ TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
       for (int q = 0; q < 2; ++q)
-        EXPECT_EQ(row_of_column(q, 2 * t + e), row_of_byte(t, 2 * e + q));
+        EXPECT_EQ(row_of_column(q, 2 * t + e), 4 * t + 2 * e + q);
 }
 
 TYPED_TEST(Fragments, RowsAreConvolved) {
@@ -215,7 +215,7 @@ TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e) {
       for (int q = 0; q < 2; ++q)
-        EXPECT_EQ(pixel_row_of_column(q, 2 * t + e), row_of_byte(t, 2 * q + e));
+        EXPECT_EQ(pixel_row_of_column(q, 2 * t + e), 4 * t + 2 * q + e);
       for (int half = 0; half < 2; ++half)
         EXPECT_EQ(pixel_of_row(2 * t + e + 8 * half), 4 * t + 2 * half + e);
     }

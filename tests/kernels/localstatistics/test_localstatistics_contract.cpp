@@ -46,17 +46,17 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
       std::function<void(Parameters&)> spoil;
     };
     const Refusal refusals[] = {
-        {"radius of -1", [](Parameters& p) { p.radius = -1; }},
-        {"radius of 65536", [](Parameters& p) { p.radius = 65536; }},
-        {"radius of", [](Parameters& p) { p.radius = std::numeric_limits<int>::min(); }},
-        {"ratio", [](Parameters& p) { p.ratio = -0.01; }},
+        {"radius=-1", [](Parameters& p) { p.radius = -1; }},
+        {"radius=65536 must be 0 to 65535", [](Parameters& p) { p.radius = 65536; }},
+        {"radius=", [](Parameters& p) { p.radius = std::numeric_limits<int>::min(); }},
+        {"ratio=-0.01", [](Parameters& p) { p.ratio = -0.01; }},
         {"ratio", [](Parameters& p) { p.ratio = 1.01; }},
         {"ratio", [=](Parameters& p) { p.ratio = nan; }},
         {"ratio", [=](Parameters& p) { p.ratio = infinity; }},
-        {"k =", [](Parameters& p) { p.k = -0.01; }},
-        {"k =", [](Parameters& p) { p.k = 1.01; }},
-        {"k =", [=](Parameters& p) { p.k = nan; }},
-        {"k =", [=](Parameters& p) { p.k = -infinity; }},
+        {"k=", [](Parameters& p) { p.k = -0.01; }},
+        {"k=", [](Parameters& p) { p.k = 1.01; }},
+        {"k=", [=](Parameters& p) { p.k = nan; }},
+        {"k=", [=](Parameters& p) { p.k = -infinity; }},
         {"range", [](Parameters& p) { p.range = -0.5; }},
         {"range", [=](Parameters& p) { p.range = nan; }},
         {"range", [=](Parameters& p) { p.range = infinity; }},
@@ -163,7 +163,7 @@ TEST_P(LocalStatisticsUse, OnlyThresholdsTakeEachOthersPlace) {
           test.parameters = other;
         } else {
           CUDAVISION_EXPECT_ERROR(operation.set_parameters(other), invalid_argument,
-                                  "another output");
+                                  "the output may only change");
         }
         SCOPED_TRACE(describe(test));
         const LocalStatisticsCase::Frames frames(device, test);

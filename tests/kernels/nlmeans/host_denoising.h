@@ -11,6 +11,16 @@
 
 namespace cudavision::test {
 
+/// Rows 2·number and 2·number + 1 as row y of a square searches them: from row y to y + 2·radius.
+inline nlmeans::RowPair defined_row_pair(int number, int radius) {
+  using enum nlmeans::RowPair;
+  return number < 0 || number > radius + 1 ? none
+         : number == 0                     ? first
+         : number > radius                 ? last
+         : number > 1                      ? (number < radius ? all : next_to_last)
+                                           : (radius > 1 ? second : second_of_three);
+}
+
 /// A frame and its neighbours in host memory, and the arguments of a kernel for its first channels.
 /// A test does on the host what the kernel's blocks do.
 struct HostDenoising {

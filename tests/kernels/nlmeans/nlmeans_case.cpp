@@ -77,7 +77,6 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
 }
 
 NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels) {
-  // Another seed than that of the case itself.
   Random random = random_of_case(~seed, number);
   const int frames = random.between(2, 9);
   return with_strengths(make_case(seed, number, max_pixels, frames), random);

@@ -25,7 +25,6 @@ struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Paramete
   void enqueue(nlmeans::NlMeans& operation, const ConstFrame& from, const Frame& to) const {
     operation.run(from, neighbours(from), to);
   }
-  /// Returns the neighbours of a frame in an input block.
   std::vector<ConstFrame> neighbours(const ConstFrame& from) const;
 };
 
@@ -52,10 +51,8 @@ class NlMeansFrames : public CaseFrames<NlMeansCase> {
 
 using NlMeansRunner = Runner<NlMeansCase>;
 
-/// Returns the largest search that the tests use if frames have at most max_pixels pixels. The
-/// square of the search must be at most a quarter of max_pixels, because a GPU processes whole
-/// tiles for each offset of a search, however small the frame is. The result never exceeds the
-/// largest search that nlmeans::NlMeans supports.
+/// The largest search for frames of at most max_pixels pixels, and for NlMeans. Its square is at
+/// most a quarter of max_pixels, because a GPU processes whole tiles for each offset of a search.
 int max_search(int max_pixels);
 
 /// Draws a frame size of at most max_pixels pixels, and of fewer if search and patch are large,
@@ -68,7 +65,6 @@ NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);
 /// The same with 2 to 9 frames.
 NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Returns the parameters for so many frames.
 inline nlmeans::Parameters with_frames(nlmeans::Parameters parameters, int frames) {
   parameters.frames = frames;
   return parameters;

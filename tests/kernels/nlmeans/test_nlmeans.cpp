@@ -16,7 +16,6 @@ CUDAVISION_RANDOM_CASES(NlMeansCases, make_nlmeans_case);
 CUDAVISION_RANDOM_CASES(NlMeansStrengthCases, make_strength_case);
 CUDAVISION_RANDOM_CASES(NlMeansFramesCases, make_nlmeans_frames_case);
 
-/// Extreme pictures and parameters.
 const Extreme<Parameters> extremes[] = {
     // Pictures that are smaller than the search, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, {21, 7, 10}},

@@ -36,7 +36,6 @@ struct WarpProduct {
   }
 };
 
-/// Does everything that a block does, one warp after the other.
 template <class Kind>
 class Block {
  public:
@@ -46,7 +45,7 @@ class Block {
         tile_(tile),
         pixels_(static_cast<std::size_t>(Kind::planes * a.shape.plane_words), 0xdeadbeef),
         norms_(static_cast<std::size_t>(Kind::sample_bytes * a.shape.norm_words())),
-        kept_(static_cast<std::size_t>(KeptFrame<Kind>(a.shape.strips).words()), 0xdeadbeef) {}
+        kept_(static_cast<std::size_t>(ReferenceFrame<Kind>(a.shape.strips).words()), 0xdeadbeef) {}
 
   void run() {
     for (tile_.frame = 0; tile_.frame < a_.frame_count; ++tile_.frame)
@@ -65,7 +64,7 @@ class Block {
     for (int thread = 0; thread < product_threads; ++thread)
       find_norms<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data());
     for (int thread = 0; tile_.frame == 0 && thread < product_threads; ++thread)
-      keep_frame<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data(), kept_.data());
+      store_reference<Kind>(a_, tile_.strips, thread, pixels_.data(), norms_.data(), kept_.data());
     for (int warp = 0; warp < product_warps; ++warp)
       for (int strip = 0; strip < tile_.strips; ++strip)
         if (tile_.left + 4 * warp < picture_.width)
@@ -112,7 +111,7 @@ class Block {
 
   void add(int s, int row) {
     const int first = row - (row & 1);
-    const RowPair pair = row_pair(first / 2, a_.search_radius);
+    const RowPair pair = defined_row_pair(first / 2, a_.search_radius);
     int high[32][4] = {}, mixed[32][4] = {}, low[32][4] = {};
     for (int c = 0; c < Kind::channels; ++c) {
       constexpr int bytes = Kind::sample_bytes;
@@ -158,13 +157,13 @@ class Block {
       sums[Kind::planes] += weight_part(t, first[half], first[half + 1]);
     }
     const LanePlace& place = places_[4 * g];
-    const KeptFrame<Kind> kept(a_.shape.strips);
+    const ReferenceFrame<Kind> reference(a_.shape.strips);
     std::uint32_t* const before =
-        kept_.data() + kept.sums() + kept.pixel(place.x(), place.y(pixel));
+        kept_.data() + reference.sums() + reference.pixel(place.x(), place.y(pixel));
     for (int i = 0; i <= Kind::planes; ++i) {
       if (tile_.frame > 0)
-        sums[i] += before[i * kept.pixels];
-      before[i * kept.pixels] = sums[i];
+        sums[i] += before[i * reference.pixels];
+      before[i * reference.pixels] = sums[i];
     }
     if (tile_.frame + 1 < a_.frame_count)
       return;
@@ -234,7 +233,7 @@ TEST(NlMeansBlocks, GiveWhatTheCpuGives) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, {5, 15, 40});
 }
 
-/// The middle of the first frame's tile is kept, and sums are added up over the frames.
+/// The middle of the first frame's tile is stored, and sums are added up over the frames.
 TEST(NlMeansBlocks, SearchSeveralFrames) {
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 37, 19, with_frames({13, 7, 10}, 3));
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 7, 51, with_frames({15, 5, 30}, 2));

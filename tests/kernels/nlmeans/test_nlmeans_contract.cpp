@@ -198,10 +198,10 @@ TEST_P(NlMeansSeveralFrames, AreRefusedIfTheyAreNotThoseOfTheParameters) {
     const NlMeansCase::Frames memory(device, test);
     std::vector<ConstFrame> neighbours = test.neighbours(memory.in);
     CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, memory.out), invalid_argument,
-                            "1 frames for parameters that say 3");
+                            "1 frames; the parameters require 3");
     neighbours.push_back(neighbours[0]);
     CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
-                            "4 frames for parameters that say 3");
+                            "4 frames; the parameters require 3");
     neighbours.pop_back();
     --neighbours[1].planes[1].height;
     CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,

@@ -18,7 +18,6 @@ namespace {
 
 using namespace nlmeans;
 
-/// Shares out the strips of three pictures.
 template <class Kind>
 void expect_tiles_cover(unsigned shares, int tile_strips) {
   NlMeansArguments a{};
@@ -70,19 +69,18 @@ TEST(NlMeansProduct, TilesCoverEachPictureOnce) {
     }
 }
 
-/// The steps of a kernel, in which each square is two pairs of rows behind the one above it, must
-/// give each square all of its pairs.
+/// Each square is two pairs of rows behind the square above it, and must get all of its pairs.
 TEST(NlMeansProduct, StepsGiveEachSquareItsPairs) {
   for (int squares = 1; squares <= 4; ++squares)
     for (int radius = 2 * squares; radius < 2 * squares + 9; ++radius)
       for (int square = 0; square < squares; ++square) {
         int pair = -2 * square;
         for (int step = 0; step < 2 * squares; ++step, ++pair)
-          EXPECT_EQ(pair_from_top(step - 2 * square), row_pair(pair, radius));
+          EXPECT_EQ(pair_from_top(step - 2 * square), defined_row_pair(pair, radius));
         for (int step = 2 * squares; step < radius; ++step, ++pair)
-          EXPECT_EQ(pair_from_top(2 * squares - 2 * square), row_pair(pair, radius));
+          EXPECT_EQ(pair_from_top(2 * squares - 2 * square), defined_row_pair(pair, radius));
         for (int step = 0; step < 2 * squares; ++step, ++pair)
-          EXPECT_EQ(pair_to_bottom(step - 2 * square), row_pair(pair, radius));
+          EXPECT_EQ(pair_to_bottom(step - 2 * square), defined_row_pair(pair, radius));
         EXPECT_GE(pair, radius + 2);
       }
 }

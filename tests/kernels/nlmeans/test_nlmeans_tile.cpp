@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/search_tile.h"
 #include "tests/kernels/nlmeans/host_denoising.h"
 
 namespace cudavision::test {
@@ -21,7 +21,6 @@ struct PatchTable {
   int shift;
 };
 
-/// Does everything that a block of the tile kernel does, one thread after the other.
 template <int kRadius, int kChannels, int kRows>
 class Block {
  public:

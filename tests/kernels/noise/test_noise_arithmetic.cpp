@@ -109,7 +109,7 @@ TEST(NoiseMeasurement, IsTheDefinedOne) {
         noise::measurement_of(classes, ranks, static_cast<std::uint32_t>(blocks.constant),
                               static_cast<std::uint32_t>(blocks.flat));
     const auto expected = defined_measurement(defined, extremes, blocks);
-    ASSERT_EQ(actual.tells, expected.has_value()) << "case " << i;
+    ASSERT_EQ(actual.valid, expected.has_value()) << "case " << i;
     if (!expected)
       continue;
     ASSERT_EQ(actual.variance, expected->variance) << "case " << i;

@@ -150,8 +150,8 @@ TEST_P(RemapUse, RefusesMapsWhoseMatricesDiffer) {
       spoil(map);
       CUDAVISION_EXPECT_ERROR(Remap(device, {33, 9, 8}, map), invalid_argument, words);
     };
-    expect_refusal("the map has no numbers", [](Map& map) { map.places.data = nullptr; });
-    expect_refusal("the map has no numbers", [](Map& map) { map.fractions.data = nullptr; });
+    expect_refusal("the map lacks", [](Map& map) { map.places.data = nullptr; });
+    expect_refusal("the map lacks", [](Map& map) { map.fractions.data = nullptr; });
     expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.width = 0; });
     expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.width = 65536; });
     expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.height = -1; });

@@ -28,7 +28,7 @@ struct SpecklesContract : ContractTraits<SpecklesCase> {
   }
 
   static std::vector<ParametersRefusal<Case>> parameters_refusals() {
-    return {{"a size of -1 pixels is outside 0 to", dense("GRAY8", 67, 31, {5}), {-1}}};
+    return {{"size=-1 must be 0 to", dense("GRAY8", 67, 31, {5}), {-1}}};
   }
 
   static Case refused_case() { return dense("GRAY16", 34, 10, {5}); }

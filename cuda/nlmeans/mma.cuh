@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores (product.h). A block keeps a tile with the halo of the
-// search, and the norms of all candidates, in shared memory. A warp denoises a column of squares of
-// 4×4 pixels. It takes the candidates eight of a row at a time: a first product compares them with
-// the pixels, a table gives the weights, and a second product adds the weighted samples. Several
-// frames use the tile in turn; the block keeps the first frame's patches, and the sums.
+// Non-local means on the tensor cores (product.h). Shared memory holds a tile with the halo of the
+// search, and the norms of all candidates. A warp denoises a column of squares of 4×4 pixels. It
+// processes eight candidates of a row at a time: a first product compares them with the pixels, a
+// table gives the weights, and a second product adds the weighted samples. Several frames use the
+// tile in turn; the block stores the first frame's patches and the sums.
 
 #include <cuda_runtime.h>
 
@@ -13,19 +13,19 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/matrix_product.cuh"
+#include "cuda/nlmeans/opaque_value.cuh"
 #include "cuda/nlmeans/productfill.h"
 #include "cuda/nlmeans/productlane.h"
-#include "cuda/nlmeans/renewed.cuh"
 
 namespace cudavision::nlmeans {
 
 enum class Table {
-  aligned,  ///< in shared memory; the scaled distance contains the place
+  aligned,  ///< in shared memory; the scaled distance contains the index
   shared,   ///< in shared memory
   global,   ///< in device memory
 };
 
-/// True if a kernel for several squares has registers for this kind of look-up.
+/// True if there are registers for this kind of look-up.
 template <class Kind>
 constexpr bool has_registers(Table table) {
   return Kind::squares == 1 || table == Table::aligned ||
@@ -43,13 +43,13 @@ struct ProductMemory {
   std::uint32_t* pixels;
   int* norms;
   ProductTile* tile;
-  std::uint32_t* kept;  ///< only if several frames are searched
+  std::uint32_t* reference;  ///< only if several frames are searched
 
   __device__ ProductMemory(const NlMeansArguments& a, std::uint32_t* table)
-      : pixels(table + renewed(kTable == Table::global ? 0 : a.table_words)),
+      : pixels(table + opaque_value(kTable == Table::global ? 0 : a.table_words)),
         norms(reinterpret_cast<int*>(pixels + Kind::planes * a.shape.plane_words)),
         tile(reinterpret_cast<ProductTile*>(norms + Kind::sample_bytes * a.shape.norm_words())),
-        kept(reinterpret_cast<std::uint32_t*>(tile + 1)) {}
+        reference(reinterpret_cast<std::uint32_t*>(tile + 1)) {}
 };
 
 template <class Kind, Table kTable>
@@ -60,7 +60,10 @@ class ProductWarp {
       : a_(a),
         table_(table),
         table_lane_((threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
-        lane_(a, place(top), kTable == Table::global ? 0 : address_of(table) << a.index_shift) {}
+        lane_(a, place(top),
+              kTable == Table::global
+                  ? 0
+                  : static_cast<int>(__cvta_generic_to_shared(table)) << a.index_shift) {}
 
   __device__ __forceinline__ void add_candidates(int top, int group) {
     Candidates candidates = lane_.candidates(place(top), group);
@@ -79,8 +82,8 @@ class ProductWarp {
     add_last_pairs(candidates, steps);
   }
 
-  /// Calls put(x, y, samples) in one of the four lanes that share a pixel, with the denoised
-  /// samples of all channels. If frames follow, keeps the sums instead.
+  /// Calls put(x, y, samples) in one of the four lanes that share a pixel. If frames follow, stores
+  /// the sums instead.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
     const LanePlace at = place(top);
@@ -103,7 +106,7 @@ class ProductWarp {
           if (pixel == first || pixel % 4 == t)
             sums[source] = sum;
         }
-      if (first + t >= pixels || (a_.frame_count > 1 && keeps_sums(at, first + t, sums)))
+      if (first + t >= pixels || (a_.frame_count > 1 && stores_sums(at, first + t, sums)))
         continue;
       std::uint32_t means[Kind::channels];
 #pragma unroll
@@ -117,30 +120,26 @@ class ProductWarp {
   using CandidateRow = typename ProductLane<Kind>::CandidateRow;
   using Candidates = typename ProductLane<Kind>::Candidates;
 
-  static __device__ int address_of(const std::uint32_t* table) {
-    return static_cast<int>(__cvta_generic_to_shared(table));
-  }
-
   __device__ __forceinline__ LanePlace place(int top) const {
     const ProductMemory<Kind, kTable> memory(a_, table_);
-    return {memory.pixels, memory.norms, a_.frame_count > 1 ? memory.kept : nullptr,
+    return {memory.pixels, memory.norms, a_.frame_count > 1 ? memory.reference : nullptr,
             thread_number(), top};
   }
 
-  /// Adds the sums over the previous frames. If another frame follows, keeps them and returns true.
-  __device__ __forceinline__ bool keeps_sums(const LanePlace& at, int pixel,
-                                             std::uint32_t (&sums)[Kind::planes + 1]) const {
-    const KeptFrame<Kind> kept(a_.shape.strips);
+  /// Adds the sums over the previous frames. Stores them and returns true if another frame follows.
+  __device__ __forceinline__ bool stores_sums(const LanePlace& at, int pixel,
+                                              std::uint32_t (&sums)[Kind::planes + 1]) const {
+    const ReferenceFrame<Kind> reference(a_.shape.strips);
     const volatile ProductTile& tile = *ProductMemory<Kind, kTable>(a_, table_).tile;
     const int frame = tile.frame;
-    std::uint32_t* const sums_before = ProductMemory<Kind, kTable>(a_, table_).kept + kept.sums() +
-                                       kept.pixel(at.x(), at.y(pixel));
+    std::uint32_t* const sums_before = ProductMemory<Kind, kTable>(a_, table_).reference +
+                                       reference.sums() + reference.pixel(at.x(), at.y(pixel));
 #pragma unroll
     for (int i = 0; i <= Kind::planes; ++i) {
       if (frame > 0)
-        sums[i] += sums_before[i * kept.pixels];
+        sums[i] += sums_before[i * reference.pixels];
       if (frame + 1 < a_.frame_count)
-        sums_before[i * kept.pixels] = sums[i];
+        sums_before[i * reference.pixels] = sums[i];
     }
     return frame + 1 < a_.frame_count;
   }
@@ -283,8 +282,7 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// Searches the tile's frame. Registers are scarce: the tile is read again for each strip, and one
-/// counter counts strips and groups.
+/// To save registers, the tile is read for each strip, and one counter counts strips and groups.
 template <class Kind, Table kTable>
 __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
   const auto tile = [&]() -> const volatile ProductTile& {
@@ -311,13 +309,9 @@ __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint
   }
 }
 
-__device__ inline ProductTile read_again(const volatile ProductTile& tile) {
-  return {tile.picture, tile.left, tile.top, tile.strips, tile.frame, tile.share, tile.next};
-}
-
 template <class Kind, Table kTable>
 __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTable))
-    denoise_by_products(const __grid_constant__ NlMeansArguments a) {
+    denoise_mma(const __grid_constant__ NlMeansArguments a) {
   // Aligned to the copies of an entry, as table_mask requires.
   extern __shared__ __align__(128) std::uint32_t table[];
   grid_dependency_wait();
@@ -347,7 +341,7 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   unsigned share = blockIdx.x, strip = first_strip(a, share);
   while (share < a.shares) {
     ProductTile tile = tile_at<Kind>(a, share, strip);
-    const auto go_on = [&] {
+    const auto advance = [&] {
       share = tile.share;
       strip = tile.next;
       if (strip == first_strip(a, share + 1)) {
@@ -357,12 +351,12 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
     };
     if (!is_active(a, a.pictures[tile.picture], tile.left, tile.top, Kind::strip_width,
                    Kind::strip_height * tile.strips)) {
-      go_on();
+      advance();
       continue;
     }
     do {
       const ProductMemory<Kind, kTable> memory(a, table);
-      __syncthreads();  // all warps are done with the last tile
+      __syncthreads();  // all warps have finished the previous tile
       if (threadIdx.x == 0)
         *memory.tile = tile;
       load_samples<Kind>(a, tile, thread_number(), memory.pixels);
@@ -372,14 +366,16 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
       find_norms<Kind>(a, tile.strips, thread_number(), memory.pixels, memory.norms);
       __syncthreads();
       if (tile.frame == 0 && a.frame_count > 1) {
-        keep_frame<Kind>(a, renewed(tile.strips), thread_number(), memory.pixels, memory.norms,
-                         memory.kept);
+        store_reference<Kind>(a, opaque_value(tile.strips), thread_number(), memory.pixels,
+                              memory.norms, memory.reference);
         __syncthreads();
       }
       search_tile<Kind, kTable>(a, table);
-      tile = read_again(*ProductMemory<Kind, kTable>(a, table).tile);
+      const volatile ProductTile& shared_tile = *ProductMemory<Kind, kTable>(a, table).tile;
+      tile = {shared_tile.picture, shared_tile.left,  shared_tile.top, shared_tile.strips,
+              shared_tile.frame,   shared_tile.share, shared_tile.next};
     } while (++tile.frame < a.frame_count);
-    go_on();
+    advance();
   }
   launch_dependents();
 }

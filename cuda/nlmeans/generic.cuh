@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means of samples of one or two bytes, with patches and searches of any size. A first
-// kernel pads the pictures. Then each block takes the shifts of the search in turn, and sums the
-// squared differences of its tile along columns and rows.
+// Non-local means with patches and searches of any size. A first kernel pads the pictures. Then
+// each block sums squared differences along columns and rows of its tile, for each shift of the
+// search.
 
 #include <cuda_runtime.h>
 
@@ -14,11 +14,11 @@
 
 namespace cudavision::nlmeans {
 
-constexpr int any_threads = 256;
-constexpr int any_tile = 32;  ///< pixels along each side; each thread denoises four
-constexpr int max_any_side = any_tile + Parameters::Ranges::patch.max - 1;
+constexpr int generic_threads = 256;
+constexpr int generic_tile = 32;  ///< pixels along each side; each thread denoises four
+constexpr int max_generic_side = generic_tile + Parameters::Ranges::patch.max - 1;
 
-/// A padded picture of one frame, stored by channel, then by row.
+/// Stored by channel, then by row.
 template <class Sample>
 struct Padded {
   __device__ Padded(const NlMeansArguments& a, const DenoisedPicture& picture, int frame)
@@ -27,7 +27,6 @@ struct Padded {
         height(picture.height + 2 * halo),
         samples(reinterpret_cast<Sample*>(picture.padded + frame * a.padded_frame_bytes)) {}
 
-  /// x and y are coordinates of the picture.
   __device__ Sample* at(int channel, int x, int y) const {
     return samples + (static_cast<std::int64_t>(channel) * height + y + halo) * width + x + halo;
   }
@@ -37,7 +36,7 @@ struct Padded {
 };
 
 template <class Sample>
-__global__ void __launch_bounds__(any_threads)
+__global__ void __launch_bounds__(generic_threads)
     pad_pictures(const __grid_constant__ NlMeansArguments a) {
   grid_dependency_wait();
   if (!is_chosen(a))
@@ -57,7 +56,7 @@ __global__ void __launch_bounds__(any_threads)
       static_cast<std::int64_t>(border_index(y, picture.height, Border::reflect_101)) *
           searched.pitch;
   for (int x = static_cast<int>(threadIdx.x) - to.halo; x < picture.width + to.halo;
-       x += any_threads) {
+       x += generic_threads) {
     const std::uint8_t* const bytes =
         from +
         static_cast<std::int64_t>(border_index(x, picture.width, Border::reflect_101)) * plane.step;
@@ -68,19 +67,19 @@ __global__ void __launch_bounds__(any_threads)
 
 /// Sum is the type of sums of squared differences and of weighted samples.
 template <class Sample, class Sum, int kChannels>
-__global__ void __launch_bounds__(any_threads)
-    denoise_any(const __grid_constant__ NlMeansArguments a) {
-  __shared__ Sum squares[max_any_side * max_any_side];
-  __shared__ Sum columns[any_tile * max_any_side];
+__global__ void __launch_bounds__(generic_threads)
+    denoise_generic(const __grid_constant__ NlMeansArguments a) {
+  __shared__ Sum squares[max_generic_side * max_generic_side];
+  __shared__ Sum columns[generic_tile * max_generic_side];
   grid_dependency_wait();
   if (!is_chosen(a))
     return;
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
   const Padded<Sample> padded(a, picture, 0);
-  const int across = (picture.width + any_tile - 1) / any_tile;
+  const int across = (picture.width + generic_tile - 1) / generic_tile;
   const int tile = blockIdx.x - picture.first_block;
-  const int left = tile % across * any_tile, top = tile / across * any_tile;
-  if (!is_active(a, picture, left, top, any_tile, any_tile)) {
+  const int left = tile % across * generic_tile, top = tile / across * generic_tile;
+  if (!is_active(a, picture, left, top, generic_tile, generic_tile)) {
     launch_dependents();
     return;
   }
@@ -88,16 +87,16 @@ __global__ void __launch_bounds__(any_threads)
   if (!a.everywhere)
     launch_dependents();
   const int patch = 2 * a.patch_radius + 1;
-  const int side = any_tile + patch - 1;  // of the tile and everything that its patches cover
+  const int side = generic_tile + patch - 1;  // of the tile and everything that its patches cover
   // A tile may extend beyond the picture, where shifted reads could leave the padded picture.
   const int last_x = picture.width - 1 + a.patch_radius;
   const int last_y = picture.height - 1 + a.patch_radius;
 
   const int thread = threadIdx.x;
   const int first_x = thread % side, first_y = thread / side;
-  const int step_x = any_threads % side, step_y = any_threads / side;
+  const int step_x = generic_threads % side, step_y = generic_threads / side;
   constexpr int segment = 8;  // rows of a column that a thread sums
-  const int own_x = thread % (any_tile / 4) * 4, own_y = thread / (any_tile / 4);
+  const int own_x = thread % (generic_tile / 4) * 4, own_y = thread / (generic_tile / 4);
   std::uint32_t weights[4] = {};
   Sum sums[kChannels][4] = {};
 
@@ -125,7 +124,7 @@ __global__ void __launch_bounds__(any_threads)
         }
       }
       __syncthreads();
-      if (thread < side * (any_tile / segment)) {
+      if (thread < side * (generic_tile / segment)) {
         const int y = thread / side * segment;
         const Sum* const square = squares + y * side + thread % side;
         Sum sum = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the thread blocks of a launch share the planes of a frame, and the work of one thread.
+// The tiles of a launch and the work of one thread. Also compiles for the host, for the tests.
 
 #include <cstdint>
 #include <type_traits>
@@ -24,13 +24,12 @@ struct MosaicPlane : regions::PlaneBytes, PlanePair {
   int strips = 0;       ///< tiles side by side
   int first_tile = 0;   ///< number of the plane's first tile
 
-  int channel_count = 0;  ///< of hidden channels
-  /// By a byte's position in its period: the number of its hidden channel, or −1.
-  std::int8_t slot[max_period] = {};
-  /// By number of the hidden channel.
+  int channel_count = 0;              ///< of hidden channels
+  std::int8_t slot[max_period] = {};  ///< hidden channel of a period's byte, or −1
+  // Indexed by hidden channel:
   std::uint8_t slot_pixels[FrameLayout::max_channels] = {};  ///< pixels per sample along x
   int slot_width[FrameLayout::max_channels] = {};            ///< samples per row
-  std::uint16_t value[FrameLayout::max_channels] = {};       ///< of the solid colour
+  std::uint16_t value[FrameLayout::max_channels] = {};       ///< if `solid`
 };
 
 struct MosaicArguments {
@@ -48,13 +47,13 @@ struct MosaicArguments {
   std::uint32_t largest = 255;
 
   int frame_rows = 1;      ///< rows of the frame per row of a field
-  bool everywhere = true;  ///< if false, only tiles that touch active cells are needed
+  bool everywhere = true;  ///< false: only tiles that touch active cells are needed
   regions::ActiveCells active;
 };
 
 constexpr int warp_lanes = 32;
 
-/// The work of a thread block: adjacent blocks of one row of blocks.
+/// Adjacent blocks of one row of blocks, which a thread block processes.
 struct MosaicTile {
   const MosaicPlane& plane;
   int first_block;
@@ -81,10 +80,9 @@ struct MosaicTile {
   }
 
   CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }
-  /// Start of the first chunk with bytes of the tile.
   CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Chunk::bytes * Chunk::bytes; }
 
-  /// Number of samples of a slot: a channel in a block.
+  /// Number of samples of a slot, which is a channel in a block.
   CUDAVISION_HOST_DEVICE int samples(const MosaicArguments& a, int slot) const {
     const int block = first_block + slot / plane.channel_count,
               channel = slot % plane.channel_count;
@@ -102,14 +100,14 @@ CUDAVISION_HOST_DEVICE inline const MosaicPlane& plane_of_tile(const MosaicArgum
   return a.planes[number];
 }
 
-/// pixel div block_size: exact, because the pixel times the reciprocal's error is below 2^32.
+/// pixel div block_size. Exact, because pixel · (error of the reciprocal) is below 2^32.
 CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) {
   return static_cast<int>(std::uint64_t{static_cast<std::uint32_t>(pixel)} * a.reciprocal >> 32);
 }
 
-/// Calls function(sample, slot) for each sample of the chunk that begins at byte x; slot is −1 if
-/// the sample is not hidden by the tile. Samples kPeriod apart follow each other; kPeriod is the
-/// plane's period, or the number of samples of a chunk.
+/// Calls function(sample, slot) for each sample of the chunk at byte x. slot is −1 for samples that
+/// the tile does not hide. kPeriod is the plane's period, or the number of samples of a chunk;
+/// samples kPeriod apart follow each other.
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
@@ -153,7 +151,7 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// Sums of the samples of up to 256 chunks below each other, so that 16 bits suffice per byte.
+/// Column sums of up to 256 chunks, so that 16 bits suffice for bytes.
 template <int kSampleBytes>
 class ChunkSums {
  public:
@@ -182,7 +180,7 @@ class ChunkSums {
   std::uint32_t sums_[2 * Chunk::word_count] = {};
 };
 
-/// Calls add(slot, sum) with the sums of a chunk's samples; consecutive equal slots are combined.
+/// Calls add(slot, sum) for a chunk's samples, and combines adjacent samples of one slot.
 template <int kSampleBytes, class Add>
 CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const MosaicTile& tile,
                                                 int x, const ChunkSums<kSampleBytes>& sums,
@@ -206,8 +204,8 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
 
 struct Replacement {
   Chunk result;
-  Chunk kept;  ///< 0xff for bytes of the input that stay
-  bool keeps;  ///< some of the tile's bytes stay
+  Chunk kept;  ///< 0xff for bytes that are copied from the input
+  bool keeps;  ///< some of the tile's bytes are copied
 
   CUDAVISION_HOST_DEVICE Chunk in_place_of(const Chunk& in) const {
     Chunk out;
@@ -218,7 +216,7 @@ struct Replacement {
   }
 };
 
-/// The replacement of the chunk at byte x. value(slot) is the value of a slot's samples.
+/// The replacement of the chunk at byte x. value(slot) returns the value for a slot's samples.
 template <int kSampleBytes, class Value>
 CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
                                                       const MosaicTile& tile, int x,
@@ -246,7 +244,7 @@ CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
   return chunk;
 }
 
-/// Stores the bytes of a chunk that are in the tile. `whole` stores all with a single access.
+/// Stores the bytes that are in the tile. whole: all bytes, with one access.
 CUDAVISION_HOST_DEVICE inline void store_in_tile(const Chunk& chunk, const MosaicTile& tile, int x,
                                                  std::uint8_t* row, bool whole) {
   if (whole) {

@@ -12,7 +12,6 @@
 
 namespace cudavision::nlmeans {
 
-/// |a − b| of each pair of bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __vabsdiffu4(a, b);
