@@ -28,15 +28,6 @@ struct Range {
         quarter_bias(bias / 4) {}
 };
 
-/// The value limited to 0 to 1.
-CUDAVISION_HOST_DEVICE inline float saturated(float value) {
-#ifdef __CUDA_ARCH__
-  return __saturatef(value);
-#else
-  return value < 0 ? 0 : value < 1 ? value : 1;
-#endif
-}
-
 /// Returns r: 256 times the factor by which luma above black has grown.
 CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& range) {
   const int from = before - range.black, to = after - range.black;

@@ -40,6 +40,8 @@ struct KernelLaunch {
   std::size_t shared_bytes = 0;
   bool overlapping = false;  ///< the kernel may start while the previous launch drains
   bool cooperative = false;  ///< all blocks are resident at once, so they may wait for each other
+
+  bool operator==(const KernelLaunch&) const = default;
 };
 
 inline void launch_kernel(cudaStream_t stream, const KernelLaunch& launch, const void* argument) {

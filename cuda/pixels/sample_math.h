@@ -28,6 +28,15 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t luminance(std::uint32_t r, std::uint
   return luminance_of_sum(299 * r + 587 * g + 114 * b);
 }
 
+/// Clamps a value to 0 to 1.
+CUDAVISION_HOST_DEVICE inline float saturated(float value) {
+#ifdef __CUDA_ARCH__
+  return __saturatef(value);
+#else
+  return value < 0 ? 0 : value < 1 ? value : 1;
+#endif
+}
+
 CUDAVISION_HOST_DEVICE inline std::uint32_t bits_of_float(float value) {
   return __builtin_bit_cast(std::uint32_t, value);
 }

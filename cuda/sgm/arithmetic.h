@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of one pixel, shared by both backends. backend.h defines it.
+// Arithmetic of one pixel for both backends. backend.h and mapstages.h define the results.
 
 #include <cstdint>
 
@@ -10,8 +10,13 @@
 
 namespace cudavision::sgm {
 
-/// The uniqueness test. second is the smallest sum of disparities not next to the best. Rounded
-/// products are monotone, so other sums need no test.
+CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
+  const int difference = a - b;
+  return difference < 0 ? -difference : difference;
+}
+
+/// second is the smallest sum more than one disparity away from the best. Rounded products are
+/// monotone, so larger sums pass the test if it passes.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -65,7 +70,7 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
 
-/// The neighbourhood of Refine and WriteConfidence: every other pixel of a 9×9 window.
+/// Samples of Refine and KeepConfident: every other pixel of a 9×9 window.
 constexpr int refine_radius = 4, refine_step = 2;
 constexpr int refine_side = 2 * refine_radius / refine_step + 1;
 constexpr int refine_samples = refine_side * refine_side;
@@ -74,16 +79,15 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
   return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
 }
 
-/// Differences up to support_reach support a known pixel; unknown numbers must be far_away. Adding
-/// 2^15 prevents borrows, because differences are above −2^15.
-constexpr int support_reach = 16;
+/// Replaces unknown numbers in supports().
 constexpr std::uint32_t far_away = 0x7000;
 
-/// Returns 1 in each half in which the sample supports the pixel.
+/// Returns 1 in each half in which the known sample and the known pixel differ by at most 16.
 CUDAVISION_HOST_DEVICE inline std::uint32_t supports(std::uint32_t samples, std::uint32_t pixels) {
-  constexpr std::uint32_t ones = 0x00010001, signs = 0x8000 * ones, reach = support_reach * ones;
-  const std::uint32_t differences = samples + (signs + reach - pixels);
-  return (differences & ~(differences - 2 * reach - ones) & signs) >> 15;
+  constexpr std::uint32_t ones = 0x00010001, signs = 0x8000 * ones, limit = 16 * ones;
+  // Differences are above −2^15, so adding 2^15 prevents borrows.
+  const std::uint32_t differences = samples + (signs + limit - pixels);
+  return (differences & ~(differences - 2 * limit - ones) & signs) >> 15;
 }
 
 constexpr int gradient_radius_x = 5, gradient_radius_y = 3;
@@ -100,7 +104,7 @@ CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   return all[number];
 }
 
-/// In bit order: 8 for Sx, 4 for Sy, 4 for Dxx. They fall, so differing bits count thresholds.
+/// In bit order, the highest bit first: 8 for Sx, 4 for Sy, 4 for Dxx.
 CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
   constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
   return all[number];
@@ -111,32 +115,24 @@ CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, 
   return a != unknown && b != unknown && step <= max_step;
 }
 
-/// right is a row of the right map.
+/// right is a row of the right map. Branch-free, so that several pixels are loaded at once.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width, int minimum,
                                                 const std::uint16_t* right, int max_diff) {
-  if (v == unknown)
-    return false;
-  const int d = (v + 8) >> 4;
-  const int k = x - d - minimum;
-  if (k < 0 || k >= width || right[k] == unknown)
-    return false;
-  const int difference = right[k] - d;
-  return (difference < 0 ? -difference : difference) <= max_diff;
+  const int d = (v + 8) >> 4, k = x - d - minimum;
+  const bool inside = v != unknown && k >= 0 && k < width;
+  const int met = right[inside ? k : 0];
+  return inside && met != unknown && distance_of(met, d) <= max_diff;
 }
 
-/// `v >> shift` is v in pixels.
+/// v >> shift is in pixels.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::uint32_t luminance,
                                                           int x, int width,
                                                           const std::uint16_t* right, int shift,
                                                           int max_diff) {
   if (v == unknown || luminance == 0)
     return false;
-  const int d = v >> shift;
-  const int k = x - d;
-  if (k < 0 || k >= width || max_diff < 0)
-    return true;
-  const int difference = right[k] - d;
-  return (difference < 0 ? -difference : difference) <= max_diff;
+  const int d = v >> shift, k = x - d;
+  return k < 0 || k >= width || max_diff < 0 || distance_of(right[k], d) <= max_diff;
 }
 
 struct FilteredPixel {
@@ -149,7 +145,7 @@ CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t num
                                                                bool is_measured, FilteredPixel last,
                                                                const TemporalFilter& filter) {
   const bool is_known = number != unknown, was_known = last.number != unknown;
-  const int step = number < last.number ? last.number - number : number - last.number;
+  const int step = distance_of(number, last.number);
   const int smooth = (filter.weight * number + (256 - filter.weight) * last.number + 128) >> 8;
   const int present = is_known && was_known && step <= filter.max_step ? smooth : number;
   const int present_age = is_measured || !is_known ? 0 : 255;

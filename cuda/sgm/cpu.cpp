@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend of SgmStereo.
-
 #include <algorithm>
 
 #include "cuda/sgm/stages_cpu.h"
@@ -67,7 +64,7 @@ class StagesCpu final : public Stages {
                          const NoiseSource& noise, const Penalties& penalties, float uniqueness,
                          Subpixel subpixel, const WtaResult& winners) override {
     auto* const filtered = filtered_.as<std::uint16_t>();
-    // The right picture comes first, because the aggregation needs the filtered left one.
+    // The left picture comes last, because the aggregation needs it filtered.
     filter_noise(right, noise, filtered);
     census_filtered(filtered, noise, right_features_);
     filter_noise(left, noise, filtered);
@@ -98,7 +95,7 @@ class StagesCpu final : public Stages {
 
   StageRows rows_;
   Buffer features_;
-  void* right_features_;  // in features_
+  void* right_features_;  // second half of features_
   Buffer sums_;
   Buffer filtered_;  // one picture
   AggregateCpu aggregate_;

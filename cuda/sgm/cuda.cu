@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CUDA backend of SgmStereo.
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -14,20 +11,11 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Bands of rows that are matched at once, from top to bottom. They share the memory if the sums of
-/// all rows exceed the budget.
+/// The rows of a band. If the sums of all rows exceed the budget, bands share the memory.
 struct BandPlan {
   int rows8;   ///< 0 if Match8Cuda does not support the config
   int rows16;  ///< for AggregateCuda
 };
-
-double sums_budget(const StageConfig& config) {
-  if (config.memory_budget > 1)
-    return config.memory_budget;
-  std::size_t free = 0, total = 0;
-  cuda_check(cudaMemGetInfo(&free, &total), "asking for the free memory");
-  return config.memory_budget * static_cast<double>(free);
-}
 
 /// Returns the rows of the fewest bands within the budget; for several bands, a multiple of unit.
 template <class BytesOf>
@@ -58,9 +46,14 @@ std::size_t sums16_bytes(const StageConfig& config, int rows) {
          static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
 }
 
-/// Uses the fewest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
+/// Returns the fewest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
 BandPlan bands_within_budget(const StageConfig& config) {
-  const double budget = sums_budget(config);
+  double budget = config.memory_budget;
+  if (budget <= 1) {
+    std::size_t free = 0, total = 0;
+    cuda_check(cudaMemGetInfo(&free, &total), "asking for the free memory");
+    budget *= static_cast<double>(free);
+  }
   BandPlan bands{};
   bands.rows16 = band_rows_within(budget, config, AggregateCuda::row_unit(config), [&](int rows) {
     return sums16_bytes(config, rows) + AggregateCuda::extra_bytes(config, rows);
@@ -70,11 +63,6 @@ BandPlan bands_within_budget(const StageConfig& config) {
       return Match8Cuda::volume_bytes(config, rows) + Match8Cuda::state_bytes(config, rows);
     });
   return bands;
-}
-
-/// Returns bands of `rows` rows. rows8 is rounded up to whole units.
-BandPlan bands_of(const StageConfig& config, int rows) {
-  return {Match8Cuda::supports(config) ? round_up(rows, MatchExtent::row_unit) : 0, rows};
 }
 
 class StagesCuda final : public Stages {
@@ -194,12 +182,12 @@ class StagesCuda final : public Stages {
     return write && index + 1 == stages.size() && write->map == map ? write : nullptr;
   }
 
-  // The next two functions take penalties of penalties_under(noise.fixed).
+  // penalties come from penalties_under(noise.fixed).
   void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
                        const void* right, const Penalties& penalties, std::uint16_t* sums) const {
     const PathInput input = aggregate_.begin(picture, left, right, penalties, noise);
-    for_each_band([&](const RowBand& band) {
-      aggregate_.run(input, band, sums + pixels_before(band) * config_.disparities);
+    for_each_band([&](const RowBand& band, std::int64_t first_pixel) {
+      aggregate_.run(input, band, sums + first_pixel * config_.disparities);
     });
   }
   void match_features(const SamplePlane& picture, const NoiseSource& noise,
@@ -209,11 +197,11 @@ class StagesCuda final : public Stages {
       return match8_->run({penalties, noise}, uniqueness, subpixel, winners);
     const PathInput input =
         aggregate_.begin(picture, features_.data(), right_features_, penalties, noise);
-    for_each_band([&](const RowBand& band) {
+    for_each_band([&](const RowBand& band, std::int64_t first_pixel) {
       auto* const sums = sums_.as<std::uint16_t>();
       aggregate_.run(input, band, sums);
       select16_cuda(resources_, sums, band.rows(), uniqueness, subpixel,
-                    winners.from_pixel(pixels_before(band)));
+                    winners.from_pixel(first_pixel));
     });
   }
 
@@ -232,7 +220,7 @@ class StagesCuda final : public Stages {
     plane.rows.pitch = filtered.pitch;
     return plane;
   }
-  /// Row pitch of filtered pictures in bytes, so that kernels can access each row in words.
+  /// Aligns each row of a filtered picture to 16 bytes.
   static std::int64_t filtered_pitch(const StageConfig& config) {
     return round_up(2 * static_cast<std::int64_t>(config.width), 16);
   }
@@ -251,10 +239,8 @@ class StagesCuda final : public Stages {
   template <class Work>
   void for_each_band(const Work& work) const {
     for (int begin = 0; begin < config_.height; begin += rows16_)
-      work(RowBand{begin, std::min(begin + rows16_, config_.height)});
-  }
-  std::int64_t pixels_before(const RowBand& band) const {
-    return static_cast<std::int64_t>(band.begin) * config_.width;
+      work(RowBand{begin, std::min(begin + rows16_, config_.height)},
+           static_cast<std::int64_t>(begin) * config_.width);
   }
 
   static std::size_t sums_bytes(const StageConfig& config, const BandPlan& bands) {
@@ -263,11 +249,11 @@ class StagesCuda final : public Stages {
   }
 
   StageConfig config_;
-  int rows16_;  // of a band of 16-bit sums
+  int rows16_;  // per band of 16-bit sums
   LaunchQueue queue_;
   Buffer scratch_;
   StageResources resources_;
-  Buffer features_, sums_;  // of match()
+  Buffer features_, sums_;  // for match()
   void* right_features_;
   Buffer filtered_;  // both pictures; none without census_gradient
   Buffer noise_counts_;
@@ -283,7 +269,9 @@ std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& conf
 
 std::unique_ptr<Stages> make_stages_in_bands_cuda(Device& device, const StageConfig& config,
                                                   int band_rows) {
-  return std::make_unique<StagesCuda>(device, config, bands_of(config, band_rows));
+  const bool fits8 = Match8Cuda::supports(config);
+  return std::make_unique<StagesCuda>(
+      device, config, BandPlan{fits8 ? round_up(band_rows, MatchExtent::row_unit) : 0, band_rows});
 }
 
 }  // namespace cudavision::sgm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: processes two pixels at once, as pairs of 16-bit floats.
+// For .cu files: pairs of 16-bit floats.
 
 #include <cuda_fp16.h>
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <stdexcept>
 
+#include "cuda/core/division.h"
 #include "cuda/sgm/launchqueue_cuda.h"
 
 namespace cudavision::sgm {
 namespace {
 
-// can_overlap() finds the compile targets of this file by this kernel.
+// For can_overlap().
 __global__ void empty_kernel() {}
 
 cudaKernelNodeParams node_parameters(const KernelLaunch& launch, void** arguments) {
@@ -42,31 +45,19 @@ void add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, bool 
 
 }  // namespace
 
-void LaunchQueue::Recording::clear() {
-  launches.clear();
-  arguments.clear();
-}
-
-void* LaunchQueue::Recording::argument_of(const Recorded& recorded) {
-  return arguments.data() + recorded.argument;
-}
-
-bool LaunchQueue::Recording::has_shape_of(const Recording& other) const {
-  const auto same = [](const Recorded& a, const Recorded& b) {
-    return a.launch.kernel == b.launch.kernel && a.launch.blocks == b.launch.blocks &&
-           a.launch.threads == b.launch.threads && a.launch.shared_bytes == b.launch.shared_bytes &&
-           a.launch.overlapping == b.launch.overlapping && a.after.count == b.after.count &&
-           std::equal(a.after.numbers, a.after.numbers + a.after.count, b.after.numbers);
-  };
-  return std::equal(launches.begin(), launches.end(), other.launches.begin(), other.launches.end(),
-                    same);
+void LaunchQueue::Predecessors::add(const Predecessors& others) {
+  if (count + others.count > static_cast<int>(std::size(numbers)))
+    throw std::logic_error("a launch waits for at most two others");
+  std::copy_n(others.numbers, others.count, numbers + count);
+  count += others.count;
 }
 
 LaunchQueue::LaunchQueue(cudaStream_t stream)
     : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(empty_kernel))) {}
 
 void LaunchQueue::begin_frame() {
-  now_.clear();
+  now_.launches.clear();
+  now_.arguments.clear();
   tails_ = {};
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   cuda_check(cudaStreamIsCapturing(stream_, &capture), "asking for the state of a stream");
@@ -78,20 +69,17 @@ void LaunchQueue::add(const KernelLaunch& launch, const void* argument, std::siz
     launch_kernel(stream_, launch, argument);
     return;
   }
-  constexpr std::size_t alignment = alignof(std::max_align_t);
-  const std::size_t begin = (now_.arguments.size() + alignment - 1) / alignment * alignment;
+  const std::size_t begin = round_up(now_.arguments.size(), alignof(std::max_align_t));
   now_.arguments.resize(begin + bytes);
   std::memcpy(now_.arguments.data() + begin, argument, bytes);
-  const auto number = static_cast<int>(now_.launches.size());
   now_.launches.push_back({launch, tails_, begin, bytes});
-  tails_ = {};
-  tails_.add(number);
+  tails_ = {{static_cast<int>(now_.launches.size()) - 1}, 1};
 }
 
 void LaunchQueue::end_frame() {
   if (!std::exchange(recording_, false) || now_.launches.empty())
     return;
-  if (executable_ && now_.has_shape_of(last_))
+  if (executable_ && now_.launches == last_.launches)
     update_graph();
   else
     build_graph();
@@ -124,7 +112,7 @@ void LaunchQueue::build_graph() {
 }
 
 void LaunchQueue::update_graph() {
-  // If an update fails, the graph with only some of the new arguments is destroyed.
+  // If an update fails, the graph has only some of the new arguments and is destroyed.
   Owned<cudaGraphExec_t> executable = std::move(executable_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Recorded& recorded = now_.launches[i];

@@ -24,8 +24,7 @@ enum class Start : std::uint8_t {
 };
 
 /// Launches kernels on a stream, in order. Launches between begin_frame() and end_frame() become a
-/// graph. A frame with the same kernels and shapes only replaces arguments in it, such as
-/// addresses.
+/// graph. If the next frame has the same launches, only the arguments in the graph are replaced.
 class LaunchQueue {
  public:
   explicit LaunchQueue(cudaStream_t stream);
@@ -39,16 +38,15 @@ class LaunchQueue {
         &arguments, sizeof arguments);
   }
 
-  /// Calls both functions. Inside a frame, the launches of one may run beside those of the other.
+  /// Calls both functions, whose launches may run concurrently in a frame. Calls cannot be nested.
   template <class First, class Second>
   void run_concurrently(const First& first, const Second& second) {
     const Predecessors before = tails_;
     first();
-    Predecessors both = std::exchange(tails_, before);
+    const Predecessors ends = std::exchange(tails_, before);
     second();
-    for (int i = 0; i < tails_.count; ++i)
-      both.add(tails_.numbers[i]);
-    tails_ = both;
+    if (recording_)
+      tails_.add(ends);
   }
 
   /// Drops a frame that was not ended. If the stream is being captured, launches go to it directly.
@@ -59,23 +57,25 @@ class LaunchQueue {
  private:
   /// Indices of the launches that a recorded launch must wait for.
   struct Predecessors {
-    int numbers[2];
+    int numbers[2]{};
     int count = 0;
-    void add(int number) { numbers[count++] = number; }
+
+    void add(const Predecessors& others);
+    bool operator==(const Predecessors&) const = default;
   };
   struct Recorded {
     KernelLaunch launch;
     Predecessors after;
     std::size_t argument;  ///< byte offset
     std::size_t argument_bytes;
+
+    bool operator==(const Recorded&) const = default;
   };
   struct Recording {
     std::vector<Recorded> launches;
     std::vector<std::byte> arguments;
 
-    void clear();
-    void* argument_of(const Recorded& recorded);
-    bool has_shape_of(const Recording& other) const;
+    void* argument_of(const Recorded& recorded) { return arguments.data() + recorded.argument; }
   };
   struct Destroy {
     void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }

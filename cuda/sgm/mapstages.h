@@ -79,17 +79,11 @@ struct Write {
   View<std::uint8_t> disparity;
 };
 
-/// Writes (a·(n + 1) + 13) div 26. a is the pixel's confidence. n counts the samples at (x + i,
-/// y + j), i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture, known and within 16 of the pixel's
-/// number. Writes 0 where the map is unknown. In compatibility, writes a.
-struct WriteConfidence {
-  const std::uint16_t* map;
-  const std::uint8_t* confidence;
-  View<std::uint8_t> out;
-};
-
-/// WriteConfidence to `out`, with 0 for values below the threshold. `to` receives the map, in which
-/// these pixels become unknown. out may have no data. map and to must differ.
+/// Writes (a·(n + 1) + 13) div 26 to `out`. a is the pixel's confidence. n counts the samples at
+/// (x + i, y + j), i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture, known and within 16 of the
+/// pixel's number. In compatibility, writes a. Values below the threshold, and values of unknown
+/// pixels, become 0. `to` receives the map, in which pixels below the threshold become unknown.
+/// out may have no data, and to may be null. map and to must differ.
 struct KeepConfident {
   const std::uint16_t* map;
   const std::uint8_t* confidence;
@@ -200,7 +194,7 @@ struct FilterOverTime {
 };
 
 using Stage =
-    std::variant<Median, Check, ApplyMask, RemoveSpeckles, Write, WriteConfidence, KeepConfident,
-                 FillHoles, Refine, Sharpen, FillSlopes, RefineFilled, Smooth, FilterOverTime>;
+    std::variant<Median, Check, ApplyMask, RemoveSpeckles, Write, KeepConfident, FillHoles, Refine,
+                 Sharpen, FillSlopes, RefineFilled, Smooth, FilterOverTime>;
 
 }  // namespace cudavision::sgm

@@ -26,24 +26,13 @@ struct NoiseSource {
   CUDAVISION_HOST_DEVICE NoiseLevel level() const { return state ? state->used : fixed; }
 };
 
-/* The estimate */
-
-constexpr int noise_block = noise::block_side;
-constexpr int noise_bins = noise::bins, noise_quantile = noise::quantile;
-constexpr int max_extreme_pixels = noise::max_extreme_pixels;
 constexpr std::uint32_t min_noise_blocks = 64;
-using noise::is_extreme;
-CUDAVISION_HOST_DEVICE inline int noise_bin(std::uint32_t sum) {
-  return noise::bin_of(sum);
-}
-/// Distances of the second differences. After demosaicing or compression, noise shows at the larger
-/// distance only.
-constexpr int noise_spacings = 2;
+constexpr int noise_spacings = 2;  // demosaicing and compression hide noise at the smaller spacing
 CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
   return number == 0 ? noise::near_spacing : noise::far_spacing;
 }
 
-/// The estimate measures every n-th pair of block rows: about 2^19 pixels are enough.
+/// Returns n; the estimate measures every n-th pair of block rows. About 2^19 pixels are enough.
 inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }
@@ -61,10 +50,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number
   return noise < max_measured_variance ? noise : max_measured_variance;
 }
 
-/* The filtered picture */
-
-/// Filtered samples have 12 bits, 4 of them fractional. They are half a level above the luminance,
-/// so that the upper 8 bits are the rounded luminance.
+/// 8 bits of luminance and 4 fractional bits. The offset rounds the luminance in the upper 8 bits.
 constexpr int filtered_bits = 12, filtered_unit = 16, filtered_offset = 8;
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_in_window(const NoiseLevel& noise) {
@@ -75,8 +61,7 @@ inline std::uint32_t window_variance(std::uint32_t sum, std::uint32_t squares) {
   return 25 * squares - sum * sum;
 }
 
-/// Interpolates between the pixel's level and the window's mean by the noise in the variance.
-/// noise/filter_arithmetic.h does this on CUDA.
+/// See Stages::filter_noise(). noise/filter_arithmetic.h computes this on CUDA.
 inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                      std::uint32_t noise) {
   const std::uint32_t kept = variance > noise ? (variance - noise) * 256 / variance : 0;
@@ -89,9 +74,7 @@ CUDAVISION_HOST_DEVICE inline int dead_zone(const NoiseLevel& noise) {
   return static_cast<int>((13 * noise.deviation) >> 5);
 }
 
-/* The penalties */
-
-/// It stays below p2, the penalty of steps without an edge.
+/// See penalties_under(). p2 is the penalty of steps without an edge.
 CUDAVISION_HOST_DEVICE inline int noisy_p1(int p1, int p2, const NoiseLevel& noise) {
   const int more = static_cast<int>((noise.deviation + 4) >> 3);
   const int raised = p1 + (more < 6 ? more : 6);

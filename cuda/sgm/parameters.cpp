@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Validates parameters and derives values from them.
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -44,7 +41,7 @@ std::string config_error(const Config& config, Wording word) {
            word("symmetric_9x7") + "; set that census, or " + word("compatibility") + "=" +
            word("none");
   if (!(config.memory_budget > 0))
-    return wrong(word("memory_budget"), std::to_string(config.memory_budget),
+    return wrong(word("memory_budget"), text_of(config.memory_budget),
                  "a share of the free memory, at most 1, or a number of bytes");
   return {};
 }
@@ -53,7 +50,7 @@ int largest_p2(const Config& config) {
   return Parameters::Ranges::p2.max - census_bits(config.census);
 }
 
-/// Default P1 and P2, chosen by the error on pairs with ground truth.
+/// Returns the defaults of P1 and P2, chosen by the error on pairs with ground truth.
 std::pair<int, int> own_penalties(const Config& config) {
   if (config.census != Census::census_gradient)
     return {10, 120};
@@ -76,55 +73,29 @@ std::string penalty_error(const Parameters& parameters, Wording word) {
 std::string cleaning_error(const Parameters& parameters, Wording word) {
   using Method = Parameters::SubpixelMethod;
   using Ranges = Parameters::Ranges;
+  constexpr Range<double> alpha = Ranges::temporal_alpha;
   if (parameters.subpixel_method != Method::equiangular &&
       parameters.subpixel_method != Method::parabola)
     return wrong(word("subpixel_method"), "unknown",
                  word("equiangular") + " or " + word("parabola"));
-  if (!Ranges::uniqueness.contains(parameters.uniqueness))
-    return wrong(word("uniqueness"), std::to_string(parameters.uniqueness),
-                 text_of(Ranges::uniqueness));
-  if (!Ranges::lr_max_diff.contains(parameters.lr_max_diff))
-    return wrong(word("lr_max_diff"), text_of(parameters.lr_max_diff),
-                 text_of(Range<int>{0, Ranges::lr_max_diff.max}) + ", or " +
-                     text_of(Ranges::lr_max_diff.min) + " for no left-right check");
   if (!Ranges::speckle_size.contains(parameters.speckle_size))
     return wrong(word("speckle_size"), text_of(parameters.speckle_size),
                  "a number of pixels, or 0 to keep all speckles");
-  if (!Ranges::speckle_range.contains(parameters.speckle_range))
-    return wrong(word("speckle_range"), text_of(parameters.speckle_range),
-                 text_of(Ranges::speckle_range));
-  if (!Ranges::confidence_threshold.contains(parameters.confidence_threshold))
-    return wrong(word("confidence_threshold"), text_of(parameters.confidence_threshold),
-                 text_of(Range<int>{1, Ranges::confidence_threshold.max}) +
-                     ", or 0 to keep all disparities");
-  return {};
-}
-
-std::string noise_error(const Parameters& parameters, Wording word) {
-  const double noise = parameters.noise;
-  constexpr Range<double> known{0, Parameters::Ranges::noise.max};
-  if (!known.contains(noise) && noise != Parameters::automatic_noise)
-    return wrong(
-        word("noise"), text_of(noise),
-        text_of(known) + ", or " + text_of(Parameters::automatic_noise) + " to have it measured");
-  return {};
-}
-
-std::string temporal_error(const Parameters& parameters, Wording word) {
-  using Ranges = Parameters::Ranges;
-  constexpr Range<double> alpha = Ranges::temporal_alpha;
   if (!alpha.contains(parameters.temporal_alpha))
     return wrong(
         word("temporal_alpha"), text_of(parameters.temporal_alpha),
         "1/" + text_of(1 / alpha.min) + " to " + text_of(alpha.max) + ", where 1 is no smoothing");
-  if (!Ranges::temporal_delta.contains(parameters.temporal_delta))
-    return wrong(word("temporal_delta"), text_of(parameters.temporal_delta),
-                 text_of(Ranges::temporal_delta));
-  if (!Ranges::temporal_persistence.contains(parameters.temporal_persistence))
-    return wrong(
-        word("temporal_persistence"), text_of(parameters.temporal_persistence),
-        text_of(Range<int>{1, Ranges::temporal_persistence.max}) + " frames, or 0 to keep nothing");
   return {};
+}
+
+/// Returns an empty string if the range contains the value. The message names the range from `low`
+/// on, and then `also`. Valid parameters allocate nothing.
+template <class Number>
+std::string range_error(Wording word, const char* name, Number value, const Range<Number>& range,
+                        const char* also = "", Number low = 0) {
+  return range.contains(value)
+             ? std::string()
+             : wrong(word(name), text_of(value), text_of(Range<Number>{low, range.max}) + also);
 }
 
 }  // namespace
@@ -153,10 +124,21 @@ Parameters resolved(Parameters parameters) noexcept {
 }
 
 std::string validation_error(const Parameters& given, Wording word) {
-  const Parameters parameters = resolved(given);
-  for (const std::string& error : {config_error(parameters, word), penalty_error(parameters, word),
-                                   cleaning_error(parameters, word), noise_error(parameters, word),
-                                   temporal_error(parameters, word)})
+  using Ranges = Parameters::Ranges;
+  const Parameters p = resolved(given);
+  const double noise = p.noise == Parameters::automatic_noise ? 0 : p.noise;
+  for (const std::string& error :
+       {config_error(p, word), penalty_error(p, word), cleaning_error(p, word),
+        range_error(word, "uniqueness", p.uniqueness, Ranges::uniqueness),
+        range_error(word, "lr_max_diff", p.lr_max_diff, Ranges::lr_max_diff,
+                    ", or -1 for no left-right check"),
+        range_error(word, "speckle_range", p.speckle_range, Ranges::speckle_range),
+        range_error(word, "confidence_threshold", p.confidence_threshold,
+                    Ranges::confidence_threshold, ", or 0 to keep all disparities", 1),
+        range_error(word, "noise", noise, {0, Ranges::noise.max}, ", or -1 to have it measured"),
+        range_error(word, "temporal_delta", p.temporal_delta, Ranges::temporal_delta),
+        range_error(word, "temporal_persistence", p.temporal_persistence,
+                    Ranges::temporal_persistence, " frames, or 0 to keep nothing", 1)})
     if (!error.empty())
       return error;
   return {};

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: P1 in kernels. It depends on the noise, which may be known on the device only.
-
-#include <algorithm>
+// For .cu files: P1 in kernels. It depends on the noise, which only the device may know.
 
 #include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
 struct PathPenalty {
-  int fixed = 0;                      ///< P1 without a state
+  int fixed = 0;                      ///< P1 if state is null
   int p2 = 0;                         ///< for steps without an edge
-  const NoiseState* state = nullptr;  ///< of the noise that raises P1
+  const NoiseState* state = nullptr;  ///< if set, its noise raises P1
 
   PathPenalty() = default;
   /// penalties are the result of penalties_under(noise.fixed).

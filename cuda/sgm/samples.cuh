@@ -28,7 +28,7 @@ struct Samples {
         shift(plane.shift),
         largest((1u << plane.bits) - 1) {}
 
-  /// True if four samples can be loaded at once, from columns that are multiples of 4.
+  /// Returns true if four samples can be loaded at once, from columns that are multiples of 4.
   bool has_words_of_four() const {
     return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch)) %
                (4 * static_cast<unsigned>(bytes)) ==

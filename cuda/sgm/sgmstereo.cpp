@@ -32,7 +32,6 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
                           "; they must have the same size and depth");
 }
 
-/// Results that stages pass to later stages.
 struct Workspace {
   Workspace(Scratch& scratch, std::int64_t pixels) {
     // Multiples of 256 elements keep all pieces aligned to 256 bytes.
@@ -80,24 +79,23 @@ class SgmStereo::State {
         stages_(make_stages(device, config_)) {
     work_.history.area_change = areas_.change();
     list_.reserve(max_stages);
-    set(parameters);
+    set(resolved(parameters));
   }
 
-  const Parameters& parameters() const { return parameters_; }
-  Wording word() const { return config_.word; }
-
-  void set(const Parameters& given) {
+  void set_parameters(const Parameters& given) {
     const Parameters parameters = resolved(given);
-    const TemporalFilter filter = temporal_filter(parameters);
-    // The history is outdated, or has other units.
-    if (filter.is_on() != filter_.is_on() ||
-        disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
-      restart();
-    if (parameters.noise != parameters_.noise)
-      first_measured_ = true;
-    parameters_ = parameters;
-    penalties_ = penalties_for(parameters_);
-    filter_ = filter;
+    if (parameters == parameters_)
+      return;
+    const Wording word = config_.word;
+    check_parameters(parameters, word);
+    const Config& fixed = parameters_;
+    if (fixed != parameters)
+      refuse(operation, word("disparities") + ", " + word("minimum") + ", " + word("paths") + ", " +
+                            word("census") + ", " + word("compatibility") + " and " +
+                            word("memory_budget") +
+                            " cannot change while frames are being matched; set them before the "
+                            "first frame");
+    set(parameters);
   }
 
   void restart() noexcept { first_frame_ = first_measured_ = true; }
@@ -122,19 +120,31 @@ class SgmStereo::State {
       areas_.run(left);
     stages_->begin_frame();
     const bool counts_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
-    match(pictures_.left, pictures_.right, counts_confidence ? work_.confidence : nullptr);
+    match(counts_confidence ? work_.confidence : nullptr);
     finish(disparity, confidence, unfilled);
     stages_->end_frame();
   }
 
   const Pictures& pictures() const { return pictures_; }
-
   const NoiseState* noise_state() const { return measures_noise() ? work_.noise : nullptr; }
 
  private:
   static Workspace workspace_in(const Buffer& memory, const StageConfig& config) {
     Scratch scratch(memory.as<std::uint8_t>());
     return {scratch, config.pixels()};
+  }
+
+  void set(const Parameters& parameters) {
+    const TemporalFilter filter = temporal_filter(parameters);
+    // The history is outdated, or has other units.
+    if (filter.is_on() != filter_.is_on() ||
+        disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
+      restart();
+    if (parameters.noise != parameters_.noise)
+      first_measured_ = true;
+    parameters_ = parameters;
+    penalties_ = penalties_for(parameters_);
+    filter_ = filter;
   }
 
   void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
@@ -150,7 +160,8 @@ class SgmStereo::State {
                             std::to_string(words) + " words");
   }
 
-  void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
+  void match(std::uint8_t* confidence) {
+    const auto& [left, right] = pictures_;
     const auto uniqueness = static_cast<float>(parameters_.uniqueness);
     const Subpixel subpixel = subpixel_of(parameters_);
     const WtaResult winners{work_.left, work_.right, confidence};
@@ -189,20 +200,16 @@ class SgmStereo::State {
     if (parameters_.speckle_size > 0)
       add(RemoveSpeckles{parameters_.speckle_size, parameters_.speckle_range * scale.per_pixel,
                          work_.left});
-    if (parameters_.confidence_threshold > 0)
-      to_other_left(KeepConfident{work_.left, work_.confidence, parameters_.confidence_threshold,
-                                  confidence, work_.other_left});
+    const int threshold = parameters_.confidence_threshold;
+    if (threshold > 0)
+      to_other_left(
+          KeepConfident{work_.left, work_.confidence, threshold, confidence, work_.other_left});
     else if (confidence)
-      add(WriteConfidence{work_.left, work_.confidence, confidence});
+      add(KeepConfident{work_.left, work_.confidence, threshold, confidence, nullptr});
     if (unfilled)
       add(Write{work_.left, scale, unfilled});
     // The later stages do not need the right map, so they reuse its memory.
-    const std::uint16_t* map = nullptr;
-    if (slants())
-      map = add_slanted();
-    else
-      map = add_plain();
-    add(Write{map, scale, disparity});
+    add(Write{slants() ? add_slanted() : add_plain(), scale, disparity});
     stages_->run(list_);
   }
 
@@ -237,11 +244,14 @@ class SgmStereo::State {
   }
 
   const std::uint16_t* add_plain() {
-    const std::uint16_t* measured = nullptr;
+    std::uint16_t* measured = nullptr;
     if (parameters_.fill_holes) {
       if (filter_.is_on()) {
         measured = work_.right;
-        add(Write{work_.left, {0, unknown}, view_of(work_.right)});
+        add(Write{work_.left,
+                  {0, unknown},
+                  {reinterpret_cast<std::uint8_t*>(measured), 2 * config_.width, config_.height,
+                   2 * std::ptrdiff_t{config_.width}}});
       }
       add(FillHoles{work_.left});
       add_left_mask();
@@ -277,8 +287,7 @@ class SgmStereo::State {
     add_left_mask();
   }
 
-  // The filter comes last: other stages weigh samples by a noisy luminance, so their results vary a
-  // little between frames.
+  // The filter comes last: other stages depend on the luminance, whose noise changes their results.
   const std::uint16_t* over_time(const std::uint16_t* map, const std::uint16_t* measured) {
     if (!filter_.is_on())
       return map;
@@ -287,25 +296,20 @@ class SgmStereo::State {
     return work_.history.numbers;
   }
 
-  View<std::uint8_t> view_of(std::uint16_t* map) const {
-    return {reinterpret_cast<std::uint8_t*>(map), 2 * config_.width, config_.height,
-            2 * std::ptrdiff_t{config_.width}};
-  }
-
   Luminance left_luminance_, right_luminance_;
-  scenecut::AreaMeans areas_;  ///< of the left picture, if the filter over time is on
+  scenecut::AreaMeans areas_;  // of the left picture; run only if the filter over time is on
   Pictures pictures_;
   StageConfig config_;
   Buffer memory_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
-  static constexpr std::size_t max_stages = 17;  // of a frame, so that run() allocates nothing
+  static constexpr std::size_t max_stages = 17;  // reserved, so that run() allocates nothing
   std::vector<Stage> list_;                      // after the matching
   Parameters parameters_;
   Penalties penalties_;
   TemporalFilter filter_;
-  bool first_frame_ = true;     // of a sequence
-  bool first_measured_ = true;  // of the noise estimate
+  bool first_frame_ = true;     // the next frame starts a sequence
+  bool first_measured_ = true;  // the next noise estimate is the first one
   View<const std::uint32_t> left_mask_, right_mask_;
 };
 
@@ -318,20 +322,8 @@ SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout&
 
 SgmStereo::~SgmStereo() = default;
 
-void SgmStereo::set_parameters(const Parameters& given) {
-  const Parameters parameters = resolved(given);
-  if (parameters == state_->parameters())
-    return;
-  const Wording word = state_->word();
-  check_parameters(parameters, word);
-  const Config& fixed = state_->parameters();
-  if (fixed != parameters)
-    refuse(operation, word("disparities") + ", " + word("minimum") + ", " + word("paths") + ", " +
-                          word("census") + ", " + word("compatibility") + " and " +
-                          word("memory_budget") +
-                          " cannot change while frames are being matched; set them before the "
-                          "first frame");
-  state_->set(parameters);
+void SgmStereo::set_parameters(const Parameters& parameters) {
+  state_->set_parameters(parameters);
 }
 
 void SgmStereo::restart() noexcept {

@@ -17,8 +17,8 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d. Pixel (x − d − minimum, y)
 /// of the right picture shows the same point. Both pictures are rectified. The stages, in order:
 /// estimate_noise, filter_noise and census of both pictures, aggregate, select, Median of both
-/// maps, Refine of the right map, Check, RemoveSpeckles, WriteConfidence or KeepConfident, Sharpen,
-/// Refine, FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without slanted_surfaces and in
+/// maps, Refine of the right map, Check, RemoveSpeckles, KeepConfident, Sharpen, Refine,
+/// FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without slanted_surfaces and in
 /// compatibility, the right map is not refined, and FillHoles and Refine, in this order, replace
 /// the stages from Sharpen to Smooth. backend.h and mapstages.h define each stage.
 namespace cudavision::sgm {

@@ -12,14 +12,14 @@
 
 namespace cudavision::sgm {
 
-/// Returns all ones if the condition holds, else 0. GCC 12 makes branches of ?: with values from
-/// memory: winners then took seven times as long with AVX2.
+/// Returns all ones if the condition holds, else 0. GCC 12 would compile ?: with values from memory
+/// to branches, so that select_cpu() took seven times as long with AVX2.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));
 }
 
-/// Shared by the stages. bands has enough scratch memory for each of them.
+/// Shared by the stages. bands has enough scratch memory for each stage.
 struct StageRows {
   StageConfig config;
   Bands bands;
@@ -37,7 +37,7 @@ std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);
 std::size_t winners_scratch(const StageConfig& config);
 std::size_t speckles_scratch(const StageConfig& config);
-std::size_t samples_scratch(const StageConfig& config);  ///< of refine to smooth
+std::size_t samples_scratch(const StageConfig& config);  ///< for Refine to Smooth
 std::size_t sharpen_scratch(const StageConfig& config);
 
 /// Not for census_gradient, whose features come from filtered pictures.
@@ -71,7 +71,6 @@ void run_stage(const StageRows& rows, const Check& stage);
 void run_stage(const StageRows& rows, const ApplyMask& stage);
 void run_stage(const StageRows& rows, const RemoveSpeckles& stage);
 void run_stage(const StageRows& rows, const Write& stage);
-void run_stage(const StageRows& rows, const WriteConfidence& stage);
 void run_stage(const StageRows& rows, const KeepConfident& stage);
 void run_stage(const StageRows& rows, const FillHoles& stage);
 void run_stage(const StageRows& rows, const Refine& stage);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the stages on CUDA; backend.h and mapstages.h define them. README.md lists their
-// files. aggregate_cuda.h and match8_cuda.h declare the aggregation and match().
+// For .cu files: the stages on CUDA, which backend.h and mapstages.h define. aggregate_cuda.h and
+// match8_cuda.h declare the aggregation and match().
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 
@@ -15,7 +16,6 @@ namespace cudavision::sgm {
 
 struct SumVolumes;
 
-/// Shared by the stages.
 struct StageResources {
   StageConfig config;
   LaunchQueue& queue;
@@ -30,7 +30,7 @@ inline int alignment_of(const void* data, std::int64_t pitch) {
   return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
 }
 
-/// The output of a stage: another map, or disparities in a DisparityScale.
+/// The output of a stage: a map, or disparities in a DisparityScale.
 struct NumbersOut {
   std::uint8_t* data = nullptr;
   std::int64_t pitch = 0;
@@ -98,14 +98,23 @@ struct NumbersOut {
   }
 };
 
+/// Returns how many blocks run at once on the card.
+inline int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes = 0) {
+  int resident = 0;  // on a multiprocessor
+  cuda_check(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
+      "asking how many blocks share a multiprocessor");
+  return std::max(1, resident) * multiprocessor_count();
+}
+
 struct RowBand {
   int begin = 0, end = 0;
 
   int rows() const { return end - begin; }
 };
 
-/// The output of census features. Column x goes to column x + shift if this is in [begin, end). The
-/// other columns of [begin, end) repeat the outermost feature or, without replicates, become 0.
+/// The output of census features. Column x goes to column x + shift, if it is in [begin, end).
+/// Other columns of [begin, end) repeat the outermost feature or, without replicates, become 0.
 struct FeaturePlane {
   void* data = nullptr;    ///< column 0 of row 0
   std::int64_t pitch = 0;  ///< in features
@@ -122,9 +131,9 @@ struct FeaturePlane {
 };
 
 /// The output of P2 for luminance steps in the left picture, in both halves of a word. The steps
-/// lead to (x, y) from the pixel above, to the left, above left and above right. P2 is 0 if the
-/// other pixel is outside the picture. Rows are aligned to 16 bytes and have 3 more words than
-/// pixels, which become 0. Null planes are not written; a null vertical disables all planes.
+/// lead to (x, y) from the pixel above, to the left, above left and above right. P2 is 0 for steps
+/// from outside the picture. Rows are aligned to 16 bytes and have 3 more words than pixels, which
+/// become 0. Null planes are not written. A null vertical disables all planes.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
@@ -137,7 +146,7 @@ struct CensusTask {
   FeaturePlane features;
 };
 
-/// Run the census of one or two pictures in a launch. The first picture also gives P2.
+/// Run the census of one or two pictures in a launch, and P2 of the first picture.
 /// census_filtered_cuda() is for census_gradient, and census_cuda() for the other censuses.
 void census_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
                  const StepPenalties& steps = {});
@@ -161,9 +170,7 @@ void filter_noise_cuda(const StageResources& resources, std::initializer_list<Fi
 /// Returns how many strips of the filter run at once on the card.
 int resident_filter_strips();
 
-/// Histograms of the noise estimate; zero between frames.
-struct NoiseCounts;
-/// Returns memory for NoiseCounts.
+struct NoiseCounts;  ///< histograms of the noise estimate
 Buffer make_noise_counts(Device& device);
 void estimate_noise_cuda(const StageResources& resources, NoiseCounts* counts,
                          const SamplePlane& picture, bool first_frame, NoiseState* state);
@@ -182,7 +189,7 @@ class Select8Cuda {
  private:
   LaunchQueue& queue_;
   StageConfig config_;
-  int resident_blocks_;  // that the card runs at once
+  int resident_blocks_;  // blocks that run at once
 };
 
 void run_stage(const StageResources& resources, const Median& stage);
@@ -190,7 +197,6 @@ void run_stage(const StageResources& resources, const Check& stage);
 void run_stage(const StageResources& resources, const ApplyMask& stage);
 void run_stage(const StageResources& resources, const RemoveSpeckles& stage);
 void run_stage(const StageResources& resources, const Write& stage);
-void run_stage(const StageResources& resources, const WriteConfidence& stage);
 void run_stage(const StageResources& resources, const KeepConfident& stage);
 void run_stage(const StageResources& resources, const FillHoles& stage);
 void run_stage(const StageResources& resources, const Refine& stage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the census kernels: arguments, tiles of blocks, and stores of four pixels per thread.
+// For the census kernels: arguments, the tile of a block, and stores of four pixels per thread.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -14,15 +14,15 @@ struct CensusArguments {
   Samples pictures[2];  // left and right, or just one
   FeaturePlane features[2];
   bool whole[2];      // features can be stored four at a time
-  bool aligned[2];    // four samples can be loaded at once, from columns that are multiples of 4
-  int shift;          // from samples to 8-bit levels; for the estimate of noise
+  bool aligned[2];    // see Samples::has_words_of_four()
+  int shift;          // from samples to 8-bit levels, for the noise estimate
   int tiles;          // per row of tiles
   int blocks;         // per picture
   bool clear_border;  // as libSGM does
   StepPenalties penalties;
 };
 
-constexpr int census_pixels = 4;  // of a thread, in a row
+constexpr int census_pixels = 4;  // per thread, in a row
 constexpr int census_tile_width = 32 * census_pixels;
 constexpr int census_threads = 256;
 
@@ -60,8 +60,8 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 of steps to a thread's pixels, from (x, y) on. step(i, dx, dy) is the table index of
-/// the step to (x + i, y) from (x + i + dx, y + dy).
+/// Writes P2 for a thread's pixels, from (x, y) on. step(i, dx, dy) returns the table index for the
+/// step from (x + i + dx, y + dy) to (x + i, y).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
                                 int y, int width, const Step& step) {
@@ -105,7 +105,7 @@ __device__ inline void store_features(const CensusArguments& a, int picture, int
       last = features[i];
 }
 
-/// Fills columns outside the picture. edges holds the first and the last features of the rows.
+/// Fills columns outside the picture. edges are the first and the last features of the rows.
 template <int kRows>
 __device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
                              const std::uint32_t (&edges)[2][kRows]) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features on the CPU. A comparison is done for a whole row at once, between two shifted
-// rows of samples, which the compiler vectorises. Eight comparisons make a byte of the features.
-// census_gradient first sums three rows; its mean and slopes are sums of the results over columns.
+// Census features on the CPU. Each comparison is a loop over two shifted rows of samples, which the
+// compiler vectorises. For census_gradient, means and slopes are built from sums of three rows.
 
 #include <algorithm>
 
@@ -19,7 +18,7 @@ constexpr int margin = std::max(radius_x, gradient_radius_x);
 constexpr int max_bits = 64;
 static_assert(radius_y == gradient_radius_y);
 
-/// One bit of a feature: 1 if sample a is larger than sample b. Both are offsets from the pixel.
+/// A bit of a feature is 1 if sample a is larger than sample b. Both are offsets from the pixel.
 struct Comparison {
   int ax, ay, bx, by;
 };
@@ -59,15 +58,15 @@ CUDAVISION_TARGET_CLONES void add_byte(const std::uint8_t* bits, int width,
     features[x] = features[x] << 8 | bits[x];
 }
 
-/// The rows of samples around the current row, each replicated beyond its ends.
+/// Rows of samples around the current row, replicated beyond their ends.
 template <class Value>
 class Window {
  public:
   Window(const SamplePlane& picture, Value* const (&rows)[window_rows])
-      : picture_(picture), width_(picture.width), height_(picture.height()), rows_(rows) {}
+      : picture_(picture), rows_(rows) {}
 
   void load(int y) {
-    if (y < 0 || y >= height_)
+    if (y < 0 || y >= picture_.height())
       return;
     Value* const to = slot(y);
     if constexpr (sizeof(Value) == 1)
@@ -76,17 +75,16 @@ class Window {
       PlaneRows<std::uint16_t>(picture_).row(y, reinterpret_cast<std::uint16_t*>(to));
     for (int i = 1; i <= margin; ++i) {
       to[-i] = to[0];
-      to[width_ - 1 + i] = to[width_ - 1];
+      to[picture_.width - 1 + i] = to[picture_.width - 1];
     }
   }
 
-  const Value* row(int y) const { return slot(std::clamp(y, 0, height_ - 1)); }
+  const Value* row(int y) const { return slot(std::clamp(y, 0, picture_.height() - 1)); }
 
  private:
   Value* slot(int y) const { return rows_[y % window_rows]; }
 
   SamplePlane picture_;
-  int width_, height_;
   Value* const (&rows_)[window_rows];
 };
 
@@ -114,8 +112,7 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
   }
 }
 
-/// Scratch memory of a band: rows of a window, and sums of a row for census_gradient. columns and
-/// steps have two more columns at each end.
+/// Scratch memory of a band. columns and steps have `beyond` more columns at each end.
 template <class Value>
 struct CensusMemory {
   static constexpr int beyond = 2;
@@ -132,11 +129,11 @@ struct CensusMemory {
   Value* rows[window_rows];
   std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
   std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
-  Value* means;           ///< compared with the neighbours
-  std::uint8_t* bits;     ///< one byte of each feature
+  Value* means;
+  std::uint8_t* bits;  ///< one byte of each feature
 };
 
-using Filtered = std::int16_t;  // a sample of a filtered picture
+using Filtered = std::int16_t;  // sample of a filtered picture
 using GradientMemory = CensusMemory<Filtered>;
 
 CUDAVISION_TARGET_CLONES
@@ -149,8 +146,7 @@ void sum_columns(const Filtered* above, const Filtered* row, const Filtered* bel
   }
 }
 
-/// Samples are filtered_offset too high. Subtracts the dead zone from the mean instead of adding it
-/// to each neighbour.
+/// Also adds filtered_offset, as the neighbours have it, and subtracts the dead zone.
 CUDAVISION_TARGET_CLONES
 void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered* __restrict means) {
   for (int x = 0; x < width; ++x) {
@@ -159,7 +155,7 @@ void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered*
   }
 }
 
-/// The code for the thresholds [first, end). Bit 7 − i % 8 belongs to threshold i.
+/// Returns bits for the thresholds [first, end). Bit 7 − i % 8 belongs to threshold i.
 template <int first, int end>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of census_gradient, for filtered pictures. A word holds the 12-bit samples of two
-// pixels. Used as bits of floats from 1024 on, samples keep their order, and different samples
-// differ by at least 1. So FeatureBytes compares them by saturating differences, although the
-// floats have other values. Sums are integers, made non-negative for comparisons.
+// The kernel of census_gradient. A word holds the 12-bit samples of two pixels. As bits of floats
+// from 1024 on, samples keep their order and differ by at least 1, as FeatureBytes needs. Sums are
+// integers with an offset that makes them non-negative.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"
@@ -45,7 +44,7 @@ __device__ inline void load_filtered_tile(const Samples& samples, bool aligned,
   });
 }
 
-/// Converts sums, raised by `offset` levels, to levels for raised_threshold(offset, …). Rounds up.
+/// Converts sums with an offset to levels, rounded up, for comparison with raised_threshold().
 template <int kBits>
 __device__ inline __half2 raised_levels(std::uint32_t raised) {
   constexpr std::uint32_t levels = ((1u << kBits) - 1) * ones;
@@ -61,7 +60,7 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
   above.load<8, 8>(own - tile_pitch);
   here.load<4, 4>(own);
   below.load<8, 8>(own + tile_pitch);
-  constexpr int radius = 2;  // of Dxx
+  constexpr int radius = 2;  // columns that Dxx needs on each side
   // Words are added modulo 2^32. The results fit their halves.
   std::uint32_t columns[pixels + 2 * radius];
 #pragma unroll
@@ -69,7 +68,7 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
     const int x = i - radius;
     columns[i] = above.word(x) + below.word(x) + 2 * here.word(x) - 4 * base;
   }
-  // Lower halves come first, to save registers. Slopes are above −2^14, curvatures above −2^15.
+  // The low bytes come first, to save registers. Slopes are above −2^14, curvatures above −2^15.
   constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
   constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
   std::uint32_t low[pixels];

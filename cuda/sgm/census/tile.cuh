@@ -5,9 +5,8 @@
 // in shared memory. A thread has four neighbouring pixels of a row and the four pixels eight rows
 // below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// A comparison is a saturating difference: for integers, it is 1 if the first is larger, else 0. A
-// multiply-add appends this bit to a feature. So a comparison takes one instruction per pixel, and
-// avoids the integer unit, which has half the speed on most GPUs.
+// The saturating difference of two integers is 1 if the first is larger, else 0. A multiply-add
+// appends this bit to a feature. On most GPUs, this is twice as fast as integer instructions.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"
@@ -18,9 +17,8 @@ namespace cudavision::sgm::gradient {
 constexpr int pixels = census_pixels, tile_width = census_tile_width, threads = census_threads;
 constexpr int pair_rows = threads / 32;  // rows between the pixels of a word
 constexpr int tile_height = 2 * pair_rows;
-constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // of words
-/// Larger than necessary, so that windows are aligned.
-constexpr int halo = 8, window = pixels + 2 * halo;
+constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // rows of words
+constexpr int halo = 8, window = pixels + 2 * halo;           // aligns windows to 16 bytes
 constexpr int tile_pitch = tile_width + 2 * halo;
 static_assert(gradient_radius_x <= halo);
 
@@ -29,8 +27,8 @@ constexpr std::uint32_t ones = 0x00010001, base = luminance_0 * ones;
 struct Row {
   std::uint32_t words[window];
 
-  /// Loads the columns from −kBefore to pixels + kAfter − 1, relative to the thread's first pixel
-  /// `own`. kBefore and kAfter are multiples of 4.
+  /// Loads columns −kBefore to pixels + kAfter − 1, counted from the thread's first pixel `own`.
+  /// kBefore and kAfter are multiples of 4.
   template <int kBefore, int kAfter>
   __device__ void load(const std::uint32_t* own) {
 #pragma unroll
@@ -47,7 +45,7 @@ struct Row {
   }
 };
 
-/// Eight bits of a feature per half. The finished float is 1024 + bits, in the lower byte.
+/// Eight bits of a feature per half. After eight calls of add(), the lower byte holds the bits.
 class FeatureBytes {
  public:
   __device__ void add(__half2 a, __half2 b) {
@@ -112,7 +110,7 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   });
 }
 
-/// own is the thread's first pixel in the tile; above, here and below are the rows around it.
+/// own is the thread's first pixel in the tile. above, here and below are the rows around it.
 __device__ inline void compare_with_neighbours(const std::uint32_t* own, const Row& above,
                                                const Row& here, const Row& below,
                                                const __half2 (&means)[pixels],

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Stages that visit each pixel of a map once: median, left-right check, mask and output.
-
 #include <algorithm>
 
 #include "cuda/pixels/sample_math.h"

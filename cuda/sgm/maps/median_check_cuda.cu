@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Stages that visit each pixel of a map once, on CUDA: median, left-right check, mask and output.
-
 #include <algorithm>
 
 #include "cuda/core/cuda_launch.h"
@@ -16,7 +13,7 @@ namespace {
 struct MapArguments {
   int width, height;
   int blocks_per_row;
-  const std::uint16_t* from;  // the map; for the check the right map
+  const std::uint16_t* from;  // the map; for the check, the right map
   std::uint16_t* to;
   bool libsgm;
 
@@ -25,39 +22,29 @@ struct MapArguments {
   int shift, max_diff, minimum;
 
   // For the medians.
-  const std::uint16_t* left;  // with the check, else `from`
-  int rows;                   // of a block
-  int alignment;              // of the rows of the map: 16, 4 or 2 bytes
+  const std::uint16_t* left;  // the map, if `from` is the right map
+  int rows;                   // per block
+  int alignment;              // of map rows: 16, 4 or 2 bytes
 
-  NumbersOut out;  // of the medians and of write
+  NumbersOut out;  // for the medians and write_kernel()
 };
 
 constexpr int threads = 256;
 
-struct MapPixel {
-  int x, y;
-  std::int64_t row;
-
-  __device__ explicit MapPixel(const MapArguments& a)
-      : x(static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x),
-        y(static_cast<int>(blockIdx.x / a.blocks_per_row)),
-        row(static_cast<std::int64_t>(y) * a.width) {}
-};
-
 __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ MapArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const MapPixel at(a);
-  if (at.x >= a.width)
+  const int x = static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x;
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  if (x >= a.width)
     return;
-  const std::uint16_t value = a.to[at.row + at.x];
-  const std::uint16_t* const right = a.from + at.row;
-  const bool confirmed = a.libsgm
-                             ? is_confirmed_by_libsgm(value, a.picture.at(at.x, at.y), at.x,
-                                                      a.width, right, a.shift, a.max_diff)
-                             : is_confirmed(value, at.x, a.width, a.minimum, right, a.max_diff);
+  const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;
+  std::uint16_t& value = a.to[static_cast<std::int64_t>(y) * a.width + x];
+  const bool confirmed = a.libsgm ? is_confirmed_by_libsgm(value, a.picture.at(x, y), x, a.width,
+                                                           right, a.shift, a.max_diff)
+                                  : is_confirmed(value, x, a.width, a.minimum, right, a.max_diff);
   if (!confirmed)
-    a.to[at.row + at.x] = unknown;
+    value = unknown;
 }
 
 /* Medians */
@@ -110,7 +97,7 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
     high[i] = __vmaxu2(more, rows[2][i]);
     middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
-  // Columns are sorted. The median of nine is the median of the largest low number, the median
+  // With sorted columns, the median of nine is the median of the largest low number, the median
   // middle number and the smallest high number.
   const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
@@ -134,65 +121,49 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
   }
 }
 
-template <class Work>
-__device__ void for_each_group(const MapArguments& a, int begin, int end, const Work& work) {
-  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
-  const int groups = (end - begin + group - 1) / group;
-  const int count = groups * min(a.rows, a.height - first_row);
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
-    const int row = i / groups;
-    work(begin + group * (i - row * groups), row);
-  }
-}
-
 constexpr int max_segment = 2048;  // pixels of a row per block, a multiple of group
 constexpr int max_rows = 8;        // per block
 
+template <class Work>
+__device__ void for_each_group(const MapArguments& a, const Work& work) {
+  const int first = static_cast<int>(blockIdx.x) % a.blocks_per_row * max_segment;
+  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
+  const int groups = divide_up(min(max_segment, a.width - first), group);
+  const int count = groups * min(a.rows, a.height - first_row);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
+    const int row = i / groups;
+    work(first + group * (i - row * groups), first_row + row);
+  }
+}
+
+/// The check after the median. x is a multiple of group.
+__device__ void clear_unconfirmed(const MapArguments& a, int x, int y,
+                                  std::uint32_t (&numbers)[group_words]) {
+  const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;
+  std::uint32_t unconfirmed[group_words] = {};
+#pragma unroll
+  for (int i = 0; i < group; ++i) {
+    const auto value = static_cast<std::uint16_t>(numbers[i / 2] >> 16 * (i % 2));
+    const bool confirmed =
+        a.libsgm ? x + i < a.width && is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i,
+                                                             a.width, right, a.shift, a.max_diff)
+                 : is_confirmed(value, x + i, a.width, a.minimum, right, a.max_diff);
+    unconfirmed[i / 2] |= confirmed ? 0 : 0xffffu << 16 * (i % 2);
+  }
+#pragma unroll
+  for (int i = 0; i < group_words; ++i)
+    numbers[i] |= unconfirmed[i];
+}
+
+template <bool kCheck>
 __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__ MapArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int first = static_cast<int>(blockIdx.x) % a.blocks_per_row * max_segment;
-  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
-  for_each_group(a, first, min(first + max_segment, a.width), [&](int x, int row) {
+  for_each_group(a, [&](int x, int y) {
     std::uint32_t medians[group_words];
-    medians_of_group(a, a.from, x, first_row + row, medians);
-    a.out.write_eight(x, first_row + row, a.width, medians);
-  });
-}
-
-/// is_confirmed() without branches, so that the numbers for several pixels are loaded at once.
-__device__ bool is_confirmed_at_once(const MapArguments& a, std::uint16_t value, int x,
-                                     const std::uint16_t* right) {
-  const int d = (value + 8) >> 4, k = x - d - a.minimum;
-  const bool inside = value != unknown && k >= 0 && k < a.width;
-  const int met = right[inside ? k : 0];
-  return inside && met != unknown && abs(met - d) <= a.max_diff;
-}
-
-__global__ void __launch_bounds__(threads)
-    median_and_check_kernel(const __grid_constant__ MapArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const int first = static_cast<int>(blockIdx.x) % a.blocks_per_row * max_segment;
-  const int first_row = static_cast<int>(blockIdx.x) / a.blocks_per_row * a.rows;
-  for_each_group(a, first, min(first + max_segment, a.width), [&](int x, int row) {
-    const int y = first_row + row;
-    std::uint32_t medians[group_words];
-    medians_of_group(a, a.left, x, y, medians);
-    const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;
-    std::uint32_t unconfirmed[group_words] = {};
-#pragma unroll
-    for (int i = 0; i < group; ++i) {
-      const auto value = static_cast<std::uint16_t>(medians[i / 2] >> 16 * (i % 2));
-      const bool confirmed =
-          a.libsgm ? x + i < a.width && is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i,
-                                                               a.width, right, a.shift, a.max_diff)
-                   : is_confirmed_at_once(a, value, x + i, right);
-      unconfirmed[i / 2] |= confirmed ? 0 : 0xffffu << 16 * (i % 2);
-    }
-#pragma unroll
-    for (int i = 0; i < group_words; ++i)
-      medians[i] |= unconfirmed[i];
+    medians_of_group(a, kCheck ? a.left : a.from, x, y, medians);
+    if constexpr (kCheck)
+      clear_unconfirmed(a, x, y, medians);
     a.out.write_eight(x, y, a.width, medians);
   });
 }
@@ -219,7 +190,7 @@ __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ 
 
 /* The mask. Most words are 0: a warp reads 32 words at once and skips zeros. */
 
-constexpr int mask_threads = 64;  // a word each
+constexpr int mask_threads = 64;  // one word each
 
 struct MaskArguments {
   View<const std::uint32_t> mask;
@@ -262,7 +233,7 @@ void describe_check(const StageConfig& config, const Check& check, MapArguments&
   a.minimum = config.minimum;
 }
 
-/// Launches a kernel of medians of `map`. Few threads get two groups, which they load one by one.
+/// Launches a median kernel for `map`. Most threads get one group, so that all loads are in flight.
 void launch_medians(const StageResources& resources, Kernel<MapArguments> kernel, MapArguments& a,
                     const std::uint16_t* map) {
   a.alignment = alignment_of(map, sizeof(std::uint16_t) * static_cast<std::size_t>(a.width));
@@ -278,7 +249,7 @@ void run_stage(const StageResources& resources, const Median& stage) {
   MapArguments a = arguments_for(resources.config, max_segment);
   a.from = stage.from;
   a.out = {resources.config, stage.to};
-  launch_medians(resources, median_kernel, a, stage.from);
+  launch_medians(resources, median_kernel<false>, a, stage.from);
 }
 
 void run_stage(const StageResources& resources, const Check& stage) {
@@ -295,7 +266,7 @@ void median_and_check(const StageResources& resources, const Median& median, con
   describe_check(resources.config, check, a);
   a.left = median.from;
   a.out = out;
-  launch_medians(resources, median_and_check_kernel, a, median.from);
+  launch_medians(resources, median_kernel<true>, a, median.from);
 }
 
 void run_stage(const StageResources& resources, const ApplyMask& stage) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: a tile of a map and its picture in shared memory, two neighbouring pixels per
-// word. Samples at even distances share words, so a thread processes two pixels at once.
+// For .cu files: a tile of a map and its picture in shared memory, with two neighbouring pixels per
+// word. Samples are at even distances, so a thread processes two pixels at once.
 
 #include "cuda/sgm/half2.cuh"
 #include "cuda/sgm/samples.cuh"
@@ -20,7 +20,7 @@ struct PairSource {
   const std::uint16_t* map = nullptr;
   Samples picture;
   int shift = 0;         ///< from samples to 8-bit levels
-  bool vectors = false;  ///< four pixels of the map and of the picture can be loaded at once
+  bool vectors = false;  ///< four pixels can be loaded at once
 
   PairSource() = default;
   PairSource(const StageConfig& config, const SamplePlane& plane, const std::uint16_t* map)
@@ -33,18 +33,18 @@ struct PairSource {
                 picture.has_words_of_four()) {}
 };
 
-/// Returns 0xffff in each half of a word whose highest bit is set.
+/// Returns 0xffff in each half whose highest bit is set.
 __device__ inline std::uint32_t halves_with_sign(std::uint32_t word) {
   return (word >> 15 & 0x00010001) * 0xffff;
 }
 
-/// Four neighbouring pixels, as loaded. A sample of the picture has kBytes bytes.
+/// Four neighbouring pixels as loaded, with kBytes bytes per sample of the picture.
 template <int kBytes>
 struct FourPixels {
   std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown
   std::uint32_t samples[kBytes] = {};
 
-  /// x is a multiple of 4. Pixels outside the picture stay unknown. kVectors loads four at once.
+  /// x is a multiple of 4. Pixels outside the picture stay unknown.
   template <bool kVectors>
   __device__ void load(const PairSource& from, int x, int y) {
     if (y < 0 || y >= from.height || x < 0 || x >= from.width)
@@ -74,7 +74,7 @@ struct FourPixels {
     }
   }
 
-  /// Unknown pixels get the number kUnknown and an infinite luminance, whose weight is 0.
+  /// Unknown pixels get the number kUnknown and an infinite luminance, which has the weight 0.
   template <std::uint16_t kUnknown>
   __device__ uint4 pairs(const PairSource& from) const {
     std::uint32_t levels[2];
@@ -97,7 +97,6 @@ struct FourPixels {
  private:
   template <std::uint16_t kUnknown>
   static __device__ Pair pair_of(std::uint32_t numbers, std::uint32_t levels) {
-    // Only unknown has the highest bit.
     const std::uint32_t is_unknown = halves_with_sign(numbers);
     // (1024 + level) / 64 − 16 is exact.
     const std::uint32_t luminances = bits_of(
@@ -107,8 +106,8 @@ struct FourPixels {
   }
 };
 
-/// A tile of kWidth × kHeight pixels or fewer rows, with a halo of kHalo pixels. kPadding unused
-/// pairs per row spread the threads of several rows over the banks of shared memory.
+/// A tile of kWidth × kHeight pixels or fewer rows, with a halo of kHalo pixels. Rows end with
+/// kPadding unused pairs, to avoid bank conflicts.
 template <int kWidth, int kHeight, int kHalo, int kPadding = 0>
 struct PairTile {
   static constexpr int width = kWidth, height = kHeight, halo = kHalo;

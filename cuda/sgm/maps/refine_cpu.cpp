@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that read the samples around each pixel: Refine, RefineFilled, WriteConfidence and
-// KeepConfident. Rows of samples are copied with padding, so that loops need no bounds checks.
-// Loops process several neighbouring pixels at once, so that the compiler vectorises them.
+// Refine, RefineFilled and KeepConfident. Loops process `lanes` neighbouring pixels at once, so
+// that the compiler vectorises them.
 
 #include <algorithm>
 #include <cstring>
@@ -16,8 +15,7 @@ namespace {
 constexpr int middle = SampleRows::middle;
 static_assert(SampleRows::count == refine_side);
 
-/// A vector of the size that every processor has. Comparisons give −1 if true, else 0. GCC
-/// vectorises neither a plain loop nor comparisons of larger vectors.
+/// Comparisons give −1 if true, else 0. GCC vectorises neither plain loops nor larger vectors.
 using Numbers [[gnu::vector_size(16)]] = std::int16_t;
 constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
 
@@ -56,8 +54,7 @@ struct Samples {
   }
 }
 
-/// Finds the medians of `lanes` pixels by bisection between their smallest and largest samples. The
-/// weight of a known pixel itself is never 0.
+/// Finds the medians by bisection between the smallest and the largest sample.
 [[gnu::always_inline]] inline void find_medians(const Samples& samples, const std::int16_t* totals,
                                                 std::int16_t* medians) {
   for (int i = 0; i < lanes; i += numbers_per_vector) {
@@ -85,36 +82,25 @@ struct Samples {
   }
 }
 
-CUDAVISION_TARGET_CLONES
-void refine_row(const SampleRows& rows, int width, std::uint16_t* to) {
+/// With kFilled, keeps the pixels that are known in `map`.
+template <bool kFilled>
+CUDAVISION_TARGET_CLONES void refine_row(const SampleRows& rows, const std::uint16_t* map,
+                                         int width, std::uint16_t* to) {
   Samples samples;
-  std::int16_t totals[lanes], medians[lanes];
+  std::int16_t totals[lanes], medians[lanes]{};
   for (int x = 0; x < width; x += lanes) {
-    load_samples(rows, x, samples, totals);
-    find_medians(samples, totals, medians);
+    const int count = std::min(lanes, width - x);
+    if (!kFilled || std::find(map + x, map + x + count, unknown) != map + x + count) {
+      load_samples(rows, x, samples, totals);
+      find_medians(samples, totals, medians);
+    }
     const std::int16_t* const before = rows.numbers(middle) + x;
-    const int count = std::min(lanes, width - x);
-    for (int i = 0; i < count; ++i)
-      to[x + i] = before[i] == no_number ? unknown : static_cast<std::uint16_t>(medians[i]);
-  }
-}
-
-/// filled is rows.numbers(middle). Only pixels that are unknown in `map` are refined.
-CUDAVISION_TARGET_CLONES
-void refine_filled_row(const SampleRows& rows, const std::uint16_t* map,
-                       const std::uint16_t* filled, int width, std::uint16_t* to) {
-  Samples samples;
-  std::int16_t totals[lanes], medians[lanes];
-  for (int x = 0; x < width; x += lanes) {
-    const int count = std::min(lanes, width - x);
-    std::copy_n(filled + x, count, to + x);
-    if (std::find(map + x, map + x + count, unknown) == map + x + count)
-      continue;
-    load_samples(rows, x, samples, totals);
-    find_medians(samples, totals, medians);
-    for (int i = 0; i < count; ++i)
-      if (map[x + i] == unknown && filled[x + i] != unknown)
-        to[x + i] = static_cast<std::uint16_t>(medians[i]);
+    for (int i = 0; i < count; ++i) {
+      const bool kept = kFilled && map[x + i] != unknown;
+      to[x + i] = before[i] == no_number
+                      ? unknown
+                      : static_cast<std::uint16_t>(kept ? before[i] : medians[i]);
+    }
   }
 }
 
@@ -159,20 +145,15 @@ void keep_confident_row(const std::uint16_t* map, int threshold, int width,
 
 void run_stage(const StageRows& rows, const Refine& stage) {
   for_samples(rows, stage.from, &stage.picture, refine_step, [&](const SampleRows& samples, int y) {
-    refine_row(samples, rows.config.width, rows.row(stage.to, y));
+    refine_row<false>(samples, nullptr, rows.config.width, rows.row(stage.to, y));
   });
 }
 
 void run_stage(const StageRows& rows, const RefineFilled& stage) {
-  for_samples(rows, stage.filled, &stage.picture, refine_step,
-              [&](const SampleRows& samples, int y) {
-                refine_filled_row(samples, rows.row(stage.map, y), rows.row(stage.filled, y),
-                                  rows.config.width, rows.row(stage.to, y));
-              });
-}
-
-void run_stage(const StageRows& rows, const WriteConfidence& stage) {
-  run_stage(rows, KeepConfident{stage.map, stage.confidence, 0, stage.out, nullptr});
+  for_samples(
+      rows, stage.filled, &stage.picture, refine_step, [&](const SampleRows& samples, int y) {
+        refine_row<true>(samples, rows.row(stage.map, y), rows.config.width, rows.row(stage.to, y));
+      });
 }
 
 void run_stage(const StageRows& rows, const KeepConfident& stage) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that read the samples around each pixel, on CUDA: Refine, RefineFilled,
-// WriteConfidence and KeepConfident. A block loads its tile of the map and of the luminance, with a
-// halo, into shared memory. A thread processes two pixels at once, one in each half of a word.
+// Refine, RefineFilled and KeepConfident on CUDA. A block loads its tile of the map and of the
+// luminance, with a halo, into shared memory. A thread processes two pixels at once, one in each
+// half of a word.
 //
 // Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
-// medians by bisection, at two instructions per sample and step. So it starts with the range of the
-// numbers around a pixel, which is usually small. Numbers are below 2^14, so they keep their order
-// when their bits are compared as floats. Unknown numbers are NaN: no comparison with them is true.
+// medians by bisection, from the range of the numbers around a pixel, which is usually small.
+// Numbers are below 2^14, so they keep their order as bits of floats. Unknown numbers are NaN.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -26,13 +25,13 @@ struct RefineArguments {
   PairSource source;
   NumbersOut out;
 
-  // For WriteConfidence and KeepConfident.
+  // For KeepConfident.
   const std::uint16_t* from;
   const std::uint8_t* confidence;
-  std::uint8_t* confidence_out;  // or null
+  std::uint8_t* confidence_out;  // may be null
   std::int64_t confidence_pitch;
   int threshold;
-  std::uint16_t* to;  // or null
+  std::uint16_t* to;  // may be null
   bool supported;     // without compatibility
 
   // For RefineFilled.
@@ -46,10 +45,10 @@ constexpr unsigned whole_warp = 0xffffffffu;
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp processes cells of 16×4 pixels, whose samples and numbers are close together.
+/// A warp processes cells of 16×4 pixels. In small cells, the range of the numbers is small.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
-constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< of a warp
+constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp
 static_assert(warps % row_cells == 0);
 constexpr int next_cell = warps / row_cells * cell_height;
 
@@ -77,7 +76,7 @@ struct NumberRange {
   }
 };
 
-/// Returns the bit length of the largest half of all words in a warp.
+/// Returns the bit length of the largest half of the warp's words.
 __device__ int bits_in_warp(std::uint32_t word) {
   word |= word >> 16;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -93,7 +92,7 @@ class PairSamples {
  public:
   __device__ explicit PairSamples(const Pair* pixels) : known_(~halves_with_sign(pixels->numbers)) {
     const std::uint32_t own_luminances = pixels->luminances;
-    const __half2 max_weights = twice(0x1c00);  // of the pixels themselves
+    const __half2 max_weights = twice(0x1c00);
 #pragma unroll
     for (int i = 0; i < refine_samples; ++i) {
       const Pair pair = pixels[Tile::place_of(i % refine_side * refine_step - refine_radius,
@@ -105,7 +104,7 @@ class PairSamples {
     }
   }
 
-  /// Returns the weighted medians, or unknown for unknown pixels. The whole warp must call it.
+  /// Returns the weighted medians, or unknown. The whole warp must call it.
   __device__ std::uint32_t medians() const {
     NumberRange range;
     range.add(numbers_[0], numbers_[0]);
@@ -125,8 +124,7 @@ class PairSamples {
 #pragma unroll 1
     for (std::uint32_t step = ones << bits >> 1; step >= ones; step >>= 1) {
       const __half2 bounds = floats_of(medians + step);
-      // Independent sums hide the latency of additions.
-      constexpr int chains = 3;
+      constexpr int chains = 3;  // independent sums, to hide latency
       __half2 below[chains] = {};
 #pragma unroll
       for (int i = 0; i < refine_samples; ++i)
@@ -143,16 +141,6 @@ class PairSamples {
   __half2 weights_[refine_samples], half_total_ = floats_of(0);
 };
 
-struct OwnPairs {
-  int x, y;  ///< of the first pair's first pixel
-
-  __device__ OwnPairs(int first_x, int first_y) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    x = first_x + warp % row_cells * cell_width + 2 * (lane % (cell_width / 2));
-    y = first_y + warp / row_cells * cell_height + lane / (cell_width / 2);
-  }
-};
-
 __device__ std::uint32_t pair_at(const RefineArguments& a, const std::uint16_t* map, int x, int y) {
   const std::uint16_t* const row = map + static_cast<std::int64_t>(y) * a.width;
   if (y >= a.height || x >= a.width)
@@ -160,7 +148,7 @@ __device__ std::uint32_t pair_at(const RefineArguments& a, const std::uint16_t* 
   return row[x] | (x + 1 < a.width ? std::uint32_t{row[x + 1]} << 16 : 0);
 }
 
-/// A sample has kBytes bytes. kFilled refines only filled pixels, and copies tiles without them.
+/// With kFilled, refines only filled pixels, and copies tiles without them.
 template <int kBytes, bool kFilled>
 __global__ void __launch_bounds__(threads, 6)
     refine_kernel(const __grid_constant__ RefineArguments a) {
@@ -169,20 +157,22 @@ __global__ void __launch_bounds__(threads, 6)
   grid_dependency_wait();
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * Tile::width;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * Tile::height;
-  const OwnPairs own(first_x, first_y);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int x = first_x + warp % row_cells * cell_width + 2 * (lane % (cell_width / 2));
+  const int own_y = first_y + warp / row_cells * cell_height + lane / (cell_width / 2);
   unsigned holes = 0;  // two bits per pair, for filled pixels
   if constexpr (kFilled) {
     std::uint32_t before[cells];
 #pragma unroll
     for (int i = 0; i < cells; ++i) {
-      before[i] = pair_at(a, a.map, own.x, own.y + i * next_cell);
+      before[i] = pair_at(a, a.map, x, own_y + i * next_cell);
       holes |= (before[i] >> 15 & 1 | before[i] >> 30 & 2) << 2 * i;
     }
     if (!__syncthreads_or(holes != 0)) {
 #pragma unroll
       for (int i = 0; i < cells; ++i)
-        if (own.x < a.width && own.y + i * next_cell < a.height)
-          a.out.write_pair(own.x, own.y + i * next_cell, a.width, before[i]);
+        if (x < a.width && own_y + i * next_cell < a.height)
+          a.out.write_pair(x, own_y + i * next_cell, a.width, before[i]);
       return;
     }
   }
@@ -190,16 +180,16 @@ __global__ void __launch_bounds__(threads, 6)
 
 #pragma unroll 1
   for (int i = 0; i < cells; ++i) {
-    const int y = own.y + i * next_cell;
+    const int y = own_y + i * next_cell;
     const Pair* const pixels =
-        samples + Tile::place_of(own.x - first_x + Tile::halo, y - first_y + Tile::halo);
+        samples + Tile::place_of(x - first_x + Tile::halo, y - first_y + Tile::halo);
     std::uint32_t numbers = pixels->numbers;
     const std::uint32_t refined = kFilled ? ((holes & 1) | (holes & 2) << 15) * 0xffff : 0xffffffff;
     holes >>= 2;
     if (__any_sync(whole_warp, (refined & ~halves_with_sign(numbers)) != 0))
       numbers = (PairSamples(pixels).medians() & refined) | (numbers & ~refined);
-    if (own.x < a.width && y < a.height)
-      a.out.write_pair(own.x, y, a.width, numbers);
+    if (x < a.width && y < a.height)
+      a.out.write_pair(x, y, a.width, numbers);
   }
 }
 
@@ -210,7 +200,7 @@ constexpr int tile_width = 32, tile_height = 32;
 constexpr int tile_pitch = tile_width + 2 * refine_radius;
 constexpr int pair_rows = tile_height / 2;  // rows between the pixels of a pair
 constexpr int tile_pair_rows = pair_rows + 2 * refine_radius;
-constexpr int loaded_rows = confidence_threads / tile_pitch;  // at once
+constexpr int loaded_rows = confidence_threads / tile_pitch;  // loaded at once
 static_assert(tile_pair_rows % loaded_rows == 0);
 
 __device__ constexpr int place_of_sample(int number) {
@@ -218,7 +208,7 @@ __device__ constexpr int place_of_sample(int number) {
          number % refine_side * refine_step - refine_radius;
 }
 
-/// Counts samples in the halves of a word. Unknown numbers must be far_away.
+/// Counts in each half. Unknown numbers must be far_away.
 __device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
   std::uint32_t count = 0;
 #pragma unroll
@@ -279,7 +269,6 @@ __global__ void __launch_bounds__(confidence_threads)
   }
 }
 
-/// Launches a block for each tile of width × height pixels.
 void launch(const StageResources& resources, Kernel<RefineArguments> kernel, int width, int height,
             unsigned block_threads, RefineArguments& a) {
   a.width = resources.config.width;
@@ -313,10 +302,6 @@ void run_stage(const StageResources& resources, const Refine& stage) {
 void run_stage(const StageResources& resources, const RefineFilled& stage) {
   launch_refinement<true>(resources, stage.picture, stage.filled, stage.map,
                           {resources.config, stage.to});
-}
-
-void run_stage(const StageResources& resources, const WriteConfidence& stage) {
-  run_stage(resources, KeepConfident{stage.map, stage.confidence, 0, stage.out, nullptr});
 }
 
 void run_stage(const StageResources& resources, const KeepConfident& stage) {

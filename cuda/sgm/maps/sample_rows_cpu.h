@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Rows of samples around a row, for the refine, confidence and smooth stages on the CPU.
+// Rows of samples around a row, for refinement, confidence and smoothing on the CPU.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 
-/// Marks unknown numbers in copied rows. It is the largest signed number.
 constexpr std::int16_t no_number = 0x7fff;
-
 constexpr int lanes = 32;  // pixels at once
 
-/// Five rows of a map and of the luminance, `step` rows apart, around the current row. Padding
-/// replaces bounds checks for samples up to two steps away.
+/// Five rows of a map and of the luminance, `step` rows apart, around the current row. Rows are
+/// padded, so that samples up to two steps away need no bounds check.
 class SampleRows {
  public:
   static constexpr int count = 5, middle = count / 2;

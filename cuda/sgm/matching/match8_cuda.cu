@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Lays out the planes that the paths read, and launches the kernels of the paths and of select().
+// Lays out the planes that the paths read, and launches the paths and select().
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 namespace cudavision::sgm {
 namespace {
 
-// The launches do not overlap: blocks that wait for the previous kernel would occupy the
-// multiprocessors. On an H200, a 640×480 pair with 64 disparities then took 287 instead of 122 µs.
+// In order: blocks that wait for the previous kernel would occupy the multiprocessors, which
+// doubles the time of small pictures.
 template <class Arguments>
 void launch(LaunchQueue& queue, const BlocksOf<Arguments>& paths, const Arguments& a) {
   queue.launch(paths.kernel, paths.blocks, paths.threads, paths.shared_bytes, a, Start::in_order);
@@ -27,11 +27,8 @@ void prepare(const BlocksOf<Arguments>& paths) {
              "asking for shared memory for the paths");
 }
 
-/// Returns true if columns should start before rows. Usually rows start first, because their blocks
-/// take longer. If each of the kernels fills the card, blocks of columns fit in better when they
-/// start first. On an H200 (132 multiprocessors), 960 blocks of columns and 1080 of rows
-/// (3840×2160, 128 disparities, 4 paths) then take 2.97 instead of 3.16 ms. With 240 blocks of
-/// rows, as in a band, columns first takes 16.2 instead of 13.0 ms.
+/// Returns true if columns should start before rows, which is faster if each kernel fills the card.
+/// Otherwise rows start first, because their blocks take longer.
 bool columns_first(const StageConfig& config, int band_rows) {
   const unsigned blocks =
       std::min(columns_launch(config).blocks, rows_launch(config, band_rows).blocks);
@@ -43,21 +40,16 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Rows of all planes: features of both pictures, and P2 of vertical, horizontal and both kinds of
-/// diagonal steps. Upward paths also read the row below the picture and a few words after it.
+/// Rows of all planes: two for features, and P2 for vertical, horizontal and two kinds of diagonal
+/// steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }
 
-int volume_count(const StageConfig& config) {
-  return config.paths / 2;
-}
-
 std::size_t volume_bytes_of_one(const StageConfig& config, int rows) {
   const MatchExtent extent(config);
-  const int padded = (rows + MatchExtent::row_unit - 1) / MatchExtent::row_unit;
-  return static_cast<std::size_t>(extent.sum_pitch()) * extent.disparities * padded *
-         MatchExtent::row_unit;
+  return static_cast<std::size_t>(extent.sum_pitch()) * extent.disparities *
+         round_up(rows, MatchExtent::row_unit);
 }
 
 }  // namespace
@@ -94,18 +86,18 @@ Match8Cuda::Match8Cuda(Device& device, LaunchQueue& queue, const StageConfig& co
       planes_.diagonal[i] = first + (4 + i) * words;
       sums_.diagonals[i] = volumes + (2 + i) * volume;
     }
-  // The paths also read columns and a row outside the picture, where P2 must be 0.
+  // Paths also read P2 outside the picture, where it must be 0.
   const auto bytes = static_cast<int>(sizeof(std::uint32_t)) * planes_.pitch;
   device.fill({plane_memory_.as<std::uint8_t>(), bytes, plane_rows(config), bytes}, 0);
 }
 
 std::size_t Match8Cuda::volume_bytes(const StageConfig& config, int band_rows) {
-  return volume_count(config) * volume_bytes_of_one(config, band_rows);
+  return config.paths / 2 * volume_bytes_of_one(config, band_rows);
 }
 
 std::size_t Match8Cuda::state_bytes(const StageConfig& config, int band_rows) {
   const int edges = (config.height - 1) / band_rows;
-  // The downward paths need one more state.
+  // One more state, for the downward paths.
   return edges == 0 ? 0 : (edges + 1) * sizeof(uint2) * state_vectors(config);
 }
 
@@ -117,7 +109,14 @@ bool Match8Cuda::fits(const Penalties& penalties) const {
 
 void Match8Cuda::run(const PathPenalty& penalty, float uniqueness, Subpixel subpixel,
                      const WtaResult& winners) const {
-  const PathsArguments picture = picture_arguments(penalty);
+  PathsArguments picture{};
+  picture.planes = planes_;
+  picture.sums = sums_;
+  picture.width = config_.width;
+  picture.height = config_.height;
+  picture.columns = MatchExtent(config_).columns;
+  picture.disparities = config_.disparities;
+  picture.penalty = penalty;
   for (int top = 0; top < config_.height; top += band_rows_) {
     const PathsArguments band = band_arguments(picture, top);
     const auto follow_rows = [&] { launch(queue_, rows_launch(config_, band.height), band); };
@@ -134,18 +133,6 @@ void Match8Cuda::run(const PathPenalty& penalty, float uniqueness, Subpixel subp
     const std::int64_t pixel = static_cast<std::int64_t>(top) * config_.width;
     winners_.run(sums_, band.height, uniqueness, subpixel, winners.from_pixel(pixel));
   }
-}
-
-PathsArguments Match8Cuda::picture_arguments(const PathPenalty& penalty) const {
-  PathsArguments a{};
-  a.planes = planes_;
-  a.sums = sums_;
-  a.width = config_.width;
-  a.height = config_.height;
-  a.columns = MatchExtent(config_).columns;
-  a.disparities = config_.disparities;
-  a.penalty = penalty;
-  return a;
 }
 
 PathsArguments Match8Cuda::band_arguments(PathsArguments a, int top) const {

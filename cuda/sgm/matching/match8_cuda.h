@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: Stages::match() after the census, with 8-bit sums. It needs at most 256
-// disparities, features of at most 32 bits, and penalties whose sums fit 8 bits.
+// For .cu files: Stages::match() after the census, with 8-bit sums. Needs at most 256 disparities,
+// features of at most 32 bits, and penalties whose sums fit 8 bits.
 
 #include "cuda/sgm/paths8/paths8_cuda.h"
 
 namespace cudavision::sgm {
 
-/// The outputs of a census, which the matching reads.
 struct MatchInput {
   FeaturePlane left, right;
   StepPenalties steps;
 };
 
-/// Matches in bands of `band_rows` rows, from top to bottom. Upward paths are first followed
-/// through all bands, because each band continues the paths of the band below.
+/// Matches in bands of `band_rows` rows, from top to bottom. Each band continues the upward paths
+/// of the band below, so upward paths are first followed through all bands.
 class Match8Cuda {
  public:
   static bool supports(const StageConfig& config);
@@ -33,7 +32,6 @@ class Match8Cuda {
            const WtaResult& winners) const;
 
  private:
-  PathsArguments picture_arguments(const PathPenalty& penalty) const;
   PathsArguments band_arguments(PathsArguments picture, int top) const;
 
   LaunchQueue& queue_;

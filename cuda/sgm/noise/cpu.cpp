@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The noise of a picture, and the filter for it, on the CPU. Sums over windows are built from sums
-// over columns. Both are computed for a whole row at once, so that the compiler vectorises them.
+// over columns, a whole row at a time, so that the compiler vectorises the loops.
 
 #include <algorithm>
 
@@ -11,14 +11,14 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int radius = 2, side = 2 * radius + 1;  // of the filter's window
+constexpr int radius = 2, side = 2 * radius + 1;  // the filter's window
 constexpr int estimate_radius = noise::far_spacing;
 
-/// Scratch memory of a band: padded rows of levels, sums of columns, and block histograms.
+/// Scratch memory of a band.
 class NoiseRows {
  public:
   struct Counts {
-    std::uint32_t bins[noise_spacings][noise_bins];
+    std::uint32_t bins[noise_spacings][noise::bins];
     std::uint32_t flat;  ///< blocks
   };
 
@@ -46,12 +46,12 @@ class NoiseRows {
   const std::uint8_t* row(int y) const { return slot(y); }
 
   Counts* counts;
-  std::uint32_t *squares, *extremes;  ///< of columns
+  std::uint32_t *squares, *extremes;  ///< per column
   std::uint16_t* sums[noise_spacings];
   std::uint8_t* different;  ///< 0 where a column of a block has equal levels
 
  private:
-  static constexpr int rows = noise_block + 2 * estimate_radius;  // around a block
+  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // around a block
   std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
   std::uint8_t* levels_[rows];
@@ -59,19 +59,19 @@ class NoiseRows {
 
 void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Band& rows,
                   int row_step) {
-  const int width = picture.width / noise_block * noise_block;
+  const int width = picture.width / noise::block_side * noise::block_side;
   *memory.counts = {};
   for (int row_of_blocks = rows.begin; row_of_blocks < rows.end; ++row_of_blocks) {
     if (row_of_blocks / 2 % row_step != 0)
       continue;
-    const int top = row_of_blocks * noise_block;
+    const int top = row_of_blocks * noise::block_side;
     std::fill_n(memory.extremes, width, 0u);
     std::fill_n(memory.different - estimate_radius, width + 2 * estimate_radius, std::uint8_t{0});
     for (std::uint16_t* sums : memory.sums)
       std::fill_n(sums, width, std::uint16_t{0});
     for (int y = top - estimate_radius; y < top + estimate_radius; ++y)
       memory.load(picture, y);
-    for (int y = top; y < top + noise_block; ++y) {
+    for (int y = top; y < top + noise::block_side; ++y) {
       memory.load(picture, y + estimate_radius);
       const std::uint8_t* const row = memory.row(y);
       for (int i = 0; i < noise_spacings; ++i) {
@@ -84,16 +84,16 @@ void count_blocks(const NoiseRows& memory, const SamplePlane& picture, const Ban
                               width + 2 * estimate_radius, memory.different - estimate_radius);
     }
     const std::uint8_t* const above = memory.row(top - estimate_radius);
-    const std::uint8_t* const below = memory.row(top + noise_block - 1 + estimate_radius);
-    for (int x = 0; x < width; x += noise_block) {
-      if (noise::sum_of_block(memory.extremes + x) > max_extreme_pixels)
+    const std::uint8_t* const below = memory.row(top + noise::block_side - 1 + estimate_radius);
+    for (int x = 0; x < width; x += noise::block_side) {
+      if (noise::sum_of_block(memory.extremes + x) > noise::max_extreme_pixels)
         continue;
       if (noise::sum_of_block(memory.sums[0] + x) == 0 ||
           noise::is_at_bar(above, below, memory.different, x))
         ++memory.counts->flat;
       else
         for (int i = 0; i < noise_spacings; ++i)
-          ++memory.counts->bins[i][noise_bin(noise::sum_of_block(memory.sums[i] + x))];
+          ++memory.counts->bins[i][noise::bin_of(noise::sum_of_block(memory.sums[i] + x))];
     }
   }
 }
@@ -137,7 +137,8 @@ void estimate_noise_cpu(const StageRows& rows, const SamplePlane& picture, bool 
     *state = {};
   rows.bands.for_each([&](Band& band) {
     count_blocks(NoiseRows(band.scratch, picture.width), picture,
-                 band.of(picture.height() / noise_block), noise_row_step(rows.config.pixels()));
+                 band.of(picture.height() / noise::block_side),
+                 noise_row_step(rows.config.pixels()));
   });
   const auto sum_over_bands = [&](const auto& count) {
     std::uint32_t sum = 0;
@@ -152,14 +153,14 @@ void estimate_noise_cpu(const StageRows& rows, const SamplePlane& picture, bool 
       return sum_over_bands([&](const auto& counts) { return counts.bins[i][bin]; });
     };
     std::uint32_t all = 0, up_to = 0;
-    for (int bin = 0; bin < noise_bins; ++bin)
+    for (int bin = 0; bin < noise::bins; ++bin)
       all += blocks_in(bin);
     if (is_flat_picture(flat, all))
       break;
     if (all < min_noise_blocks)
       return;
     int bin = 0;
-    while ((up_to += blocks_in(bin)) <= all / noise_quantile)
+    while ((up_to += blocks_in(bin)) <= all / noise::quantile)
       ++bin;
     variance = std::max(variance, noise_variance_of(i, bin));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of a picture on CUDA.
-
-#include <algorithm>
+// The noise of a picture on CUDA. A thread block counts the 8×8 blocks in a tile of the census: a
+// thread has four neighbouring pixels, and the four pixels eight rows below, in the next row of
+// blocks. The last thread block evaluates the histograms and clears them for the next frame.
 
 #include "cuda/core/warp.cuh"
 #include "cuda/sgm/census/tile.cuh"
@@ -11,7 +11,7 @@
 namespace cudavision::sgm {
 
 struct NoiseCounts {
-  std::uint32_t bins[noise_spacings][noise_bins];
+  std::uint32_t bins[noise_spacings][noise::bins];
   std::uint32_t flat;
   std::uint32_t finished;  ///< thread blocks of the launch
 };
@@ -26,10 +26,6 @@ struct NoiseArguments {
   int row_step;  // only every row_step-th row of tiles is measured
 };
 
-/* A block counts the 8×8 blocks in a tile of the census: a thread has four neighbouring pixels of a
- * row and the four pixels eight rows below, in the next row of blocks. The last block to finish
- * evaluates the histograms and clears them for the next frame. */
-
 using gradient::pair_rows;
 using gradient::pixels;
 using gradient::Row;
@@ -38,10 +34,10 @@ using gradient::tile_height;
 using gradient::tile_pitch;
 using gradient::tile_width;
 
-static_assert(pair_rows == noise_block && noise_block == 2 * pixels);
-constexpr int tile_blocks = tile_width / noise_block;  // in a row
+static_assert(pair_rows == noise::block_side && noise::block_side == 2 * pixels);
+constexpr int tile_blocks = tile_width / noise::block_side;  // in a row
 
-/// The sums of the blocks of a tile: [upper or lower][block].
+/// Sums over the blocks of a tile: [upper or lower][block].
 struct BlockSums {
   std::uint32_t sums[noise_spacings][2][tile_blocks];
   std::uint32_t extremes[2][tile_blocks];
@@ -80,21 +76,21 @@ __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blo
 __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t half) {
   std::uint32_t differences = 0;
 #pragma unroll
-  for (int i = 1; i < noise_block; ++i)
+  for (int i = 1; i < noise::block_side; ++i)
     differences |= at[i * step] ^ at[0];
   return (differences & half) == 0;
 }
 
 /// Tests the four lines outside a block. first is the block's first pixel, half its half of words.
 __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
-  constexpr int before = -noise_spacing(1), after = noise_block - 1 + noise_spacing(1);
+  constexpr int before = -noise_spacing(1), after = noise::block_side - 1 + noise_spacing(1);
   return is_flat_line(first + before * tile_pitch, 1, half) ||
          is_flat_line(first + after * tile_pitch, 1, half) ||
          is_flat_line(first + before, tile_pitch, half) ||
          is_flat_line(first + after, tile_pitch, half);
 }
 
-/// Lanes with the same bin add together: in a noise-free picture, all lanes have the same bin.
+/// Adds once for all lanes with the same bin, because noise-free pictures have a single bin.
 __device__ void add_to_bin(std::uint32_t* bins, int bin) {
   const unsigned active = __activemask(), same = __match_any_sync(active, bin);
   if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
@@ -102,13 +98,13 @@ __device__ void add_to_bin(std::uint32_t* bins, int bin) {
 }
 
 struct Quantile {
-  std::uint32_t blocks;  ///< number of blocks
-  int bin;               ///< −1 if there are too few blocks
+  std::uint32_t blocks;
+  int bin;  ///< −1 if there are too few blocks
 };
 
 /// Also clears the histogram. All threads of the block must call it.
 __device__ Quantile take_quantile(std::uint32_t* bins) {
-  constexpr int own_bins = noise_bins / threads;
+  constexpr int own_bins = noise::bins / threads;
   __shared__ std::uint32_t warps[threads / 32];
   __shared__ int found;
   const int thread = static_cast<int>(threadIdx.x);
@@ -128,7 +124,7 @@ __device__ Quantile take_quantile(std::uint32_t* bins) {
     before += i < thread / 32 ? warps[i] : 0;
     all += warps[i];
   }
-  const std::uint32_t needed = all / noise_quantile;
+  const std::uint32_t needed = all / noise::quantile;
   if (all >= min_noise_blocks && before <= needed && before + sum > needed) {
     const std::uint32_t up_to[] = {before + counts.x, before + counts.x + counts.y,
                                    before + counts.x + counts.y + counts.z};
@@ -158,8 +154,8 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
   uint2 extremes{};
 #pragma unroll
   for (int i = 0; i < pixels; ++i) {
-    extremes.x += is_extreme(static_cast<int>(own[i] & 0xff));
-    extremes.y += is_extreme(static_cast<int>(own[i] >> 16 & 0xff));
+    extremes.x += noise::is_extreme(static_cast<int>(own[i] & 0xff));
+    extremes.y += noise::is_extreme(static_cast<int>(own[i] >> 16 & 0xff));
   }
   add_to_blocks(second_differences<noise_spacing(0)>(own), blocks.sums[0]);
   add_to_blocks(second_differences<noise_spacing(1)>(own), blocks.sums[1]);
@@ -168,16 +164,16 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
 
   if (thread < 2 * tile_blocks) {
     const int lower = thread / tile_blocks, block = thread % tile_blocks;
-    if (at.x + (block + 1) * noise_block <= picture.width &&
-        at.y + (lower + 1) * noise_block <= picture.height &&
-        blocks.extremes[lower][block] <= max_extreme_pixels) {
+    if (at.x + (block + 1) * noise::block_side <= picture.width &&
+        at.y + (lower + 1) * noise::block_side <= picture.height &&
+        blocks.extremes[lower][block] <= noise::max_extreme_pixels) {
       const std::uint32_t* const first =
-          tile + gradient_radius_y * tile_pitch + block * noise_block + gradient::halo;
+          tile + gradient_radius_y * tile_pitch + block * noise::block_side + gradient::halo;
       if (blocks.sums[0][lower][block] == 0 || is_at_bar(first, lower ? 0xffff0000 : 0xffff))
         add_to_bin(&a.counts->flat, 0);
       else
         for (int i = 0; i < noise_spacings; ++i)
-          add_to_bin(a.counts->bins[i], noise_bin(blocks.sums[i][lower][block]));
+          add_to_bin(a.counts->bins[i], noise::bin_of(blocks.sums[i][lower][block]));
     }
     __threadfence();
   }

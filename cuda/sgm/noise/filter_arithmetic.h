@@ -10,27 +10,18 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cuda/core/view.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::sgm {
 
-CUDAVISION_HOST_DEVICE inline float saturated(float number) {
-#ifdef __CUDA_ARCH__
-  return __saturatef(number);
-#else
-  return number > 0 ? std::fmin(number, 1.0f) : 0.0f;
-#endif
-}
-
-/// Returns B. `reciprocal` is 1 / |minus_variance| with a relative error below 2^-20, or infinite.
-/// noise_256 is 256·noise. Both variances are integers below 2^24.
+/// Returns B. reciprocal is 1 / |minus_variance| with a relative error below 2^-20, or infinite.
+/// noise_256 is 256·noise. noise_256 and minus_variance are integers below 2^24.
 CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float reciprocal,
                                                   float noise_256) {
-  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 need not be
-  // exact, because their result is the same.
+  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients may exceed 256.
   constexpr float integers = 12582912;  // 1.5·2^23
   const float nearest = std::fmaf(reciprocal, noise_256, integers) - integers;
-  // The exact value is an integer, and rounding keeps its sign: positive if `nearest` is too small.
+  // An integer before rounding, which keeps its sign: positive if `nearest` is too small.
   const float missing = std::fmaf(nearest, minus_variance, noise_256);
   return std::fmin(nearest + saturated(missing), 256.0f);
 }
@@ -38,8 +29,8 @@ CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float re
 /// Returns a word whose bits from 8 to 23 are floor((parts·difference + 200) / 400) + 2^14.
 /// difference is sum − 25·level; both are integers.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_in(float parts, float difference) {
-  // Adding 0.5 keeps the dividend away from multiples of 400, by more than the errors of the factor
-  // and of rounding. Floats from 2^15 to 2^16 are multiples of 1/256.
+  // Adding 0.5 keeps the dividend farther from multiples of 400 than the factor's error and
+  // rounding move it. Floats from 2^15 to 2^16 are multiples of 1/256.
   const float doubtless = std::fmaf(parts, difference, 0.5f);
   constexpr float factor = 1.0f / 400, offset = 49152.5f;  // 2^15 + 2^14 + 200/400
 #ifdef __CUDA_ARCH__

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Filters pictures according to their noise, on CUDA. A thread has four neighbouring pixels and
-// moves down a strip of rows. It sums the five columns around each pixel once per row, and keeps
-// the sums of five rows. The next row is loaded meanwhile.
+// moves down a strip of rows. It keeps the sums of five rows, and loads the next row meanwhile.
 
 #include <algorithm>
 
@@ -16,12 +15,12 @@ namespace {
 
 struct NoiseFilterArguments {
   Samples pictures[2];
-  bool aligned[2];  // four samples can be loaded at once
+  bool aligned[2];  // see Samples::has_words_of_four()
   int shift;        // from samples to 8-bit levels
   NoiseSource noise;
   FilteredPlane filtered[2];
   bool words[2];     // four samples can be stored at once
-  int strips, rows;  // per row of strips; of a strip
+  int strips, rows;  // strips per row of strips, rows per strip
   int blocks;        // per picture
 };
 
@@ -32,7 +31,7 @@ struct Levels {
   std::uint32_t before, own, after;
 };
 
-/// Reads a thread's strip. With kWords, rows consist of whole words, which needs far less code.
+/// Reads a thread's strip. With kWords, rows consist of whole words.
 template <bool kWords>
 class LevelRows {
  public:
@@ -117,7 +116,7 @@ class Windows {
     }
   }
 
-  /// Two samples per word. parts_of_mean() describes noise_256.
+  /// Returns two samples per word. parts_of_mean() describes noise_256.
   __device__ uint2 filtered(std::uint32_t levels, float noise_256) const {
     const std::uint32_t mixed[pixels] = {
         mixed_sample<0>(levels, noise_256), mixed_sample<1>(levels, noise_256),
@@ -134,8 +133,7 @@ class Windows {
     // Below 2^24, so a float represents it exactly.
     const auto minus_variance =
         static_cast<float>(static_cast<int>(sums_[kByte] * sums_[kByte] + squares_[kByte]));
-    float reciprocal;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(fabsf(minus_variance)));
+    const float reciprocal = approximate_reciprocal(fabsf(minus_variance));
     return mixed_in(parts_of_mean(minus_variance, reciprocal, noise_256),
                     static_cast<float>(difference_of<kByte>(levels, sums_[kByte])));
   }
@@ -159,7 +157,6 @@ __device__ void store_filtered(const FilteredPlane& plane, bool words, int x, in
       to[i] = static_cast<std::uint16_t>((i < 2 ? samples.x : samples.y) >> 16 * (i % 2));
 }
 
-/// (x, top) is the thread's first pixel.
 template <bool kWords>
 __device__ void filter_strip(const NoiseFilterArguments& a, int which, int x, int top, int end,
                              float noise_256) {
@@ -228,11 +225,8 @@ __global__ void __launch_bounds__(threads, kWords ? 5 : 4)
 }  // namespace
 
 int resident_filter_strips() {
-  int resident = 0;  // blocks on a multiprocessor
-  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, noise_filter_kernel<true>,
-                                                           threads, 0),
-             "asking how many blocks share a multiprocessor");
-  return std::max(1, resident) * multiprocessor_count() * (threads / 32);
+  return resident_blocks(reinterpret_cast<const void*>(noise_filter_kernel<true>), threads) *
+         (threads / 32);
 }
 
 void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Path aggregation on the CPU. The horizontal paths of a row depend on no other row, so rows run in
-// parallel. They write the sums, and the other paths add to them. The other paths come from the
-// previous row, so columns run in parallel: a thread follows the downward paths of its columns in
-// row y and then the upward paths in row height − 1 − y. Diagonal paths cross into neighbouring
-// columns, which takes a barrier after each row.
+// Path aggregation on the CPU. Horizontal paths write the sums, with rows in parallel. Then the
+// other paths add to the sums, with columns in parallel: a thread follows the downward paths of its
+// columns in row y, and then the upward paths in row height − 1 − y. Diagonal paths cross into
+// neighbouring columns, which takes a barrier after each row.
 //
-// Each of the three passes computes the matching costs again, which is faster than storing them.
+// Each of these passes computes the matching costs again, which is faster than storing them.
 
 #include <algorithm>
 #include <vector>
@@ -27,33 +26,26 @@ struct Job {
   std::uint16_t* sums;
 };
 
-/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. Steps from outside
-/// the picture get any value, which paths do not use.
-template <class Value>
+/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary for
+/// steps from outside the picture.
 void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
   const SamplePlane& picture = job.picture;
-  const auto value = [&](const std::uint8_t* row, int x) -> int {
-    if constexpr (sizeof(Value) == 1)
-      return row[x];
-    else
-      return static_cast<int>(sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift,
-                                           (1u << picture.bits) - 1));
-  };
   const std::uint8_t* const row = picture.rows.row(y);
   const std::uint8_t* const other = picture.rows.row(std::clamp(y + dy, 0, picture.height() - 1));
   const int shift = job.eight_bit ? picture.bits - 8 : 0, step_shift = picture.bits - 8 - shift;
-  for (int x = begin; x < end; ++x) {
-    const int step = (value(row, x) >> shift) -
-                     (value(other, std::clamp(x + dx, 0, picture.width - 1)) >> shift);
-    p2[x] = job.penalties->p2[static_cast<std::size_t>(std::abs(step) >> step_shift)];
-  }
-}
-
-void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
-  if (job.picture.bits == 8)
-    find_penalties<std::uint8_t>(job, y, begin, end, dx, dy, p2);
-  else
-    find_penalties<std::uint16_t>(job, y, begin, end, dx, dy, p2);
+  const auto find = [&](const auto& value) {
+    for (int x = begin; x < end; ++x) {
+      const int step = (value(row, x) >> shift) -
+                       (value(other, std::clamp(x + dx, 0, picture.width - 1)) >> shift);
+      p2[x] = job.penalties->p2[static_cast<std::size_t>(std::abs(step) >> step_shift)];
+    }
+  };
+  if (picture.bits == 8)
+    return find([](const std::uint8_t* samples, int x) -> int { return samples[x]; });
+  find([&](const std::uint8_t* samples, int x) {
+    return static_cast<int>(sample_value(load16(samples + 2 * std::ptrdiff_t{x}), picture.shift,
+                                         (1u << picture.bits) - 1));
+  });
 }
 
 template <class Work>
@@ -77,17 +69,15 @@ struct RowMemory {
   RowMemory(Scratch& scratch, const StageConfig& config)
       : planes(
             scratch.take<std::uint8_t>(FeaturePlanes<8>::bytes(config.width, config.disparities))),
-        matching(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width) *
-                                            static_cast<std::size_t>(config.disparities))),
-        p2_right(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width))),
-        p2_left(scratch.take<std::uint8_t>(static_cast<std::size_t>(config.width))),
+        matching(scratch.take<std::uint8_t>(std::size_t{1} * config.width * config.disparities)),
+        p2_right(scratch.take<std::uint8_t>(config.width)),
+        p2_left(scratch.take<std::uint8_t>(config.width)),
         costs(scratch.take<std::uint8_t>(PathCosts::bytes(4, config.disparities))) {}
 
   std::uint8_t *planes, *matching, *p2_right, *p2_left, *costs;
 };
 
-/// Follows both paths of a row at once, because they are independent and their instructions
-/// overlap. sums points to the row's sums.
+/// Follows both paths of a row at once, so that their instructions overlap.
 CUDAVISION_TARGET_CLONES
 void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_value,
                     std::uint16_t* sums) {
@@ -145,14 +135,14 @@ void run_horizontal(const StageRows& rows, const Job& job) {
   });
 }
 
-/// The costs of the downward or the upward paths in a row. Path p comes from column x + dx[p] of
-/// the previous row. Columns −1 and width represent the outside of the picture.
+/// Costs of the downward or the upward paths in a row. Path p comes from column x + dx[p] of the
+/// previous row. Columns −1 and width are outside the picture.
 struct PathRow {
   static constexpr int max_paths = 3;
   static constexpr int dx[max_paths] = {0, -1, 1};
 
   PathCosts costs[max_paths];
-  std::uint8_t* minimum[max_paths];  ///< of the costs
+  std::uint8_t* minimum[max_paths];  ///< smallest cost of each column
 
   const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
 };
@@ -204,13 +194,25 @@ class VerticalPathsCpu {
       : config_(config),
         paths_(config.paths == 8 ? 3 : 1),
         chunks_(device, divide_up(config.width, min_columns), scratch_bytes<ColumnMemory>(config)) {
-    for (auto& direction : rows_)
-      for (PathRow& row : direction)
-        allocate(device, row);
+    const int columns = config.width + 2;
+    for (Rows& rows : rows_)
+      for (PathRow& row : rows)
+        for (int p = 0; p < paths_; ++p) {
+          memory_.push_back(device.allocate(PathCosts::bytes(columns, config.disparities)));
+          row.costs[p] = {memory_.back().as<std::uint8_t>(), columns, config.disparities};
+          memory_.push_back(device.allocate(static_cast<std::size_t>(columns)));
+          row.minimum[p] = memory_.back().as<std::uint8_t>();
+        }
   }
 
   void run(const Job& job) const {
-    start();
+    for (const Rows& rows : rows_)
+      for (const PathRow& row : rows)
+        for (int p = 0; p < paths_; ++p)
+          for (int column = 0; column < config_.width + 2; ++column) {
+            row.costs[p].start(column);
+            row.minimum[p][column] = 0;
+          }
     const auto run_steps = [&](int begin, int end) {
       chunks_.for_each([&](Band& chunk) {
         const ColumnMemory memory(chunk.scratch, config_);
@@ -233,29 +235,7 @@ class VerticalPathsCpu {
 
   using Rows = PathRow[2];  ///< row y has index y % 2
 
-  void allocate(Device& device, PathRow& row) {
-    const int columns = config_.width + 2;
-    for (int p = 0; p < paths_; ++p) {
-      memory_.push_back(device.allocate(PathCosts::bytes(columns, config_.disparities)));
-      row.costs[p] = PathCosts(memory_.back().as<std::uint8_t>(), columns, config_.disparities);
-      memory_.push_back(device.allocate(static_cast<std::size_t>(columns)));
-      row.minimum[p] = memory_.back().as<std::uint8_t>();
-      std::memset(row.minimum[p], 0, static_cast<std::size_t>(columns));
-    }
-  }
-
-  /// Paths from outside the picture have no costs yet.
-  void start() const {
-    for (int p = 0; p < paths_; ++p)
-      for (const int end : {0, 1}) {
-        const PathRow& before = rows_[end][end == 0 ? 1 : (config_.height) % 2];
-        for (int pixel = 0; pixel < before.costs[p].pixels(); ++pixel)
-          before.costs[p].start(pixel);
-        std::memset(before.minimum[p], 0, static_cast<std::size_t>(before.costs[p].pixels()));
-      }
-  }
-
-  /// direction is 1 for the downward paths, −1 for the upward paths.
+  /// direction is 1 for downward and −1 for upward paths.
   void run_row(const Job& job, const ColumnMemory& memory, int begin, int end, int y, int direction,
                const Rows& rows) const {
     for (int p = 0; p < paths_; ++p)
@@ -276,7 +256,7 @@ class VerticalPathsCpu {
   int paths_;
   Bands chunks_;  ///< in units of min_columns columns
   std::vector<Buffer> memory_;
-  Rows rows_[2];  ///< of the downward and of the upward paths
+  Rows rows_[2];  ///< downward paths, upward paths
 };
 
 std::size_t paths_scratch(const StageConfig& config) {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Path aggregation with 16-bit sums: computes P2 of all steps, and launches the paths.
-
 #include <algorithm>
-#include <cstring>
 
 #include "cuda/core/division.h"
 #include "cuda/sgm/paths16/aggregate_cuda.h"
@@ -36,7 +32,7 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   if (x >= a.picture.width)
     return;
   const int here = static_cast<int>(a.picture.at(x, y) >> a.shift);
-  // P2 has no effect where a path begins, so it is arbitrary for steps from outside the picture.
+  // P2 has no effect on steps from outside the picture.
   const auto p2 = [&](int dx, int dy) {
     const int step = here - static_cast<int>(a.picture.at_or_edge(x - dx, y - dy) >> a.shift);
     return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> a.step_shift]);
@@ -44,21 +40,6 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   const std::int64_t pixel = static_cast<std::int64_t>(y) * a.picture.width + x;
   a.p2[0][pixel] = p2(1, 1) | p2(0, 1) << 8 | p2(-1, 1) << 16 | p2(1, 0) << 24;
   a.p2[1][pixel] = p2(1, -1) | p2(0, -1) << 8 | p2(-1, -1) << 16 | p2(-1, 0) << 24;
-}
-
-void make_p2(const StageResources& resources, const SamplePlane& picture,
-             const Penalties& penalties, const PathInput& input) {
-  P2Arguments a;
-  a.picture = Samples(picture);
-  a.shift = resources.config.eight_bit() ? picture.bits - 8 : 0;
-  a.step_shift = picture.bits - 8 - a.shift;
-  std::memcpy(a.table, penalties.p2.data(), sizeof a.table);
-  a.penalty = input.penalty;
-  a.p2[0] = input.p2[0];
-  a.p2[1] = input.p2[1];
-  a.blocks_per_row = divide_up(picture.width, p2_threads);
-  resources.queue.launch(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * picture.height(),
-                         p2_threads, 0, a);
 }
 
 }  // namespace
@@ -71,37 +52,34 @@ PathInput PathInput::from_row(const StageConfig& config, int row) const {
   return {features(left), features(right), {p2[0] + pixels, p2[1] + pixels}, penalty};
 }
 
-AggregateCuda::AggregateCuda(Device& device, const StageResources& resources, int band_rows)
-    : resources_(resources),
-      states_(device.allocate(std::max(SweepsCuda::state_bytes(resources.config, band_rows),
-                                       SweepsCuda::scratch_begin(resources.config, band_rows) +
-                                           horizontal_state_bytes(resources.config, band_rows)))),
-      sweeps_(device, resources, band_rows, states_.data()) {}
-
 int AggregateCuda::row_unit(const StageConfig& config) {
   // Without diagonal paths, a launch of the sweeps takes any number of rows.
   return config.paths == 8 ? 2 * SweepPlan(config, true).strip_rows()
                            : horizontal_plan(config.disparities).units;
 }
 
-std::size_t AggregateCuda::extra_bytes(const StageConfig& config, int band_rows) {
-  return static_cast<std::size_t>((config.height - 1) / band_rows) *
-         SweepsCuda::border_bytes(config);
-}
-
 PathInput AggregateCuda::begin(const SamplePlane& picture, const void* left, const void* right,
                                const Penalties& penalties, const NoiseSource& noise) const {
   auto* const p2 = static_cast<std::uint32_t*>(resources_.scratch);
   const PathInput input{left, right, {p2, p2 + resources_.config.pixels()}, {penalties, noise}};
-  make_p2(resources_, picture, penalties, input);
-  sweeps_.begin(input);
+  P2Arguments a;
+  a.picture = Samples(picture);
+  a.shift = resources_.config.eight_bit() ? picture.bits - 8 : 0;
+  a.step_shift = picture.bits - 8 - a.shift;
+  std::copy(penalties.p2.begin(), penalties.p2.end(), a.table);
+  a.penalty = input.penalty;
+  std::copy(input.p2.begin(), input.p2.end(), a.p2);
+  a.blocks_per_row = divide_up(picture.width, p2_threads);
+  resources_.queue.launch(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * picture.height(),
+                          p2_threads, 0, a);
+  find_upward_states(input);
   return input;
 }
 
 void AggregateCuda::run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const {
   follow_horizontal_paths(resources_, input.from_row(resources_.config, band.begin), band.rows(),
-                          sweeps_.scratch(), sums);
-  sweeps_.run(input, band, sums);
+                          states_at(bands_ + 1), sums);
+  run_sweeps(input, band, sums);
 }
 
 }  // namespace cudavision::sgm

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the kernel of the horizontal paths.
-//
-// The two paths of a row start at its ends at the same time. In the first launch, each path runs to
-// the middle and stores its costs as bytes, in the memory of the pixels' sums. In the second
-// launch, each path runs on, reads the other path's costs and overwrites them with the sums.
+// For .cu files: the kernel of the horizontal paths. The two paths of a row start at its ends. In
+// the first launch, each path runs to the middle and stores its costs as bytes, in the memory of
+// the sums. In the second launch, each path continues, and replaces the other path's costs by sums.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/path_penalty.cuh"
@@ -28,8 +26,7 @@ struct HorizontalArguments {
 /// A block is one warp, so the compiler knows that its threads stay together.
 constexpr int horizontal_threads = 32;
 
-/// Blocks per multiprocessor. With 17, 132 multiprocessors hold all warps of 1080 rows at once.
-/// Some GPUs hold at most 16 blocks.
+/// Blocks per multiprocessor. With 17, an H200 holds all warps of 1080 rows. Some GPUs allow 16.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
@@ -79,7 +76,7 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, from step `from` in shared memory on. `steps` are left to the path's end.
+  /// Takes `count` steps, from step `from` in shared memory on. The path has `steps` steps left.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
@@ -112,10 +109,9 @@ class HorizontalPath {
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
-  /// With kWhole, count is block.
-  template <bool kWhole>
+  template <bool kWhole>  // count is `block`
   __device__ void advance_block(int from, int count, int steps) {
-    // Costs after this block are loaded ahead only if a whole block follows.
+    // Only whole blocks have their first costs loaded by the previous block.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);
@@ -140,8 +136,8 @@ class HorizontalPath {
       if (j % 4 == 0)
         bounds = *reinterpret_cast<const Pack<std::uint32_t, 4>*>(row_.bounds + from + j);
 
-      // The right features at this lane's disparities. At the next pixel, each feature belongs to
-      // the next disparity, so the loop rotates indices instead of moving features.
+      // At the next pixel, each right feature belongs to the next disparity, so the loop rotates
+      // indices instead of moving features.
       low_[j % kWords] = low.at[j % window];
       high_[j % kWords] = high.at[j % window];
       std::uint32_t costs[kWords];
@@ -181,7 +177,7 @@ class HorizontalPath {
   const int ring_;
   int low_at_, high_at_;  // in the ring: the next feature for either half of the disparities
   std::uint32_t path_[kWords];
-  std::uint32_t minimum_ = 0;  // least cost of the previous pixel; states have it subtracted
+  std::uint32_t minimum_ = 0;  // smallest cost of the previous pixel; subtracted in states
   Feature low_[kWords], high_[kWords];
   Bytes others_[kSecond ? ahead : 1];  // the other path's costs
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Path aggregation on CUDA: launches the horizontal paths.
+#include <algorithm>
 
 #include "cuda/core/division.h"
 #include "cuda/sgm/paths16/aggregate_cuda.h"
@@ -18,7 +17,6 @@ Kernel<HorizontalArguments> kernel_of(int feature_bytes, bool second) {
                 : horizontal_kernel<kWords, kUnits, std::uint32_t, false>;
 }
 
-/// If second is true, returns the kernel of the second launch, from the middle of the rows on.
 Kernel<HorizontalArguments> kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
   switch (plan.words) {
     case 2:
@@ -47,8 +45,7 @@ void follow_horizontal_paths(const StageResources& resources, const PathInput& i
   HorizontalArguments a{};
   a.left = input.left;
   a.right = input.right;
-  a.p2[0] = input.p2[0];
-  a.p2[1] = input.p2[1];
+  std::copy(input.p2.begin(), input.p2.end(), a.p2);
   a.sums = sums;
   a.states = static_cast<uint4*>(states);
   a.width = config.width;

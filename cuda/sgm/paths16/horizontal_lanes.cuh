@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the costs of a horizontal path, spread over the lanes of a warp.
-//
-// The steps of a path depend on each other. So a row uses as many lanes as possible, with few words
-// each: steps are short, and there are many warps. Words are laid out as in path_lanes.cuh, but
-// leftward paths count disparities from the largest down. The new feature at the next pixel then
-// belongs to the first disparity in both directions. Only results in memory have the usual order.
+// For .cu files: the costs of a horizontal path, spread over the lanes of a warp. A row uses as
+// many lanes as possible, because the steps of a path depend on each other. Words have the layout
+// of path_lanes.cuh, but leftward paths count disparities from the largest down. The new feature at
+// the next pixel then belongs to the first disparity in both directions.
 
 #include "cuda/sgm/paths16/path_lanes.cuh"
 
@@ -18,7 +16,7 @@ struct HorizontalPlan {
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities, a warp follows several rows: one word per lane is inefficient.
+/// With 32 or 64 disparities, a warp has several rows: one word per lane is inefficient.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -34,13 +32,13 @@ struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack
   Number at[kCount];
 };
 
-/// The thread's position in its warp. Surplus lanes of a row repeat its last lane, also its stores.
+/// The thread's position in its warp. Surplus lanes of a row repeat its last lane and its stores.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // per row
 
-  int unit;    ///< the row in the warp
-  int thread;  ///< the thread in the row
+  int unit;    ///< index of the row in the warp
+  int thread;  ///< index of the thread in the row
   int lane;
 
   __device__ explicit HorizontalLanes(int lanes) {
@@ -105,7 +103,7 @@ struct HorizontalOrder {
         to_high(forward ? 0x7632 : 0x1054) {}
 
   /// Packs costs into bytes. A packed word combines a word from the front with its counterpart from
-  /// the back, so that both directions have the same words.
+  /// the back, so that the result is the same in both directions.
   __device__ Bytes bytes(const std::uint32_t (&words)[kWords]) const {
     Bytes bytes;
 #pragma unroll

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the features and P2 of a row in shared memory, staged for the next steps of a path
-// during the current steps. Staging handles the picture's edges.
+// For .cu files: the features and P2 of a row in shared memory, staged during the previous steps.
 
 #include "cuda/sgm/paths16/horizontal_lanes.cuh"
 
@@ -10,8 +9,8 @@ namespace cudavision::sgm {
 
 constexpr int horizontal_stage = 32;  // steps staged at once
 
-/// The right features are in a ring: at a given step, entry `step − d` belongs to disparity d. The
-/// beginning of the ring is repeated after its end, so that vector loads do not wrap.
+/// The ring of right features: at a given step, entry `step − d` belongs to disparity d. Its
+/// beginning is repeated after its end, so that vector loads do not wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }
@@ -28,8 +27,8 @@ class HorizontalRow {
   Feature* left;
   std::uint32_t* bounds;  // P2 − P1 in both halves
 
-  /// left_row, right_row and p2_row point to column 0, and begin is the column of the first step.
-  /// seen is the right picture's column that the first step compares at the path's disparity 0.
+  /// left_row, right_row and p2_row point to column 0. The first step is at column begin, and
+  /// compares column seen of the right picture at the path's disparity 0.
   __device__ HorizontalRow(const HorizontalLanes<kUnits>& lanes, unsigned char* shared,
                            int disparities, const Feature* left_row, const Feature* right_row,
                            const std::uint32_t* p2_row, int width, bool replicates, int begin,
@@ -64,7 +63,7 @@ class HorizontalRow {
       if (put_at_ == 0)
         right[ring_ + step] = right_[i];
       left[step] = left_[i];
-      bounds[step] = byte_in_halves(p2_[i], 0x4343) - p1_;
+      bounds[step] = __byte_perm(p2_[i], 0, 0x4343) - p1_;
     }
     put_at_ = put_at_ + horizontal_stage < ring_ ? put_at_ + horizontal_stage : 0;
     __syncwarp();

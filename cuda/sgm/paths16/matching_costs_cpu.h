@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Matching costs of a row's pixels, for all disparities of a pixel at once. Features are split into
-// planes, one per byte, and the right picture's planes are reversed. So the features at
-// neighbouring disparities are neighbours in memory, and a 64-bit word compares eight disparities.
+// Matching costs of a row's pixels. Features are split into planes, one per byte. The right
+// picture's planes are reversed, so that a 64-bit word holds eight neighbouring disparities.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "cuda/core/device.h"
 #include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {

@@ -10,7 +10,7 @@
 namespace cudavision::sgm {
 
 /// Path costs of some pixels, one byte per disparity. Bytes between pixels and at both ends exceed
-/// all costs, so d − 1 and d + 1 need no bounds check.
+/// all costs, so that d − 1 and d + 1 need no bounds check.
 class PathCosts {
  public:
   static constexpr std::size_t gap = 32;
@@ -21,7 +21,7 @@ class PathCosts {
 
   PathCosts() = default;
   PathCosts(std::uint8_t* memory, int pixels, int disparities)
-      : costs_(memory + gap), pixels_(pixels), disparities_(disparities) {
+      : costs_(memory + gap), disparities_(disparities) {
     std::memset(memory, 0xff, bytes(pixels, disparities));
     for (int pixel = 0; pixel < pixels; ++pixel)
       start(pixel);
@@ -34,13 +34,11 @@ class PathCosts {
   /// Resets a pixel to the outside of the picture: the path costs after it are the matching costs.
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
-  int pixels() const { return pixels_; }
-
  private:
   static std::size_t pitch(int disparities) { return static_cast<std::size_t>(disparities) + gap; }
 
   std::uint8_t* costs_ = nullptr;
-  int pixels_ = 0, disparities_ = 0;
+  int disparities_ = 0;
 };
 
 struct PathStep {
@@ -50,8 +48,8 @@ struct PathStep {
   std::uint8_t p2;
 };
 
-/// The path cost of a disparity, from the previous pixel's costs at d − 1, d and d + 1 and their
-/// minimum m. bound is m + P2 − P1. Bytes suffice: m ≤ feature bits, L' ≤ feature bits + P2.
+/// The path cost from the previous pixel's costs at d − 1, d and d + 1 and their minimum m. bound
+/// is m + P2 − P1. Bytes suffice, because m ≤ feature bits and L' ≤ feature bits + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,
                                                      std::uint8_t minimum, std::uint8_t bound,

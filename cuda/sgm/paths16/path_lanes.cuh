@@ -4,9 +4,8 @@
 // For .cu files: the path costs of one pixel in the registers of some lanes of a warp.
 //
 // A word holds the costs of two disparities as 16-bit halves: word k of lane l holds disparities
-// l·K + k and D/2 + l·K + k. The neighbours of both disparities are in the previous and in the next
-// word. Neighbours of a lane's first and last words come from other lanes. Path costs are at most
-// 255 and all sums below 2^16, so halves of 32-bit words never carry or borrow.
+// l·K + k and D/2 + l·K + k. The neighbours of both disparities are in the adjacent words, which
+// may belong to other lanes. Sums are below 2^16, so halves never carry or borrow.
 
 #include <cuda_runtime.h>
 
@@ -36,14 +35,14 @@ inline PathPlan path_plan(int disparities) {
   return plan;
 }
 
-/// The calling lane's neighbours in the circle of a pixel's lanes.
+/// The adjacent lanes, in a circle of a pixel's lanes.
 struct NeighbouringLanes {
   int before, after;
-  /// Selectors of __byte_perm. Outside the disparity range the cost is 0xffff. The disparity after
-  /// the lower half is the first disparity of the upper half.
+  /// Selectors of __byte_perm. Outside the disparity range, the cost is 0xffff. The first disparity
+  /// of the upper half follows the last disparity of the lower half.
   unsigned take_before, take_after;
 
-  /// lane is the lane's index in the pixel, lane_before and lane_after its neighbours' in the warp.
+  /// lane is an index in the pixel. lane_before and lane_after are indices in the warp.
   __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
     before = lane_before;
     after = lane_after;
@@ -62,10 +61,10 @@ struct NeighbouringLanes {
 /// The thread's position in its warp. Neighbouring threads belong to neighbouring pixels.
 template <int kSteps>
 struct PathLanes : NeighbouringLanes {
-  int lane;  ///< the lane in the pixel
-  int unit;  ///< the pixel in the warp
+  int lane;  ///< index of the lane in the pixel
+  int unit;  ///< index of the pixel in the warp
   bool used;
-  int ahead[kSteps];  ///< the lanes 1, 2, 4… further in the circle
+  int ahead[kSteps];  ///< lanes 1, 2, 4… positions further in the circle
 
   __device__ PathLanes(int lanes, int units) {
     const int number = threadIdx.x % 32;
@@ -108,7 +107,7 @@ __device__ std::uint32_t min_cost(const PathLanes<kSteps>& lanes, std::uint32_t 
   return __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 }
 
-/// Finds the smallest costs of two paths with as many shuffles as for one path.
+/// min_cost() of two paths with as many shuffles as for one path.
 template <int kSteps>
 __device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                           std::uint32_t& second) {
@@ -136,11 +135,6 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
   }
 }
 
-/// Returns a byte of word in both halves. take is 0x4040 + 0x0101·(number of the byte).
-__device__ inline std::uint32_t byte_in_halves(std::uint32_t word, unsigned take) {
-  return __byte_perm(word, 0, take);
-}
-
 // Path costs as bytes: words 2i and 2i + 1 are packed into one.
 
 template <int kWords>
@@ -161,8 +155,8 @@ __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   return __byte_perm(word, 0, k % 2 == 0 ? 0x4140 : 0x4342);
 }
 
-/// Puts a lane's costs into the order of the sums. The first half of the vectors receives the
-/// words' lower halves. The second half receives the upper halves, D/2 disparities further.
+/// Puts a lane's costs into the order of the sums: first the words' lower halves, then the upper
+/// halves, D/2 disparities further.
 template <int kWords>
 __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[kWords / 4]) {
 #pragma unroll
@@ -177,7 +171,7 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
     }
 }
 
-/// Returns a word with these halves. It uses the multiplier, because the logic units are busier.
+/// Returns a word with these halves. Uses the multiplier, because the logic units are busier.
 __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t word;
@@ -188,7 +182,7 @@ __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high)
 #endif
 }
 
-/// Hides the computation of a number, so that the compiler keeps it instead of computing it again.
+/// Prevents the compiler from computing the number again instead of keeping it in a register.
 template <class Number>
 __device__ void make_opaque(Number& number) {
   static_assert(sizeof(Number) == 4);

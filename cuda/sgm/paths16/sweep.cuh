@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the kernel of the sweeps, which follow the vertical and the diagonal paths.
+// For .cu files: the kernel of the sweeps. A sweep follows all downward or all upward paths
+// together, vertical and diagonal, so that they share the matching costs and one read and write of
+// the sums. The two sweeps start at opposite ends, so they never process the same row at once.
 //
-// A sweep follows all downward or all upward paths together, so that they share the matching costs
-// and one read and write of the sums. The two sweeps start from opposite ends at the same time and
-// swap halves in the middle. So they never process the same row at once.
-//
-// A block has a tile of columns. Diagonal paths cross the borders of tiles. To avoid
-// synchronisation between blocks, a launch covers only a strip of rows, and each block also follows
-// the paths that enter its tile during the strip. They come from a halo of columns on both sides,
-// which shrinks by one column per row. Straight paths are in registers. Diagonal paths are in
-// shared memory, because they move to the next column in each row. Between launches, paths are
-// bytes in device memory.
+// A block has a tile of columns. A launch covers only a strip of rows, and each block also follows
+// the diagonal paths that enter its tile during the strip. They come from a halo of columns on both
+// sides, which shrinks by one column per row. So blocks need no synchronisation. Vertical paths are
+// in registers. Diagonal paths are in shared memory, because they move to the next column in each
+// row. Between launches, paths are bytes in device memory.
 
 #include "cuda/sgm/paths16/sweep_tile.cuh"
 
@@ -42,8 +39,8 @@ __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_
 
 struct SweepColumns {
   bool main, left_side;
-  int slot;     // of the first column
-  int end;      // of the slots of the tile or the side
+  int slot;     // slot of the first column
+  int end;      // end of the slots of the tile or the side
   int nearest;  // columns between the tile and the warp's nearest column; −1 in the tile
 
   __device__ SweepColumns(const SweepTile& tile, int units, int warp)
@@ -64,13 +61,13 @@ struct SweepColumns {
   }
 };
 
-/// With kDiagonal, follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, and the straight
-/// path. Without kSums, computes only states.
+/// With kDiagonal, also follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1. Without
+/// kSums, computes only states.
 template <int kWords, int kSteps, class Feature, bool kDiagonal, bool kSums>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
-  constexpr int vectors = kWords / 8;  // of a lane's costs of a path, as bytes
+  constexpr int vectors = kWords / 8;  // per lane and path, with costs as bytes
   // Sums are loaded a row earlier if there are registers for them.
   constexpr bool early = kSums && kWords == 8;
   extern __shared__ uint4 sweep_shared[];
@@ -128,7 +125,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   };
 
   std::uint32_t straight[kWords];
-  std::uint32_t minimum = 0;  // of the straight path; saved states have it subtracted
+  std::uint32_t minimum = 0;  // of the vertical path; subtracted in saved states
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
     uint4 bytes[vectors]{};
     if (inside && a.begin > 0)
@@ -212,14 +209,14 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       __syncthreads();  // all threads have read the data that this row overwrites
 
     if (columns.main) {
-      advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4141), minimum, straight);
+      advance(lanes, costs, p1, __byte_perm(p2_now, 0, 0x4141), minimum, straight);
       std::uint32_t total[kWords];
 #pragma unroll
       for (int k = 0; k < kWords; ++k)
         total[k] = straight[k];
       if constexpr (kDiagonal) {
-        advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4040), first_min, first);
-        advance(lanes, costs, p1, byte_in_halves(p2_now, 0x4242), second_min, second);
+        advance(lanes, costs, p1, __byte_perm(p2_now, 0, 0x4040), first_min, first);
+        advance(lanes, costs, p1, __byte_perm(p2_now, 0, 0x4242), second_min, second);
         first_min = min_of(first);
         second_min = min_of(second);
         min_costs(lanes, first_min, second_min);
@@ -244,7 +241,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       else if (kSums && inside && more)
         sums.load(sums_at, higher);
     } else if (warp_works) {
-      advance(lanes, costs, p1, byte_in_halves(p2_now, side_p2), first_min, first);
+      advance(lanes, costs, p1, __byte_perm(p2_now, 0, side_p2), first_min, first);
       first_min = min_cost(lanes, min_of(first));
       if (works) {
         store_words(first, sweep_shared + now + cell, cell_step);

@@ -3,6 +3,7 @@
 // Path aggregation on CUDA: launches the sweeps and divides the picture into tiles for them.
 
 #include <algorithm>
+#include <utility>
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/division.h"
@@ -32,116 +33,107 @@ Kernel<SweepArguments> kernel_for(const PathPlan& plan, int feature_bytes, bool 
                            : kernel_of<16, 5, kSums>(feature_bytes, diagonal);
 }
 
-}  // namespace
-
-// states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
-// from top to bottom. It first holds the upward state and, after the band above, the downward
-// state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow.
-
-SweepsCuda::SweepsCuda(Device& device, const StageResources& resources, int band_rows, void* states)
-    : device_(device),
-      queue_(resources.queue),
-      config_(resources.config),
-      band_rows_(band_rows),
-      bands_(divide_up(config_.height, band_rows)),
-      states_(states),
-      plan_(config_, true) {
-  if (bands_ > 1)
-    upward_plan_.emplace(config_, false);
-}
-
-std::size_t SweepsCuda::border_bytes(const StageConfig& config) {
+/// Returns the bytes of one sweep's states between two rows.
+std::size_t border_bytes(const StageConfig& config) {
   const std::size_t paths = config.paths == 8 ? 3 : 1;
   return paths * static_cast<std::size_t>(config.width) *
          static_cast<std::size_t>(config.disparities);
 }
 
-std::size_t SweepsCuda::scratch_begin(const StageConfig& config, int band_rows) {
-  return static_cast<std::size_t>(divide_up(config.height, band_rows) + 1) * border_bytes(config);
+}  // namespace
+
+// states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
+// from top to bottom. It first holds the upward state and, after the band above, the downward
+// state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow,
+// which the horizontal paths also use.
+
+AggregateCuda::AggregateCuda(Device& device, const StageResources& resources, int band_rows)
+    : device_(device),
+      resources_(resources),
+      band_rows_(band_rows),
+      bands_(divide_up(resources.config.height, band_rows)),
+      states_(
+          device.allocate(static_cast<std::size_t>(bands_ + 1) * border_bytes(resources.config) +
+                          std::max(2 * border_bytes(resources.config),
+                                   horizontal_state_bytes(resources.config, band_rows)))),
+      plan_(resources.config, true) {
+  if (bands_ > 1)
+    upward_plan_.emplace(resources.config, false);
 }
 
-std::size_t SweepsCuda::state_bytes(const StageConfig& config, int band_rows) {
-  return scratch_begin(config, band_rows) + 2 * border_bytes(config);
+std::size_t AggregateCuda::extra_bytes(const StageConfig& config, int band_rows) {
+  return static_cast<std::size_t>((config.height - 1) / band_rows) * border_bytes(config);
 }
 
-uint4* SweepsCuda::states_at(int border) const {
-  return static_cast<uint4*>(states_) +
-         static_cast<std::size_t>(border) * (border_bytes(config_) / sizeof(uint4));
+uint4* AggregateCuda::states_at(int border) const {
+  return states_.as<uint4>() +
+         static_cast<std::size_t>(border) * (border_bytes(resources_.config) / sizeof(uint4));
 }
 
-View<std::uint8_t> SweepsCuda::bytes_of(const uint4* states) const {
-  const auto bytes = static_cast<int>(border_bytes(config_));
+View<std::uint8_t> AggregateCuda::bytes_of(const uint4* states) const {
+  const auto bytes = static_cast<int>(border_bytes(resources_.config));
   return {reinterpret_cast<std::uint8_t*>(const_cast<uint4*>(states)), bytes, 1, bytes};
 }
 
-SweepArguments SweepsCuda::arguments(const SweepPlan& plan, const PathInput& input) const {
-  SweepArguments a = plan.arguments();
-  a.left = input.left;
-  a.right = input.right;
-  a.p2[0] = input.p2[0];
-  a.p2[1] = input.p2[1];
-  a.penalty = input.penalty;
-  return a;
-}
-
-void SweepsCuda::begin(const PathInput& input) const {
+void AggregateCuda::find_upward_states(const PathInput& input) const {
   if (bands_ == 1)
     return;
-  queue_.end_frame();  // bands need fills and copies
+  const int height = resources_.config.height;
+  resources_.queue.end_frame();  // bands need fills and copies
   // Paths begin with 0 at the edges of the picture.
   for (const int edge : {0, bands_})
     device_.fill(bytes_of(states_at(edge)), 0);
-  SweepArguments a = arguments(*upward_plan_, input);
-  a.height = config_.height;
+  SweepArguments a = upward_plan_->arguments(input);
+  a.height = height;
   int turn = 0;  // alternates the two scratch slots
   for (int border = bands_ - 1; border > 0; --border) {
-    const int end = config_.height - border * band_rows_;
+    const int end = height - border * band_rows_;
     for (int from = std::max(0, end - band_rows_); from < end; from += a.rows) {
       a.begin = from;
       a.rows = std::min(upward_plan_->strip_rows(), end - from);
       const int place = from + a.rows == end ? border : bands_ + 1 + turn++ % 2;
       // Sweep 1 writes to the slot after a.to; sweep 0, which would use a.to, does not run.
       a.to = states_at(place - 1);
-      upward_plan_->launch(queue_, a, 1, 1);
+      upward_plan_->launch(resources_.queue, a, 1, 1);
       a.from = a.to;
     }
   }
 }
 
-void SweepsCuda::run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const {
+void AggregateCuda::run_sweeps(const PathInput& input, const RowBand& band,
+                               std::uint16_t* sums) const {
+  const StageConfig& config = resources_.config;
   // With several bands, a band has one more row above and below it, which the sweeps have done.
   const int done = bands_ > 1 ? 1 : 0;
   const int rows = band.rows(), half = rows / 2;
   const int number = band.begin / band_rows_;
-  SweepArguments a = arguments(plan_, input.from_row(config_, band.begin - done));
-  a.sums = sums - static_cast<std::ptrdiff_t>(done) * config_.width * config_.disparities;
+  SweepArguments a = plan_.arguments(input.from_row(config, band.begin - done));
+  a.sums = sums - static_cast<std::ptrdiff_t>(done) * config.width * config.disparities;
   a.height = rows + 2 * done;
   a.from = states_at(number);
   a.to = states_at(bands_ + 1);
   // Both sweeps advance at the same time, strip by strip, until they meet in the middle. In a
   // middle row, they run one after the other. Then each continues in the other's half.
-  strips(a, done, done + half);
+  run_strips(a, done, done + half);
   if (rows % 2 != 0)
-    strips(a, done + half, done + half + 1);
-  strips(a, done + rows - half, done + rows);
-  if (band.end < config_.height)
+    run_strips(a, done + half, done + half + 1);
+  run_strips(a, done + rows - half, done + rows);
+  if (band.end < config.height)
     device_.copy(bytes_of(a.from), bytes_of(states_at(number + 1)));
 }
 
-void SweepsCuda::strips(SweepArguments& a, int begin, int end) const {
+void AggregateCuda::run_strips(SweepArguments& a, int begin, int end) const {
   const bool shared_row = end - begin == 1 && begin == a.height - 1 - begin;
   for (int from = begin; from < end; from += plan_.strip_rows()) {
     a.begin = from;
     a.rows = std::min(plan_.strip_rows(), end - from);
     if (shared_row) {
-      plan_.launch(queue_, a, 0, 1);
-      plan_.launch(queue_, a, 1, 1);
+      plan_.launch(resources_.queue, a, 0, 1);
+      plan_.launch(resources_.queue, a, 1, 1);
     } else {
-      plan_.launch(queue_, a, 0, 2);
+      plan_.launch(resources_.queue, a, 0, 2);
     }
-    uint4* const written = a.to;
-    a.to = const_cast<uint4*>(a.from);
-    a.from = written;
+    a.from = std::exchange(a.to, const_cast<uint4*>(a.from));
   }
 }
 
@@ -161,22 +153,28 @@ SweepPlan::SweepPlan(const StageConfig& config, bool with_sums)
   choose_tile();
 }
 
+SweepArguments SweepPlan::arguments(const PathInput& input) const {
+  SweepArguments a = arguments_;
+  a.left = input.left;
+  a.right = input.right;
+  std::copy(input.p2.begin(), input.p2.end(), a.p2);
+  a.penalty = input.penalty;
+  return a;
+}
+
 void SweepPlan::launch(LaunchQueue& queue, SweepArguments a, int first_sweep, int sweeps) const {
   a.first_sweep = first_sweep;
   queue.launch(kernel_, static_cast<unsigned>(sweeps * a.tiles), a.tile.threads(),
                (a.twice ? 2 : 1) * shared_bytes(), a);
 }
 
-template <int kWords>
-std::size_t SweepPlan::shared_bytes_of() const {
-  const int vectors = config_.feature_bytes() == 8
-                          ? SweepShared<kWords, std::uint64_t>::size(arguments_, diagonal_)
-                          : SweepShared<kWords, std::uint32_t>::size(arguments_, diagonal_);
-  return sizeof(uint4) * static_cast<std::size_t>(vectors);
-}
-
 std::size_t SweepPlan::shared_bytes() const {
-  return plan_.words == 8 ? shared_bytes_of<8>() : shared_bytes_of<16>();
+  const bool wide = config_.feature_bytes() == 8;
+  const auto size =
+      plan_.words == 8
+          ? (wide ? SweepShared<8, std::uint64_t>::size : SweepShared<8, std::uint32_t>::size)
+          : (wide ? SweepShared<16, std::uint64_t>::size : SweepShared<16, std::uint32_t>::size);
+  return sizeof(uint4) * static_cast<std::size_t>(size(arguments_, diagonal_));
 }
 
 void SweepPlan::choose_tile() {
@@ -220,7 +218,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
 double SweepPlan::clocks_per_row(int multiprocessors) const {
   // For a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
-  constexpr double lowest = 700;  // latency from row to row
+  constexpr double lowest = 700;  // limited by the latency of a row
   constexpr double launch = 4000;
   const SweepTile& tile = arguments_.tile;
   double halo_rows = 0;  // rows of a strip in which the halo's warps work, summed over the warps

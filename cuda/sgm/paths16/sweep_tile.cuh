@@ -14,7 +14,7 @@ struct SweepTile {
   int main_warps = 8;  ///< for the columns of the tile
   int halo_warps = 2;  ///< on each side; 0 without diagonal paths
   int halo = 8;        ///< columns on each side; also the maximum rows of a launch
-  int columns = 32;    ///< of the tile
+  int columns = 32;    ///< columns of the tile
 
   CUDAVISION_HOST_DEVICE int slots() const { return columns + 2 * halo; }
   CUDAVISION_HOST_DEVICE int threads() const { return 32 * (main_warps + 2 * halo_warps); }
@@ -34,17 +34,17 @@ struct SweepArguments {
   int lanes, units;
   SweepTile tile;
   int tiles;        // per sweep
-  int first_sweep;  // of this launch
-  int begin, rows;  // of the strip, in the order of the sweep
+  int first_sweep;  // first sweep of this launch
+  int begin, rows;  // the strip, in the order of the sweep
   int copy_length;  // features per copy, a multiple of a vector's features
   int cell_slots;   // at least tile.slots()
   bool twice;       // shared memory holds two rows: one barrier per row instead of two
 };
 
-/// The layout of a row's data in shared memory. The right picture's features come first, from right
-/// to left, in several copies. Each copy is shifted by one feature more than the previous copy, so
-/// that every window begins at a whole vector in one of them. The two diagonal paths follow, as
-/// vectors of [path][number][lane][slot], and then their smallest costs.
+/// The layout of a row's data in shared memory. First, the right picture's features from right to
+/// left, in several copies. Each copy is shifted by one more feature, so that every window begins
+/// at a whole vector in one of them. Then the two diagonal paths, as vectors of
+/// [path][number][lane][slot], and their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
@@ -103,7 +103,7 @@ __device__ inline void split(const uint4& vector, std::uint64_t (&to)[2]) {
   to[1] = vector.z | static_cast<std::uint64_t>(vector.w) << 32;
 }
 
-/// window points to the features of the lower halves; the upper halves' features are `higher`
+/// window points to the features of the lower halves. The features of the upper halves are `higher`
 /// vectors further. A mask of 0 makes all costs 0.
 template <int kWords, class Feature>
 __device__ void matching_costs(const uint4* window, int higher, Feature left, std::uint32_t mask,
@@ -121,8 +121,8 @@ __device__ void matching_costs(const uint4* window, int higher, Feature left, st
   }
 }
 
-/// Stages the features of the next row: load() at the beginning of a row, put() into shared memory
-/// at its end. Each thread holds kCarried features in registers meanwhile; put() loads the others.
+/// Stages the features of the next row. At the beginning of a row, load() fetches kCarried features
+/// into registers. At its end, put() stores them in shared memory, and loads and stores the rest.
 template <class Feature, int kCarried>
 class FeatureStage {
  public:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The downward and upward paths: along columns and, with 8 paths, along diagonals. A block has two
-// warps, one per direction, and follows four neighbouring paths from end to end. Each warp
-// prefetches the next rows into a ring in shared memory.
+// The downward and upward paths: along columns and, with 8 paths, along diagonals. A block follows
+// four neighbouring paths from end to end, with one warp per direction. Each warp prefetches rows
+// into a ring in shared memory.
 //
-// A diagonal is a column that moves by a pixel per row and wraps around at the ends of the rows,
-// where another path begins. So all blocks are independent, and process equally many pixels.
+// A diagonal is a column that moves by one pixel per row. At an end of the rows it wraps around,
+// and another path begins. So all blocks are independent and process equally many pixels.
 
 #include "cuda/sgm/paths8/lanes.cuh"
 #include "cuda/sgm/paths8/paths8_cuda.h"
@@ -17,24 +17,22 @@ constexpr int columns = 4;  // per block: 16 bytes of each plane
 static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
-/// Returns the blocks for columns or one kind of diagonals. Columns need one less than this; the
-/// additional block keeps the ends of the rows apart.
+/// Blocks for one direction with 8 paths. The last block separates the ends of the rows.
 CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }
 
-/// A row of a warp's ring: features of the right picture, of the left picture, and penalties, then
-/// padding, and the bytes that the opposite path has stored.
+/// A row of a warp's ring: features of the right and of the left picture, P2, padding, and the
+/// bytes that the opposite path has stored.
 ///
 /// Columns begin at multiples of 4, so rows are copied in vectors of 16 bytes. Diagonals begin
-/// anywhere: their rows have whole vectors around the necessary words, which are then read one by
-/// one. With 256 disparities, words are copied one by one instead, because lanes would otherwise
-/// conflict in the banks of shared memory, four at a time.
+/// anywhere, so their rows include the whole vectors around the necessary words. With 256
+/// disparities, these would cause 4-way bank conflicts, so words are copied one by one.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< per lane
   static constexpr bool shifts = kSlanted && kDisparities <= 128;
-  /// Padding before the penalties of the block's own columns, and after the last word of each kind.
+  /// Padding before the block's own P2, and after the last word of each kind.
   static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
   static constexpr int left_at = kDisparities + columns + after;
   static constexpr int p2_at = left_at + columns + after;
@@ -48,8 +46,7 @@ struct ColumnsRing {
   uint2 stored[pixels][32];
 };
 
-/// Read and write cursors of a warp that follows columns or, if kSlanted, also diagonals. Functions
-/// with a parameter `i` refer to pixel i of the lane in the current row.
+/// Read and write cursors of a warp that follows columns or, if kSlanted, also diagonals.
 template <int kDisparities, bool kWhole, bool kSlanted>
 class PathCursor {
   using Ring = ColumnsRing<kDisparities, kSlanted>;
@@ -72,7 +69,7 @@ class PathCursor {
     const int per_direction = slanted_blocks(a.columns);
     const int direction = kSlanted ? static_cast<int>(blockIdx.x) / per_direction : 0;
     const int slant = direction == 0 ? 0 : direction == 1 ? 1 : -1;
-    cost_factor_ = !kSlanted ? 4 : direction == 2 ? 2 : 3;  // 8 together
+    cost_factor = !kSlanted ? 4 : direction == 2 ? 2 : 3;
     current_.y = up ? a.height - 1 : 0;
     current_.x = static_cast<int>(blockIdx.x - direction * per_direction) * columns;
     if constexpr (kSlanted) {
@@ -83,7 +80,7 @@ class PathCursor {
     }
     fetched_ = next_ = current_;
     step(next_);
-    p2_shift_ = Ring::p2_before + (Ring::shifts && up ? slant : 0);
+    p2_shift = Ring::p2_before + (Ring::shifts && up ? slant : 0);
 
     const int number = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
@@ -128,19 +125,16 @@ class PathCursor {
   }
   __device__ void end_fetch() {
     step(fetched_);
+    __pipeline_commit();
   }
   __device__ void fetch_again() {
     fetched_ = current_;
   }
 
-  __device__ int cost_factor() const {
-    return cost_factor_;
-  }
-  /// A mask of bytes that become the largest sums: outside the picture or missing disparities.
+  /// Returns a mask of the bytes that have no disparity in the picture, for the lane's pixel i.
   __device__ std::uint32_t largest(int i) const {
-    const bool inside =
-        static_cast<unsigned>(current_.x + own_ + i) < static_cast<unsigned>(width_);
-    return inside ? missing_ : 0xffffffffu;
+    const auto x = static_cast<unsigned>(current_.x + own_ + i);
+    return x < static_cast<unsigned>(width_) ? missing_ : 0xffffffffu;
   }
   __device__ void store(const uint2 (&bytes)[Ring::pixels]) const {
     std::uint8_t* const to = sums_of(current_);
@@ -153,17 +147,16 @@ class PathCursor {
     step(next_);
   }
 
-  /// Words from the first column of a ring's row to the block's first column: in the current row,
-  /// in the next row, and in addition for penalties.
+  /// Words from the first column of a ring's row to the block's first column.
   __device__ int shift() const {
     return shift_of(current_);
   }
   __device__ int next_shift() const {
     return shift_of(next_);
   }
-  __device__ int p2_shift() const {
-    return p2_shift_;
-  }
+
+  int p2_shift;     ///< added to shift() for P2
+  int cost_factor;  ///< how often the sums include C: once per path in all volumes together
 
  private:
   /// The block's first column in a row. Diagonals wrap around from columns_ to 1 − columns.
@@ -194,13 +187,14 @@ class PathCursor {
   const int forwards_;  // to the next row
   const int own_;       // from the block's first column to the lane's
   int move_, wrap_;     // to the next row, in columns, and back after the last column
-  int cost_factor_, p2_shift_;
   Place current_{}, next_{}, fetched_{};
   const std::uint32_t* from_[turns];  // the lane's source for row 0 and column 0
   std::uint8_t* sums_;                // the lane's first pixel in row 0 and column 0
 };
 
 extern __shared__ uint4 columns_shared[];
+
+enum class Stores { nothing, path, sums };  // path: L − C + P1
 
 template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWarp {
@@ -223,7 +217,6 @@ class ColumnsWarp {
       if (i < height_)
         cursor_.fetch(ring_row(i));
       cursor_.end_fetch();
-      __pipeline_commit();
     }
     __pipeline_wait_prior(ring_rows - 2);
     __syncwarp();
@@ -231,42 +224,29 @@ class ColumnsWarp {
     current_ = next_;
   }
 
-  /// Follows the first `count` rows, and stores L − C + P1.
-  __device__ void first_half(int count) {
+  __device__ const PathState<pixels>& state() const { return state_; }
+
+  template <Stores kStores>
+  __device__ void follow_until(int end) {
 #pragma unroll 2
-    for (; row_ < count; ++row_)
-      follow<Stores::path>();
+    for (; row_ < end; ++row_)
+      follow<kStores>();
   }
 
-  /// Follows the other rows, and adds the bytes that the opposite path has stored.
+  /// Follows the remaining rows, and adds the bytes that the opposite path has stored.
   __device__ void second_half() {
     __pipeline_wait_prior(0);
     cursor_.fetch_again();
-    // The ring already holds the features of the next rows, but not their stored bytes.
+    // The ring already holds the features of these rows, but not their stored bytes.
     for (int i = 0; i < ring_rows - 1; ++i) {
       if (row_ + i < height_)
         cursor_.fetch_stored(ring_row(row_ + i));
       cursor_.end_fetch();
-      __pipeline_commit();
     }
-#pragma unroll 2
-    for (; row_ < height_; ++row_)
-      follow<Stores::sums>();
-  }
-
-  __device__ void skip(int count) {
-#pragma unroll 2
-    for (const int end = row_ + count; row_ < end; ++row_)
-      follow<Stores::nothing>();
-  }
-
-  __device__ const PathState<pixels>& state() const {
-    return state_;
+    follow_until<Stores::sums>(height_);
   }
 
  private:
-  enum class Stores { nothing, path, sums };
-
   __device__ Ring& ring_row(int row) const {
     return reinterpret_cast<Ring&>(
         columns_shared[static_cast<unsigned>(row) % ring_rows * (sizeof(Ring) / sizeof(uint4)) +
@@ -274,8 +254,7 @@ class ColumnsWarp {
   }
 
   __device__ void compute_costs(const Ring& ring, int shift) {
-    // Word k of pixel i compares the feature at[i − k], and in its upper half the feature D/2
-    // columns before this.
+    // Word k of pixel i compares at[i − k], and in its upper half the feature D/2 columns before.
     const std::uint32_t* const at =
         ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane + shift;
     constexpr int count = pixels + words_per_lane - 1;
@@ -302,7 +281,7 @@ class ColumnsWarp {
     }
     const std::uint32_t* const own = ring.features + lanes_.group * pixels + shift;
     const std::uint32_t* const left = own + Ring::left_at;
-    const std::uint32_t* const p2 = own + Ring::p2_at + cursor_.p2_shift();
+    const std::uint32_t* const p2 = own + Ring::p2_at + cursor_.p2_shift;
 #pragma unroll
     for (int i = 0; i < pixels; ++i) {
       next_.p2[i] = p2[i];
@@ -325,7 +304,7 @@ class ColumnsWarp {
         stored[i] = ring_row(row_).stored[i][threadIdx.x % 32];
     }
     uint2 bytes[pixels];
-    advance<kAddStored>(lanes_, state_, p1_, current_, cursor_.cost_factor(), bytes);
+    advance<kAddStored>(lanes_, state_, p1_, current_, cursor_.cost_factor, bytes);
     if constexpr (kAddStored) {
 #pragma unroll
       for (int i = 0; i < pixels; ++i) {
@@ -345,7 +324,6 @@ class ColumnsWarp {
         cursor_.fetch_stored(ring);
     }
     cursor_.end_fetch();
-    __pipeline_commit();
   }
 
   const GroupLanes<kDisparities, kWhole> lanes_;
@@ -363,12 +341,12 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
                                       : kDisparities == 128 ? 6
                                                             : 4)
     columns_kernel(const __grid_constant__ PathsArguments a) {
-  using Ring = ColumnsRing<kDisparities, kSlanted>;
   // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
-  constexpr int ring_words = ring_rows * sizeof(Ring) / sizeof(uint4);
+  constexpr int ring_words =
+      ring_rows * sizeof(ColumnsRing<kDisparities, kSlanted>) / sizeof(uint4);
   ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a, warp * ring_words, warp == 1);
-  paths.first_half(warp == 1 ? a.height / 2 : a.height - a.height / 2);
+  paths.template follow_until<Stores::path>(warp == 1 ? a.height / 2 : a.height - a.height / 2);
   wait_for_other_warp();
   paths.second_half();
   if (warp == 0 && a.states.to_below)
@@ -378,13 +356,12 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
 template <int kDisparities, bool kWhole, bool kSlanted>
 __global__ void __launch_bounds__(32) states_kernel(const __grid_constant__ StatesArguments a) {
   ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a.paths, 0, true);
-  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // of a block
-  int row = a.paths.height;
-  for (int begin = (row - 1) / a.band_rows * a.band_rows; begin > 0; begin -= a.band_rows) {
-    paths.skip(row - begin);
+  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // per block
+  const int height = a.paths.height;
+  for (int begin = (height - 1) / a.band_rows * a.band_rows; begin > 0; begin -= a.band_rows) {
+    paths.template follow_until<Stores::nothing>(height - begin);
     store_state(paths.state(), a.states + static_cast<std::int64_t>(begin / a.band_rows - 1) *
                                               gridDim.x * vectors);
-    row = begin;
   }
   __pipeline_wait_prior(0);
 }
@@ -417,9 +394,7 @@ StatesLaunch states_launch(const StageConfig& config) {
 }
 
 std::size_t state_vectors(const StageConfig& config) {
-  return with_constants(config, [&](auto disparities, auto) {
-    return std::size_t{block_count(config)} * ColumnsRing<disparities, false>::pixels * 32;
-  });
+  return std::size_t{block_count(config)} * columns * MatchExtent(config).disparities / 8;
 }
 
 }  // namespace cudavision::sgm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: path costs in words as path_lanes.cuh describes them, four words per lane.
+// For .cu files: path costs in the layout of path_lanes.cuh, with four words per lane.
 
 #include <cuda_pipeline_primitives.h>
 
@@ -11,7 +11,7 @@ namespace cudavision::sgm {
 
 constexpr int words_per_lane = 4;
 
-/// Returns a·b + c. It uses the multiplier, because the other units are busier.
+/// Returns a·b + c. Uses the multiplier, because the other units are busier.
 __device__ inline std::uint32_t multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 #ifdef __CUDA_ARCH__
   asm("mad.lo.u32 %0, %0, %1, %2;" : "+r"(a) : "r"(b), "r"(c));
@@ -33,17 +33,16 @@ __device__ inline void wait_for_other_warp() {
 #endif
 }
 
-/// The position of the calling thread in its warp: `lane` of the pixel `group`. With kWhole, all
-/// disparities exist; otherwise a multiple of 32 of them exists, more than half.
+/// The thread's position in its warp: `lane` of the pixel `group`. Without kWhole, only a multiple
+/// of 32 disparities exists, more than half.
 template <int kDisparities, bool kWhole>
 struct GroupLanes : NeighbouringLanes {
   static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
   static constexpr int groups = 32 / lanes;
 
   int lane, group;
-  std::uint32_t not_first;  ///< all bits, or none in group 0
-  /// A mask of the upper halves of words whose disparities do not exist.
-  std::uint32_t missing = 0;
+  std::uint32_t not_first;    ///< all bits, or none in group 0
+  std::uint32_t missing = 0;  ///< a mask of the upper halves whose disparities do not exist
 
   __device__ explicit GroupLanes(int disparities) {
     const int number = static_cast<int>(threadIdx.x % 32);
@@ -100,7 +99,7 @@ struct GroupLanes : NeighbouringLanes {
     for (int i = 0; i < kPixels; ++i) {
       minimum[i] = __vminu2(minimum[i], __byte_perm(minimum[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      // With equal halves, words compare like their halves. Reductions replace 4 or 5 shuffles.
+      // With equal halves, words compare like their halves.
       if constexpr (groups == 1) {
         minimum[i] = __reduce_min_sync(whole_warp, minimum[i]);
       } else if constexpr (groups == 2) {
@@ -118,7 +117,7 @@ struct GroupLanes : NeighbouringLanes {
   }
 
  private:
-  /// Exchanges the words of two pixels by one shuffle, because path costs fit bytes.
+  /// Exchanges the words of two pixels as bytes, by one shuffle.
   static __device__ void exchange(std::uint32_t first, std::uint32_t second, int from,
                                   const unsigned (&take)[2], std::uint32_t* words) {
     const std::uint32_t got = __shfl_sync(whole_warp, __byte_perm(first, second, 0x6420), from);
@@ -130,7 +129,7 @@ struct GroupLanes : NeighbouringLanes {
 };
 
 /// A lane's part of the paths at some pixels: path costs plus P1, and the smallest path cost in
-/// both halves. P2 = 0 resets a path, so that L = C. Steps from outside the picture have P2 = 0.
+/// both halves. P2 = 0, as for steps from outside the picture, resets a path, so that L = C.
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];

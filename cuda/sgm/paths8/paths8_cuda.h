@@ -3,15 +3,14 @@
 
 // For .cu files: path aggregation with 8-bit sums.
 //
-// Paths along columns, diagonals and rows are independent, so two kernels run concurrently:
-// columns_cuda.cu follows columns and diagonals, rows_cuda.cu follows rows. A path is followed from
-// both ends at once. Up to the middle, it stores L − C + P1 in a byte. Beyond the middle, it adds
-// L − C to the opposite path's byte, and subtracts P1. Columns and diagonals also add C, once for
-// each path. So a pixel's bytes in all volumes add up to the sum over all paths.
+// Two kernels run concurrently: columns_cuda.cu follows columns and diagonals, rows_cuda.cu follows
+// rows. Up to the middle, a path stores L − C + P1 in a byte per disparity. Beyond the middle, it
+// adds L − C to the opposite path's byte, and subtracts P1. Columns and diagonals also add C, once
+// for each path. So a pixel's bytes in all volumes add up to the sum over all paths.
 //
-// Both kernels are bound by latency, not by memory, because the steps of a path depend on each
-// other. So they use few lanes per pixel, and warps wait for another warp in the middle only.
+// Both kernels are bound by latency, so they use few lanes per pixel and few barriers.
 
+#include "cuda/core/division.h"
 #include "cuda/sgm/path_penalty.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
@@ -45,15 +44,15 @@ struct BandStates {
   uint2* to_below;
 };
 
-/// The rows that the paths follow, and whose sums the volumes hold. Planes begin at the first row.
+/// A band of rows. Planes begin at its first row.
 struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;
   BandStates states;
   int top;            ///< the first row in the picture
   int width, height;  ///< height in rows of the band
-  int columns;        ///< of the volumes
-  int disparities;    ///< that exist
+  int columns;        ///< of the volumes, without margins
+  int disparities;    ///< without padding
   PathPenalty penalty;
 };
 
@@ -63,7 +62,7 @@ struct MatchExtent {
   static constexpr int max_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)
-      : columns((config.width + column_unit - 1) / column_unit * column_unit),
+      : columns(round_up(config.width, column_unit)),
         disparities(config.disparities <= 64    ? 64
                     : config.disparities <= 128 ? 128
                                                 : max_disparities) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The rightward and leftward paths. A block has two warps, one per direction, and follows one to
-// four rows from end to end. Each warp prefetches the next pixels into rings in shared memory.
+// The rightward and leftward paths. A block follows one to four rows from end to end, with one warp
+// per direction. Each warp prefetches the next pixels into rings in shared memory.
 
 #include "cuda/sgm/paths8/lanes.cuh"
 #include "cuda/sgm/paths8/paths8_cuda.h"
@@ -9,8 +9,8 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int block_pixels = 16;  // of a row, fetched at once
-constexpr int step_pixels = 4;    // whose costs are computed at once
+constexpr int block_pixels = 16;  // pixels of a row that are fetched at once
+constexpr int step_pixels = 4;    // pixels whose costs are computed at once
 constexpr int fetched_ahead = 2 * block_pixels;
 static_assert(MatchExtent::column_unit % block_pixels == 0);
 
@@ -24,7 +24,7 @@ struct RowsRing {
   static constexpr int left_at = right_words, penalty_at = left_at + other_words;
   static constexpr int words = penalty_at + other_words;
   static constexpr int stored_pixels = 2 * block_pixels;
-  /// For both warps: the rings, and the bytes that the opposite path has stored.
+  /// The rings of both warps, and the bytes that the opposite paths have stored.
   static constexpr std::size_t shared_bytes =
       2 * (sizeof(std::uint32_t) * rows * words + sizeof(uint2) * 32 * stored_pixels);
 };
@@ -96,7 +96,7 @@ class RowsWarp {
     return static_cast<std::int64_t>(min(first_row_ + row, a_.height - 1)) * a_.planes.pitch;
   }
 
-  /// Starts copying the right features of the first block that fetch() does not copy.
+  /// Copies the right features of the first block that fetch() does not copy.
   __device__ void fetch_window() {
     constexpr int chunks = (kToTheRight ? kDisparities + block_pixels : kDisparities) / 4;
     const int first = kToTheRight ? -kDisparities - block_pixels : a_.columns - kDisparities;
@@ -152,7 +152,6 @@ class RowsWarp {
     x_ += forwards * block_pixels;
   }
 
-  /// With kInside, all pixels are in the picture.
   template <bool kAddStored, bool kInside>
   __device__ void follow(int x) {
     PixelCosts<1> pixels[step_pixels];
@@ -210,12 +209,12 @@ class RowsWarp {
   const PathsArguments& a_;
   const GroupLanes<kDisparities, kWhole> lanes_;
   std::uint32_t* const rings_;
-  const std::uint32_t* const ring_;  // of the lane's row
-  uint2* const stored_;              // the lane's own part
+  const std::uint32_t* const ring_;  // the lane's row
+  uint2* const stored_;              // the lane's part
   const int first_row_;
-  int blocks_;  // that are left
+  int blocks_;  // still to follow
   int x_;
-  std::uint8_t* sums_;                 // of the lane's row
+  std::uint8_t* sums_;                 // the lane's row
   const std::uint32_t p1_, twice_p1_;  // in both halves, and 2·P1 in all bytes
   PathState<1> state_;
 };

@@ -16,7 +16,7 @@ struct DisparityNumbers {
 
   Quantity quantity = Quantity::disparity;
   std::uint16_t invalid = 0;  ///< the number of an unknown value
-  std::int64_t depth = 0;     ///< K
+  std::int64_t depth = 0;     ///< K of PictureParameters::Quantity
   bool automatic = false;
   LevelRange range;  ///< if it is not automatic
   RangeBins bins;    ///< if the range is automatic
@@ -33,7 +33,7 @@ struct DisparityNumbers {
                                             const LevelRange& range_in_force) const {
     if (quantity == Quantity::depth) {
       const std::uint16_t value = counts(number);
-      return value == 0 ? 0 : range_in_force.reversed_level(value);
+      return value == 0 ? 0 : range_in_force.level(value, true);
     }
     return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
   }
@@ -80,14 +80,13 @@ class DisparityPicture::Backend {
   }
   /// Called for Kind::color only: before the first run(), and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
-  /// Makes the next automatic range independent of earlier frames.
   void restart() noexcept { first_frame_ = true; }
-  /// weight of this frame in an automatic range, from 0 to 65536
+  /// weight is of this frame in an automatic range, from 0 to 65536.
   virtual void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) = 0;
 
  protected:
   DisparityNumbers numbers_;
-  bool first_frame_ = true;  ///< of an automatic range
+  bool first_frame_ = true;  ///< for an automatic range
 };
 
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device,

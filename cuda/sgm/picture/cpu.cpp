@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend of DisparityPicture.
-
 #include <array>
 #include <cstring>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of DisparityPicture. With an automatic range, two kernels run before the drawing
-// kernel: the first counts numbers, and the second, of one block, updates the range.
+// The CUDA backend of DisparityPicture. For an automatic range, one kernel counts the numbers and
+// another updates the range before the picture is drawn.
 
 #include <algorithm>
 #include <utility>
@@ -34,15 +34,10 @@ struct Values {
   }
 };
 
-__device__ void store_word(std::uint8_t* to, std::uint16_t word) {
-  to[0] = static_cast<std::uint8_t>(word);
-  to[1] = static_cast<std::uint8_t>(word >> 8);
-}
-
 struct RangeMemory {
   std::uint32_t counts[RangeBins::count];  // 0 between frames
   RangeState state;
-  LevelRange range;  // of the values of the current frame
+  LevelRange range;  // of the current frame
 };
 
 struct DisparityPictureArguments {
@@ -53,7 +48,7 @@ struct DisparityPictureArguments {
   int blocks_per_row;
   DisparityNumbers numbers;
   RangeMemory* memory;
-  int weight;  // of this frame in an automatic range
+  int weight;  // weight of this frame in an automatic range
   bool first_frame;
   PackedPixel pixel;
   const std::uint32_t* colors;  // red, green and blue, from the lowest byte up
@@ -99,7 +94,9 @@ __global__ void __launch_bounds__(threads)
   const std::uint16_t number = a.values.at(x, y);
   std::uint8_t* const row = a.out + a.out_pitch * y;
   if constexpr (kKind == Kind::depth) {
-    store_word(row + 2 * static_cast<std::int64_t>(x), a.numbers.counts(number));
+    const std::uint16_t counts = a.numbers.counts(number);
+    row[2 * static_cast<std::int64_t>(x)] = static_cast<std::uint8_t>(counts);
+    row[2 * static_cast<std::int64_t>(x) + 1] = static_cast<std::uint8_t>(counts >> 8);
   } else {
     const LevelRange range = a.numbers.automatic ? a.memory->range : a.numbers.range;
     const std::uint8_t level = a.numbers.level(number, range);
@@ -117,24 +114,13 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-using Kernel = Launcher<DisparityPictureArguments>::Kernel;
-
-Kernel kernel_for(Kind kind) {
-  switch (kind) {
-    case Kind::gray:
-      return disparity_picture_kernel<Kind::gray>;
-    case Kind::color:
-      return disparity_picture_kernel<Kind::color>;
-    default:
-      return disparity_picture_kernel<Kind::depth>;
-  }
-}
-
 class DisparityPictureCuda final : public DisparityPicture::Backend {
  public:
   DisparityPictureCuda(Device& device, const PictureConfig& config)
       : config_(config),
-        kernel_(kernel_for(config.kind)),
+        kernel_(config.kind == Kind::gray    ? disparity_picture_kernel<Kind::gray>
+                : config.kind == Kind::color ? disparity_picture_kernel<Kind::color>
+                                             : disparity_picture_kernel<Kind::depth>),
         memory_(device.allocate(sizeof(RangeMemory))),
         launch_(device.stream(), kernel_) {
     a_.width = config.width;
@@ -175,7 +161,7 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
 
  private:
   PictureConfig config_;
-  Kernel kernel_;
+  Launcher<DisparityPictureArguments>::Kernel kernel_;
   DisparityPictureArguments a_{};
   Buffer memory_;                            // a RangeMemory
   std::unique_ptr<TableUploader> uploader_;  // for Kind::color only

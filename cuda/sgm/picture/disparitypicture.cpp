@@ -39,14 +39,6 @@ void check_colors(const FrameLayout& out) {
     refuse(operation, "the rows of the output must hold whole pixels");
 }
 
-void check_output_layout(const FrameLayout& out, Kind kind) {
-  check_layout(operation, out);
-  if (kind == Kind::color)
-    check_colors(out);
-  else
-    check_one_channel(out, kind == Kind::depth ? 16 : 8);
-}
-
 void check_parameters(const PictureParameters& picture) {
   const auto check = [](double value, bool positive, const char* name) {
     if (!std::isfinite(value) || value < 0 || (positive && value == 0))
@@ -60,18 +52,6 @@ void check_parameters(const PictureParameters& picture) {
     refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
                           std::to_string(picture.maximum) +
                           "; the second number must be the larger one");
-}
-
-std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
-                                                        Kind kind, Quantity quantity) {
-  PictureConfig config;
-  config.width = out.width;
-  config.height = out.height;
-  config.kind = kind;
-  config.reads_bytes = quantity == Quantity::confidence;
-  if (kind == Kind::color)
-    config.pixel = PackedPixel(out);
-  return dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
 }
 
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
@@ -125,10 +105,17 @@ PackedPixel::PackedPixel(const FrameLayout& layout) {
 DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
                                    const Parameters& parameters, Kind kind, Quantity quantity)
     : layout_(out), kind_(kind), quantity_(quantity) {
-  check_output_layout(out, kind);
+  check_layout(operation, out);
+  if (kind == Kind::color)
+    check_colors(out);
+  else
+    check_one_channel(out, kind == Kind::depth ? 16 : 8);
   if (kind == Kind::depth && quantity == Quantity::confidence)
     refuse(operation, "depth does not follow from confidence");
-  backend_ = make_backend(device, out, kind, quantity);
+  PictureConfig config{out.width, out.height, kind, quantity == Quantity::confidence, {}};
+  if (kind == Kind::color)
+    config.pixel = PackedPixel(out);
+  backend_ = dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
   PictureParameters picture;
   picture.kind = kind;
   picture.quantity = quantity;

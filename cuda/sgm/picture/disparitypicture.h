@@ -40,8 +40,8 @@ struct PictureParameters {
 
   Kind kind = Kind::gray;                   ///< fixed at construction
   Quantity quantity = Quantity::disparity;  ///< of gray and color; fixed at construction
-  double focal_length = 0;                  ///< pixels
-  double baseline = 0;                      ///< mm
+  double focal_length = 0;                  ///< in pixels
+  double baseline = 0;                      ///< in mm
   double unit = 1;                          ///< mm per count of depth
   Range range = Range::full;
   double minimum = 0, maximum = 1;  ///< for Range::fixed; minimum < maximum
@@ -89,7 +89,7 @@ class DisparityPicture {
   void restart() noexcept;
 
   /// values is an output of SgmStereo::run(): disparity, or confidence for Quantity::confidence.
-  /// seconds is the time since the previous frame, for Range::automatic; negative counts as 0. Only
+  /// seconds is the time since the previous frame, for Range::automatic (negative: 0). Only
   /// enqueues.
   void run(View<const std::uint8_t> values, const Frame& out, double seconds = 0);
 

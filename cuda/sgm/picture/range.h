@@ -9,23 +9,15 @@
 
 namespace cudavision::sgm {
 
-/// The values that become levels 1 and 255, or 255 and 1. high is above low.
+/// The values of levels 1 and 255, or 255 and 1. high is above low.
 struct LevelRange {
   int low = 0, high = 1;
 
-  CUDAVISION_HOST_DEVICE std::uint8_t level(int value) const {
-    const int n = clamped(value) - low, span = high - low;
+  /// If reversed, the smallest value becomes 255.
+  CUDAVISION_HOST_DEVICE std::uint8_t level(int value, bool reversed = false) const {
+    const int clamped = value < low ? low : value > high ? high : value;
+    const int n = reversed ? high - clamped : clamped - low, span = high - low;
     return static_cast<std::uint8_t>(1 + (254 * n + span / 2) / span);
-  }
-  /// Like level(), but the smallest value becomes 255.
-  CUDAVISION_HOST_DEVICE std::uint8_t reversed_level(int value) const {
-    const int n = high - clamped(value), span = high - low;
-    return static_cast<std::uint8_t>(1 + (254 * n + span / 2) / span);
-  }
-
- private:
-  CUDAVISION_HOST_DEVICE int clamped(int value) const {
-    return value < low ? low : value > high ? high : value;
   }
 };
 
@@ -38,11 +30,11 @@ struct RangeBins {
   static constexpr int count = 1024;
 
   int first = 0, last = 0, shift = 0;
-  int min_span = 1;  ///< of the range
+  int min_span = 1;  ///< smallest high − low
 
   bool operator==(const RangeBins&) const = default;
 
-  /// Updates the state with a frame's histogram and weight, in 1/65536. Returns the next range.
+  /// Updates the state with a frame's histogram and weight, in 1/65536. Returns the range.
   CUDAVISION_HOST_DEVICE LevelRange next(RangeState& state, const std::uint32_t* histogram,
                                          int weight, bool first_frame) const {
     if (first_frame)
@@ -52,7 +44,7 @@ struct RangeBins {
       all += histogram[bin];
     const auto low_count = static_cast<std::uint32_t>((std::uint64_t{2} * all + 99) / 100);
     const auto high_count = static_cast<std::uint32_t>((std::uint64_t{98} * all + 99) / 100);
-    int low_bin = 0, high_bin = 0;  // the numbers of bins whose cumulative counts are too small
+    int low_bin = 0, high_bin = 0;  // numbers of bins whose cumulative counts are too small
     for (int bin = 0; bin < count; ++bin) {
       up_to += histogram[bin];
       low_bin += up_to < low_count;

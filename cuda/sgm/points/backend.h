@@ -12,7 +12,7 @@ namespace cudavision::sgm {
 
 struct PointNumbers {
   std::uint16_t invalid = 0;
-  double pixels_per_number = 1;  ///< a power of two, so that multiplication is exact
+  double pixels_per_number = 1;  ///< a power of two, so multiplication is exact
   double q[4][4] = {};
 
   CUDAVISION_HOST_DEVICE bool point(int x, int y, std::uint16_t number, float (&xyz)[3]) const {
@@ -36,8 +36,7 @@ struct PointNumbers {
   }
 };
 
-/// The bits of each coordinate of an unknown point.
-inline constexpr std::uint32_t unknown_coordinate = 0x7fc00000;
+constexpr std::uint32_t unknown_coordinate = 0x7fc00000;
 
 class Points::Backend {
  public:

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend of Points.
-
 #include <cstring>
 
 #include "cuda/core/parallel.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of Points. Each thread computes one point. Points are collected in shared
-// memory, so that a block writes whole rows of words.
+// The CUDA backend of Points. A thread computes a point. Points are collected in shared memory, so
+// that a block writes whole rows of words.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/points/backend.h"
@@ -20,16 +20,6 @@ struct PointsArguments {
   int blocks_per_row;
   PointNumbers numbers;
 };
-
-template <bool kAligned>
-__device__ void store_word(std::uint8_t* to, std::uint32_t word) {
-  if constexpr (kAligned) {
-    *reinterpret_cast<std::uint32_t*>(to) = word;
-  } else {
-    for (int i = 0; i < 4; ++i)
-      to[i] = static_cast<std::uint8_t>(word >> 8 * i);
-  }
-}
 
 template <bool kAligned>
 __global__ void __launch_bounds__(threads)
@@ -53,7 +43,11 @@ __global__ void __launch_bounds__(threads)
   std::uint8_t* const out =
       a.out + a.out_pitch * y + Points::bytes_per_point * static_cast<std::int64_t>(first);
   for (int i = threadIdx.x; i < count; i += threads)
-    store_word<kAligned>(out + 4 * i, words[i]);
+    if constexpr (kAligned)
+      reinterpret_cast<std::uint32_t*>(out)[i] = words[i];
+    else
+      for (int byte = 0; byte < 4; ++byte)
+        out[4 * i + byte] = static_cast<std::uint8_t>(words[i] >> 8 * byte);
 }
 
 class PointsCuda final : public Points::Backend {

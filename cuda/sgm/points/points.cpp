@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/sgm/points/points.h"
 
-#include <cmath>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -12,31 +11,6 @@ namespace cudavision::sgm {
 namespace {
 
 constexpr char operation[] = "points";
-
-void check_size(int width, int height) {
-  constexpr int largest = 65535;
-  if (width < 1 || height < 1 || width > largest || height > largest)
-    refuse(operation, "width and height must be 1 to " + std::to_string(largest));
-}
-
-void check_reprojection(const Reprojection& reprojection) {
-  for (const auto& row : reprojection)
-    for (double element : row)
-      if (!(std::fabs(element) <= 1e30))
-        refuse(operation, "an element of the matrix Q is " + std::to_string(element) +
-                              "; it must lie between -1e30 and 1e30");
-}
-
-PointNumbers numbers_of(const Parameters& parameters, const Reprojection& reprojection) {
-  const DisparityScale scale = disparity_scale(parameters);
-  PointNumbers numbers;
-  numbers.invalid = scale.invalid;
-  numbers.pixels_per_number = 1.0 / scale.per_pixel;
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t k = 0; k < 4; ++k)
-      numbers.q[i][k] = reprojection[i][k];
-  return numbers;
-}
 
 }  // namespace
 
@@ -50,7 +24,10 @@ Reprojection reprojection_of(double focal_length, double baseline, int width, in
 Points::Points(Device& device, int width, int height, const Parameters& parameters,
                const Reprojection& reprojection)
     : width_(width), height_(height) {
-  check_size(width, height);
+  constexpr Range<int> sizes{1, 65535};
+  if (!sizes.contains(width) || !sizes.contains(height))
+    refuse(operation, "a map of " + text_of(width) + "×" + text_of(height) +
+                          " pixels; width and height must be " + text_of(sizes));
   backend_ = dispatch<make_points_cuda, make_points_cpu>(device, width);
   set(parameters, reprojection);
 }
@@ -60,8 +37,19 @@ Points::~Points() = default;
 void Points::set(const Parameters& parameters, const Reprojection& reprojection) {
   if (const std::string error = validation_error(parameters); !error.empty())
     refuse(operation, error);
-  check_reprojection(reprojection);
-  backend_->set(numbers_of(parameters, reprojection));
+  const DisparityScale scale = disparity_scale(parameters);
+  PointNumbers numbers;
+  numbers.invalid = scale.invalid;
+  numbers.pixels_per_number = 1.0 / scale.per_pixel;
+  constexpr Range<double> elements{-1e30, 1e30};
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double element = numbers.q[i][k] = reprojection[i][k];
+      if (!elements.contains(element))
+        refuse(operation, "an element of the matrix Q is " + text_of(element) + "; make it " +
+                              text_of(elements));
+    }
+  backend_->set(numbers);
 }
 
 void Points::run(View<const std::uint8_t> disparity, View<std::uint8_t> points) {

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Removes the speckles of a map, with the runs of cuda/speckles.
-
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
 

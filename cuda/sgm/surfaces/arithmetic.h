@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of one pixel for slanted surfaces, shared by both backends. mapstages.h defines it.
+// Arithmetic of one pixel for slanted surfaces, for both backends. mapstages.h defines the results.
 
 #include <cstdint>
 
-#include "cuda/core/view.h"
-#include "cuda/sgm/backend.h"
+#include "cuda/sgm/arithmetic.h"
 
 namespace cudavision::sgm {
-
-CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
-  return a < b ? b - a : a - b;
-}
 
 constexpr int max_sharpening = 4;
 
@@ -20,9 +15,8 @@ struct SharpeningSums {
   int n = 0, e = 0, g = 0, eg = 0, gg = 0;
 };
 
-/// Returns the number after Sharpen. e is at most 4080 and g at most 2040, so A and 7·B fit 32
-/// bits: |A| ≤ 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd multiples of B, up to 7·B,
-/// that 32·|A| reaches. They are divided by 32, rounded up, and compared with |A|.
+/// Returns the number after Sharpen. |e| ≤ 4080 and |g| ≤ 2040, so A and 7·B fit 32 bits: |A| ≤
+/// 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd k ≤ 7 with |A| ≥ k·B / 32.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
   const int a = sums.n * sums.eg - sums.e * sums.g;
   const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;
@@ -38,7 +32,7 @@ CUDAVISION_HOST_DEVICE inline bool is_one_surface(std::uint16_t before, std::uin
   return before != unknown && after != unknown && distance_of(before, after) <= 32;
 }
 
-/// A filled pixel before clamping: base plus a quotient of non-negative numbers, rounded down.
+/// A filled pixel before clamping: base + dividend div divisor.
 struct FilledNumber {
   std::uint32_t dividend = 0, divisor = 1;
   int base = 0;
@@ -59,43 +53,51 @@ CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, i
           static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
-/// Beside a run of unknown pixels: towards it, numbers grow by sum/(count·step) per column.
+/// Beside a run of unknown pixels. Towards it, numbers grow by sum/(count·step) per column.
 struct Slope {
   int sum = 0, count = 0, step = 8;
 };
 
 /// Slope at the known pixel (x, y) beside a run. outwards: −1 if the run begins after it, else 1.
+/// Loads all numbers first, so that a GPU does not wait for each load.
 CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
                                              int y, int outwards) {
-  Slope slope;
-  for (int step = 32; step >= 8; step /= 2) {
-    const int far = x + outwards * step;
-    if (far < 0 || far >= width)
-      continue;
-    slope = {0, 0, step};
-    for (int row = y - 8; row <= y + 8; row += 4) {
-      if (row < 0 || row >= height)
-        continue;
-      const std::uint16_t* const numbers = map + static_cast<std::int64_t>(row) * width;
-      const int v0 = numbers[x], v1 = numbers[x + outwards * step / 2], v2 = numbers[far];
-      if (v0 == unknown || v1 == unknown || v2 == unknown || distance_of(v0 + v2, 2 * v1) > 8)
-        continue;
-      slope.sum += v0 - v2;
-      ++slope.count;
+  constexpr int rows = 5, columns = 5;  // at the distances 0, 4, 8, 16 and 32
+  int numbers[columns][rows];
+  CUDAVISION_UNROLL
+  for (int i = 0; i < columns; ++i) {
+    CUDAVISION_UNROLL
+    for (int j = 0; j < rows; ++j) {
+      const int column = x + outwards * (i == 0 ? 0 : 2 << i), row = y - 8 + 4 * j;
+      const bool inside = column >= 0 && column < width && row >= 0 && row < height;
+      numbers[i][j] = inside ? map[static_cast<std::int64_t>(row) * width + column] : unknown;
     }
-    if (slope.count > 0)
-      return slope;
   }
-  return {};
+  Slope slope;
+  CUDAVISION_UNROLL
+  for (int i = 2; i < columns; ++i) {
+    Slope at_step{0, 0, 2 << i};
+    CUDAVISION_UNROLL
+    for (int j = 0; j < rows; ++j) {
+      const int v0 = numbers[0][j], v1 = numbers[i - 1][j], v2 = numbers[i][j];
+      const bool is_straight =
+          v0 != unknown && v1 != unknown && v2 != unknown && distance_of(v0 + v2, 2 * v1) <= 8;
+      at_step.sum += is_straight ? v0 - v2 : 0;
+      at_step.count += is_straight ? 1 : 0;
+    }
+    if (at_step.count > 0)  // the largest step comes last
+      slope = at_step;
+  }
+  return slope;
 }
 
-/// Extrapolates from the number v over `distance` columns. Sums are below 2^17, and the distance is
-/// limited to 4 steps. So 2^19 times the divisor fits 32 bits and makes the dividend positive.
+/// Extrapolates from the number v over `distance` columns. |sum| is below 2^17, so adding 2^19
+/// times the divisor fits 32 bits and makes the dividend positive.
 CUDAVISION_HOST_DEVICE inline FilledNumber extrapolated(int v, const Slope& slope, int distance) {
   if (slope.count == 0)
     return {0, 1, v, false};
-  const int run = slope.count * slope.step, reach = 4 * slope.step;
-  const int rise = 2 * slope.sum * (distance < reach ? distance : reach) + run;
+  const int run = slope.count * slope.step, limit = 4 * slope.step;
+  const int rise = 2 * slope.sum * (distance < limit ? distance : limit) + run;
   constexpr int added = 1 << 19;
   return {static_cast<std::uint32_t>(rise + 2 * run * added), static_cast<std::uint32_t>(2 * run),
           v - added, true};
@@ -107,15 +109,14 @@ CUDAVISION_HOST_DEVICE constexpr int smoothing_step(int pass) {
   return 8 >> pass;
 }
 
-/// How far a pair's mean may be from its middle pixel, in sixteenths; less for clear matches.
+/// Returns how far a pair's mean may be from its middle pixel, in sixteenths.
 CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
   const int cut = 18 - (confidence >> 4);
   return cut < 8 ? 8 : cut;
 }
 
-/// Returns a factor to divide the products of Smooth by 2·cut, which is 16 to 36.
-/// x div 2cut = x·factor >> 18 for 0 ≤ x ≤ 64·(2cut + 1), since x·factor / 2^18 is too large by at
-/// most x / 2^18 < 1/36. factor and x fit 16 unsigned bits.
+/// Returns a factor with x div 2cut = x·factor >> 18 for 0 ≤ x ≤ 64·(2cut + 1) and cut from 8 to
+/// 18: x·factor / 2^18 is too large by at most x / 2^18 < 1/36. factor and x fit 16 unsigned bits.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t smoothing_factor(int cut) {
   return (1u << 18) / (2 * static_cast<std::uint32_t>(cut)) + 1;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sharpens a map on the CPU. A pixel's contribution depends only on its own number, so it is
-// computed once, and then summed over neighbourhoods.
+// Sharpens a map on the CPU. Each pixel's contribution is computed once, before sums are built.
 
 #include <algorithm>
 
@@ -11,7 +10,7 @@
 namespace cudavision::sgm {
 namespace {
 
-/// The contributions of three rows, 0 for unknown pixels and for one pixel beyond both ends.
+/// Contributions of three rows. They are 0 for unknown pixels and for one pixel beyond both ends.
 class ContributionRows {
  public:
   static constexpr int count = 3;
@@ -26,7 +25,7 @@ class ContributionRows {
       }
   }
 
-  /// Computes row y in place of the first row. y may be outside the picture.
+  /// Row y replaces the first row. y may be outside the picture.
   void load(const StageRows& rows, const Sharpen& stage, int y) {
     for (auto* each : {&known, &residuals, &gradients})
       std::rotate(*each, *each + 1, *each + count);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sharpens a map on CUDA. A warp processes neighbouring columns, one per lane, and some rows. Each
-// lane computes the contributions of its column's pixels, and sums them over three rows. Then lanes
-// exchange these sums with their neighbours. So a pixel is looked up in the pictures 1.3 times, not
-// nine times, and no warp waits for another.
+// Sharpens a map on CUDA. A warp processes some rows of neighbouring columns, one column per lane.
+// Each lane sums the contributions of its column over three rows, and exchanges these sums with the
+// adjacent lanes. So each pixel is looked up in the pictures 1.3 times instead of nine times.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -26,18 +25,17 @@ struct SharpenArguments {
 
 constexpr int threads = 256, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
-constexpr int columns = 32 - 2;  // of a warp; the outermost lanes only contribute
-constexpr int rows = 4;          // of a warp; two more rows only contribute
+constexpr int columns = 32 - 2;  // per warp; the outermost lanes only contribute to sums
+constexpr int rows = 4;          // per warp; two more rows only contribute to sums
 constexpr int tile_width = columns, tile_height = warps * rows;
 
-/// The sums of some pixels. e and n share a word: e is at most 4080 and n at most 9.
+/// The sums over some pixels. e and n share a word, because n is at most 9.
 struct Contribution {
   int e16_and_n = 0, g = 0, eg = 0, gg = 0;
 
   __device__ Contribution operator+(const Contribution& other) const {
     return {e16_and_n + other.e16_and_n, g + other.g, eg + other.eg, gg + other.gg};
   }
-  /// Adds the contributions of the lanes on both sides.
   __device__ Contribution with_sides() const {
     const auto sum = [](int own) {
       return own + __shfl_up_sync(whole_warp, own, 1) + __shfl_down_sync(whole_warp, own, 1);
@@ -61,7 +59,7 @@ __device__ unsigned moved_inside(int place, int count) {
   return static_cast<unsigned>(min(max(place, 0), count - 1));
 }
 
-/// A column and its neighbours, clamped to the picture.
+/// Clamped to the picture.
 struct Columns {
   unsigned here, before, after;
   bool inside;
@@ -114,8 +112,8 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// Blocks per multiprocessor, or 0 for the compiler's choice. On compute capabilities 8.6 and 8.9,
-/// CUDA toolkits before 13 would then spill 4 bytes. 9.0 and 10.0 have registers for eight.
+/// Returns the blocks per multiprocessor, or 0 for the compiler's choice, with which CUDA toolkits
+/// before 13 would spill 4 bytes on compute capabilities 8.6 and 8.9.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13

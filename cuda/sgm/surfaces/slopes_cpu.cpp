@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Fills the unknown pixels of a map: FillHoles and, along adjacent surfaces, FillSlopes.
-
 #include <algorithm>
 
 #include "cuda/sgm/stages_cpu.h"
@@ -10,8 +7,8 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Calls fill(begin, end, number before the run, number after it) for each run of unknown pixels.
-/// Numbers outside the row are unknown. Returns true if the row has a known pixel.
+/// Calls fill(begin, end, number before, number after) for each run of unknown pixels. Numbers
+/// outside the row are unknown. Returns true if the row has a known pixel.
 template <class Fill>
 bool fill_row(const std::uint16_t* row, int width, const Fill& fill) {
   std::uint16_t before = unknown;
@@ -29,7 +26,7 @@ bool fill_row(const std::uint16_t* row, int width, const Fill& fill) {
   return before != unknown;
 }
 
-/// Fills columns [begin, end) of row y, one of whose ends is known.
+/// before and after are not both unknown.
 void fill_run(const StageConfig& config, const FillSlopes& stage, int y, int begin, int end,
               std::uint16_t before, std::uint16_t after, std::uint16_t* to) {
   const int top = 16 * (config.disparities - 1);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map on CUDA: FillHoles and, along adjacent surfaces, FillSlopes. A
-// block fills a row. It first marks the known pixels by bits. Then a thread per word of bits finds
-// the known pixels nearest to the word, and lists the runs that begin in it. Threads measure the
-// slopes of these runs, once per run instead of once per pixel. Finally each pixel finds the ends
-// of its run by bit operations. A second kernel fills rows without known pixels from other rows.
+// FillHoles and FillSlopes on CUDA. A block fills a row. It marks the known pixels by bits. A
+// thread per word of bits finds the known pixels nearest to the word, and lists the runs that begin
+// in it. Then threads measure the slopes of these runs. Finally, each pixel finds the ends of its
+// run by bit operations. A second kernel fills rows without known pixels.
 
 #include <algorithm>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/sgm/stages_cuda.h"
 #include "cuda/sgm/surfaces/arithmetic.h"
 
@@ -18,9 +18,9 @@ namespace {
 struct FillArguments {
   const std::uint16_t* from;
   std::uint16_t* to;         // FillHoles: may be `from`
-  std::uint8_t* confidence;  // or null
-  std::uint32_t* slopes;     // of the runs, packed, each at the first pixel of its run
-  bool* has_known;           // of each row
+  std::uint8_t* confidence;  // may be null
+  std::uint32_t* slopes;     // packed, each at the first pixel of its run
+  bool* has_known;           // for each row
   int width, height, top;
 };
 
@@ -37,43 +37,9 @@ __device__ Slope unpacked(std::uint32_t slope) {
           static_cast<int>(slope & 7) << 3};
 }
 
-/// slope_at() with all loads in flight at once. slope_at() itself stops early, so its loads wait.
-__device__ Slope measured_slope(const FillArguments& a, int x, int y, int outwards) {
-  constexpr int rows = 5, columns = 5;  // at the distances 0, 4, 8, 16 and 32
-  int numbers[columns][rows];
-#pragma unroll
-  for (int i = 0; i < columns; ++i)
-#pragma unroll
-    for (int j = 0; j < rows; ++j) {
-      const int column = x + outwards * (i == 0 ? 0 : 2 << i), row = y - 8 + 4 * j;
-      const bool inside = column >= 0 && column < a.width && row >= 0 && row < a.height;
-      numbers[i][j] = inside ? a.from[static_cast<std::int64_t>(row) * a.width + column] : unknown;
-    }
-  Slope slope;
-#pragma unroll
-  for (int i = 2; i < columns; ++i) {
-    Slope at_step{0, 0, 2 << i};
-#pragma unroll
-    for (int j = 0; j < rows; ++j) {
-      const int v0 = numbers[0][j], v1 = numbers[i - 1][j], v2 = numbers[i][j];
-      const bool is_straight =
-          v0 != unknown && v1 != unknown && v2 != unknown && distance_of(v0 + v2, 2 * v1) <= 8;
-      at_step.sum += is_straight ? v0 - v2 : 0;
-      at_step.count += is_straight ? 1 : 0;
-    }
-    if (at_step.count > 0)  // The largest step comes last.
-      slope = at_step;
-  }
-  return slope;
-}
-
 struct Run {
   int before_column, after_column;
-  std::uint16_t before, after;
-
-  __device__ bool is_one_surface() const { return sgm::is_one_surface(before, after); }
-  /// Returns true if the surface before the run continues. unknown is the largest number.
-  __device__ bool continues_before() const { return before < after; }
+  std::uint16_t before, after;  // unknown outside the picture
 };
 
 template <bool kSlopes>
@@ -82,7 +48,7 @@ class RunRow {
   __device__ RunRow(const FillArguments& a, int y, std::uint32_t* memory)
       : a_(a),
         y_(y),
-        words_(words(a.width)),
+        words_(divide_up(a.width, 32)),
         row_(a.from + static_cast<std::int64_t>(y) * a.width),
         slopes_(a.slopes + static_cast<std::int64_t>(y) * a.width),
         known_(memory),
@@ -91,11 +57,12 @@ class RunRow {
 
   static std::size_t bytes(int width) {
     // A word has at most 16 beginnings of runs.
-    return 2 * sizeof(std::uint32_t) * static_cast<std::size_t>(words(width)) +
-           16 * sizeof(std::uint16_t) * static_cast<std::size_t>(std::min(words(width), threads));
+    return 2 * sizeof(std::uint32_t) * static_cast<std::size_t>(divide_up(width, 32)) +
+           16 * sizeof(std::uint16_t) *
+               static_cast<std::size_t>(std::min(divide_up(width, 32), threads));
   }
 
-  /// Marks the known pixels. Returns, in all threads, whether there are any.
+  /// Returns true in all threads if the row has a known pixel.
   __device__ bool mark_known() const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     bool has_known = false;
@@ -109,14 +76,12 @@ class RunRow {
     return __syncthreads_or(has_known) != 0;
   }
 
-  /// Prepares filled() without slopes.
   __device__ void find_ends() const {
     for (int word = static_cast<int>(threadIdx.x); word < words_; word += threads)
       find_beyond(word);
     __syncthreads();
   }
 
-  /// Prepares filled() with slopes.
   __device__ void measure_slopes() const {
     __shared__ int run_count;
     for (int first = 0; first < words_; first += threads) {
@@ -141,7 +106,7 @@ class RunRow {
     }
   }
 
-  /// Returns the number for the unknown pixel x.
+  /// Call find_ends() or, with kSlopes, measure_slopes() before.
   __device__ std::uint16_t filled(int x) const {
     const Run run = run_at(x);
     if constexpr (kSlopes)
@@ -151,10 +116,8 @@ class RunRow {
   }
 
  private:
-  __host__ __device__ static int words(int width) { return (width + 31) / 32; }
-
-  /// Finds the known pixels nearest to a word, on both sides. There are fewer than 2^16 columns, so
-  /// one word holds both: the right column, and the left column + 1.
+  /// Finds the known pixels nearest to a word on both sides. There are fewer than 2^16 columns, so
+  /// beyond_ holds the left column + 1 in its lower half and the right column in its upper half.
   __device__ void find_beyond(int word) const {
     int before = word - 1, after = word + 1;
     while (before >= 0 && known_[before] == 0)
@@ -184,20 +147,21 @@ class RunRow {
 
   __device__ FilledNumber filled_along_surface(const Run& run, int x) const {
     const int to_before = x - run.before_column, to_after = run.after_column - x;
-    if (run.is_one_surface())
+    if (is_one_surface(run.before, run.after))
       return interpolated(run.before, run.after, to_before, to_after);
     const Slope slope = unpacked(slopes_[run.before_column + 1]);
-    return run.continues_before() ? extrapolated(run.before, slope, to_before)
+    return run.before < run.after ? extrapolated(run.before, slope, to_before)
                                   : extrapolated(run.after, slope, to_after);
   }
 
   __device__ void measure_slope(int x) const {
     const Run run = run_at(x);
-    if (run.is_one_surface())
+    if (is_one_surface(run.before, run.after))
       return;
-    const bool before = run.continues_before();
-    slopes_[x] = packed(
-        measured_slope(a_, before ? run.before_column : run.after_column, y_, before ? -1 : 1));
+    const bool before = run.before < run.after;
+    slopes_[x] =
+        packed(slope_at(a_.from, a_.width, a_.height, before ? run.before_column : run.after_column,
+                        y_, before ? -1 : 1));
   }
 
   const FillArguments& a_;

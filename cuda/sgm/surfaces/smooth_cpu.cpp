@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Smooths planes on the CPU, in numbers of 16 bits, so that the compiler vectorises the loops.
+// Smooths planes on the CPU, in 16-bit integers that the compiler vectorises.
 
 #include <algorithm>
 
@@ -13,12 +13,11 @@ namespace {
 
 constexpr int middle = SampleRows::middle;
 
-/// A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 128 to T. So the sums, 2S + T and all
-/// terms of known pixels fit signed 16 bits.
+/// A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 128 to T. So 2S + T fits 16 bits.
 struct LaneSums {
   std::int16_t s[lanes], t[lanes];
   std::int16_t rooms[lanes];     // 2·cut + 1
-  std::uint16_t factors[lanes];  // of cut
+  std::uint16_t factors[lanes];  // smoothing_factor()
 };
 
 [[gnu::always_inline]] inline void add_pair(const SampleRows& rows, int x, int i, int j,
@@ -84,8 +83,8 @@ void smooth_row(const SampleRows& rows, const std::uint8_t* confidence, const Cu
     const std::int16_t* const before = rows.numbers(middle) + x;
     std::uint16_t after[lanes];
     for (int lane = 0; lane < lanes; ++lane) {
-      // Both numbers have at most 17 bits, so the binary32 quotient is below the next integer if
-      // the exact quotient is. The change is at least −18, so the biased quotient is positive.
+      // n and d have at most 17 bits, so rounding n / d to binary32 never reaches the next integer.
+      // The change is at least −18, so the biased quotient is positive.
       constexpr int bias = 18;
       const int d = 2 * sums.t[lane], n = 2 * sums.s[lane] + sums.t[lane] + bias * d;
       const auto change = static_cast<int>(static_cast<float>(n) / static_cast<float>(d)) - bias;

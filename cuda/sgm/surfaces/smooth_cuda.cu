@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Smooths planes on CUDA. A block loads a tile with a halo into shared memory. A thread processes
-// two neighbouring pixels at once, as pairs of 16-bit floats. All operations on floats are exact,
-// except two whose rounding is part of a division.
+// two neighbouring pixels as pairs of 16-bit floats. Operations are exact except in the divisions.
 
 #include <algorithm>
 
@@ -18,7 +17,7 @@ namespace {
 struct SmoothArguments {
   PairSource source;
   int tiles;      // per row of tiles
-  int tile_rows;  // of pixels, at most the tile's height
+  int tile_rows;  // at most the tile's height
   const std::uint8_t* confidence;
   NumbersOut out;
 };
@@ -28,10 +27,10 @@ template <int kStep>
 using SmoothingTile = PairTile<64, 64, 2 * kStep>;
 static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of the tile.
 
-/// The constants for a confidence. reach and bend have the unit 2^-24, the smallest float, so that
+/// The constants for a confidence. limit and bend have the unit 2^-24, the smallest float, so that
 /// 16-bit integers are floats without conversion.
 struct alignas(8) Cut {
-  std::uint16_t reach;   ///< 2·cut + 1
+  std::uint16_t limit;   ///< 2·cut + 1
   std::uint16_t bias;    ///< a float
   std::uint32_t factor;  ///< a float, 2^15 / 2cut
 };
@@ -53,19 +52,19 @@ class PairSums {
   __device__ PairSums(const Pair& pixels, const Cut& first, const Cut& second)
       : luminances_(floats_of(pixels.luminances)),
         base_(0x80008000 - 2 * pixels.numbers),
-        reach_(once(static_cast<std::uint32_t>(second.reach) << 16 | first.reach)),
-        offset_(once(reach_ | 0x80008000)),
+        limit_(once(static_cast<std::uint32_t>(second.limit) << 16 | first.limit)),
+        offset_(once(limit_ | 0x80008000)),
         bias_(floats_of(once(static_cast<std::uint32_t>(second.bias) << 16 | first.bias))),
         factor_(floats_of(second.factor << 16 | first.factor)) {}
 
   __device__ void add(const Pair& q, const Pair& r) {
-    // Numbers have 14 bits, so each half of the sum is a bend + 2^15 without a carry. Bends out of
-    // reach become ± reach, which leaves no room.
-    const __half2 reach = floats_of(reach_);
+    // Numbers have 14 bits, so each half of the sum is a bend + 2^15 without a carry. Bends are
+    // clamped to ±limit, which leaves no room.
+    const __half2 limit = floats_of(limit_);
     const __half2 bend = __hsub2_rn(
-        floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * reach_)),
-        reach);
-    const __half2 room = __hsub2_rn(reach, __habs2(bend));
+        floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * limit_)),
+        limit);
+    const __half2 room = __hsub2_rn(limit, __habs2(bend));
     const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
                                         __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
     // 2^9·W, with W = 1/2 instead of 0, which also gives w = 0. Then room·2^9·W has the unit 2^-15.
@@ -77,7 +76,7 @@ class PairSums {
     s_ = __hfma2(__hsub2_rn(half_t_, before), bend, s_);
   }
 
-  /// 16-bit floats are exact up to 2048. Three pairs add less to S.
+  /// 16-bit integers are exact in floats up to 2048. Three pairs add less to S.
   static constexpr int pairs_at_once = 3;
   __device__ void flush() {
     first_s_ += __low2float(s_);
@@ -93,15 +92,15 @@ class PairSums {
   }
 
  private:
-  /// Keeps the compiler from computing a word again for each pair.
+  /// Prevents the compiler from computing a word again for each pair.
   static __device__ std::uint32_t once(std::uint32_t word) {
     asm("" : "+r"(word));
     return word;
   }
 
-  /// (2S + T) / 2T, rounded down. The 0.5 keeps the quotient at least 1/3400 away from integers,
-  /// and it is within ±19. The division errs by at most 2 units in the last place (PTX ISA,
-  /// div.approx), less than 1/250000. half_t, with 1024, and S, in another unit, are exact.
+  /// Returns (2S + T) / 2T, rounded down. Adding 0.5 keeps the quotient at least 1/3400 away from
+  /// integers. The quotient is within ±19, so the division's error of at most 2 units in the last
+  /// place (PTX ISA, div.approx) is below 1/250000. half_t is T/2 + 1024; s has the unit 2^-24.
   static __device__ int change(float s, float half_t) {
     const float dividend = __fmaf_rn(s, 1 << 24, half_t - 1023.5f);
     const float divisor = __fmaf_rn(half_t, 2, -2048);
@@ -111,13 +110,13 @@ class PairSums {
   }
 
   __half2 luminances_;
-  std::uint32_t base_, reach_, offset_;
+  std::uint32_t base_, limit_, offset_;
   __half2 bias_, factor_;
   __half2 s_ = floats_of(0), half_t_ = twice(0x6420);  // 1024 + 32; T/2 is at most 848
   float first_s_ = 0, second_s_ = 0;
 };
 
-/// The offset of a pair's pixels from the pixel between them, in steps.
+/// The offset of a pair's first pixel from the middle pixel, in steps.
 struct PairOffset {
   int i, j;
 };
@@ -176,30 +175,23 @@ __global__ void __launch_bounds__(threads, 4)
   }
 }
 
-template <int kBytes>
-Kernel<SmoothArguments> kernel_with(int pass) {
-  static_assert(smoothing_passes == 3);
-  constexpr Kernel<SmoothArguments> kernels[] = {smooth_kernel<kBytes, smoothing_step(0)>,
-                                                 smooth_kernel<kBytes, smoothing_step(1)>,
-                                                 smooth_kernel<kBytes, smoothing_step(2)>};
-  return kernels[pass];
-}
-
 Kernel<SmoothArguments> kernel_for(const StageConfig& config, int pass) {
-  return config.bits == 8 ? kernel_with<1>(pass) : kernel_with<2>(pass);
+  constexpr Kernel<SmoothArguments> kernels[smoothing_passes][2] = {
+      {smooth_kernel<1, smoothing_step(0)>, smooth_kernel<2, smoothing_step(0)>},
+      {smooth_kernel<1, smoothing_step(1)>, smooth_kernel<2, smoothing_step(1)>},
+      {smooth_kernel<1, smoothing_step(2)>, smooth_kernel<2, smoothing_step(2)>}};
+  return kernels[pass][config.bits == 8 ? 0 : 1];
 }
 
 int tiles_per_row(const StageConfig& config) {
   return divide_up(config.width, SmoothingTile<smoothing_step(0)>::width);
 }
 
-/// Returns the rows per tile that give the fewest, and then the shortest, turns of blocks.
+/// Returns the rows per tile that give the fewest and then the shortest turns of blocks.
 int rows_of_tiles(const StageConfig& config, int pass) {
-  int resident = 0;  // blocks on a multiprocessor
-  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_for(config, pass),
-                                                           threads, 0),
-             "asking how many blocks share a multiprocessor");
-  const int blocks = std::max(1, resident) * multiprocessor_count(), tiles = tiles_per_row(config);
+  const int tiles = tiles_per_row(config),
+            blocks =
+                resident_blocks(reinterpret_cast<const void*>(kernel_for(config, pass)), threads);
   for (int turns = divide_up(tiles, blocks);; ++turns) {
     const int rows = divide_up(config.height, turns * blocks / tiles);
     if (rows <= SmoothingTile<smoothing_step(0)>::height)

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The filter over time, on CUDA.
-
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
 #include "cuda/sgm/arithmetic.h"
@@ -21,25 +18,22 @@ struct TemporalArguments {
 constexpr int threads = 256;
 constexpr int vector_pixels = 8;
 
-template <int kCount>
-struct alignas(2 * kCount) Numbers {
-  std::uint16_t values[kCount];
-};
-template <int kCount>
-struct alignas(kCount) Ages {
-  std::uint8_t values[kCount];
+template <class Value, int kCount>
+struct alignas(sizeof(Value) * kCount) Vector {
+  Value values[kCount];
 };
 
 /// first is a multiple of kCount.
 template <int kCount>
 __device__ void filter_pixels(const TemporalArguments& a, bool has_history, std::int64_t first) {
-  using Pixels = Numbers<kCount>;
+  using Pixels = Vector<std::uint16_t, kCount>;
+  using Ages = Vector<std::uint8_t, kCount>;
   auto* const numbers = reinterpret_cast<Pixels*>(a.history.numbers + first);
-  auto* const ages = reinterpret_cast<Ages<kCount>*>(a.history.ages + first);
+  auto* const ages = reinterpret_cast<Ages*>(a.history.ages + first);
   const Pixels now = *reinterpret_cast<const Pixels*>(a.map + first);
   const Pixels measured = *reinterpret_cast<const Pixels*>(a.measured + first);
   Pixels last;
-  Ages<kCount> age{};
+  Ages age{};
 #pragma unroll
   for (std::uint16_t& number : last.values)
     number = unknown;
@@ -82,19 +76,17 @@ void run_stage(const StageResources& resources, const FilterOverTime& stage) {
   const auto is_aligned = [](const auto* data) {
     return reinterpret_cast<std::uintptr_t>(data) % (sizeof(*data) * vector_pixels) == 0;
   };
-  const bool vectors = is_aligned(stage.map) && is_aligned(measured) &&
-                       is_aligned(stage.history.numbers) && is_aligned(stage.history.ages);
-  const std::int64_t pixels = resources.config.pixels();
   TemporalArguments a{};
   a.map = stage.map;
   a.measured = measured;
   a.filter = stage.filter;
   a.history = stage.history;
-  a.pixels = pixels;
-  a.vectors = vectors;
+  a.pixels = resources.config.pixels();
+  a.vectors = is_aligned(stage.map) && is_aligned(measured) && is_aligned(stage.history.numbers) &&
+              is_aligned(stage.history.ages);
   resources.queue.launch(filter_kernel,
-                         static_cast<unsigned>(divide_up(pixels, threads * vector_pixels)), threads,
-                         0, a);
+                         static_cast<unsigned>(divide_up(a.pixels, threads * vector_pixels)),
+                         threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Winner takes all, on the CPU: both maps in one pass over the sums. Pixel p of the right picture
-// has the sums (p + d, d), one for each left pixel x = p + d. As x advances along the row, its sums
-// are compared with the best so far of every p = x − d. These bests are stored from right to left,
-// in the order of the sums of x, so that the loop is vectorised.
+// has the sums (p + d, d), one for each left pixel x = p + d. The sums of each x are compared with
+// the best so far of every p = x − d. These bests are stored from right to left, in the order of
+// the sums of x, so that the loop is vectorised.
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
@@ -14,19 +15,16 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int max_disparities = 1024;
 constexpr std::uint16_t no_sum = 0xFFFF;
 
-constexpr std::array<std::uint16_t, max_disparities> count_up() {
-  std::array<std::uint16_t, max_disparities> numbers{};
-  for (int i = 0; i < max_disparities; ++i)
-    numbers[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(i);
+constexpr auto numbers = [] {
+  std::array<std::uint16_t, Config::Ranges::disparities.max> numbers{};
+  std::iota(numbers.begin(), numbers.end(), std::uint16_t{0});
   return numbers;
-}
-constexpr auto numbers = count_up();
+}();
 
 struct RightBest {
-  /// Columns p < 0 have entries, too. They belong to the map if the minimum is negative.
+  /// Also has columns p < 0, which are in the map if the minimum is negative.
   RightBest(Scratch& scratch, int columns)
       : sums(scratch.take<std::uint16_t>(columns)),
         disparities(scratch.take<std::uint16_t>(columns)) {}
@@ -87,7 +85,7 @@ std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules)
   return static_cast<std::uint16_t>(number);
 }
 
-/// winners points to the row in the left map and the confidence. Its right map is not used.
+/// winners points to the row of the left map and the confidence. The right map is not used.
 CUDAVISION_TARGET_CLONES
 void select_row(const std::uint16_t* sums, int width, const Rules& rules, const RightBest& right,
                 const WtaResult& winners) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the blocks of the winners share the rows of a picture. With one row per block, the last turn
-// often leaves most of the card idle: 1080 blocks, of which 264 run at once, take five turns, the
-// fifth for 24 rows. So the rows of the last turn are divided into parts.
+// Shares the rows of a picture among blocks. With one row per block, the last turn often leaves
+// most of the card idle. So the rows of the last turn are divided into parts.
 
 #include <algorithm>
 
@@ -12,9 +11,9 @@
 namespace cudavision::sgm {
 
 struct RowParts {
-  int whole_rows;  ///< the first rows, one block each
-  int parts;       ///< of each other row
-  int columns;     ///< of a part; the last part may have fewer
+  int whole_rows;  ///< the first rows, with one block each
+  int parts;       ///< parts of each remaining row
+  int columns;     ///< columns of a part; the last part may have fewer
 
   int blocks(int rows) const { return whole_rows + (rows - whole_rows) * parts; }
 
@@ -30,8 +29,8 @@ struct RowParts {
   }
 };
 
-/// A block's time is proportional to its columns, in whole units: its part, and `overlap` columns
-/// of the next part. `resident` blocks run at once.
+/// A block's time is proportional to the units in its part and in `overlap` columns of the next
+/// part. `resident` blocks run at once.
 inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
   constexpr int column_unit = 16;  // so that parts begin at whole cache lines
   const int rest = rows % resident;

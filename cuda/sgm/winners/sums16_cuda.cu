@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Winner takes all from 16-bit sums: both maps in one pass over the sums. A block advances along a
-// row, some columns at a time. Several lanes hold a column's sums in registers, for the left map.
-// For the right map, the sums also go to shared memory, while the next sums are loaded. Shared
-// memory keeps the best so far of each pixel of the right map.
+// row, some columns at a time. For the left map, several lanes hold a column's sums in registers.
+// For the right map, the sums go to shared memory, which also keeps the best so far of each pixel.
 //
-// Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits, two per word. The
-// smallest of these numbers is the smallest sum with the lowest index.
+// Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits. The minimum of
+// such numbers is the smallest sum with the lowest index.
+
+#include <bit>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -28,31 +29,24 @@ struct SelectArguments {
 };
 
 constexpr int many_rows = 2000;  // from here on there are enough rows for small blocks
-constexpr int max_vectors = 4;   // of sums per thread
+constexpr int max_vectors = 4;   // per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
 constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two numbers larger than any sum
 
-constexpr int power_of_two_from(int minimum) {
-  int power = 1;
-  while (power < minimum)
-    power *= 2;
-  return power;
-}
-
-/// How a block processes a row. kLanes is the number of lanes per column, a power of two and at
-/// least 2. Positions in shared memory are in vectors of 8 sums.
+/// kLanes is the number of lanes per column, a power of two and at least 2. Positions in shared
+/// memory are in vectors of 8 sums.
 template <int kLanes, int kThreads>
 struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
-  static constexpr int columns = kThreads / kLanes;          ///< at a time
+  static constexpr int columns = kThreads / kLanes;          ///< processed at a time
   static constexpr int group = columns < 16 ? columns : 16;  ///< see select_right
-  /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum.
-  /// So following a diagonal needs no bounds check.
+  /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum,
+  /// so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
-  /// With this pitch, the 8 lanes that store vectors at once use different banks of shared memory.
-  /// As far as possible, so do equal disparities of different columns.
+  /// Spreads the vectors that 8 lanes store at once over the banks of shared memory and, as far as
+  /// possible, equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
                                              : (maximum + before) / 2 * 2 + 1;
@@ -64,17 +58,16 @@ struct RowPlan {
     return before + column / 2 * pair + column % 2 * pitch;
   }
 
-  /// Half of the right map's pixels that are kept: even and odd pixels have separate rings.
-  static constexpr int ring = power_of_two_from((8 * maximum + columns) / 2);
-  /// Separate rings, because neighbouring threads process every other pixel.
+  /// Pixels of each ring. Neighbouring threads process every other pixel of the right map, so even
+  /// and odd pixels have separate rings.
+  static constexpr int ring = std::bit_ceil((8u * maximum + columns) / 2);
   static __device__ int slot_of(int p) { return (p & 1) * ring + (p >> 1 & (ring - 1)); }
 
   static constexpr std::size_t shared_bytes =
       sizeof(uint4) * numbers + sizeof(std::uint32_t) * (columns + 2 * ring);
 };
 
-/// Combines a sum and its disparity into one number, whose minimum is the smallest sum with the
-/// lowest disparity. indexed is 32·sum + index, and the disparity is first + index.
+/// Returns 1024·sum + disparity. indexed is 32·sum + index, and the disparity is first + index.
 __device__ std::uint32_t key_of(std::uint32_t indexed, int first) {
   return 32 * indexed - 31 * (indexed & 31) + static_cast<std::uint32_t>(first);
 }
@@ -88,14 +81,13 @@ __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 }
 
 struct LeftBest {
-  std::uint32_t key;  ///< of the best, equal in all lanes
+  std::uint32_t key;  ///< key of the best, equal in all lanes
   int word;           ///< the best and its neighbours are in this word of the column and the next
   int near;           ///< the lane's vector with one of these words, or any vector
   std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
 
-/// Finds the best of a column. vectors are the column's vectors part, part + kLanes,
-/// part + 2·kLanes…, where part is the lane's number.
+/// vectors are the column's vectors part, part + kLanes, part + 2·kLanes…, where part is the lane.
 template <int kLanes>
 __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   std::uint32_t minima[max_vectors];
@@ -127,7 +119,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   return best;
 }
 
-/// The smallest sum outside the two words with the best and its neighbours. near is that vector.
+/// Returns the smallest sum outside the two words. near is the vector best.near.
 template <int kLanes>
 __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -140,7 +132,7 @@ __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) 
   return min_of_lanes<kLanes>(min(minimum & 0xffff, minimum >> 16));
 }
 
-/// Writes a pixel of the left map. sums are the column's sums, two per word. found holds the best's
+/// Writes a pixel of the left map. sums are the column's sums, two per word. found holds the best
 /// key and, from bit 21 on, the smallest sum of the other words.
 __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
@@ -165,13 +157,12 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. A word of an even
-/// column and the same word of the next column belong to three pixels: the lower halves to p and
-/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word belongs to them.
+/// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. The same word of an
+/// even column and of the next column belongs to three pixels: the lower halves to p and p + 1, the
+/// upper halves to p − 1 and p. Two columns further, the next word belongs to these pixels.
 ///
-/// A task is a group of columns, and a word of the group's first column, which may be in the
-/// padding. A group has a.pairs words with a sum on their diagonal. a.per_pair is 2³² / pairs,
-/// rounded up, for the division by pairs.
+/// A task is a group of columns and a word of its first column, which may be in the padding. A
+/// group has a.pairs words with a sum on their diagonal. a.per_pair is 2³² / pairs, rounded up.
 template <class Plan>
 __device__ void select_right(const SelectArguments& a, const uint4* shared, int x, int task,
                              std::uint32_t* bests) {
@@ -240,7 +231,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Work for a part of the threads goes to other warps at each turn.
+  // Distributes the work of a part of the threads over the warps.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
@@ -280,12 +271,11 @@ __global__ void __launch_bounds__(Plan::threads)
         a.winners.right[row + r] = unknown;
 }
 
-/// A kernel and its launch parameters. select_right() explains pairs and tasks.
 struct KernelPlan {
   Kernel<SelectArguments> kernel;
   unsigned threads;
   std::size_t shared_bytes;
-  int pairs, tasks;
+  int pairs, tasks;  ///< see select_right()
 };
 
 template <class Plan>

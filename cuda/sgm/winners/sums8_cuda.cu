@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Winner takes all from 8-bit sums. A block processes a row or a part of a row. Each group of lanes
-// moves along a segment of it; a lane has 16 of a pixel's disparities. The right pixels of a part
-// also need the sums of later columns, as many as there are disparities.
+// moves along a segment of it; a lane has 16 of a pixel's disparities. Right pixels at the end of a
+// part need the sums of the next columns, as many as there are disparities.
 //
-// A key is a sum with a disparity in its lowest bits. The smallest key is the smallest sum with the
-// lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
+// A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
+// with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
 
 #include <algorithm>
 
@@ -26,8 +26,8 @@ struct WinnersArguments {
   bool whole;  // numbers are whole disparities
   int width;
   int columns;      // of the volumes, without margins
-  int pitch;        // of the volumes
-  int disparities;  // that exist
+  int pitch;        // of the volumes, in pixels
+  int disparities;  // without padding
   int right_shift;  // column r of the right map is p = r + right_shift in this file
   RowParts parts;
 };
@@ -35,7 +35,7 @@ struct WinnersArguments {
 namespace {
 
 constexpr int threads = 256;
-constexpr int words = 8;  // of keys per lane
+constexpr int words = 8;  // words of keys per lane
 constexpr std::uint32_t nothing = 0xffffffffu;
 
 CUDAVISION_HOST_DEVICE constexpr int slot_count(int columns, int disparities) {
@@ -50,12 +50,12 @@ struct WinnersPlan {
   static constexpr int segment_unit = 8 * groups;  ///< Segments are multiples of 8 columns.
   /// Pixels whose results the lanes of a group write at once.
   static constexpr int round = lanes < 8 ? lanes : 8;
-  static constexpr int vectors = kDisparities / 16;  ///< of 16 bytes, per pixel
+  static constexpr int vectors = kDisparities / 16;  ///< vectors of 16 bytes per pixel
   /// Pixels whose sums are prefetched to registers. With four volumes, more would spill.
   static constexpr int prefetched = kVolumes == 2 ? 4 : 2;
 
   /// Sums of two volumes are at most 510, of four volumes at most 1020. The other bits of a half
-  /// hold the disparity or, if it needs more bits, the index of the word.
+  /// hold the disparity or, if it does not fit, the index of the word.
   static constexpr int sum_bits = kVolumes == 2 ? 9 : 10;
   static constexpr int wide_bits = kDisparities <= 128 ? 7 : 8;
   static constexpr int index_bits = sum_bits + wide_bits <= 16 ? wide_bits : 3;
@@ -70,8 +70,8 @@ struct WinnersPlan {
            (words * lane + (key & index_mask) + (upper ? half : 0));
   }
 
-  /// The slot of a best key of the right map in shared memory. p counts from the part's first
-  /// column, and is at least −kDisparities. One word in 33 is unused, to avoid bank conflicts.
+  /// Slot of a best key of the right map in shared memory. p counts from the part's first column
+  /// and is at least −kDisparities. One word in 33 is unused, to avoid bank conflicts.
   static __device__ int slot_of(int p) {
     const int number = p + kDisparities;
     return number + number / 32;
@@ -88,7 +88,7 @@ __device__ uint2 near_entry(int number) {
   return {static_cast<std::uint32_t>(marks), static_cast<std::uint32_t>(marks >> 32)};
 }
 
-/// Replicates the sign of byte kByte of `low` in the lower half, and of `high` in the upper half.
+/// Replicates the sign of byte kByte of `low` and of `high` in the lower and upper half.
 template <int kByte>
 __device__ std::uint32_t signs(std::uint32_t low, std::uint32_t high) {
   constexpr std::uint32_t select =
@@ -108,7 +108,7 @@ __device__ std::uint32_t min_of_eight(const std::uint32_t (&keys)[words]) {
                         __vimin3_u16x2(keys[3], keys[4], keys[5]), __vminu2(keys[6], keys[7]));
 }
 
-/// Writes a pixel of the left map. found holds its best key and, from bit second_at on, the
+/// Writes a pixel of the left map. found holds the best key and, from bit second_at on, the
 /// smallest sum more than one disparity away. The pixel's sums begin at byte `at` of the volumes.
 template <int kDisparities, int kVolumes>
 __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::int64_t at,
@@ -135,11 +135,11 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// A group of lanes that moves along a segment. Columns count from the part's first column.
+/// A group of lanes on its segment. Columns count from the part's first column.
 template <int kDisparities, int kVolumes>
 class WinnersWalk {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
-  using Bytes = uint4[kVolumes];  // of 16 disparities of a pixel
+  using Bytes = uint4[kVolumes];  // sums of 16 disparities of a pixel
 
  public:
   __device__ WinnersWalk(const WinnersArguments& a, std::uint32_t* right, const uint2* near)
@@ -155,8 +155,8 @@ class WinnersWalk {
 
   /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
-    // Segments are whole rounds. All lanes of a warp take part in every round; beyond the part,
-    // they read pixels again and keep no results.
+    // Segments are whole rounds, in which all lanes of a warp take part. Beyond the part, lanes
+    // read pixels again and keep no results.
     const int segment = (columns + Plan::segment_unit - 1) / Plan::segment_unit *
                         (Plan::segment_unit / Plan::groups);
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
@@ -177,7 +177,7 @@ class WinnersWalk {
       const bool live = x < end;
       if (x == end)
         leave_all(end - 1);
-      std::uint32_t own = 0;  // of the pixel whose result this lane writes
+      std::uint32_t own = 0;  // result for the pixel that this lane writes
 #pragma unroll
       for (int i = 0; i < Plan::round; ++i) {
         std::uint32_t keys[words];
@@ -342,11 +342,8 @@ Select8Cuda::Select8Cuda(LaunchQueue& queue, const StageConfig& config)
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(max_shared_bytes())),
              "asking for shared memory for the winners of a row");
-  int resident = 0;  // blocks on a multiprocessor
-  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads,
-                                                           shared_bytes(config)),
-             "asking how many blocks share a multiprocessor");
-  resident_blocks_ = std::max(1, resident) * multiprocessor_count();
+  resident_blocks_ =
+      resident_blocks(reinterpret_cast<const void*>(kernel), threads, shared_bytes(config));
 }
 
 bool Select8Cuda::supports(const StageConfig& config) {

@@ -80,9 +80,9 @@ const RegisteredElement row(ElementSpec{
      {{}, {{"paths", "6"}}, {"paths is 6; make it 4 or 8."}},
      {{},
       {{"memory-budget", "0"}},
-      {"memory-budget is 0.000000; make it a share of the free memory, at most 1, or a number of "
+      {"memory-budget is 0; make it a share of the free memory, at most 1, or a number of "
        "bytes."}},
-     {{}, {{"uniqueness", "1.5"}}, {"uniqueness is 1.500000; make it 0 to 1."}},
+     {{}, {{"uniqueness", "1.5"}}, {"uniqueness is 1.5; make it 0 to 1."}},
      {{},
       {{"lr-max-diff", "1025"}},
       {"lr-max-diff is 1025; make it 0 to 1024, or -1 for no left-right check."}},

@@ -136,7 +136,7 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
       stages.run(list);
     });
   write("write_confidence", 8, test.confidence_placement, [&](View<std::uint8_t> out) {
-    stages.run(sgm::WriteConfidence{map.data(), confidence.data(), out});
+    stages.run(sgm::KeepConfident{map.data(), confidence.data(), 0, out, nullptr});
   });
   map.expect_unchanged();
   confidence.expect_unchanged();
