@@ -11,22 +11,18 @@
 namespace cudavision::test {
 namespace {
 
-std::uint32_t rescaled(std::uint32_t value, const Division& maximum, std::uint32_t largest) {
-  std::uint32_t values[] = {value};
-  repack::rescale(values, maximum, largest);
-  return values[0];
-}
-
 /// All values of all pairs of depths, in both directions.
 TEST(RepackArithmetic, RescalesWithoutDivisions) {
   for (int from = 1; from <= 16; ++from)
     for (int to = 1; to <= 16; ++to) {
       const std::uint32_t maximum = (1u << from) - 1, largest = (1u << to) - 1;
       const Division division = make_division(maximum);
-      for (std::uint64_t value = 0; value <= maximum; ++value)
-        ASSERT_EQ(rescaled(static_cast<std::uint32_t>(value), division, largest),
-                  (value * largest + maximum / 2) / maximum)
+      for (std::uint32_t value = 0; value <= maximum; ++value) {
+        std::uint32_t scaled[] = {value};
+        repack::rescale(scaled, division, largest);
+        ASSERT_EQ(scaled[0], (std::uint64_t{value} * largest + maximum / 2) / maximum)
             << value << " of " << from << " bits to " << to;
+      }
     }
 }
 
@@ -37,9 +33,11 @@ TEST(RepackArithmetic, RescalingGivesBackEveryValue) {
       const std::uint32_t maximum = (1u << depth) - 1, largest = (1u << bits) - 1;
       const Division widening = make_division(maximum), narrowing = make_division(largest);
       for (std::uint32_t value = 0; value <= maximum; ++value) {
-        const std::uint32_t wide = rescaled(value, widening, largest);
-        ASSERT_LE(wide, largest);
-        ASSERT_EQ(rescaled(wide, narrowing, maximum), value) << depth << " of " << bits;
+        std::uint32_t scaled[] = {value};
+        repack::rescale(scaled, widening, largest);
+        ASSERT_LE(scaled[0], largest);
+        repack::rescale(scaled, narrowing, maximum);
+        ASSERT_EQ(scaled[0], value) << depth << " of " << bits;
       }
     }
 }
