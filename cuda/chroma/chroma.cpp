@@ -11,12 +11,6 @@ namespace {
 
 constexpr char operation[] = "scaling of chroma";
 
-void check(const FrameLayout& layout) {
-  check_luminance(operation, layout);
-  if (!ChromaScale::is_needed(layout))
-    refuse(operation, "the layout has no luma with two chroma channels of equal size");
-}
-
 }  // namespace
 
 bool ChromaScale::is_needed(const FrameLayout& layout) noexcept {
@@ -29,7 +23,9 @@ bool ChromaScale::is_needed(const FrameLayout& layout) noexcept {
 
 ChromaScale::ChromaScale(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
-  check(layout);
+  check_luminance(operation, layout);
+  if (!is_needed(layout))
+    refuse(operation, "the layout has no luma with two chroma channels of equal size");
   backend_ = dispatch<make_chroma_scale_cuda, make_chroma_scale_cpu>(device, layout);
   backend_->set(parameters);
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend. The CUDA kernel must give the same bytes.
 
 #include "cuda/chroma/arithmetic.h"
 #include "cuda/chroma/backend.h"

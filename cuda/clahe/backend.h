@@ -26,7 +26,7 @@ class Clahe::Backend {
   virtual View<const std::uint16_t> make_tables(View<const std::uint32_t> averages,
                                                 const ConstFrame& in, const Frame& out) = 0;
 
-  /// The frame must be the one that count() received last.
+  /// The frame is the same as in the last count().
   virtual void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) = 0;
 };
 

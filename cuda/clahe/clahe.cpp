@@ -12,14 +12,6 @@ namespace {
 
 constexpr char operation[] = "adaptive histogram equalisation";
 
-void check_geometry(const FrameLayout& layout, const Tiles& tiles) {
-  check_luminance(operation, layout);
-  if (!Tiles::range.contains(tiles.columns) || !Tiles::range.contains(tiles.rows))
-    refuse(operation, "a grid of " + std::to_string(tiles.columns) + "×" +
-                          std::to_string(tiles.rows) + " tiles; each dimension must be " +
-                          text_of(Tiles::range));
-}
-
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   histequalize::check_parameters(layout, parameters);
   if (!std::isfinite(parameters.clip_limit))
@@ -31,7 +23,11 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
 Clahe::Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
              const Parameters& parameters, Averages averages)
     : layout_(layout), parameters_(parameters) {
-  check_geometry(layout, tiles);
+  check_luminance(operation, layout);
+  if (!Tiles::range.contains(tiles.columns) || !Tiles::range.contains(tiles.rows))
+    refuse(operation, "a grid of " + std::to_string(tiles.columns) + "×" +
+                          std::to_string(tiles.rows) + " tiles; each dimension must be " +
+                          text_of(Tiles::range));
   check_parameters(layout, parameters);
   backend_ = dispatch<make_clahe_cuda, make_clahe_cpu>(device, layout, tiles);
   backend_->set(parameters);
@@ -74,10 +70,6 @@ void Clahe::run(const ConstFrame& in, const Frame& out,
 void Clahe::restart() noexcept {
   if (average_)
     average_->restart();
-}
-
-const histogramaverage::Status* Clahe::status() const noexcept {
-  return average_ ? average_->status() : nullptr;
 }
 
 }  // namespace cudavision::clahe

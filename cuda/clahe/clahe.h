@@ -93,7 +93,9 @@ class Clahe {
   void restart() noexcept;
 
   /// Describes the last frame with smoothing, in device memory. nullptr without averages.
-  const histogramaverage::Status* status() const noexcept;
+  const histogramaverage::Status* status() const noexcept {
+    return average_ ? average_->status() : nullptr;
+  }
 
   class Backend;
 

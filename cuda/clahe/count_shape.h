@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cuda/clahe/arithmetic.h"
+#include "cuda/core/division.h"
 
 namespace cudavision::clahe {
 
@@ -32,9 +33,8 @@ inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multipr
   for (; threads > min_threads && tiles > blocks; threads /= 2)
     blocks *= 2;
   const int packs_of_block = threads * (even ? 2 : 1);  // minimum
-  return {threads,
-          std::clamp(std::min(blocks / tiles, (packs + packs_of_block - 1) / packs_of_block), 1,
-                     tiling.y.tile_size)};
+  return {threads, std::clamp(std::min(blocks / tiles, divide_up(packs, packs_of_block)), 1,
+                              tiling.y.tile_size)};
 }
 
 }  // namespace cudavision::clahe

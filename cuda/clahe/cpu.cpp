@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend, parallel over tiles, cells or rows. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
 #include <array>
@@ -177,7 +175,7 @@ class ClaheCpu final : public Clahe::Backend {
         count_tiles<std::uint16_t>(source, counts(tiles));
       tiles += tiling_.tiles();
     }
-    return rows<const std::uint32_t>(counts(0), tiles);
+    return contiguous_rows(counts(0), bins_, tiles);
   }
 
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
@@ -194,7 +192,7 @@ class ClaheCpu final : public Clahe::Backend {
         std::copy(bins, bins + bins_, counts(number));
       make_table(counts(number), area, table(number));
     });
-    return rows<const std::uint16_t>(table(0), averages.height);
+    return contiguous_rows(table(0), bins_, averages.height);
   }
 
   void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
@@ -209,10 +207,6 @@ class ClaheCpu final : public Clahe::Backend {
   int cells() const { return tiling_.x.cells() * tiling_.y.cells(); }
   std::size_t grid_entries() const {
     return static_cast<std::size_t>(tiling_.tiles()) << layout_.bits;
-  }
-  template <class Element>
-  View<Element> rows(Element* data, int count) const {
-    return {data, bins_, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * bins_};
   }
   std::uint32_t* counts(int tile) const {
     return counts_.as<std::uint32_t>() + (static_cast<std::size_t>(tile) << layout_.bits);

@@ -48,9 +48,8 @@ class ClaheCuda final : public Clahe::Backend {
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")) {
     if (shares_evenly_) {
       allow_shared(apply_bytes_kernel, shared_bytes_ - kBytesShared);
-      for (const AccessPattern kind : byte_patterns) {
+      for (const AccessPattern kind : byte_patterns)
         allow_shared(find_kernels(kind, Action::map).count, shared_bytes_ - count_bytes);
-      }
     }
     quads_fit_ = layout.bits <= shared_bits && quad_bytes(Action::map) <= shared_bytes_;
     if (colour_ || layout.sample_bytes() == 1)
@@ -90,7 +89,7 @@ class ClaheCuda final : public Clahe::Backend {
     const AccessPlan plan = planner_.plan(in, Frame{});
     Arguments a = arguments(plan, action());
     launch_count(find_kernels(plan.kind, action()), action(), a);
-    return rows<const std::uint32_t>(a.counts, a.table_count);
+    return contiguous_rows(a.counts, 1 << layout_.bits, a.table_count);
   }
 
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
@@ -100,7 +99,7 @@ class ClaheCuda final : public Clahe::Backend {
       plan.copy_planes(device_);
     const Arguments a = arguments(plan, action());
     make_tables({a, averages.data, parameters_.clip_limit});
-    return rows<const std::uint16_t>(a.tables, a.table_count);
+    return contiguous_rows(a.tables, 1 << layout_.bits, a.table_count);
   }
 
   void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
@@ -115,12 +114,6 @@ class ClaheCuda final : public Clahe::Backend {
     return !colour_                                             ? Action::map
            : parameters_.channels == Parameters::Channels::each ? Action::each
                                                                 : Action::shift;
-  }
-
-  template <class Element>
-  View<Element> rows(Element* data, int count) const {
-    const int width = 1 << layout_.bits;
-    return {data, width, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * width};
   }
 
   static int grids(Action action) { return action == Action::each ? 3 : 1; }
@@ -209,7 +202,7 @@ class ClaheCuda final : public Clahe::Backend {
   /// first would otherwise get too many blocks: 3840×2160 took 16.9 instead of 15.8 µs on an H200.
   std::size_t even_share(int blocks, int static_bytes) const {
     constexpr int margin = 512, max_blocks = 16;
-    const int share = (blocks + multiprocessors_ - 1) / multiprocessors_;
+    const int share = divide_up(blocks, multiprocessors_);
     if (!overlapping_ || share > max_blocks)
       return 0;
     // One more block does not fit.
@@ -222,7 +215,7 @@ class ClaheCuda final : public Clahe::Backend {
     for (int c = 0; c < a.copy_count; ++c)
       pieces = std::max(pieces, a.copies[c].count);
     constexpr int pieces_per_thread = 4, threads_per_multiprocessor = 1024;
-    return std::min((pieces + threads * pieces_per_thread - 1) / (threads * pieces_per_thread),
+    return std::min(divide_up(pieces, threads * pieces_per_thread),
                     multiprocessors_ * threads_per_multiprocessor / threads);
   }
 
@@ -236,12 +229,12 @@ class ClaheCuda final : public Clahe::Backend {
     constexpr std::uint32_t min_half_tile = 4096;  // bytes; the tables of a cell are 2048
     const PatchGrid grid =
         divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
-               kBytesPixels, (a.picture.width + kBytesPixels - 1) / kBytesPixels, threads);
+               kBytesPixels, divide_up(a.picture.width, kBytesPixels), threads);
     const int rows = threads / a.columns;
-    const int min_parts = (grid.highest + kBytesRows - 1) / kBytesRows;
+    const int min_parts = divide_up(grid.highest, kBytesRows);
     return divide_rows(a, grid,
                        std::clamp(resident / grid.blocks, min_parts,
-                                  std::max(min_parts, (grid.highest + rows - 1) / rows)));
+                                  std::max(min_parts, divide_up(grid.highest, rows))));
   }
 
   /// A pack must not reach beyond the next cell. Tables that are larger than their tile are read
@@ -262,7 +255,7 @@ class ClaheCuda final : public Clahe::Backend {
       const auto divide_into = [&](Patches kind) {
         const PatchGrid grid = divide(a, kind, kernels.pixels, a.picture.per_row, kRangesThreads);
         const int rows = kRangesThreads / a.columns * kHeldPacks;
-        return divide_rows(a, grid, (grid.highest + rows - 1) / rows);
+        return divide_rows(a, grid, divide_up(grid.highest, rows));
       };
       const int half_tiles = divide_into(Patches::half_tiles);
       int blocks = divide_into(Patches::cells);
@@ -272,7 +265,7 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     if (!quads_are_worth_it(kernels.pixels)) {
-      launch_(kernels.apply_directly, (a.picture.count + kThreads - 1) / kThreads, kThreads, 0, a);
+      launch_(kernels.apply_directly, divide_up(a.picture.count, kThreads), kThreads, 0, a);
       return;
     }
     if (are_bytes(plan)) {
@@ -288,10 +281,9 @@ class ClaheCuda final : public Clahe::Backend {
     // In large pictures, blocks run several rounds to amortise weights and quads.
     constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
     const int threads = multiprocessors_ * blocks_per_multiprocessor * kThreads;
-    const int rounds =
-        std::min((static_cast<int>(a.picture.count) + threads - 1) / threads, max_rounds);
+    const int rounds = std::min(divide_up(static_cast<int>(a.picture.count), threads), max_rounds);
     const int rows = kThreads / a.columns * rounds;
-    launch_(kernels.apply, divide_rows(a, grid, (grid.highest + rows - 1) / rows), kThreads,
+    launch_(kernels.apply, divide_rows(a, grid, divide_up(grid.highest, rows)), kThreads,
             quad_bytes(action), a);
   }
 
@@ -309,7 +301,7 @@ class ClaheCuda final : public Clahe::Backend {
   PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
     const auto first_pack_of = [&](int patch) {
       const int pixel = patch_begin(tiling_.x, cells_x_, patch, kind);
-      return pixel < layout_.width ? (pixel + pixels - 1) / pixels : per_row;
+      return pixel < layout_.width ? divide_up(pixel, pixels) : per_row;
     };
     const int patches_x = patches_along(tiling_.x, kind),
               patches_y = patches_along(tiling_.y, kind);
@@ -323,7 +315,7 @@ class ClaheCuda final : public Clahe::Backend {
     const int max_columns = threads / 4, chunk_columns = threads / 8;
     a.patches = kind;
     a.columns = widest <= max_columns ? widest : chunk_columns;
-    const int chunks = (widest + a.columns - 1) / a.columns;
+    const int chunks = divide_up(widest, a.columns);
     a.chunks = make_division(chunks);
     a.patches_x = make_division(patches_x);
     return {patches_x * patches_y * chunks, highest};

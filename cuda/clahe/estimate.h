@@ -46,7 +46,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t weight_pair(int left, int right) {
   return static_cast<std::uint32_t>(left) + (static_cast<std::uint32_t>(right) << 16);
 }
 
-/// Weights of adjacent columns. In each column, the right tile gains what the left one loses.
+/// Weights of adjacent columns. The weights of the left and the right tile add up to a constant.
 struct WeightPairs {
   std::uint32_t first;  ///< of a column in a cell
   std::uint32_t step;   ///< added for each column to the right

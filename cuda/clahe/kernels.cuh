@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernels for each kind of pack.
-
 #include "cuda/clahe/apply.cuh"
 #include "cuda/clahe/apply_ranges.cuh"
 #include "cuda/clahe/count.cuh"

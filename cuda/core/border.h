@@ -16,8 +16,8 @@ enum class Border : std::uint8_t {
   constant,     ///< …iii|abcdefgh|iii… with one given value i
 };
 
-/// Number of the sample that replaces position index, at any distance outside a row of count ≥ 1
-/// samples; −1 for the constant.
+/// Index of the sample at position `index`, which may be outside a row of count ≥ 1 samples; −1 for
+/// the constant.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;

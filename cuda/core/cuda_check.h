@@ -11,7 +11,8 @@
 
 namespace cudavision {
 
-/// Throws Error on failure. what names the action, such as "allocating 4096 bytes on the GPU".
+/// Throws Error on failure. The text begins with `what`, such as "allocating 4096 bytes on the
+/// GPU".
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess)
     return;
@@ -22,7 +23,7 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
-/// An attribute of the current GPU. what names it for an error's text, such as "the shared memory".
+/// An attribute of the current GPU. `what` is its name in errors, such as "the shared memory".
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

@@ -50,10 +50,9 @@ class CpuDevice final : public Device {
  private:
   Buffer do_allocate(std::size_t bytes) override {
     constexpr std::size_t alignment = 256;
-    void* data =
-        bytes > SIZE_MAX - alignment
-            ? nullptr
-            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* data = bytes > SIZE_MAX - alignment
+                     ? nullptr
+                     : std::aligned_alloc(alignment, round_up(bytes, alignment));
     if (!data)
       throw Error(Error::Kind::out_of_memory,
                   "allocating " + std::to_string(bytes) + " bytes of host memory failed");

@@ -75,7 +75,17 @@ class CudaDevice final : public Device {
       throw Error(
           Error::Kind::invalid_argument,
           "a CUDA device needs a stream of its own; give it another one than the default stream");
-    check_kernels_run();
+    // Otherwise, an unsupported card would fail at the first launch.
+    cudaFuncAttributes attributes;
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);
+    if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion) {
+      cudaGetLastError();
+      throw Error(Error::Kind::device,
+                  std::string("this build has no code for the GPU in this machine (") +
+                      cudaGetErrorString(status) +
+                      "): rebuild with -Dcuda-archs=auto on this machine, or update its driver");
+    }
+    cuda_check(status, "loading the CUDA kernels");
   }
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
@@ -143,20 +153,6 @@ class CudaDevice final : public Device {
         "allocating " + std::to_string(bytes) + " bytes of page-locked host memory";
     cuda_check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), what.c_str());
     return make_buffer(data, bytes, [](void* memory) noexcept { cudaFreeHost(memory); });
-  }
-
-  /// Without this check, an unsupported card would fail at the first launch.
-  static void check_kernels_run() {
-    cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);
-    if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion) {
-      cudaGetLastError();
-      throw Error(Error::Kind::device,
-                  std::string("this build has no code for the GPU in this machine (") +
-                      cudaGetErrorString(status) +
-                      "): rebuild with -Dcuda-archs=auto on this machine, or update its driver");
-    }
-    cuda_check(status, "loading the CUDA kernels");
   }
 
   cudaStream_t stream_;

@@ -30,9 +30,9 @@ struct PlaneShape {
   int rows = 0;
 };
 
-/// The shape of a frame: everything about a video format that operations need. A sample is one byte
-/// if bits is 8, else a word of two bytes in native byte order. Its value is `word >> shift`,
-/// clamped to 2^bits − 1; the bits below shift are written as zero.
+/// The shape of a frame, independent of video formats. A sample is one byte if bits is 8, else a
+/// word of two bytes in native byte order. Its value is `word >> shift`, clamped to 2^bits − 1; the
+/// bits below shift are written as zero.
 struct FrameLayout {
   static constexpr int max_planes = 4;
   static constexpr int max_channels = 4;
@@ -83,7 +83,6 @@ struct BasicFrame {
 using Frame = BasicFrame<std::uint8_t>;
 using ConstFrame = BasicFrame<const std::uint8_t>;
 
-/// The frame without the planes that hold only chroma.
 inline Frame without_chroma_planes(const FrameLayout& layout, const Frame& frame) {
   Frame others;
   for (int c = 0; c < layout.channel_count; ++c)

@@ -10,23 +10,6 @@ std::string text(int number) {
   return std::to_string(number);
 }
 
-void check_channel(const char* operation, const FrameLayout& layout, int number) {
-  const Channel& channel = layout.channels[number];
-  if (channel.plane < 0 || channel.plane >= layout.plane_count || channel.step < 1 ||
-      channel.offset < 0 || channel.offset >= channel.step)
-    refuse(operation, "channel " + text(number) + " lies outside the planes");
-  if (channel.width < 1 || channel.width > layout.width || channel.height < 1 ||
-      channel.height > layout.height || channel.subsampling_x < 1 || channel.subsampling_y < 1)
-    refuse(operation, "channel " + text(number) + " has " + text(channel.width) + "×" +
-                          text(channel.height) + " samples, one for " +
-                          text(channel.subsampling_x) + "×" + text(channel.subsampling_y) +
-                          " pixels");
-  const PlaneShape& plane = layout.planes[channel.plane];
-  const auto last = static_cast<long long>(channel.step) * (channel.width - 1) + channel.offset;
-  if (plane.rows < channel.height || plane.row_bytes < (last + 1) * layout.sample_bytes())
-    refuse(operation, "plane " + text(channel.plane) + " is too small for channel " + text(number));
-}
-
 }  // namespace
 
 void refuse(const char* operation, const std::string& what) {
@@ -45,8 +28,22 @@ void check_layout(const char* operation, const FrameLayout& layout) {
     refuse(operation, text(layout.plane_count) + " planes; 1 to 4 are supported");
   if (layout.channel_count < 1 || layout.channel_count > FrameLayout::max_channels)
     refuse(operation, text(layout.channel_count) + " channels; 1 to 4 are supported");
-  for (int c = 0; c < layout.channel_count; ++c)
-    check_channel(operation, layout, c);
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    if (channel.plane < 0 || channel.plane >= layout.plane_count || channel.step < 1 ||
+        channel.offset < 0 || channel.offset >= channel.step)
+      refuse(operation, "channel " + text(c) + " is outside the planes");
+    if (channel.width < 1 || channel.width > layout.width || channel.height < 1 ||
+        channel.height > layout.height || channel.subsampling_x < 1 || channel.subsampling_y < 1)
+      refuse(operation, "channel " + text(c) + " has " + text(channel.width) + "×" +
+                            text(channel.height) + " samples, one for " +
+                            text(channel.subsampling_x) + "×" + text(channel.subsampling_y) +
+                            " pixels");
+    const PlaneShape& plane = layout.planes[channel.plane];
+    const auto last = static_cast<long long>(channel.step) * (channel.width - 1) + channel.offset;
+    if (plane.rows < channel.height || plane.row_bytes < (last + 1) * layout.sample_bytes())
+      refuse(operation, "plane " + text(channel.plane) + " is too small for channel " + text(c));
+  }
 }
 
 void check_luminance(const char* operation, const FrameLayout& layout) {
@@ -79,8 +76,8 @@ void check_frame(const char* operation, const FrameLayout& layout, const ConstFr
 
 int kernel_pitch(const char* operation, std::ptrdiff_t pitch) {
   if (pitch != static_cast<int>(pitch))
-    refuse(operation, "rows lie " + std::to_string(pitch) +
-                          " bytes apart; on a GPU the pitch must be less than 2 GiB");
+    refuse(operation,
+           "a pitch of " + std::to_string(pitch) + " bytes; on a GPU it must be less than 2 GiB");
   return static_cast<int>(pitch);
 }
 

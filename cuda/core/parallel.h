@@ -34,7 +34,7 @@ void parallel_for(int count, const Function& function) {
       &function);
 }
 
-/// Hands out memory in pieces aligned to 64 bytes. Without memory, only counts the bytes.
+/// Divides memory into arrays aligned to 64 bytes. Without memory, only counts the bytes.
 class Scratch {
  public:
   explicit Scratch(std::uint8_t* memory = nullptr) : memory_(memory) {}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <cstdio>
+#include <charconv>
 #include <string>
 
 namespace cudavision {
 
-/// The values that a parameter may have. Each operation has a table `Ranges` beside its parameters,
-/// which its validation, its error texts and the properties of elements use.
+/// The range of a parameter. The `Ranges` of each operation's parameters serve its validation, its
+/// error texts and the properties of elements.
 template <class Number>
 struct Range {
   Number min, max;
@@ -16,14 +16,15 @@ struct Range {
   constexpr bool contains(Number number) const noexcept { return number >= min && number <= max; }
 };
 
-/// Numbers in error texts: up to 10 digits, and a range as "0 to 127".
+/// Numbers in error texts, independent of the locale: up to 10 digits, and a range as "0 to 127".
 inline std::string text_of(int number) {
   return std::to_string(number);
 }
 inline std::string text_of(double number) {
   char digits[32];
-  std::snprintf(digits, sizeof digits, "%.10g", number);
-  return digits;
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, number, std::chars_format::general, 10);
+  return {digits, end.ptr};
 }
 template <class Number>
 std::string text_of(const Range<Number>& range) {

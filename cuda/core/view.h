@@ -46,4 +46,9 @@ struct View {
   CUDAVISION_HOST_DEVICE explicit operator bool() const { return data != nullptr; }
 };
 
+template <class T>
+View<T> contiguous_rows(T* data, int width, int height) {
+  return {data, width, height, static_cast<std::ptrdiff_t>(sizeof(T)) * width};
+}
+
 }  // namespace cudavision

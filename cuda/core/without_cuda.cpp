@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Builds without the CUDA toolkit compile this file instead of device_cuda.cu.
-// Without a CUDA device, no operation reaches a CUDA backend (dispatch.h).
+// Replaces device_cuda.cu in builds without the CUDA toolkit.
 
 #include "cuda/core/device.h"
 

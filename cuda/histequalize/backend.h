@@ -54,7 +54,7 @@ constexpr char operation[] = "histogram equalisation";
 /// Throws invalid_argument unless bins is one row of 2^bits counts.
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins);
 
-/// What a RegionHistogram counts.
+/// Samples that a RegionHistogram counts.
 struct MaskedSamples {
   SamplePlane plane;
   int step;                       ///< bytes from one sample to the next

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend. Bands of rows are counted in parallel, each in its own tables. The CUDA kernels
-// must give the same bytes.
 
 #include <algorithm>
 #include <numeric>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/division.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/make_tables.cuh"
 #include "cuda/histequalize/narrow.cuh"
@@ -13,8 +14,6 @@
 
 namespace cudavision::histequalize {
 namespace {
-
-/* The kernels that equalise a frame in one launch */
 
 using Kernel = Launcher<Arguments>::Kernel;
 
@@ -50,8 +49,6 @@ Kernel find_kernel(const AccessPlan& plan, Action action, std::uint32_t packs_pe
                  : applying_kernel<Pack, kRows, Action::each, 1>(packs_per_thread);
   });
 }
-
-/* The kernels of steps */
 
 using CountEachKernel = Launcher<CountEachArguments>::Kernel;
 using LookUpKernel = Launcher<LookUpArguments>::Kernel;
@@ -161,17 +158,17 @@ class HistEqualizeCuda final : public Histogram::Backend {
 
     // The blocks wait for each other, so the launch is cooperative. One block per SM always fits.
     const int threads = action == Action::histogram ? counting_threads : applying_threads;
-    const auto useful = (plan.packs.count + threads - 1) / threads;
+    const auto useful = divide_up(plan.packs.count, threads);
     const unsigned blocks = std::min<std::uint32_t>(multiprocessors_, useful);
     const std::uint32_t stride = blocks * threads;
     a.stride = PackStride(stride, plan.packs.per_row);
-    const std::uint32_t packs_per_thread = (plan.packs.count + stride - 1) / stride;
+    const std::uint32_t packs_per_thread = divide_up(plan.packs.count, stride);
     launch_(find_kernel(plan, action, packs_per_thread), blocks, threads, 0, a, true);
   }
 
   unsigned blocks_of_step(const AccessPlan& plan) const {
     return std::min<std::uint32_t>(multiprocessors_ * step_blocks,
-                                   (plan.packs.count + applying_threads - 1) / applying_threads);
+                                   divide_up(plan.packs.count, applying_threads));
   }
 
   PackStride stride_of_step(const AccessPlan& plan) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/division.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/histequalize/make_tables.cuh"
 #include "cuda/histequalize/wide.cuh"
@@ -74,8 +75,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     const AccessPlan plan = planner_.plan(in, Frame{});
     const WideArguments a = arguments(plan, bins);
     launch_count(plan, a);
-    launch_(take_histogram_kernel, (bins_ + kTableThreads - 1) / kTableThreads, kTableThreads, 0,
-            a);
+    launch_(take_histogram_kernel, divide_up(bins_, kTableThreads), kTableThreads, 0, a);
   }
 
   bool run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
@@ -117,12 +117,12 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
 
   /// Parts of the picture; one block per range of bins reads each part.
   unsigned counting_parts(const AccessPlan& plan) const {
-    return std::clamp<std::uint32_t>((plan.packs.count + kThreads - 1) / kThreads, 1,
+    return std::clamp<std::uint32_t>(divide_up(plan.packs.count, kThreads), 1,
                                      std::max(1, multiprocessors_ / ranges()));
   }
 
   unsigned applying_blocks(const AccessPlan& plan) const {
-    return std::min<std::uint32_t>(multiprocessors_, (plan.packs.count + kThreads - 1) / kThreads);
+    return std::min<std::uint32_t>(multiprocessors_, divide_up(plan.packs.count, kThreads));
   }
 
   int range_bytes() const { return range_bins_ * static_cast<int>(sizeof(std::uint32_t)); }

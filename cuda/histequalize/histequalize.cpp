@@ -25,13 +25,7 @@ int max_tables(const FrameLayout& layout) {
 }
 
 View<std::uint8_t> bytes_of(View<std::uint32_t> row) {
-  const int bytes = row.width * static_cast<int>(sizeof(std::uint32_t));
-  return {reinterpret_cast<std::uint8_t*>(row.data), bytes, 1, bytes};
-}
-
-template <class Element>
-View<Element> rows(Element* data, int count, int bits) {
-  return {data, 1 << bits, count, static_cast<std::ptrdiff_t>(sizeof(Element)) << bits};
+  return contiguous_rows(reinterpret_cast<std::uint8_t*>(row.data), static_cast<int>(row.pitch), 1);
 }
 
 }  // namespace
@@ -41,11 +35,11 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   const bool rgb = layout.find(Role::luma) < 0;
   if (parameters.channels == Parameters::Channels::each && !rgb)
     refuse(operation,
-           "equalising each channel on its own needs RGB, and this picture has a luma channel: "
+           "equalising each channel separately needs RGB, but this picture has a luma channel: "
            "equalise its luma, or convert it to RGB first");
   if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
     refuse(operation, "the output range " + std::to_string(parameters.low) + " to " +
-                          std::to_string(parameters.high) + " does not lie within 0 to " +
+                          std::to_string(parameters.high) + " must be within 0 to " +
                           std::to_string(largest));
   if (rgb && (parameters.low != 0 || parameters.high != largest))
     refuse(operation, "RGB is equalised to its full range, 0 to " + std::to_string(largest));
@@ -118,7 +112,7 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
     return;
 
   const View<const std::uint32_t> counts = count(in, histogram, regions);
-  const auto made = rows(made_.as<std::uint16_t>(), counts.height, layout_.bits);
+  const auto made = contiguous_rows(made_.as<std::uint16_t>(), counts.width, counts.height);
   if (!smoothing) {
     backend_->make_tables(counts, made);
     return backend_->look_up(in, written, made);
@@ -137,7 +131,7 @@ View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,
   const bool each = parameters_.channels == Parameters::Channels::each;
   // Tables need counts that are aligned to 16 bytes.
   const bool in_place = histogram && reinterpret_cast<std::uintptr_t>(histogram.data) % 16 == 0;
-  const auto luminance = rows(in_place ? histogram.data : own, 1, layout_.bits);
+  const auto luminance = contiguous_rows(in_place ? histogram.data : own, 1 << layout_.bits, 1);
   if (!each || histogram) {
     if (regions)
       regions->run(in, luminance);
@@ -145,23 +139,16 @@ View<const std::uint32_t> HistogramEqualize::count(const ConstFrame& in,
       backend_->count(in, luminance);
   }
   if (histogram && !in_place)
-    device_.copy(bytes_of(luminance), bytes_of(histogram));
+    device_.copy(bytes_of(luminance),
+                 bytes_of(contiguous_rows(histogram.data, histogram.width, 1)));
   if (!each)
     return luminance;
-  const auto counts = rows(own, 3, layout_.bits);
+  const auto counts = contiguous_rows(own, 1 << layout_.bits, 3);
   if (regions)
     regions->run_each(in, counts);
   else
     backend_->count_each(in, counts);
   return counts;
-}
-
-void HistogramEqualize::restart() noexcept {
-  average_.restart();
-}
-
-const histogramaverage::Status* HistogramEqualize::status() const noexcept {
-  return average_.status();
 }
 
 }  // namespace cudavision::histequalize

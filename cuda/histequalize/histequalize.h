@@ -78,8 +78,8 @@ struct Parameters {
 void check_parameters(const FrameLayout& layout, const Parameters& parameters);
 
 /// Equalises frames. Luma samples are looked up in the table; all other bytes are copied, except
-/// those of chroma planes if copies_chroma is false. With RGB
-/// and Channels::luminance, each channel becomes `saturate(in + lut[u] − u)`; alpha is copied.
+/// chroma planes if copies_chroma is false. With RGB and Channels::luminance, each channel becomes
+/// `saturate(in + lut[u] − u)`; alpha is copied.
 class HistogramEqualize {
  public:
   /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws invalid_argument or
@@ -105,10 +105,10 @@ class HistogramEqualize {
            RegionHistogram* regions = nullptr);
 
   /// The next run() begins a new average.
-  void restart() noexcept;
+  void restart() noexcept { average_.restart(); }
 
   /// Describes the last frame with smoothing. In device memory of this object.
-  const histogramaverage::Status* status() const noexcept;
+  const histogramaverage::Status* status() const noexcept { return average_.status(); }
 
  private:
   View<const std::uint32_t> count(const ConstFrame& in, View<std::uint32_t> histogram,
@@ -118,8 +118,8 @@ class HistogramEqualize {
   FrameLayout layout_;
   Parameters parameters_;
   std::unique_ptr<Histogram::Backend> backend_;
-  Buffer counts_;              ///< of the frame whose tables are made in steps
-  Buffer made_;                ///< tables made from counts_
+  Buffer counts_;              ///< for separate steps
+  Buffer made_;                ///< tables from counts_ or from averages
   scenecut::AreaMeans areas_;  ///< of frames with smoothing and without regions
   histogramaverage::HistogramAverage average_;
   histogramaverage::TableHysteresis hysteresis_;

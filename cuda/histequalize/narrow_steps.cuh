@@ -15,8 +15,6 @@ constexpr int batch = Pack::words == 4 ? 4 : 1;
 
 constexpr int step_blocks = 2;  // per multiprocessor
 
-/* Counting red, green and blue */
-
 struct CountEachArguments {
   PackedImage picture;
   PackStride stride;      // from one pack of a thread to its next
@@ -43,8 +41,6 @@ __global__ void __launch_bounds__(applying_threads, step_blocks)
       DeviceAtomics::add(a.counts + bin, counts[bin]);
   });
 }
-
-/* Applying tables */
 
 struct LookUpArguments {
   Arguments equalize;           // without the members for counting

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a thread does with the pixels of a pack, in the kernels of histequalize/ and clahe/.
+// Counts and changes the pixels of a pack, for the kernels of histequalize/ and clahe/.
 
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/pixels/pixel_pack.h"
@@ -40,7 +40,7 @@ __device__ void apply_levels(std::uint32_t* data, int existing, const PackedImag
                              int blend, const Level& level) {
 #pragma unroll
   for (int i = 0; i < Pack::pixels; ++i) {
-    // Bytes after a row's last pixel may belong to the plane (second half of a macropixel); copied.
+    // Bytes after a row's last pixel are copied: the second half of a macropixel is in the plane.
     if (i >= existing)
       break;
     if constexpr (kAction == Action::map) {

@@ -26,20 +26,19 @@ class HistogramAverageCpu final : public HistogramAverage::Backend {
                                 bool begins, const std::uint32_t* area_change) override {
     status_.is_cut =
         !begins && is_scene_cut(scene_sums(counts), parameters.cut_threshold, area_change);
-    status_.begins_anew = begins || status_.is_cut;
+    status_.restarted = begins || status_.is_cut;
     status_.cuts += status_.is_cut;
     ranges_.for_each([&](const Band& range) {
       for (int i = 0; i < counts.height; ++i)
         for (int bin = range.begin * range_bins; bin < range.end * range_bins; ++bin) {
           std::uint64_t& state = states(i)[bin];
           const std::uint32_t count = counts.row(i)[bin];
-          state = status_.begins_anew ? first_state(count)
-                                      : next_state(state, count, parameters.weight);
+          state =
+              status_.restarted ? first_state(count) : next_state(state, count, parameters.weight);
           averages(i)[bin] = rounded_average(state);
         }
     });
-    return {averages(0), bins_, counts.height,
-            static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)) * bins_};
+    return contiguous_rows(averages(0), bins_, counts.height);
   }
 
   const Status* status() const noexcept override { return &status_; }
@@ -89,10 +88,9 @@ class TableHysteresisCpu final : public TableHysteresis::Backend {
         in_use_(device.allocate(sizeof(std::uint16_t) * max_tables << bits)) {}
 
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
-    const View<std::uint16_t> tables = {in_use_.as<std::uint16_t>(), size_, made.height,
-                                        static_cast<std::ptrdiff_t>(sizeof(std::uint16_t)) * size_};
+    const auto tables = contiguous_rows(in_use_.as<std::uint16_t>(), size_, made.height);
     for_rows(made.height, [&](int i) {
-      if (status->begins_anew)
+      if (status->restarted)
         std::copy(made.row(i), made.row(i) + size_, tables.row(i));
       else
         for (int j = 0; j < size_; ++j)

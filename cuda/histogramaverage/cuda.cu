@@ -7,9 +7,11 @@
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/histogramaverage/arithmetic.h"
 #include "cuda/histogramaverage/backend.h"
+#include "cuda/sync/interblock.cuh"
 
 namespace cudavision::histogramaverage {
 namespace {
@@ -20,10 +22,8 @@ constexpr int warp = 32;
 unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
   constexpr int resident = 8;
   return static_cast<unsigned>(
-      std::min<std::int64_t>((elements + per_block - 1) / per_block, multiprocessors * resident));
+      std::min<std::int64_t>(divide_up(elements, per_block), multiprocessors * resident));
 }
-
-/* Averages */
 
 struct AverageArguments {
   View<const std::uint32_t> counts;  // a row is 2^bits wide
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(update_threads)
   }
   const bool begins = a.begins || cut;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    a.status->begins_anew = begins;
+    a.status->restarted = begins;
     a.status->is_cut = cut;
     a.status->cuts += cut;
   }
@@ -124,12 +124,9 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
         states_(device.allocate(sizeof(std::uint64_t) * max_histograms << bits)),
         averages_(device.allocate(sizeof(std::uint32_t) * max_histograms << bits)),
         sums_(device.allocate(sizeof(SceneSums) * parts(max_slices))),
-        status_(device.allocate(sizeof(Status))),
+        status_(zeroed_words(device, sizeof(Status) / sizeof(std::uint32_t))),
         launch_(device.stream(), update_kernel),
-        multiprocessors_(multiprocessor_count()) {
-    const int bytes = static_cast<int>(status_.size());
-    device.fill({status_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
-  }
+        multiprocessors_(multiprocessor_count()) {}
 
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
                                 bool begins, const std::uint32_t* area_change) override {
@@ -154,8 +151,7 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
             blocks_for(static_cast<std::int64_t>(bins_) * counts.height, update_threads,
                        multiprocessors_),
             update_threads, 0, a);
-    return {a.averages, bins_, counts.height,
-            static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)) * bins_};
+    return contiguous_rows(a.averages, bins_, counts.height);
   }
 
   const Status* status() const noexcept override { return status_.as<Status>(); }
@@ -163,7 +159,7 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
  private:
   unsigned parts(int slices) const {
     const int block_bins = sums_threads / slices;
-    return static_cast<unsigned>((bins_ + block_bins - 1) / block_bins);
+    return static_cast<unsigned>(divide_up(bins_, block_bins));
   }
 
   int bits_;
@@ -175,8 +171,6 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
   Launcher<AverageArguments> launch_;
   int multiprocessors_;
 };
-
-/* Tables */
 
 struct TableArguments {
   View<const std::uint16_t> made;  // a row is 2^bits wide
@@ -197,7 +191,7 @@ __global__ void __launch_bounds__(table_threads)
     hysteresis_kernel(const __grid_constant__ TableArguments a) {
   grid_dependency_wait();
   launch_dependents();
-  const bool begins_anew = a.status->begins_anew;
+  const bool restarted = a.status->restarted;
   const std::int64_t entries = static_cast<std::int64_t>(a.made.height) * a.made.width;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * table_threads * thread_entries;
   for (std::int64_t i =
@@ -206,7 +200,7 @@ __global__ void __launch_bounds__(table_threads)
     const auto* row = a.made.row(static_cast<int>(i >> a.bits));
     Entries next = *reinterpret_cast<const Entries*>(row + (i & (a.made.width - 1)));
     auto* const in_use = reinterpret_cast<Entries*>(a.in_use + i);
-    if (!begins_anew) {
+    if (!restarted) {
       const Entries last = *in_use;
 #pragma unroll
       for (int e = 0; e < thread_entries; ++e)
@@ -222,30 +216,22 @@ class TableHysteresisCuda final : public TableHysteresis::Backend {
   TableHysteresisCuda(Device& device, int max_tables, int bits)
       : bits_(bits),
         size_(1 << bits),
-        play_(play_of(bits)),
         in_use_(device.allocate(sizeof(std::uint16_t) * max_tables << bits)),
         launch_(device.stream(), hysteresis_kernel),
         multiprocessors_(multiprocessor_count()) {}
 
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
-    TableArguments a{};
-    a.made = made;
-    a.bits = bits_;
-    a.in_use = in_use_.as<std::uint16_t>();
-    a.status = status;
-    a.play = play_;
+    const TableArguments a{made, bits_, in_use_.as<std::uint16_t>(), status, play_of(bits_)};
     launch_(hysteresis_kernel,
             blocks_for(static_cast<std::int64_t>(size_) * made.height,
                        table_threads * thread_entries, multiprocessors_),
             table_threads, 0, a);
-    return {a.in_use, size_, made.height,
-            static_cast<std::ptrdiff_t>(sizeof(std::uint16_t)) * size_};
+    return contiguous_rows(a.in_use, size_, made.height);
   }
 
  private:
   int bits_;
   int size_;
-  int play_;
   Buffer in_use_;
   Launcher<TableArguments> launch_;
   int multiprocessors_;

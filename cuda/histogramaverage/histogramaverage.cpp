@@ -75,10 +75,6 @@ View<const std::uint32_t> HistogramAverage::run(View<const std::uint32_t> counts
   return averages;
 }
 
-void HistogramAverage::restart() noexcept {
-  histograms_ = 0;
-}
-
 const Status* HistogramAverage::status() const noexcept {
   return backend_->status();
 }

@@ -44,9 +44,9 @@ void check_parameters(const Parameters& parameters);
 
 /// Describes the frame of the last run(). In device memory.
 struct Status {
-  std::uint32_t begins_anew;  ///< 1 for the first frame of an average and for a scene cut, else 0
-  std::uint32_t is_cut;       ///< 1 for a scene cut, else 0
-  std::uint32_t cuts;         ///< number of scene cuts since the constructor, mod 2^32
+  std::uint32_t restarted;  ///< 1 for the first frame of an average and for a scene cut, else 0
+  std::uint32_t is_cut;     ///< 1 for a scene cut, else 0
+  std::uint32_t cuts;       ///< number of scene cuts since the constructor, mod 2^32
 };
 
 /// Averages histograms. Each bin has a state S, its average in counts·2^16. With the frame's counts
@@ -74,7 +74,7 @@ class HistogramAverage {
                                 const std::uint32_t* area_change = nullptr);
 
   /// The next run() begins a new average.
-  void restart() noexcept;
+  void restart() noexcept { histograms_ = 0; }
 
   /// In device memory of this object. run() writes it.
   const Status* status() const noexcept;

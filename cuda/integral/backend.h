@@ -32,4 +32,19 @@ std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneS
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device& device, int bits);
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device& device, int bits);
 
+/// Calls visit(Element{}) with the type of a table's elements.
+template <class Visit>
+auto with_element(TableElement element, const Visit& visit) {
+  switch (element) {
+    case TableElement::uint32:
+      return visit(std::uint32_t{});
+    case TableElement::uint64:
+      return visit(std::uint64_t{});
+    case TableElement::float32:
+      return visit(float{});
+    default:
+      return visit(double{});
+  }
+}
+
 }  // namespace cudavision::integral

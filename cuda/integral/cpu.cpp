@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
 #include <limits>
@@ -197,27 +195,15 @@ class TiltedCpu final : public Integral::Backend {
   Buffer values_[2];
 };
 
-template <class Value, class Element>
-std::unique_ptr<Integral::Backend> make_for(Device& device, const PlaneSize& size,
-                                            const Parameters& parameters) {
-  if (parameters.kind == TableKind::tilted_sum)
-    return std::make_unique<TiltedCpu<Value, Element>>(device, size, parameters);
-  return std::make_unique<UprightCpu<Value, Element>>(device, size, parameters);
-}
-
 template <class Value>
 std::unique_ptr<Integral::Backend> make_for(Device& device, const PlaneSize& size,
                                             const Parameters& parameters) {
-  switch (parameters.element) {
-    case TableElement::uint32:
-      return make_for<Value, std::uint32_t>(device, size, parameters);
-    case TableElement::uint64:
-      return make_for<Value, std::uint64_t>(device, size, parameters);
-    case TableElement::float32:
-      return make_for<Value, float>(device, size, parameters);
-    default:
-      return make_for<Value, double>(device, size, parameters);
-  }
+  return with_element(
+      parameters.element, [&]<class Element>(Element) -> std::unique_ptr<Integral::Backend> {
+        if (parameters.kind == TableKind::tilted_sum)
+          return std::make_unique<TiltedCpu<Value, Element>>(device, size, parameters);
+        return std::make_unique<UprightCpu<Value, Element>>(device, size, parameters);
+      });
 }
 
 template <class Sample>

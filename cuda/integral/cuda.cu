@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CUDA backend for sums and squared sums: chooses the kernel for a picture and launches it.
 
 #include <algorithm>
 #include <vector>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/division.h"
 #include "cuda/integral/backend.h"
 #include "cuda/integral/upright.cuh"
 
@@ -62,36 +61,20 @@ std::vector<Variant> variants_of() {
             variant<Value, kSquared, Element, Tiles, 2>(0)};
 }
 
-template <class Value, bool kSquared>
-std::vector<Variant> variants_of(TableElement element) {
-  switch (element) {
-    case TableElement::uint32:
-      return variants_of<Value, kSquared, std::uint32_t>();
-    case TableElement::uint64:
-      return variants_of<Value, kSquared, std::uint64_t>();
-    case TableElement::float32:
-      return variants_of<Value, kSquared, float>();
-    default:
-      return variants_of<Value, kSquared, double>();
-  }
-}
-
 std::vector<Variant> variants_of(const PlaneSize& size, const Parameters& parameters) {
   const bool squared = parameters.kind == TableKind::squared_sum;
-  if (size.bits == 8)
-    return squared ? variants_of<std::uint8_t, true>(parameters.element)
-                   : variants_of<std::uint8_t, false>(parameters.element);
-  return squared ? variants_of<std::uint16_t, true>(parameters.element)
-                 : variants_of<std::uint16_t, false>(parameters.element);
+  return with_element(parameters.element, [&]<class Element>(Element) {
+    if (size.bits == 8)
+      return squared ? variants_of<std::uint8_t, true, Element>()
+                     : variants_of<std::uint8_t, false, Element>();
+    return squared ? variants_of<std::uint16_t, true, Element>()
+                   : variants_of<std::uint16_t, false, Element>();
+  });
 }
 
 TileGrid grid_of(const PlaneSize& size, const Variant& variant) {
-  TileGrid grid;
-  grid.tile_width = variant.tile_columns;
-  grid.tile_height = variant.tile_rows;
-  grid.columns = (size.width + grid.tile_width - 1) / grid.tile_width;
-  grid.rows = (size.height + grid.tile_height - 1) / grid.tile_height;
-  return grid;
+  const int width = variant.tile_columns, height = variant.tile_rows;
+  return {divide_up(size.width, width), divide_up(size.height, height), width, height};
 }
 
 Variant best_variant(const PlaneSize& size, const Parameters& parameters) {
@@ -153,7 +136,7 @@ class UprightCuda final : public Integral::Backend {
     at_once = 1;  // so that most tiles are taken from the counter
 #endif
     blocks_ = std::min(grid_.count(), at_once * multiprocessors);
-    const int spread = (blocks_ + multiprocessors - 1) / multiprocessors;
+    const int spread = divide_up(blocks_, multiprocessors);
     if (spread < blocks_at_once(variant_, 0)) {
       shared_bytes_ = shared_bytes_to_spread(variant_, spread);
       blocks_ = std::min(blocks_, blocks_at_once(variant_, shared_bytes_) * multiprocessors);

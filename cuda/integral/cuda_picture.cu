@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Draws tables as pictures on CUDA.
 
 #include <algorithm>
 

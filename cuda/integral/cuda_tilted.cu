@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tilted sums on CUDA, in two launches. The rising diagonal of a pixel consists of the pixel and
-// the pixels to its upper right, the falling diagonal of the pixel and those to its upper left. The
-// first launch adds up pixels along rising diagonals, the second one their sums along falling ones:
+// the pixels to its upper right, its falling diagonal of the pixel and the pixels to its upper
+// left. The first launch sums pixels along rising diagonals, the second one sums the results along
+// falling diagonals:
 //   A(x, y) = I(x, y) + A(x + 1, y - 1)
 //   F(x, y) = A(x, y) + F(x - 1, y - 1)
 // A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:
@@ -115,7 +116,7 @@ struct RisingDiagonal {
       if (rows >> i & 1)
         *to = sum;
     }
-    // Left of the picture, the sum stays what it was in column 0.
+    // Left of the picture, the sum keeps its value of column 0.
     if (column >= y && column < min(y + rows_of_warp, a.in.height))
       a.first_column[column] = sum;
   }
@@ -195,24 +196,13 @@ __global__ void __launch_bounds__(threads)
 
 using Kernel = Launcher<TiltedArguments>::Kernel;
 
-Kernel kernel_for(TableElement element) {
-  switch (element) {
-    case TableElement::uint32:
-      return tilted_kernel<std::uint32_t>;
-    case TableElement::uint64:
-      return tilted_kernel<std::uint64_t>;
-    case TableElement::float32:
-      return tilted_kernel<float>;
-    default:
-      return tilted_kernel<double>;
-  }
-}
-
 class TiltedCuda final : public Integral::Backend {
  public:
   TiltedCuda(Device& device, const PlaneSize& size, const Parameters& parameters)
       : add_rising_(size.bits == 8 ? rising_kernel<std::uint8_t> : rising_kernel<std::uint16_t>),
-        make_table_(kernel_for(parameters.element)),
+        make_table_(
+            with_element(parameters.element,
+                         []<class Element>(Element) -> Kernel { return tilted_kernel<Element>; })),
         launch_(device.stream(), make_table_),
         sums_(device.allocate(sizeof(std::uint32_t) * (size.width + std::size_t{1}) *
                               static_cast<std::size_t>(size.height))) {

@@ -12,25 +12,6 @@ namespace {
 
 constexpr char operation[] = "integral image";
 
-void check_table(const Integral& integral, TableElement element, View<std::uint8_t> table) {
-  const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(element));
-  if (!table || table.width != integral.width() * bytes || table.height != integral.height())
-    refuse(operation, "the table must have " + std::to_string(integral.height()) + " rows of " +
-                          std::to_string(integral.width()) + " elements of " +
-                          std::to_string(bytes) + " bytes");
-  if (reinterpret_cast<std::uintptr_t>(table.data) % bytes != 0 || table.pitch % bytes != 0)
-    refuse(operation, "the address and the pitch of the table must be multiples of " +
-                          std::to_string(bytes) + ", the size of its elements");
-}
-
-Parameters exact_parameters(TableKind kind, bool same_size) {
-  Parameters parameters;
-  parameters.kind = kind;
-  parameters.element = TableElement::uint64;
-  parameters.same_size = same_size;
-  return parameters;
-}
-
 }  // namespace
 
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept {
@@ -52,20 +33,25 @@ Integral::Integral(Device& device, const FrameLayout& layout, const Parameters& 
 Integral::~Integral() = default;
 
 void Integral::run(const ConstFrame& in, View<std::uint8_t> table) {
-  check_table(*this, parameters_.element, table);
+  const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(parameters_.element));
+  if (!table || table.width != width_ * bytes || table.height != height_)
+    refuse(operation, "the table must have " + std::to_string(height_) + " rows of " +
+                          std::to_string(width_) + " elements of " + std::to_string(bytes) +
+                          " bytes");
+  if (reinterpret_cast<std::uintptr_t>(table.data) % bytes != 0 || table.pitch % bytes != 0)
+    refuse(operation, "the address and the pitch of the table must be multiples of " +
+                          std::to_string(bytes) + ", the size of its elements");
   backend_->run(luminance_.of(in), table);
 }
 
 IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind,
                                  bool same_size, int bits)
-    : integral_(device, layout, exact_parameters(kind, same_size)), bits_(bits) {
+    : integral_(device, layout, {kind, TableElement::uint64, same_size}), bits_(bits) {
   if (bits != 8 && bits != 16)
     refuse(operation, "a picture of the table with " + std::to_string(bits) +
                           " bits per sample; it must be 8 or 16");
-  const std::size_t row_bytes = sizeof(std::uint64_t) * integral_.width();
-  memory_ = device.allocate(row_bytes * integral_.height());
-  table_ = {memory_.as<std::uint64_t>(), integral_.width(), integral_.height(),
-            static_cast<std::ptrdiff_t>(row_bytes)};
+  memory_ = device.allocate(sizeof(std::uint64_t) * width() * height());
+  table_ = contiguous_rows(memory_.as<std::uint64_t>(), width(), height());
   backend_ = dispatch<make_integral_picture_cuda, make_integral_picture_cpu>(device, bits);
 }
 
@@ -76,9 +62,8 @@ void IntegralPicture::run(const ConstFrame& in, View<std::uint8_t> out) {
     refuse(operation, "the picture of the table must have " + std::to_string(height()) +
                           " rows of " + std::to_string(width()) + " samples of " +
                           std::to_string(bits_) + " bits");
-  integral_.run(
-      in, {reinterpret_cast<std::uint8_t*>(table_.data),
-           static_cast<int>(sizeof(std::uint64_t)) * table_.width, table_.height, table_.pitch});
+  integral_.run(in, contiguous_rows(memory_.as<std::uint8_t>(), static_cast<int>(table_.pitch),
+                                    table_.height));
   backend_->run(table_, out);
 }
 

@@ -13,7 +13,7 @@
 /// arithmetic of OpenCV's integral (Crow, "Summed-area tables for texture mapping", 1984; tilted:
 /// Lienhart & Maydt, "An extended set of Haar-like features for rapid object detection", 2002):
 ///   sum          S(X, Y) = Σ I(x, y)   over x < X, y < Y
-///   squared sum  Q(X, Y) = Σ I(x, y)²  over the same
+///   squared sum  Q(X, Y) = Σ I(x, y)²  over the same pixels
 ///   tilted sum   T(X, Y) = Σ I(x, y)   over y < Y, |x − X + 1| ≤ Y − y − 1
 /// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box
 /// x0 ≤ x < x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Four adjacent pixels of a tile, as one lane of a warp holds and sums them.
-
 #include <cstdint>
 
 #include "cuda/core/view.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "cuda/core/division.h"
 #include "cuda/core/layoutcheck.h"
 
 namespace cudavision {
@@ -121,9 +122,8 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
 
   const int pixels = with_pack(plan.kind, []<class Pack>() { return Pack::pixels; });
   const int pixel_bytes = with_pack(plan.kind, []<class Pack>() { return Pack::pixel_bytes; });
-  const int row_pixels =
-      plan.scattered() ? layout_.width : (packs.row_bytes + pixel_bytes - 1) / pixel_bytes;
-  const std::uint32_t per_row = (row_pixels + pixels - 1) / pixels;
+  const int row_pixels = plan.scattered() ? layout_.width : divide_up(packs.row_bytes, pixel_bytes);
+  const std::uint32_t per_row = divide_up(row_pixels, pixels);
   if (!plan.scattered() && row_pixels == layout_.width && row_pixels % pixels == 0)
     plan.rows = without_gaps(packs) ? Rows::linear : Rows::whole;
   packs.per_row = static_cast<int>(per_row);
@@ -151,7 +151,7 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
     CopyPieces& copy = plan.copies[plan.copy_count++];
     copy.plane = pair(p);
     copy.row_bytes = layout_.planes[p].row_bytes;
-    const std::uint32_t pieces = (copy.row_bytes + piece_bytes - 1) / piece_bytes;
+    const std::uint32_t pieces = divide_up(copy.row_bytes, piece_bytes);
     copy.count = pieces * static_cast<std::uint32_t>(layout_.planes[p].rows);
     copy.per_row = static_cast<int>(pieces);
     copy.rows = layout_.planes[p].rows;

@@ -11,11 +11,11 @@
 
 namespace cudavision {
 
-/// Each pattern is a pack type of pixel_pack.h.
+/// Each pattern is a pack type of pixel_pack.h, as in with_pack().
 enum class AccessPattern {
-  luma_bytes_1,    ///< LumaBytes<1, 0>
-  luma_bytes_2_0,  ///< LumaBytes<2, 0>
-  luma_bytes_2_1,  ///< LumaBytes<2, 1>
+  luma_bytes_1,
+  luma_bytes_2_0,
+  luma_bytes_2_1,
   luma_words,
   packed_colour_3,
   packed_colour_4,
@@ -69,7 +69,7 @@ struct CopyPieces {
   int rows = 0;
 };
 
-/// Copies planes while other threads work on the rest of the frame.
+/// Copies the share of one of `threads` threads.
 CUDAVISION_HOST_DEVICE inline void copy_pieces(const CopyPieces* copies, int count,
                                                std::uint32_t thread, std::uint32_t threads) {
   for (int p = 0; p < count; ++p) {
@@ -116,7 +116,7 @@ class AccessPlanner {
  public:
   explicit AccessPlanner(const FrameLayout& layout);
 
-  /// out has no planes if the frame is only read, and lacks those that must not be written.
+  /// out lacks the planes that must not be written: all of them, if the frame is only read.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
   /// Planes with bytes that are not samples of luma, red, green or blue.

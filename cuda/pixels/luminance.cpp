@@ -13,19 +13,6 @@ namespace {
 
 constexpr int row_alignment = 128;  // whole memory transactions
 
-void check_reduction(const SamplePlane& in, const View<std::uint8_t>& out) {
-  constexpr char operation[] = "samples of 8 bits";
-  if (in.bits < 8 || in.bits > 16)
-    refuse(operation, std::to_string(in.bits) + " bits per sample; 8 to 16 are supported");
-  const int sample_bytes = in.bits > 8 ? 2 : 1;
-  if (!in.rows || in.width < 1 || in.height() < 1 || in.rows.width != sample_bytes * in.width ||
-      in.shift < 0 || in.shift > (sample_bytes == 1 ? 0 : 16 - in.bits))
-    refuse(operation, "the input must have rows of whole samples, at least one");
-  if (!out || out.width != in.width || out.height != in.height())
-    refuse(operation, "the output must be " + std::to_string(in.height()) + " rows of " +
-                          std::to_string(in.width) + " bytes");
-}
-
 }  // namespace
 
 Luminance::Luminance(Device& device, const FrameLayout& layout, const char* operation)
@@ -57,7 +44,16 @@ SamplePlane Luminance::of(const ConstFrame& in) {
 }
 
 void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out) {
-  check_reduction(in, out);
+  constexpr char operation[] = "samples of 8 bits";
+  if (in.bits < 8 || in.bits > 16)
+    refuse(operation, std::to_string(in.bits) + " bits per sample; 8 to 16 are supported");
+  const int sample_bytes = in.bits > 8 ? 2 : 1;
+  if (!in.rows || in.width < 1 || in.height() < 1 || in.rows.width != sample_bytes * in.width ||
+      in.shift < 0 || in.shift > (sample_bytes == 1 ? 0 : 16 - in.bits))
+    refuse(operation, "the input must have rows of whole samples, at least one");
+  if (!out || out.width != in.width || out.height != in.height())
+    refuse(operation, "the output must be " + std::to_string(in.height()) + " rows of " +
+                          std::to_string(in.width) + " bytes");
   if (in.bits == 8)
     device.copy(in.rows, out);
   else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/division.h"
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/pixels/sample_math.h"
@@ -72,7 +73,7 @@ class LuminanceCuda final : public Luminance::Backend {
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
     const AccessPlan plan = planner_.plan(in, Frame{});
     const LuminanceArguments a{plan.packs, out.data, out.pitch};
-    launch_(find_kernel(plan), (a.picture.count + threads - 1) / threads, threads, 0, a);
+    launch_(find_kernel(plan), divide_up(a.picture.count, threads), threads, 0, a);
   }
 
  private:
@@ -113,20 +114,14 @@ std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const Fr
 }
 
 void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint8_t> out) {
-  ReductionArguments a{};
-  a.in = in.rows.data;
-  a.in_pitch = in.rows.pitch;
-  a.out = out.data;
-  a.out_pitch = out.pitch;
-  a.width = in.width;
-  a.blocks_per_row = (in.width + threads - 1) / threads;
-  a.shift = in.shift;
-  a.dropped = in.bits - 8;
-  a.largest = (1u << in.bits) - 1;
+  const int blocks_per_row = divide_up(in.width, threads);
+  const ReductionArguments a{in.rows.data, in.rows.pitch, out.data,
+                             out.pitch,    in.width,      blocks_per_row,
+                             in.shift,     in.bits - 8,   (1u << in.bits) - 1};
   // A Launcher, made for each frame, would ask the driver each time whether the kernel may overlap.
   launch_kernel(device.stream(),
                 {reinterpret_cast<const void*>(reduce_to_8_bits_kernel),
-                 static_cast<unsigned>(a.blocks_per_row) * out.height, threads},
+                 static_cast<unsigned>(blocks_per_row) * out.height, threads},
                 &a);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Rows of planes for the CPU backends: copies, and the samples of one channel or the luminance of
-// three as contiguous values, so that loops do not depend on formats.
+// Rows of planes for the CPU backends: copies, and samples or luminance as contiguous values, so
+// that loops do not depend on formats.
 
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend, row by row in parallel.
 
 #include "cuda/core/parallel.h"
 #include "cuda/repack/conversion.h"
@@ -11,11 +9,8 @@ namespace {
 template <class From, class To>
 CUDAVISION_TARGET_CLONES __attribute__((flatten)) void convert_row(const Conversion& a, int y) {
   constexpr int pixels = 64;
-  int x = 0;
-  for (; x + pixels <= a.width; x += pixels)
-    convert<From, To, pixels, 1>(a, x, y, pixels);
-  if (x < a.width)
-    convert<From, To, pixels, 1>(a, x, y, a.width - x);
+  for (int x = 0; x < a.width; x += pixels)
+    convert<From, To, pixels>(a, x, y, a.width - x);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "cuda/repack/repack.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "cuda/core/dispatch.h"
@@ -17,7 +18,7 @@ bool is_full(const FrameLayout& frame, const Channel& channel) {
   return channel.width == frame.width && channel.height == frame.height;
 }
 
-/// The luminance is the sum of the channels times these weights, divided by 1000.
+/// The channel's part of the luminance, in thousandths.
 std::uint32_t luminance_weight(Role role) {
   return role == Role::red ? 299 : role == Role::green ? 587 : role == Role::blue ? 114 : 0;
 }
@@ -26,15 +27,29 @@ std::uint32_t luminance_weight(Role role) {
   refuse(operation, "channel " + std::to_string(c) + " " + why);
 }
 
-/// The words of four bytes have only channels that share no bit.
-void check_packed(const StoredLayout& storage) {
+void check_storage(const StoredLayout& storage) {
   const FrameLayout& frame = storage.frame;
-  if (frame.plane_count != 1 || frame.shift != 0 || frame.planes[0].rows != frame.height ||
-      frame.planes[0].row_bytes != 4 * frame.width)
+  check_layout(operation, frame);
+  if (frame.bits == 8)
+    refuse(operation, "samples of 8 bits need no repacking");
+  const bool packed = storage.words == Words::packed;
+  if (packed &&
+      (frame.plane_count != 1 || frame.shift != 0 || frame.planes[0].rows != frame.height ||
+       frame.planes[0].row_bytes != 4 * frame.width))
     refuse(operation, "pixels of one word must be in one plane, without a shift");
-  std::uint32_t taken = 0;
+  int luma = 0;
+  std::uint32_t weights = 0, taken_bits = 0;
+  long long bytes[FrameLayout::max_planes]{};
   for (int c = 0; c < frame.channel_count; ++c) {
     const Channel& channel = frame.channels[c];
+    const std::uint32_t weight = luminance_weight(channel.role);
+    luma += channel.role == Role::luma;
+    weights += weight;
+    bytes[channel.plane] += 2LL * channel.width * channel.height;
+    if ((channel.role == Role::luma || weight > 0) && !is_full(frame, channel))
+      refuse_channel(c, "is not as large as the picture");
+    if (!packed)
+      continue;
     const int low = storage.low_bit[c], depth = storage.depth[c];
     if (channel.offset != 0 || channel.step != 1 || !is_full(frame, channel))
       refuse_channel(c, "does not have one sample in each word");
@@ -42,76 +57,37 @@ void check_packed(const StoredLayout& storage) {
       refuse_channel(c, "takes bits " + std::to_string(low) + " to " +
                             std::to_string(low + depth - 1) + " of a word of 32");
     const std::uint32_t bits = ((1u << depth) - 1) << low;
-    if (taken & bits)
+    if (taken_bits & bits)
       refuse_channel(c, "takes bits of another channel");
-    taken |= bits;
+    taken_bits |= bits;
   }
-}
-
-void check_words(const FrameLayout& frame) {
-  for (int p = 0; p < frame.plane_count; ++p) {
-    long long bytes = 0;
-    for (int c = 0; c < frame.channel_count; ++c)
-      if (frame.channels[c].plane == p)
-        bytes += 2LL * frame.channels[c].width * frame.channels[c].height;
-    if (bytes != static_cast<long long>(frame.planes[p].row_bytes) * frame.planes[p].rows)
+  for (int p = 0; p < (packed ? 0 : frame.plane_count); ++p)
+    if (bytes[p] != static_cast<long long>(frame.planes[p].row_bytes) * frame.planes[p].rows)
       refuse(operation, "plane " + std::to_string(p) + " has bytes that belong to no sample");
-  }
-}
-
-void check_storage(const StoredLayout& storage) {
-  const FrameLayout& frame = storage.frame;
-  check_layout(operation, frame);
-  if (frame.bits == 8)
-    refuse(operation, "samples of 8 bits need none");
-  if (storage.words == Words::packed)
-    check_packed(storage);
-  else
-    check_words(frame);
-  int luma = 0;
-  std::uint32_t weights = 0;
-  for (int c = 0; c < frame.channel_count; ++c) {
-    const Channel& channel = frame.channels[c];
-    const std::uint32_t weight = luminance_weight(channel.role);
-    luma += channel.role == Role::luma;
-    weights += weight;
-    if ((channel.role == Role::luma || weight > 0) && !is_full(frame, channel))
-      refuse_channel(c, "is not as large as the picture");
-  }
   // No other channels than red, green and blue have weights that add up to 1000.
   if (luma == 1 ? weights != 0 : luma != 0 || weights != 1000)
     refuse(operation, "a layout has either one luma channel or red, green and blue ones");
 }
 
-/// Returns true if the planes of unpacked frames are channels of the stored frame, and false if the
-/// first one is the luminance.
+/// Returns false if the first plane of unpacked frames is the luminance.
 bool unpacks_channels(const StoredLayout& storage, UnpackedForm form) noexcept {
   return form == UnpackedForm::channels ||
          (form == UnpackedForm::adjustable_luminance && storage.frame.find(Role::luma) >= 0);
-}
-
-/// Returns true if pixels are four samples that alternate in one plane.
-bool is_interleaved(const FrameLayout& frame) {
-  unsigned offsets = 0;
-  for (const Channel& channel : frame.channels)
-    if (channel.step == 4 && is_full(frame, channel))
-      offsets |= 1u << channel.offset;
-  return frame.planes[0].row_bytes == 8 * frame.width && offsets == 0b1111;
 }
 
 Field stored_field(const StoredLayout& storage, int c) {
   const FrameLayout& frame = storage.frame;
   const Channel& channel = frame.channels[c];
   Field field{.plane = channel.plane,
-              .swapped = storage.words == Words::swapped,
+              .rotation = storage.words == Words::swapped ? 8 : 0,
               .shift = frame.shift,
               .weight = luminance_weight(channel.role)};
   if (storage.words == Words::packed) {
     field.word_bytes = field.step = 4;
     field.low_bit = storage.low_bit[c];
-    field.mask = (1u << storage.depth[c]) - 1;
-    field.division = make_division(field.mask);
-  } else if (is_interleaved(frame)) {
+    field.mask = make_division((1u << storage.depth[c]) - 1);
+  } else if (frame.channel_count == 4 && channel.step == 4 &&
+             frame.planes[0].row_bytes == 8 * frame.width) {
     field.word_bytes = field.step = 8;
     field.low_bit = 16 * channel.offset;
   } else {
@@ -119,37 +95,6 @@ Field stored_field(const StoredLayout& storage, int c) {
     field.step = 2 * channel.step;
   }
   return field;
-}
-
-/// Returns the conversions that unpack or pack frames, without their planes.
-std::vector<Conversion> make_conversions(const StoredLayout& storage, UnpackedForm form,
-                                         bool packs) {
-  const FrameLayout& frame = storage.frame;
-  const bool channels = unpacks_channels(storage, form);
-  const bool has_colours = !channels && frame.find(Role::luma) < 0;
-  std::vector<Conversion> conversions;
-  for (int c = 0; c < frame.channel_count; ++c) {
-    const Channel& channel = frame.channels[c];
-    const Field stored = stored_field(storage, c), unpacked{.plane = channels ? c : 0};
-    // Others have no part in the luminance.
-    if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
-      continue;
-    auto a = std::find_if(conversions.begin(), conversions.end(), [&](const Conversion& other) {
-      return other.width == channel.width && other.height == channel.height;
-    });
-    if (a == conversions.end())
-      a = conversions.insert(a, {.width = channel.width,
-                                 .height = channel.height,
-                                 .largest = make_division((1u << frame.bits) - 1),
-                                 .measures = has_colours && !packs,
-                                 .adjusts = has_colours && packs});
-    Field& from = a->from[a->from_count++];
-    from = packs && !a->adjusts ? unpacked : stored;
-    from.plane += a->adjusts;  // after the luminance
-    if (!a->measures || a->to_count == 0)
-      a->to[a->to_count++] = packs ? stored : unpacked;
-  }
-  return conversions;
 }
 
 }  // namespace
@@ -167,9 +112,8 @@ FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noex
   const bool channels = unpacks_channels(storage, form);
   FrameLayout layout{.width = frame.width, .height = frame.height, .bits = frame.bits};
   for (int c = 0; c < (channels ? frame.channel_count : 1); ++c) {
-    Channel channel{.width = frame.width, .height = frame.height};
-    if (channels)
-      channel = frame.channels[c];
+    Channel channel =
+        channels ? frame.channels[c] : Channel{.width = frame.width, .height = frame.height};
     channel.plane = c;
     channel.offset = 0;
     channel.step = 1;
@@ -187,38 +131,49 @@ Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
   check_storage(storage);
   if (!is_needed(storage, form))
     refuse(operation, "operations read such frames themselves");
-  // With alpha in a plane of its own, luminance and colours would take five planes.
   if (form == UnpackedForm::adjustable_luminance && !unpacks_channels(storage, form) &&
       storage.frame.plane_count == FrameLayout::max_planes)
     refuse(operation, "four planes leave no room for the luminance");
   unpacked_ = unpacked_layout(storage, form);
-  for (const bool packs : {false, true})
-    conversions_[packs] = make_conversions(storage, form, packs);
 }
 
-Repack::~Repack() = default;
-
 void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
-  check_frame(operation, packs ? unpacked_ : storage_.frame, in, "input");
-  check_frame(operation, packs ? storage_.frame : unpacked_, out, "output");
-  for (Conversion a : conversions_[packs]) {
+  if (packs && form_ == UnpackedForm::luminance)
+    refuse(operation, "luminance alone cannot be packed");
+  const FrameLayout& frame = storage_.frame;
+  check_frame(operation, packs ? unpacked_ : frame, in, "input");
+  check_frame(operation, packs ? frame : unpacked_, out, "output");
+  const bool channels = unpacks_channels(storage_, form_);
+  const bool has_colours = !channels && frame.find(Role::luma) < 0;
+  Conversion conversions[FrameLayout::max_channels];
+  int count = 0;
+  for (int c = 0; c < frame.channel_count; ++c) {
+    const Channel& channel = frame.channels[c];
+    const Field stored = stored_field(storage_, c), unpacked{.plane = channels ? c : 0};
+    // Alpha and chroma have no part in the luminance.
+    if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
+      continue;
+    // Only channels that are read or written together share a conversion.
+    if (count == 0 || (stored.word_bytes == 2 && !has_colours))
+      conversions[count++] = {.width = channel.width,
+                              .height = channel.height,
+                              .largest = make_division((1u << frame.bits) - 1),
+                              .measures = has_colours && !packs,
+                              .adjusts = has_colours && packs};
+    Conversion& a = conversions[count - 1];
+    Field& from = a.from[a.from_count++];
+    from = packs && !a.adjusts ? unpacked : stored;
+    from.plane += a.adjusts;  // after the luminance
+    if (!a.measures || a.to_count == 0)
+      a.to[a.to_count++] = packs ? stored : unpacked;
+  }
+  for (Conversion& a : std::span(conversions, count)) {
     std::copy(in.planes.begin(), in.planes.end(), a.in);
     std::copy(out.planes.begin(), out.planes.end(), a.out);
     dispatch<convert_cuda, convert_cpu>(device_, a);
   }
-  if (!packs)
-    for (int p = unpacked_.channel_count; p < unpacked_.plane_count; ++p)
-      device_.copy(in.planes[p - 1], out.planes[p]);
-}
-
-void Repack::unpack(const ConstFrame& stored, const Frame& unpacked) {
-  run(false, stored, unpacked);
-}
-
-void Repack::pack(const ConstFrame& unpacked, const Frame& stored) {
-  if (form_ == UnpackedForm::luminance)
-    refuse(operation, "luminance alone cannot be packed");
-  run(true, unpacked, stored);
+  for (int p = unpacked_.channel_count; !packs && p < unpacked_.plane_count; ++p)
+    device_.copy(in.planes[p - 1], out.planes[p]);
 }
 
 }  // namespace cudavision::repack

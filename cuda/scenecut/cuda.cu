@@ -10,6 +10,7 @@
 #include "cuda/pixels/sample_math.h"
 #include "cuda/scenecut/arithmetic.h"
 #include "cuda/scenecut/backend.h"
+#include "cuda/sync/interblock.cuh"
 
 namespace cudavision::scenecut {
 namespace {
@@ -105,7 +106,7 @@ class AreaMeansCuda final : public AreaMeans::Backend {
   AreaMeansCuda(Device& device, const FrameLayout& layout)
       : channel_(layout.channels[layout.find(counted_role(layout))]),
         first_sample_(channel_.offset * layout.sample_bytes()),
-        state_(device.allocate(sizeof(State))),
+        state_(zeroed_words(device, sizeof(State) / sizeof(std::uint32_t))),
         launch_(device.stream(), compare_areas) {
     arguments_.step = channel_.step * layout.sample_bytes();
     arguments_.bits = layout.bits;
@@ -113,8 +114,6 @@ class AreaMeansCuda final : public AreaMeans::Backend {
     arguments_.columns = Parts(channel_.width);
     arguments_.rows = Parts(channel_.height);
     arguments_.state = state_.as<State>();
-    const int bytes = static_cast<int>(sizeof(State));
-    device.fill({state_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
   void run(const ConstFrame& in) override {

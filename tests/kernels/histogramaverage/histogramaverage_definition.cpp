@@ -21,7 +21,7 @@ std::uint32_t rounded(std::uint64_t state) {
 }
 
 std::string text(const histogramaverage::Status& status) {
-  return std::to_string(status.begins_anew) + ", " + std::to_string(status.is_cut) + ", " +
+  return std::to_string(status.restarted) + ", " + std::to_string(status.is_cut) + ", " +
          std::to_string(status.cuts);
 }
 
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> DefinedAverage::add(const std::vector<std::uint32_t>&
   const int threshold = parameters.cut_threshold;
   const bool cut = !begins && (is_cut(counts, histograms, threshold) ||
                                (area_change > threshold && threshold != 65536));
-  status_.begins_anew = begins || cut ? 1 : 0;
+  status_.restarted = begins || cut ? 1 : 0;
   status_.is_cut = cut ? 1 : 0;
   status_.cuts += status_.is_cut;
   if (begins || cut)
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> DefinedAverage::add(const std::vector<std::uint32_t>&
 
 const std::vector<std::uint16_t>& DefinedHysteresis::follow(
     const std::vector<std::uint16_t>& made, int tables, const histogramaverage::Status& status) {
-  if (status.begins_anew) {
+  if (status.restarted) {
     in_use_ = made;
     return in_use_;
   }
@@ -92,7 +92,7 @@ std::string difference(const histogramaverage::Status& expected,
 }
 
 void add_status(Hash& hash, const histogramaverage::Status& status) {
-  for (const std::uint32_t number : {status.begins_anew, status.is_cut, status.cuts})
+  for (const std::uint32_t number : {status.restarted, status.is_cut, status.cuts})
     hash.add_number(number);
 }
 

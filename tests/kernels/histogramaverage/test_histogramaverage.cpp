@@ -104,7 +104,7 @@ TEST_P(HistogramAverages, RefuseWithWords) {
       CUDAVISION_EXPECT_ERROR(average.run(good, wrong), invalid_argument, "65536");
     // A refused call changes nothing.
     average.run(good, {0, 0});
-    EXPECT_EQ(downloaded(device, average.status(), 1)[0].begins_anew, 0u);
+    EXPECT_EQ(downloaded(device, average.status(), 1)[0].restarted, 0u);
 
     TableHysteresis hysteresis(device, 2, 8);
     const DeviceBlock<std::uint16_t> tables(device, std::vector<std::uint16_t>(1024, 1));

@@ -15,12 +15,7 @@ using repack::Words;
 constexpr Role luma_and_chroma[] = {Role::luma, Role::chroma, Role::chroma};
 
 FrameLayout empty(int width, int height, int bits, int shift) {
-  FrameLayout layout;
-  layout.width = width;
-  layout.height = height;
-  layout.bits = bits;
-  layout.shift = shift;
-  return layout;
+  return {.width = width, .height = height, .bits = bits, .shift = shift};
 }
 
 void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step,
@@ -98,7 +93,7 @@ StoredLayout swapped_planar_rgba(int width, int height) {
   return storage;
 }
 
-/// The luma lies between the samples of chroma, of which there are half as many.
+/// Luma alternates with chroma, which has half as many samples per channel.
 StoredLayout swapped_packed_422(int width, int height) {
   StoredLayout storage{empty(width, height, 10, 6), Words::swapped, {}, {}};
   const int pairs = (width + 1) / 2;

@@ -17,10 +17,12 @@ TEST(RepackArithmetic, RescalesWithoutDivisions) {
     for (int to = 1; to <= 16; ++to) {
       const std::uint32_t maximum = (1u << from) - 1, largest = (1u << to) - 1;
       const Division division = make_division(maximum);
-      for (std::uint64_t value = 0; value <= maximum; ++value)
-        ASSERT_EQ(repack::rescaled(static_cast<std::uint32_t>(value), division, largest),
-                  (value * largest + maximum / 2) / maximum)
+      for (std::uint32_t value = 0; value <= maximum; ++value) {
+        std::uint32_t scaled[] = {value};
+        repack::rescale(scaled, division, largest);
+        ASSERT_EQ(scaled[0], (std::uint64_t{value} * largest + maximum / 2) / maximum)
             << value << " of " << from << " bits to " << to;
+      }
     }
 }
 
@@ -31,9 +33,11 @@ TEST(RepackArithmetic, RescalingGivesBackEveryValue) {
       const std::uint32_t maximum = (1u << depth) - 1, largest = (1u << bits) - 1;
       const Division widening = make_division(maximum), narrowing = make_division(largest);
       for (std::uint32_t value = 0; value <= maximum; ++value) {
-        const std::uint32_t wide = repack::rescaled(value, widening, largest);
-        ASSERT_LE(wide, largest);
-        ASSERT_EQ(repack::rescaled(wide, narrowing, maximum), value) << depth << " of " << bits;
+        std::uint32_t scaled[] = {value};
+        repack::rescale(scaled, widening, largest);
+        ASSERT_LE(scaled[0], largest);
+        repack::rescale(scaled, narrowing, maximum);
+        ASSERT_EQ(scaled[0], value) << depth << " of " << bits;
       }
     }
 }
@@ -43,14 +47,14 @@ TEST(RepackArithmetic, ConvertsWords) {
   for (const auto& [bits, shift] :
        {std::pair(16, 0), std::pair(10, 6), std::pair(12, 3), std::pair(10, 0), std::pair(9, 1)})
     for (const bool swapped : {false, true}) {
-      const repack::Field field{.swapped = swapped, .shift = shift};
-      const Division largest = make_division((1u << bits) - 1);
+      const repack::Field field{.rotation = swapped ? 8 : 0, .shift = shift};
+      const std::uint32_t largest = (1u << bits) - 1;
       for (std::uint32_t number = 0; number < 65536; ++number) {
         const std::uint32_t stored = swapped ? number % 256 * 256 + number / 256 : number;
         ASSERT_EQ(repack::value_in(field, static_cast<std::uint16_t>(number), largest),
-                  std::min(stored >> shift, largest.divisor));
-        const std::uint32_t written = std::min(number, largest.divisor) << shift;
-        ASSERT_EQ(repack::word_of<std::uint16_t>(field, number, largest),
+                  std::min(stored >> shift, largest));
+        const std::uint32_t value = std::min(number, largest), written = value << shift;
+        ASSERT_EQ(repack::word_of<std::uint16_t>(field, value),
                   swapped ? written % 256 * 256 + written / 256 : written);
       }
     }
