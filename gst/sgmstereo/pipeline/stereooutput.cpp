@@ -238,7 +238,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
       stream.inspections.selects(times, stream.processor->settings().diagnostics_interval);
   describe_outputs(stream, left.buffer(), pads);  // work makes them read-only until its end
   PendingGpuWork work = start(stream, left, right, pads, inspect);
-  // Pushing may take long, and upstream may need these buffers.
+  // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();

@@ -43,8 +43,8 @@ class StereoProcessor {
   static_assert(source_pad_count == max_outputs);
 
   /// Enqueues the work on a pair, see FrameSlotPool::map(). right is nullptr if frames are packed.
-  /// The pads of all buffers must be prepared. seconds is the time since the previous pair. If
-  /// inspect is true, snapshot() is complete when the pair is.
+  /// The pads of all buffers must be prepared. seconds is the time since the pair before. If the
+  /// pair is to be inspected, snapshot() is complete when the pair is.
   PendingGpuWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
                        bool inspect);
   /// See FrameSlotPool::finish().
@@ -97,7 +97,7 @@ class StereoProcessor {
   PerSourcePad<std::optional<Output>> outputs_;
   // If no output frame holds them.
   Buffer map_memory_, confidence_memory_;
-  std::optional<PairSnapshot> snapshot_;  ///< from the first inspection on
+  std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
 };
 
 }  // namespace cudavision

@@ -109,17 +109,21 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   return combined(flows);
 }
 
+GstFlowReturn push_oldest(StereoStream& stream) {
+  std::deque<PairInFlight>& in_flight = stream.in_flight;
+  PairInFlight oldest = std::move(in_flight.front());
+  in_flight.pop_front();
+  oldest.work.complete();
+  return push_outputs(stream, oldest.pads);
+}
+
 }  // namespace
 
 GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left) {
   GstFlowReturn flow = GST_FLOW_OK;
   try {
-    while (flow == GST_FLOW_OK && stream.in_flight.size() > left) {
-      PairInFlight oldest = std::move(stream.in_flight.front());
-      stream.in_flight.pop_front();
-      oldest.work.complete();
-      flow = push_outputs(stream, oldest.pads);
-    }
+    while (flow == GST_FLOW_OK && stream.in_flight.size() > left)
+      flow = push_oldest(stream);
   } catch (...) {
     stream.in_flight.clear();
     throw;

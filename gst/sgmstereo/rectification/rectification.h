@@ -67,8 +67,9 @@ void require_opencv(const std::string& what);
 std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
                                                  const std::vector<std::array<double, 2>>& places);
 
-/// Makes OpenCV's map of a plane of width×height samples, each at the centre of
-/// subsampling_x×subsampling_y pixels. Throws ElementError.
+/// Makes the map of a plane of width×height samples, each at the centre of
+/// subsampling_x×subsampling_y pixels: OpenCV's map for scaled camera matrices. 1 and 1 give the
+/// map of the frames. Throws ElementError.
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
                              int subsampling_x, int subsampling_y);
 

@@ -62,7 +62,6 @@ std::optional<double> disparity_around(View<const std::uint8_t> map,
   return known[known.size() / 2];
 }
 
-/// number may exceed all integers.
 std::string pixels(double number) {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   return g_ascii_formatd(text, sizeof text, "%.10g", std::round(number));

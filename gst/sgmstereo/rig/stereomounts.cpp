@@ -11,8 +11,7 @@ namespace {
 constexpr double tolerated = 0.15;
 /// A yaw that changes disparities by less, in pixels, is ignored.
 constexpr double min_shift = 0.25;
-/// A correction must be this many standard errors large.
-constexpr double certainty = 3;
+constexpr double certainty = 3;  // in standard errors
 
 }  // namespace
 
