@@ -4,48 +4,34 @@
  * SECTION:element-cudasgmstereo
  * @title: cudasgmstereo
  *
- * For each pixel of the left picture, finds how far to the left the right picture shows the same
- * point, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA GPU or, with
- * bit-identical results, on the CPU.
+ * Finds the disparity of each pixel of the left picture by Semi-Global Matching: how far to the
+ * left the right picture shows the same point. Runs on an NVIDIA GPU or, with bit-identical
+ * results, on the CPU.
  *
  * The pictures must be rectified: each point of the scene is in the same row of both. With
- * #GstCudaSgmStereo:calibration the element rectifies them, also without a file: `auto` aligns the
- * rows of cameras that are mounted roughly parallel. With #GstCudaSgmStereo:calibration-drift it
- * tracks a right camera that turns in its mount. The pictures come from two cameras on `sink_left`
- * and `sink_right`, in any formats of equal width, height and bit depth. Or they are packed in one
- * frame on `sink_left`, side by side or one above the other, while `sink_right` is unlinked. A
- * frame pairs with the nearest frame, if their running times differ by no more than
- * #GstCudaSgmStereo:max-skew. Frames without a partner are dropped and counted. Cameras may change
- * their size, end, and be replaced while playing.
+ * #GstCudaSgmStereo:calibration the element rectifies them. `auto` needs no file: it aligns the
+ * rows of cameras that are mounted roughly parallel.
+ *
+ * The pictures come from two cameras on `sink_left` and `sink_right`, in any formats of equal
+ * width, height and bit depth. Or they are packed in one frame on `sink_left`, side by side or one
+ * above the other, while `sink_right` is unlinked. A frame pairs with the nearest frame, if their
+ * running times differ by no more than #GstCudaSgmStereo:max-skew. Frames without a partner are
+ * dropped and counted.
  *
  * #GstCudaSgmStereo:output and the caps that downstream accepts choose the output:
  *
  * * `disparity` as GRAY16_LE: int16 in two's complement, #GstCudaSgmStereo:disparity-scale counts
  *   per pixel, #GstCudaSgmStereo:invalid-value if unknown, as in OpenCV
- * * `disparity` as GRAY8: 0 if unknown, else from 1 for the smallest disparity to 255
- * * `disparity` as RGB, RGBA or BGRx: the same in colours, see #GstCudaSgmStereo:colormap
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
- * * `depth` as GRAY8, RGB, RGBA or BGRx: the same for viewing; near is bright, or red
  * * `confidence` as GRAY8: from 0, unknown, to 255
- * * `confidence` as RGB, RGBA or BGRx: the same in colours
- *
- * #GstCudaSgmStereo:colormap-range sets the values that grey levels and colours represent.
+ * * all as GRAY8, RGB, RGBA or BGRx for viewing; see #GstCudaSgmStereo:colormap
  *
  * The pads `depth`, `confidence`, `rectified` and `points` exist on request. `depth` and
  * `confidence` carry the output with their name. `rectified` carries the left picture that is
  * matched, in the format of the left frames or GRAY8. `points` carries X, Y and Z of each pixel in
  * millimetres, as other/tensors of float32. All come from the same match, and `src` may be
  * unlinked.
- *
- * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
- * disparities, or for a disparity in every pixel. #GstCudaSgmStereo:temporal-alpha and
- * #GstCudaSgmStereo:temporal-persistence keep disparities of still scenes constant.
- *
- * Some properties take effect at the element's next start: #GstCudaSgmStereo:output,
- * #GstCudaSgmStereo:frame-packing, the properties of the calibration and of the device, and all
- * from #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility. All others may change
- * at any time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
@@ -57,17 +43,6 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudasgmstereo frame-packing=side-by-side output=depth
  * focal-length=700 baseline=120 ! appsink
  * ]| A stereo camera; distances in millimetres for an application.
- * |[
- * gst-launch-1.0 cudasgmstereo name=stereo fill-holes=true ! videoconvert !
- * video/x-raw,format=GRAY16_BE ! pngenc ! filesink location=disparity.png
- * filesrc location=left.png ! decodebin ! videoconvert ! stereo.sink_left
- * filesrc location=right.png ! decodebin ! videoconvert ! stereo.sink_right
- * ]| Two photographs; a 16-bit PNG.
- * |[
- * gst-launch-1.0 v4l2src ! videoconvert ! cudasgmstereo name=stereo frame-packing=side-by-side
- * focal-length=700 baseline=120 ! queue ! video/x-raw,format=RGB ! videoconvert ! autovideosink
- * stereo.depth ! queue ! appsink
- * ]| A stereo camera; disparities for viewing, and distances for an application, from one match.
  *
  * ## Messages
  * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
@@ -90,7 +65,7 @@ GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
 using namespace cudavision;
 
-/// Owns the parts of an element. Each thread only gets its own part.
+/// Each thread only gets its own part.
 struct GstCudaSgmStereo {
   GstAggregator parent;
   StereoState* state;
@@ -114,8 +89,7 @@ StereoState& cudavision::stereo_state(gpointer self) {
   return *element_of(self)->state;
 }
 
-/* Virtual functions of GstAggregator, called in its own thread or in a pad's streaming thread */
-
+/// Wraps a virtual function of GstAggregator that is called in its own thread.
 template <auto function>
 struct InAggregatingThread;
 template <class Result, class... Arguments, Result (*function)(StereoStream&, Arguments...)>

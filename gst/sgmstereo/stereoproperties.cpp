@@ -13,8 +13,7 @@ namespace {
 using Settings = StereoSettings;
 using Ranges = sgm::Parameters::Ranges;
 
-/// Presets for speed, accuracy and density. custom represents all other values.
-enum class StereoPreset { custom, fast, balanced, accurate, dense };
+enum class StereoPreset { custom, fast, balanced, accurate, dense };  // custom: any other values
 
 struct Preset {
   StereoPreset name;
@@ -28,8 +27,7 @@ auto preset_members(sgm::Parameters& parameters) {
 
 constexpr double automatic_noise = sgm::Parameters::automatic_noise;
 
-// Chosen by the errors on pairs with ground truth, see docs/elements/stereo-accuracy.md. More paths
-// and other values of uniqueness, median and lr-max-diff gained nothing.
+// Chosen by the errors on pairs with ground truth, see docs/elements/stereo-accuracy.md.
 constexpr Preset presets[] = {
     {StereoPreset::fast, {0, 0, false, false, false, 0}},
     {StereoPreset::balanced, {sgm::Config::automatic, 0, false, true, true, automatic_noise}},
@@ -37,7 +35,6 @@ constexpr Preset presets[] = {
     {StereoPreset::dense, {100, 20, true, true, true, automatic_noise}},
 };
 
-/// custom changes nothing.
 void apply_preset(StereoPreset name, StereoSettings& settings) {
   for (const Preset& preset : presets)
     if (preset.name == name)
@@ -58,7 +55,7 @@ StereoPreset preset_of(const StereoSettings& settings) {
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
-/// Returns the scale that properties show. The next start refuses a minimum out of range.
+/// Clamps a minimum out of range, which the next start refuses.
 sgm::DisparityScale scale_of(StereoSettings settings) {
   settings.minimum = std::clamp(settings.minimum, Ranges::minimum.min, Ranges::minimum.max);
   return sgm::disparity_scale(settings);

@@ -8,12 +8,11 @@
 
 namespace cudavision {
 
-/// Properties of StereoSettings, of the session, and read-only properties.
 void install_stereo_properties(GObjectClass* klass);
 
 void add_stereo_properties(ElementProperties<StereoSettings>& all);
 
-/// Returns an empty string, or a message about the first property that is out of range.
+/// Returns an error for the first property that is out of range, or an empty string.
 std::string stereo_range_error(const StereoSettings& settings);
 
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec);

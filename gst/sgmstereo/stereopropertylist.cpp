@@ -10,11 +10,8 @@ using Census = sgm::Config::Census;
 using Compatibility = sgm::Config::Compatibility;
 using SubpixelMethod = sgm::Parameters::SubpixelMethod;
 
-/* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
- * inherits. */
-
-/// Properties show values for unset properties, too.
-Settings shown(const Settings& settings) {
+/// Replaces unset values by the values in effect.
+Settings effective_settings(const Settings& settings) {
   Settings result = settings.with_calibrated_lengths();
   if (settings.focal_length > 0)
     result.focal_length = settings.focal_length;
@@ -26,7 +23,6 @@ Settings shown(const Settings& settings) {
 
 void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  /* What is searched */
   all.add({"output", "Output", "What to compute from each pair of frames", ready},
           &Settings::output, "GstCudaSgmStereoOutput",
           {{StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
@@ -37,9 +33,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
             "confidence"}});
   all.add(
       {"frame-packing", "Frame packing",
-       "Packing of frames that hold both pictures, on sink_left alone: side-by-side or top-bottom "
-       "(none = as the caps' multiview-mode says; mono, left, right = not packed, whatever the "
-       "caps say; all other values are refused)",
+       "Packing of frames that hold both pictures, on sink_left: side-by-side or top-bottom (none "
+       "= by the caps' multiview-mode; mono, left, right = not packed; others are refused)",
        ready},
       &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
   all.add(
@@ -55,7 +50,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
            "unless it is set)",
            ready},
-          &Settings::paths, Ranges::paths, shown);
+          &Settings::paths, Ranges::paths, effective_settings);
+  // add() cannot deduce the types of inherited enumerations.
   all.add<Census>(
       {"census", "Census",
        "Census transform that describes the surroundings of a pixel (with "
@@ -70,7 +66,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
         "neighbours-9x7"},
        {Census::neighbours_5x5, "Compare each pixel of a 5x5 window with its centre, 24 bits",
         "neighbours-5x5"}},
-      shown);
+      effective_settings);
   all.add<Compatibility>(
       {"compatibility", "Compatibility",
        "Library whose results to reproduce bit for bit, instead of this element's own definition",
@@ -78,19 +74,17 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
       &Settings::compatibility, "GstCudaSgmStereoCompatibility",
       {{Compatibility::none, "This element's own definition", "none"},
        {Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"}});
-  all.add(
-      {"memory-budget", "Memory budget",
-       "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
-       "bytes. What does not fit is matched in bands of rows, with the same result in more time",
-       ready},
-      &Settings::memory_budget, {0, 1e15});
+  all.add({"memory-budget", "Memory budget",
+           "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
+           "bytes. Larger frames are matched in bands of rows, with the same result in more time",
+           ready},
+          &Settings::memory_budget, {0, 1e15});
 
   /* Calibration */
   all.add(
       {"calibration", "Calibration",
-       "File of OpenCV's stereo calibration (YAML, XML or JSON with M1 D1 M2 D2 R T, or R1 R2 P1 "
-       "P2); several are separated by commas. The frames are then rectified. auto = without a "
-       "file: cameras that are mounted roughly parallel are calibrated by what they see",
+       "File of OpenCV's stereo calibration, which rectifies the frames; several are separated by "
+       "commas. auto = calibrate roughly parallel cameras by what they see, without a file",
        ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
   all.add(
@@ -103,19 +97,19 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
       +[](Settings& settings) -> const char*& { return settings.calibration.right; });
   all.add(
       {"alpha", "Alpha",
-       "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
-       "cameras see, to 1, all of them (-1 = as the calibration says; with calibration=auto, 0)",
+       "Part of the cameras' pictures that rectified pictures show: from 0, only valid pixels, to "
+       "1, all pixels of the cameras (-1 = by the calibration; with calibration=auto, 0)",
        ready},
       &Settings::alpha, {-1, 1});
   all.add({"calibration-drift", "Calibration drift",
-           "What to do about cameras that have turned in their mounts, as inspected pairs show: "
-           "nothing, warn, or correct the right camera's pictures (with calibration=auto, warn "
-           "corrects them, too)",
+           "What to do if inspected pairs show that a camera has turned in its mount: nothing, "
+           "warn, or correct the right camera's pictures (with calibration=auto, warn corrects "
+           "them, too)",
            ready},
           &Settings::calibration_drift, "GstCudaSgmStereoCalibrationDrift",
-          {{CalibrationDrift::off, "Do not look for it", "off"},
-           {CalibrationDrift::warn, "Say how the right camera has turned, and warn", "warn"},
-           {CalibrationDrift::correct, "Rectify its pictures anew, and say so", "correct"}});
+          {{CalibrationDrift::off, "Do not measure it", "off"},
+           {CalibrationDrift::warn, "Warn, with the angles of the right camera", "warn"},
+           {CalibrationDrift::correct, "Correct the map of the right camera", "correct"}});
 
   /* Matching */
   all.add({"p1", "P1",
@@ -131,8 +125,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
   all.add({"noise", "Noise",
-           "Standard deviation of the pictures' noise in levels of 8 bits, to which they are "
-           "filtered before they are compared (-1 = measured in the left pictures, 0 = none; no "
+           "Standard deviation of the pictures' noise in levels of 8 bits, for the filter before "
+           "matching (-1 = measured in the left pictures, 0 = none; no "
            "effect with compatibility=libsgm or with a census other than census-gradient)"},
           &Settings::noise, Ranges::noise);
   all.add({"uniqueness", "Uniqueness",
@@ -158,7 +152,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add({"speckle-size", "Speckle size",
            "Disparities of regions of up to this many pixels become unknown (0 = keep all; with "
            "compatibility=libsgm, 0 unless it is set)"},
-          &Settings::speckle_size, Ranges::speckle_size, shown);
+          &Settings::speckle_size, Ranges::speckle_size, effective_settings);
   all.add({"speckle-range", "Speckle range",
            "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
           &Settings::speckle_range, Ranges::speckle_range);
@@ -174,15 +168,15 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
        "effect with compatibility=libsgm)"},
       &Settings::refine);
   all.add({"slanted-surfaces", "Slanted surfaces",
-           "Take surfaces for planes that may slant: continue their slope into filled pixels, "
-           "compare with a refined right map and, with refine and subpixel, sharpen disparities by "
-           "the pictures and smooth planes (no effect with compatibility=libsgm)"},
+           "Model slanted surfaces: continue their slope into filled pixels, compare with a "
+           "refined right map and, with refine and subpixel, sharpen disparities by the pictures "
+           "and smooth planes (no effect with compatibility=libsgm)"},
           &Settings::slanted_surfaces);
 
   /* Smoothing over time */
   all.add({"temporal-alpha", "Temporal alpha",
-           "Weight of a new disparity against those of the frames before it; less is smoother and "
-           "slower (1 = no smoothing over time)"},
+           "Weight of a new disparity against earlier frames; less is smoother and slower (1 = no "
+           "smoothing over time)"},
           &Settings::temporal_alpha, Ranges::temporal_alpha);
   all.add({"temporal-delta", "Temporal delta",
            "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
@@ -195,18 +189,17 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   /* Outputs, pairing and flight */
   all.add({"focal-length", "Focal length",
            "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
-           "calibration's, if there is one; with calibration=auto, one that is guessed from the "
-           "width)"},
-          &Settings::focal_length, {0, 1e6}, shown);
+           "calibration's, if there is one; with calibration=auto, the width of the frames)"},
+          &Settings::focal_length, {0, 1e6}, effective_settings);
   all.add({"baseline", "Baseline",
            "Distance between the cameras in millimetres; depth and points need it (0 = the "
            "calibration's, if there is one)"},
-          &Settings::baseline, {0, 1e6}, shown);
+          &Settings::baseline, {0, 1e6}, effective_settings);
   all.add(
       {"known-distance", "Known distance",
-       "Place and distance x,y,mm by which calibration-drift=correct finds the yaw of the right "
-       "camera, which rows do not show: what pixel (x, y) of the map shows is so many "
-       "millimetres away from the plane of the cameras (empty = none)"},
+       "x,y,mm: the distance in mm from the plane of the cameras to the object at pixel (x, y) of "
+       "the map, from which calibration-drift=correct finds the yaw of the right camera (empty = "
+       "none)"},
       +[](Settings& settings) -> const char*& { return settings.known_distance; });
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
           {0.001, 1e6});
@@ -217,27 +210,24 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            {Colormap::gray, "Black (far) to white (near)", "gray"}});
   all.add(
       {"colormap-range", "Range of the colour map",
-       "Values that grey levels and colours stand for: full, auto (percentiles of the picture, "
+       "Values that grey levels and colours represent: full, auto (percentiles of the picture, "
        "smoothed over time) or two numbers (0,64), also for one output (depth=500,4000) and as "
        "a list with semicolons (empty = auto for depth, else full)"},
       +[](Settings& settings) -> const char*& { return settings.colormap_range; });
   all.add(
       {"max-skew", "Maximum skew",
-       "Largest difference between the running times of the two frames of a pair, in ns; of the "
-       "frames within it, the nearest is the partner (-1 = "
-       "half the duration of the left frame; if that is unknown or more than 10 s, half of "
-       "1/framerate; if that is unknown too, 20 ms); with more than an hour, frames wait forever"},
+       "Largest difference between the running times of the two frames of a pair, in ns (-1 = half "
+       "the duration of the left frame; if it is unknown or more than 10 s, half of 1/framerate, "
+       "or 20 ms); with more than an hour, frames wait forever"},
       &Settings::max_skew, {-1, G_MAXINT64});
   all.add({"frames-in-flight", "Frames in flight",
-           "Number of pairs that are transferred and processed at the same time (1 = one after the "
-           "other, 0 = automatic, at present 2 on CUDA, 1 on the CPU and where pairs are handed on "
-           "in CUDA memory in the order of a stream)",
+           "Number of pairs that are transferred and processed at the same time (0 = automatic: 2 "
+           "on CUDA, 1 on the CPU and if all buffers are in CUDA memory in stream order)",
            ready},
           &Settings::frames_in_flight, frames_in_flight_range);
   all.add({"diagnostics-interval", "Diagnostics interval",
            "Running time between two inspections of a pair, in ns: each posts an element message "
-           "with figures, and warnings say what is wrong with the cameras or the settings (0 = "
-           "none)"},
+           "with figures, and warnings about the cameras and the settings (0 = none)"},
           &Settings::diagnostics_interval);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gst/core/text.h"
 #include "gst/sgmstereo/outputs/colormaps.h"
 #include "gst/sgmstereo/rig/knowndistance.h"
 #include "gst/sgmstereo/stereoproperties.h"
@@ -16,18 +17,13 @@ std::string length_error(const StereoSettings& settings) {
                ? ""
                : "Depth and points need the distance between the cameras, which calibration=auto "
                  "does not find: set baseline, in mm.";
-  if (settings.calibration.any())
+  if (settings.calibration.any() || (settings.focal_length > 0 && settings.baseline > 0))
     return {};
-  if (settings.focal_length <= 0 && settings.baseline <= 0)
-    return "Depth and points need the focal length of the cameras and the distance between them: "
-           "set focal-length (in pixels of these frames) and baseline (in mm), or calibration.";
-  if (settings.focal_length <= 0)
-    return "Depth and points need the focal length of the cameras: set focal-length, in pixels of "
-           "these frames, or calibration.";
-  if (settings.baseline <= 0)
-    return "Depth and points need the distance between the cameras: set baseline, in mm, or "
-           "calibration.";
-  return {};
+  return "Depth and points need the focal length of the cameras and the distance between them, but "
+         "focal-length=" +
+         number_text(settings.focal_length, 1) +
+         " and baseline=" + number_text(settings.baseline, 1) +
+         ": set both, in pixels of these frames and in mm, or set calibration.";
 }
 
 }  // namespace
@@ -51,7 +47,7 @@ StereoSettings StereoSettings::with_calibrated_lengths() const {
     settings.focal_length = calibrated_focal_length;
   else if (calibration.automatic() && assumed_focal_length > 0)
     settings.focal_length *= calibrated_focal_length / assumed_focal_length;
-  settings.assumed_focal_length = 0;  // calling it twice changes nothing
+  settings.assumed_focal_length = 0;  // so that a second call changes nothing
   if (settings.baseline == 0)
     settings.baseline = calibrated_baseline;
   return settings;
@@ -70,13 +66,11 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
   const std::string error = sgm::validation_error(settings, property_word);
   if (!error.empty())
     return error + ".";
-  const bool alpha_is_valid = settings.alpha >= 0 || settings.alpha == -1;
   for (const std::string& other :
        {stereo_range_error(settings),
-        std::string(
-            alpha_is_valid
-                ? ""
-                : "alpha lies between -1 and 0: set alpha to a value from 0 to 1, or to -1."),
+        settings.alpha >= 0 || settings.alpha == -1
+            ? std::string()
+            : "alpha=" + number_text(settings.alpha, 2) + " must be from 0 to 1, or -1.",
         colormap_range_error(settings.colormap_range),
         known_distance_error(settings.known_distance)})
     if (!other.empty())

@@ -12,7 +12,6 @@
 #include "gst/base/devicesession.h"
 #include "gst/flight/flightlimit.h"
 
-/// The properties of cudasgmstereo, and their translation for its operations.
 namespace cudavision {
 
 enum class StereoOutput {
@@ -24,12 +23,12 @@ enum class StereoOutput {
   points,
 };
 
-/// Lengths need focal-length and baseline.
+/// True for outputs that need focal-length and baseline.
 constexpr bool measures_lengths(StereoOutput output) noexcept {
   return output == StereoOutput::depth || output == StereoOutput::points;
 }
 
-/// `always` is src and carries the property output; request pads carry the output they name.
+/// `always` is src, whose output is a property. Request pads are named after their output.
 enum class SourcePad : std::size_t { always, depth, confidence, rectified, points };
 inline constexpr std::size_t source_pad_count = 5;
 constexpr std::size_t index_of(SourcePad pad) noexcept {
@@ -38,26 +37,23 @@ constexpr std::size_t index_of(SourcePad pad) noexcept {
 template <class T>
 using PerSourcePad = std::array<T, source_pad_count>;
 
-/// File names, or empty. Interned strings are copied without an allocation.
+/// File names, or empty. The strings are interned, so that copies need no allocation.
 struct CalibrationFiles {
   const char* stereo = "";  ///< OpenCV's; several names are separated by commas
   const char* left = "";    ///< ROS's camera_info of the left camera
   const char* right = "";
 
   bool any() const noexcept { return *stereo || *left || *right; }
-  /// True if the cameras calibrate themselves without a file. A file named auto is ./auto.
+  /// True if the cameras are calibrated without a file. A file named auto is written ./auto.
   bool automatic() const noexcept { return std::strcmp(stereo, "auto") == 0; }
 };
 
-/// What to do about a turned right camera: nothing, warn, or also correct its map.
 enum class CalibrationDrift { off, warn, correct };
 
 enum class Colormap { turbo, jet, gray };
 
-/// Inherits the parameters of the matching, so that each is declared once.
 struct StereoSettings : sgm::Parameters, DeviceSettings {
-  // Caps, rectification or memory depend on these. Like the members of sgm::Config they take effect
-  // at the next start, all others with the next frame.
+  // Like sgm::Config, these take effect at the next start: see since_start().
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   CalibrationFiles calibration;
@@ -65,36 +61,34 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   CalibrationDrift calibration_drift = CalibrationDrift::warn;
   int frames_in_flight = 0;  ///< pairs; 0: automatic
 
-  // 0: the calibration's.
-  double focal_length = 0;
-  double baseline = 0;
-  // Not properties: the calibration's lengths for the current frames. 0: not known yet.
+  double focal_length = 0;  ///< pixels; 0: the calibration's
+  double baseline = 0;      ///< mm; 0: the calibration's
+  // Not properties: the calibration's lengths for the current frames, 0 if unknown.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
-  /// With calibration=auto: the cameras' focal length that the calibration assumed.
-  double assumed_focal_length = 0;
+  double assumed_focal_length = 0;  ///< of the cameras, for calibration=auto
   const char* known_distance = "";  ///< interned; see KnownDistance
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
-  const char* colormap_range = "";  ///< interned, as CalibrationFiles are
+  const char* colormap_range = "";  ///< interned
   gint64 max_skew = -1;
   GstClockTime diagnostics_interval = GST_SECOND;
 
-  /// Returns how many pairs may be in flight, see automatic_frames_in_flight().
+  /// See automatic_frames_in_flight().
   std::size_t max_in_flight(DeviceKind backend, bool in_stream_order) const noexcept {
     if (frames_in_flight > 0)
       return static_cast<std::size_t>(frames_in_flight);
     return automatic_frames_in_flight(FlightUnit::pair, backend, in_stream_order, 1);
   }
 
-  /// Returns these settings, with the values of started where a restart is needed.
+  /// Returns these settings, with the values of `started` for settings that need a restart.
   StereoSettings since_start(const StereoSettings& started) const;
 
-  /// Returns these settings, with the calibration's focal length and baseline unless they are set.
-  /// With calibration=auto, focal-length is the cameras', and the result the rectified pictures'.
+  /// Replaces an unset focal length or baseline by the calibration's. With calibration=auto,
+  /// converts the focal length from the cameras' pictures to the rectified pictures.
   StereoSettings with_calibrated_lengths() const;
 
-  /// With calibration=auto there is no file to mend, so turned cameras are corrected instead.
+  /// With calibration=auto there is no file to replace, so a turned camera is corrected.
   CalibrationDrift drift() const noexcept {
     return calibration.automatic() && calibration_drift == CalibrationDrift::warn
                ? CalibrationDrift::correct
@@ -102,11 +96,11 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   }
 };
 
-/// Returns the property name, or the name of its value, for a name in cuda/sgm/.
+/// Converts a name of a parameter or value in cuda/sgm/ to the property's.
 std::string property_word(std::string name);
 
-/// Returns an empty string, or an error with its remedy. lengths is true if a pad in use
-/// measures_lengths(), whatever settings.output is.
+/// Returns an error with its remedy, or an empty string. lengths is true if any pad in use
+/// measures_lengths().
 std::string validation_error(const StereoSettings& settings, bool lengths);
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters picture,

@@ -62,7 +62,6 @@ std::string_view take_part(std::string_view& text, char separator) {
   return trimmed(part);
 }
 
-/// g_ascii_strtod() must stop at the end of text.
 bool read_number(std::string_view text, double& number) {
   if (text.empty())
     return false;
@@ -79,7 +78,7 @@ bool read_range(std::string_view text, sgm::PictureParameters& picture) {
          (read_number(take_part(text, ','), picture.minimum) && read_number(text, picture.maximum));
 }
 
-/// Returns nullptr, or an error with its remedy.
+/// Returns an error with its remedy, or nullptr.
 const char* read_ranges(std::string_view text, sgm::PictureParameters& picture) {
   constexpr std::string_view quantities[] = {"disparity", "depth", "confidence"};
   while (!text.empty()) {
@@ -98,10 +97,10 @@ const char* read_ranges(std::string_view text, sgm::PictureParameters& picture) 
         target = &other;
     }
     if (!read_range(item, *target))
-      return "has something that is no range: write full, auto, or two numbers as in 0,64; and for "
-             "one output alone its name before that, as in depth=500,4000.";
+      return "has an invalid range: write full, auto, or two numbers such as 0,64, for one output "
+             "after its name, such as depth=500,4000.";
     if (target->range == RangeKind::fixed && target->minimum >= target->maximum)
-      return "has a range whose second number is not the larger one: exchange the two, or set them "
+      return "has a range whose second number is not larger: exchange the numbers, or set them "
              "farther apart.";
   }
   return nullptr;

@@ -8,20 +8,18 @@
 namespace cudavision {
 
 /// Returns colours from 1 (far) to 255 (near); 0 (unknown) is black.
-///  turbo: the polynomials of degree 5 by Anton Mikhailov and Ruofei Du for Google's Turbo ("Turbo,
-///         An Improved Rainbow Colormap for Visualization", 2019), in binary64
+///  turbo: the polynomials of degree 5 by Anton Mikhailov and Ruofei Du ("Turbo, An Improved
+///  Rainbow
+///         Colormap for Visualization", Google 2019), in binary64
 ///  jet:   red, green and blue as trapezoids around 3/4, 1/2 and 1/4 of the range, in integers
-///  gray:  each index itself
 sgm::ColorTable color_table(Colormap map);
 
-/// The property colormap-range sets the values that grey levels and colours represent. It is a list
-/// of ranges, separated by semicolons:
+/// Checks the property colormap-range, a list of ranges that are separated by semicolons:
 ///    full      all values that the output can have
 ///    auto      from the 2nd to the 98th percentile of the picture, smoothed over time
 ///    0,64      these values: pixels of disparity, counts of depth, or levels of confidence
 /// A range applies to all outputs, or to the output whose name precedes it: depth=500,4000. Later
-/// ranges replace earlier ones. The default is auto for depth, full for the other outputs.
-///
+/// ranges replace earlier ranges. The default is auto for depth, full for the other outputs.
 /// Returns an error with its remedy, or an empty string without allocating.
 std::string colormap_range_error(const char* text);
 

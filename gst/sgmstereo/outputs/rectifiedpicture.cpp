@@ -52,7 +52,7 @@ void RectifiedPicture::run(const ConstFrame& stored, const SamplePlane& luminanc
     picture = unpacked;
   }
   if (packing_.packed())
-    picture = left_picture_of(packing_, layout_, picture);
+    picture = half_of(packing_, layout_, picture, false);
   if (remap_) {
     remap_->run(picture, out);
     return;

@@ -13,16 +13,15 @@
 
 namespace cudavision {
 
-/// The left picture that is matched: rectified if there is a calibration.
+/// Writes the left picture that is matched, rectified if there is a calibration.
 class RectifiedPicture {
  public:
-  /// frames is the format of the left camera's frames. out is the same format, with all channels if
-  /// it needs unpacking, or GRAY8. camera is nullptr if frames are rectified. Waits for maps to
-  /// upload.
+  /// frames is the left camera's format. out is the same format, with all channels, or GRAY8.
+  /// camera is nullptr if frames are rectified. Waits for the upload of maps.
   RectifiedPicture(Device& device, const FramePacking& packing, const FrameFormat& frames,
                    const FrameFormat& out, const RectifiedCamera* camera);
 
-  /// stored is the left camera's frame as stored in buffers, and luminance has been matched. Only
+  /// stored is the left camera's frame as stored in the buffer, luminance the matched plane. Only
   /// enqueues, but the first call may allocate.
   void run(const ConstFrame& stored, const SamplePlane& luminance, const Frame& out);
 
@@ -30,10 +29,9 @@ class RectifiedPicture {
   Device& device_;
   const FramePacking packing_;
   const FrameLayout layout_;  ///< of the pictures
-  // GRAY8 is made from the luminance. Other pictures are remapped or copied.
-  const bool gray_;
+  const bool gray_;           ///< made from the luminance; other pictures are remapped or copied
   std::unique_ptr<remap::PictureRemap> remap_;
-  std::unique_ptr<repack::Repack> unpack_;  ///< none if stored frames have the layout already
+  std::unique_ptr<repack::Repack> unpack_;  ///< nullptr if stored frames need no unpacking
   const FrameLayout unpacked_layout_;
   DeviceFrame unpacked_;
 };

@@ -12,11 +12,11 @@
 namespace cudavision {
 
 /// Lets one sink pad wait for the other pad's caps before it chooses its own. The wait is short,
-/// because one thread may feed both pads, and the other camera may start slowly.
+/// because one thread may feed both pads.
 class CapsArrival {
  public:
-  /// Waits until arrived() holds, or stop(), at most one second after the first wait since reset().
-  /// Does not wait if the other pad is waiting: one must choose first.
+  /// Waits until arrived() or stop(), but not longer than a second after the first wait since
+  /// reset(). Does not wait if the other pad is waiting: one must choose first.
   void wait(const std::function<bool()>& arrived) {
     std::unique_lock lock(mutex_);
     if (waiting_ || stopped_)

@@ -15,7 +15,6 @@
 namespace cudavision {
 namespace {
 
-// Returns an empty string, or why pictures of this size cannot be rectified.
 std::string rectification_error(const StereoSettings& settings, const PictureSize& picture) {
   const bool calibrated = settings.calibration.automatic() || settings.calibration.any();
   const bool rectifies = calibrated || settings.drift() == CalibrationDrift::correct;
@@ -44,9 +43,8 @@ Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
   return stereo_src_caps(output, cuda);
 }
 
-// Returns nullptr if there is no peer.
 Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
-  // The peer may send queries to answer this one, which must not lead back here.
+  // The peer may send a query to answer this one, which must not recurse.
   static thread_local bool asking = false;
   if (asking || !sink.is_linked())
     return nullptr;
@@ -57,13 +55,10 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   return caps;
 }
 
-// Returns the caps that a pad offers to its peer. filter has the caps that the peer can send. If
-// some of them fit the other pad's frames, the pad offers only these. Otherwise it offers all: if
-// both pads are to change, one must change first. And frames that never fit must arrive, so that an
-// error names both.
-//
-// If the other pad has no caps yet, its peer's possible caps are used. A scaler beside a decoder
-// that has not read its file yet leaves a choice: then the pad waits.
+// filter has the caps that the peer can send. If some fit the other pad's caps, the pad offers only
+// these. Otherwise it offers all, because one of two pads must change first. If the other pad has
+// no caps yet, its peer's possible caps are used. If they leave a choice, the pad waits: for
+// example, a decoder has not read its file yet.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoSinkPad& other = state.other_sink(pad);
@@ -79,8 +74,7 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
     if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
       state.arrival.wait([&] { return stereo_arrived_caps(self, other.pad) != nullptr; });
       other_caps = stereo_arrived_caps(self, other.pad);
-      // If the other pad is waiting too, its peer knows more by now.
-      if (!other_caps)
+      if (!other_caps)  // both pads wait, but the peer may know more now
         other_caps = possible_peer_caps(self, other);
     }
   }
@@ -135,12 +129,12 @@ Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput ou
     throw error(needs_cuda_memory_text("the pad " + name));
   const bool on_request =
       GST_PAD_TEMPLATE_PRESENCE(GST_PAD_PAD_TEMPLATE(source_pad)) == GST_PAD_REQUEST;
-  throw error(
-      "Nothing that the pad " + name +
-      " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
-      (output == StereoOutput::points ? "put an element there that takes tensors, such as appsink"
-                                      : "put \"videoconvert ! videoscale\" between them") +
-      (on_request ? ", or release the pad." : "."));
+  throw error("Downstream accepts none of the caps of the pad " + name +
+              " (offered: " + caps_text(possible) + "): " +
+              (output == StereoOutput::points
+                   ? "link an element that takes tensors, such as appsink"
+                   : "put \"videoconvert ! videoscale\" after the pad") +
+              (on_request ? ", or release the pad." : "."));
 }
 
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
@@ -161,7 +155,7 @@ bool stereo_peer_refuses_current_caps(GstPad* pad) {
   const Caps caps(gst_pad_get_current_caps(pad));
   if (!peer || !caps)
     return false;
-  // A peer still accepts its current caps, even if it has asked for others since.
+  // The peer still accepts its current caps while it asks for others.
   const Caps known(gst_pad_get_current_caps(peer.get()));
   if (known && gst_caps_is_equal(known.get(), caps.get()))
     return false;
@@ -176,16 +170,16 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   Caps other_caps;
   Caps arrived(gst_caps_ref(caps));
   {
-    // One lock, so that the later one of two simultaneous CAPS events finds the other's caps.
+    // One lock, so that the later of two simultaneous CAPS events finds the other's caps.
     const auto shared = state.shared.lock();
     arrived.swap(shared->sides[state.side_of(pad)].arrived_caps);
     if (const Caps& others = shared->sides[state.side_of(other.pad)].arrived_caps)
       other_caps.reset(gst_caps_ref(others.get()));
   }
   state.arrival.notify();
-  const Caps fitting = stereo_sink_caps_for(caps, stereo_state(self).session.takes_cuda());
+  const Caps fitting = stereo_sink_caps_for(caps, state.session.takes_cuda());
   if (!packing.packed() && other_caps && !gst_caps_can_intersect(other_caps.get(), fitting.get())) {
-    GST_INFO_OBJECT(other.pad, "asking upstream to adapt %" GST_PTR_FORMAT, other_caps.get());
+    GST_INFO_OBJECT(other.pad, "asking upstream to change %" GST_PTR_FORMAT, other_caps.get());
     gst_pad_push_event(GST_PAD_CAST(other.pad), gst_event_new_reconfigure());
   }
   return packing;
@@ -201,10 +195,8 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
         GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
         return TRUE;
       }
-      // Accepts whatever the pad template allows. Caps may lack fields of the CAPS query's answer,
-      // such as the framerate. Sizes and depths may differ from the other pad's, because if both
-      // pads change, one must change first. Frames that cannot be split are accepted, too: GstPad
-      // would refuse their CAPS event without a reason, and stereo_store_arrived_caps() gives one.
+      // Accepts everything that the pad template allows, because GstPad would refuse CAPS events
+      // without a reason; stereo_store_arrived_caps() gives one.
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
@@ -237,7 +229,7 @@ gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQu
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     const DeviceSession& session = stereo_state(self).session;
     const DeviceKind backend = session.on_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
-    // The memory of the other frames is not known yet, so they may have to be waited for.
+    // The memory of other frames is not known yet, so they may be out of stream order.
     const std::size_t maximum = stereo_settings(self).max_in_flight(backend, false);
     return propose_pool(query, session, maximum > 1 ? maximum : 0);
   });

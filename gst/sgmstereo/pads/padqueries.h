@@ -7,7 +7,7 @@
 /// Queries about caps and buffer pools, in any thread, and the choice of a source pad's caps.
 namespace cudavision {
 
-/// Returns how the frames of a sink pad are packed. Throws ElementError if the format is refused.
+/// Returns the packing of the frames of a sink pad. Throws ElementError for unsupported caps.
 FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
                                const GstCaps* caps);
 
@@ -17,15 +17,15 @@ gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQue
 Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
                         GstCaps* possible);
 
-/// Fixates caps that a source pad and its peer agree on: the memory that the peer names, then the
-/// first format. Returns empty caps if there are none.
+/// Fixates caps that a source pad and its peer accept: the memory that the peer names, then the
+/// first format. Empty caps stay empty.
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 
 /// Returns true if the pad was linked after negotiation, and its peer refuses the current caps.
 bool stereo_peer_refuses_current_caps(GstPad* pad);
 
-/// Returns how the frames are packed; throws as stereo_check_caps(). If the other pad's frames do
-/// not fit, asks its upstream to adapt.
+/// Does the same as stereo_check_caps(), and stores the caps. If the other pad's caps do not fit,
+/// asks its upstream to reconfigure.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator, for queries that are not serialized.

@@ -22,7 +22,6 @@ constexpr Kind kinds[] = {
     {"points", SourcePad::points, StereoOutput::points},
 };
 
-// Returns nullptr if no request pad has this name.
 const Kind* kind_named(const char* name) {
   for (const Kind& kind : kinds)
     if (std::strcmp(kind.name, name) == 0)
@@ -33,8 +32,6 @@ const Kind* kind_named(const char* name) {
 const Kind& kind_of(GstPad* pad) {
   return *kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(GST_PAD_PAD_TEMPLATE(pad))));
 }
-
-/* Queries and upstream events */
 
 gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   auto* self = GST_AGGREGATOR_CAST(parent);
@@ -51,24 +48,12 @@ gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
 gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_QOS:
-    case GST_EVENT_RECONFIGURE:  // GstPad has taken note of it
+    case GST_EVENT_RECONFIGURE:  // GstPad has set its flag
       gst_event_unref(event);
       return TRUE;
     default:
       return gst_pad_send_event(GST_AGGREGATOR_SRC_PAD(parent), event);
   }
-}
-
-/* Requesting and releasing */
-
-/// Returns false if another pad has this id.
-bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
-  const auto shared = stereo_state(self).shared.lock();
-  std::shared_ptr<StereoRequestPad>& place = shared->request_pads[index_of(pad->id)];
-  if (place)
-    return false;
-  place = pad;
-  return true;
 }
 
 std::shared_ptr<StereoRequestPad> request_pad_of(gpointer self, GstPad* pad) {
@@ -98,7 +83,13 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
   gst_pad_set_query_function(pad, handle_query);
   gst_pad_set_event_function(pad, handle_event);
   const auto request_pad = std::make_shared<StereoRequestPad>(pad, kind->id, kind->output);
-  if (!take_place(element, request_pad)) {
+  bool stored = false;
+  if (const auto shared = stereo_state(element).shared.lock();
+      !shared->request_pads[index_of(kind->id)]) {
+    shared->request_pads[index_of(kind->id)] = request_pad;
+    stored = true;
+  }
+  if (!stored) {
     GST_WARNING_OBJECT(element, "There is a pad %s already.", kind->name);
     return nullptr;
   }

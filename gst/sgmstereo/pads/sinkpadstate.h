@@ -6,10 +6,10 @@
 
 #include "gst/sgmstereo/pads/stereostate.h"
 
-/// Arriving events and frames.
+/// Events and frames when they arrive, before GstAggregator queues them.
 namespace cudavision {
 
-/// For the streaming threads of the sink pads. Nothing arrives during start and stop.
+/// For the streaming threads of the sink pads.
 struct SinkPadState {
   SinkPadState(GstAggregator* aggregator, StereoState& state_of_all)
       : self(aggregator), state(state_of_all), unlinked(GST_PAD_CAST(state.right.pad)) {}
@@ -19,19 +19,18 @@ struct SinkPadState {
 
   GstAggregator* const self;
   StereoState& state;
-  GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's, of the sink pads
-  /// For the streaming thread of sink_left.
-  UnlinkedStream unlinked;
-  /// Left, right; each only for its pad's streaming thread.
+  GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's
+  UnlinkedStream unlinked;                        ///< only for the thread of sink_left
+  /// The last errors for caps: left, right. Each is only for its pad's thread.
   std::array<std::string, 2> last_refusals;
 };
 
 GstFlowReturn stereo_chain(SinkPadState& sinks, GstPad* pad, GstBuffer* buffer);
-/// A handler for the signal "unlinked" of a sink pad, in any thread.
+/// Handles the signal "unlinked" of a sink pad, in any thread.
 void stereo_pad_unlinked(GstPad* pad, GstPad* peer, gpointer self);
 
-// Virtual functions of GstAggregator, in the pad's streaming thread. sink_event_pre_queue gets
-// serialized events when they arrive, and sink_event gets flushes.
+// Virtual functions of GstAggregator, in the pad's streaming thread. The first gets serialized
+// events, the second flushes.
 GstFlowReturn stereo_sink_event_pre_queue(SinkPadState& sinks, GstAggregatorPad* pad,
                                           GstEvent* event);
 gboolean stereo_sink_flush_event(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event);

@@ -22,7 +22,7 @@ Formats output_formats(StereoOutput output) {
           GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
 }
 
-// Each format has its own structure, so that an intersection keeps their order.
+// Gives each format its own structure, so that an intersection keeps their order.
 Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cuda) {
   Caps caps(gst_caps_new_empty());
   for (GstVideoFormat format : output_formats(output))
@@ -30,7 +30,7 @@ Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cu
   return caps;
 }
 
-// Returns the caps of points, for pictures of any size if the frame has none.
+// If the frame has no size, returns the caps for all sizes.
 Caps tensor_caps(const GstStructure* frame, bool cuda) {
   Structure tensor = tensor_structure({"float32"});
   TensorSize size;
@@ -43,8 +43,8 @@ Caps tensor_caps(const GstStructure* frame, bool cuda) {
   return caps;
 }
 
-// Returns the caps of left pictures: in the format of the frames, unless halves of packed frames
-// lack chroma, and in GRAY8. left has the frames' caps; picture has size and other fields.
+// Returns caps in the format of the frames, unless halves of packed frames lack chroma, and in
+// GRAY8. left has the frames' caps; picture has the size and other fields.
 Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
                     bool cuda) {
   const FrameFormat frames = frame_format_from_caps(left);
@@ -67,7 +67,6 @@ Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstS
   return caps;
 }
 
-// Pixels of half-aspect frames are twice as wide or as high as in their caps.
 void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
   if (!packing.packed() || !packing.half_aspect)
     return;
@@ -81,7 +80,7 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
                       nullptr);
 }
 
-// Removes formats whose depth the other structure does not allow. Returns false if none is left.
+// Removes formats whose depth `other` does not allow. Returns false if none is left.
 bool intersect_depths(GstStructure* structure, const GstStructure* other) {
   const Formats theirs = formats_of(other);
   if (theirs.empty())
@@ -129,13 +128,11 @@ Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, Stere
   gst_structure_set(picture.get(), "width", G_TYPE_INT, size.width, "height", G_TYPE_INT,
                     size.height, nullptr);
   correct_half_aspect(picture.get(), packing);
-  // The output is a single view even if the frames are packed.
   if (gst_structure_has_field(picture.get(), "multiview-mode"))
     gst_structure_set(picture.get(), "multiview-mode", G_TYPE_STRING, "mono", nullptr);
   gst_structure_remove_fields(picture.get(), "multiview-flags", "views", nullptr);
   if (output == StereoOutput::rectified)
     return rectified_caps(left, packing, picture.get(), cuda);
-  // The colorimetry of the frames does not apply to maps.
   gst_structure_remove_fields(picture.get(), "colorimetry", "chroma-site", nullptr);
   return output == StereoOutput::points ? tensor_caps(picture.get(), cuda)
                                         : with_output_formats(picture.get(), output, cuda);
@@ -200,7 +197,6 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
   const FrameLayout& l = left.layout;
   const FrameLayout& r = right.layout;
   const bool same_size = l.width == r.width && l.height == r.height;
-  // This runs for each pair, so text is only made for errors.
   if (same_size && l.bits == r.bits)
     return {};
   const auto text = [](const FrameFormat& format) {

@@ -10,7 +10,7 @@
 #include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
 
-/// The caps of cudasgmstereo: frames and maps have one size. Does not depend on pads.
+/// The caps of cudasgmstereo. The outputs have the size of the pictures.
 namespace cudavision {
 
 Caps stereo_src_template();
@@ -22,16 +22,16 @@ Caps stereo_src_caps(StereoOutput output, bool cuda);
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// The caps must be fixed. Throws ElementError if buffers are too large.
+/// caps must be fixed. Throws ElementError if buffers are too large.
 FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps);
 
-/// Returns caps with the size and bit depth of other, which need not be fixed.
+/// Returns the caps with the sizes and bit depths of `other`, which need not be fixed.
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
 
 /// Returns true if the caps allow several sizes or bit depths.
 bool leaves_choice(const GstCaps* caps);
 
-/// Width, height and bit depth must be equal. Returns an empty string, or an error with its remedy.
+/// Returns an error with its remedy if width, height or bit depth differ, or an empty string.
 std::string pair_error(const FrameFormat& left, const FrameFormat& right);
 
 }  // namespace cudavision

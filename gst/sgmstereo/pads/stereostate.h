@@ -27,7 +27,7 @@ struct StereoStream;
 
 struct StereoSinkPad {
   GstAggregatorPad* pad = nullptr;
-  std::atomic<bool> flushed{false};  ///< discard the held frame
+  std::atomic<bool> flushed{false};  ///< the held frame must be discarded
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
@@ -35,7 +35,7 @@ struct StereoSinkPad {
 
 /// For the aggregating thread.
 struct SourceBranch {
-  std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
+  std::optional<FrameFormat> format;  ///< negotiated, or none
   bool pad_discont;                   ///< the next buffer is discontinuous
   bool ended = false;                 ///< downstream has returned EOS
   bool started = false;               ///< downstream has taken a buffer
@@ -48,7 +48,6 @@ class StereoRequestPad {
   /// Sinks the floating reference of a new pad.
   StereoRequestPad(GstPad* new_pad, SourcePad source_pad, StereoOutput what)
       : pad(static_cast<GstPad*>(gst_object_ref_sink(new_pad))), id(source_pad), output(what) {}
-  ~StereoRequestPad() { forget_negotiation(); }
 
   const ObjectPtr<GstPad> pad;
   const SourcePad id;
@@ -56,45 +55,44 @@ class StereoRequestPad {
   std::atomic<bool> released{false};
 
   struct Branch : SourceBranch {
+    Branch() : SourceBranch{std::nullopt, true} {}
+    ~Branch() { forget_negotiation(); }
+    void forget_negotiation() {
+      if (pool)
+        gst_buffer_pool_set_active(pool.get(), FALSE);
+      pool.reset();
+      format.reset();
+    }
+
     ObjectPtr<GstBufferPool> pool;
   };
-  /// Only the aggregating thread has a StereoStream, so only it can call these.
+  /// Needs a StereoStream, so that only the aggregating thread can call it.
   Branch& branch(const StereoStream&) noexcept { return branch_; }
-  void forget_negotiation(const StereoStream&) { forget_negotiation(); }
 
  private:
-  void forget_negotiation() {
-    if (branch_.pool)
-      gst_buffer_pool_set_active(branch_.pool.get(), FALSE);
-    branch_.pool.reset();
-    branch_.format.reset();
-  }
-
-  Branch branch_{{std::nullopt, true}, nullptr};
+  Branch branch_;
 };
 
 using RequestPads = std::vector<std::shared_ptr<StereoRequestPad>>;
 
-/// The state that threads share under the object lock.
-///
-/// Never free a buffer, caps or event under this lock: the application might call the element.
+/// The state that threads share under the object lock. Never free a buffer, caps or event under it,
+/// because destroy functions might call the element.
 struct StereoShared {
   StereoSettings settings;
-  std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
+  std::optional<StereoSettings> started;  ///< the settings at the start; none while stopped
   QosState qos;
-  /// Also pads that are being released; nullptr for src, and for pads that were not requested.
+  /// Also pads that are being released. nullptr for src and for pads that were not requested.
   PerSourcePad<std::shared_ptr<StereoRequestPad>> request_pads;
 
   /// By sink pad, left first.
   struct Side {
     Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
-    guint64 dropped = 0;  ///< frames without a partner, or an equal one, since the start
+    guint64 dropped = 0;  ///< frames since the start, for lack of a partner of equal size and depth
   };
   std::array<Side, 2> sides;
 };
 
-/// The part of a cudasgmstereo element that all threads may use. The aggregating thread also has a
-/// StereoStream, and the sink pads' streaming threads have SinkPadState.
+/// The part of a cudasgmstereo element that all threads may use.
 struct StereoState {
   /// The callbacks report unlinked pads, see PadAlarm.
   StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
@@ -115,10 +113,10 @@ struct StereoState {
   // These have their own locks.
   PadAlarm alarm, end_alarm;
   CapsArrival arrival;
-  CompletionWait frames_arrival;  ///< in the queues of the sink pads
+  CompletionWait frames_arrival;  ///< notified when a frame is queued on a sink pad
 
   std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
-  std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
+  std::atomic<bool> flush_finished{false};    ///< on sink_left, before its next SEGMENT
   std::atomic<bool> downstream_ended{false};  ///< all branches have returned EOS
 };
 
@@ -141,7 +139,7 @@ inline Caps stereo_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
   const Caps& arrived = shared->sides[state.side_of(pad)].arrived_caps;
   return Caps(arrived ? gst_caps_ref(arrived.get()) : nullptr);
 }
-/// The next stream on the pad may have another size.
+
 inline void stereo_forget_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
   StereoState& state = stereo_state(self);
   Caps forgotten;

@@ -4,18 +4,13 @@
 #include "gst/base/warningtimeout.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/scoped.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 
-void UnlinkedStream::reset() noexcept {
-  started_ = false;
-  ended_ = false;
-}
-
 void UnlinkedStream::start() {
-  gchar* id = g_strdup_printf("unlinked-%08x", g_random_int());
-  gst_pad_send_event(pad_, gst_event_new_stream_start(id));
-  g_free(id);
+  const std::string id = taken_text(g_strdup_printf("unlinked-%08x", g_random_int()));
+  gst_pad_send_event(pad_, gst_event_new_stream_start(id.c_str()));
   started_ = true;
   ended_ = false;
 }
@@ -76,9 +71,8 @@ void PadAlarm::forget() {
 void require_unlinked(GstPad* sink_right) {
   if (gst_pad_is_linked(sink_right))
     refuse_stream(
-        "The frames on sink_left hold both pictures, but sink_right is linked too: "
-        "unlink sink_right or, if the frames are those of one camera, set "
-        "frame-packing=mono.");
+        "Frames on sink_left hold both pictures, but sink_right is linked, too: unlink sink_right "
+        "or, if each frame holds one picture, set frame-packing=mono.");
 }
 
 }  // namespace cudavision

@@ -7,19 +7,18 @@
 
 namespace cudavision {
 
-/// The stream of an unlinked sink pad. GstAggregator waits for data or EOS on each of its pads, so
-/// the element itself sends events to a pad that is not needed. All calls except reset() come from
-/// the streaming thread of the other sink pad.
+/// Sends events to an unlinked sink pad, because GstAggregator waits for data or EOS on each pad.
+/// Use it in the streaming thread of the other sink pad, except reset().
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
 
   /// Call this when the element starts or stops.
-  void reset() noexcept;
-  /// Starts a stream if necessary, and ends it with EOS. segment is the other pad's SEGMENT event,
-  /// whose seqnum the EOS takes, or nullptr.
+  void reset() noexcept { started_ = ended_ = false; }
+  /// Sends EOS, after STREAM_START and SEGMENT if necessary. segment is the other pad's SEGMENT
+  /// event, whose seqnum the EOS takes, or nullptr.
   void end(GstEvent* segment);
-  /// Call this when the pad is needed again. Starts a new stream if the pad is at EOS.
+  /// Starts a new stream if the pad is at EOS.
   void resume();
   /// Repeats the other pad's FLUSH_START or FLUSH_STOP; GstAggregator waits for both pads.
   void flush(GstEvent* event);
@@ -32,20 +31,18 @@ class UnlinkedStream {
   bool ended_ = false;
 };
 
-/// Calls a function if a pad is still unlinked, or a push on it has not returned, 5 s after the
-/// alarm was set.
+/// Calls a function 5 s after set(), unless cancel() is called before.
 class PadAlarm {
  public:
   enum class Kind {
-    waiting,  ///< frames wait for partners, or a push blocks: a warning, the only one until
-              ///< cancel()
+    waiting,  ///< frames wait for partners, or a push blocks: a warning, once until cancel()
     ended,    ///< the other camera has ended, and its frames still wait: an error
   };
 
   /// report gets the pad.
   PadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
   ~PadAlarm() { cancel(); }
-  /// If the alarm is already set, this postpones an error, but not a warning.
+  /// If the alarm is already set, postpones an error, but not a warning.
   void set(GstPad* pad);
   void cancel();
 
@@ -58,7 +55,7 @@ class PadAlarm {
   GstClockID id_ = nullptr;
 };
 
-/// Throws ElementError if the pad is linked although the frames of sink_left hold both pictures.
+/// Throws ElementError if the pad is linked. The frames on sink_left hold both pictures.
 void require_unlinked(GstPad* sink_right);
 
 }  // namespace cudavision

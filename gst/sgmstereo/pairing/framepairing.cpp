@@ -6,56 +6,40 @@
 namespace cudavision {
 namespace {
 
-/// Frames with a later running time (73 years) wait forever. GStreamer adds deadline, base time and
-/// latency in an int64; a base time that counts from 1970 is less than 57 years.
+/// 73 years. Frames with a later running time wait forever, because GStreamer adds deadline, base
+/// time (up to 57 years since 1970) and latency in an int64.
 constexpr GstClockTime latest_deadline = G_MAXINT64 / 4;
-
-struct Candidates {
-  const FrameStream& older;
-  const FrameStream& newer;
-
-  std::uint64_t apart() const { return time_between(*older.frame->time, *newer.frame->time); }
-
-  /// False if the older frame's successor is too late to be nearer to the newer frame.
-  bool successor_may_be_nearer() const {
-    const GstClockTime interval = older.frame->interval;
-    return apart() > (GST_CLOCK_TIME_IS_VALID(interval) ? interval / 2 : 0);
-  }
-
-  /// True if the older frame's successor should be the newer frame's partner.
-  bool successor_is_nearer() const {
-    if (!older.next->time)
-      return false;
-    const std::int64_t next = *older.next->time, newer_time = *newer.frame->time;
-    if (time_between(next, newer_time) >= apart())
-      return false;
-    // The successor itself may be nearer to the frame after the newer one.
-    const GstClockTime interval = newer.frame->interval;
-    if (next <= newer_time || !GST_CLOCK_TIME_IS_VALID(interval))
-      return true;
-    return time_between(next, newer_time) <= interval / 2;
-  }
-};
 
 enum class Older { pairs, is_dropped, waits_for_successor };
 
-Older judge(const Candidates& candidates, GstClockTime max_skew, bool timed_out) {
-  if (candidates.apart() > max_skew)
+Older judge(const FrameStream& older, const FrameStream& newer, GstClockTime max_skew,
+            bool timed_out) {
+  const std::int64_t newer_time = *newer.frame->time;
+  const std::uint64_t apart = time_between(*older.frame->time, newer_time);
+  if (apart > max_skew)
     return Older::is_dropped;
-  if (!candidates.successor_may_be_nearer())
+  // The successor, an interval later, may be nearer to the newer frame.
+  const GstClockTime interval = older.frame->interval, newer_interval = newer.frame->interval;
+  if (apart <= (GST_CLOCK_TIME_IS_VALID(interval) ? interval / 2 : 0))
     return Older::pairs;
-  if (candidates.older.next)
-    return candidates.successor_is_nearer() ? Older::is_dropped : Older::pairs;
-  return candidates.older.ended || timed_out ? Older::pairs : Older::waits_for_successor;
+  if (!older.next)
+    return older.ended || timed_out ? Older::pairs : Older::waits_for_successor;
+  if (!older.next->time || time_between(*older.next->time, newer_time) >= apart)
+    return Older::pairs;
+  // But the successor may be even nearer to the frame after the newer frame.
+  return *older.next->time <= newer_time || !GST_CLOCK_TIME_IS_VALID(newer_interval) ||
+                 time_between(*older.next->time, newer_time) <= newer_interval / 2
+             ? Older::is_dropped
+             : Older::pairs;
 }
 
 PairingStep step_for_two(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                          bool timed_out) {
-  // Frames without a timestamp pair in the order of their arrival.
+  // Frames without a timestamp pair in order of arrival.
   if (left.frame->time && right.frame->time) {
     const bool left_is_older = *left.frame->time < *right.frame->time;
-    const Candidates candidates = left_is_older ? Candidates{left, right} : Candidates{right, left};
-    switch (judge(candidates, max_skew, timed_out)) {
+    switch (left_is_older ? judge(left, right, max_skew, timed_out)
+                          : judge(right, left, max_skew, timed_out)) {
       case Older::is_dropped:
         return left_is_older ? PairingStep::drop_left : PairingStep::drop_right;
       case Older::waits_for_successor:

@@ -9,22 +9,21 @@
 /// Pairs frames of two streams by their running times, without pads or threads.
 namespace cudavision {
 
-/// Returns |a − b|, which may exceed int64.
+/// Returns |a − b|.
 std::uint64_t time_between(std::int64_t a, std::int64_t b);
 
-/// The oldest frame of a stream that is neither paired nor dropped yet.
+/// A frame that is neither paired nor dropped yet.
 struct WaitingFrame {
-  /// Running time in ns, negative before the segment begins; none if the frame has no timestamp.
+  /// Running time in ns, negative before the segment; none if the frame has no timestamp.
   std::optional<std::int64_t> time;
-  bool gap = false;  ///< the frame is missing
-  /// Time until the next frame of the stream, in ns; GST_CLOCK_TIME_NONE if that is unknown.
-  GstClockTime interval = GST_CLOCK_TIME_NONE;
+  bool gap = false;                             ///< the frame is missing
+  GstClockTime interval = GST_CLOCK_TIME_NONE;  ///< time until the stream's next frame, if known
 };
 
 struct FrameStream {
-  std::optional<WaitingFrame> frame;
-  std::optional<WaitingFrame> next;  ///< the next frame, if it has arrived
-  bool ended = false;                ///< no more frames will arrive
+  std::optional<WaitingFrame> frame;  ///< the oldest frame
+  std::optional<WaitingFrame> next;   ///< the frame after it, if it has arrived
+  bool ended = false;                 ///< no more frames will arrive
 };
 
 enum class PairingStep {
@@ -35,32 +34,30 @@ enum class PairingStep {
   drop_right,  ///< the right frame has no partner
   look_left,   ///< wait for the next left frame, which may be nearer to the right frame
   look_right,  ///< wait for the next right frame, which may be nearer to the left frame
-  end,         ///< no further pair can form; a waiting frame has no partner
+  end,         ///< no further pair can form
 };
 
 /// Returns the next step. Each frame pairs with the nearest frame of the other stream, or the
 /// earlier of two equally near frames. max_skew is the largest difference between the running times
-/// of a pair. timed_out is true if a frame has waited until pairing_deadline(), so that nothing
-/// else is waited for. The steps pair, miss, drop_left and drop_right consume frames.
+/// of a pair. If timed_out is true, a frame has waited until pairing_deadline(), and no step waits.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
 /// With a larger max_skew, frames wait forever.
 constexpr GstClockTime longest_wait = 3600 * GST_SECOND;
 
-/// Returns the running time until which frames wait for a partner. GST_CLOCK_TIME_NONE: no frame
-/// with a running time waits, or the wait has no end. GStreamer can add base time and latency to
-/// other results.
+/// Returns the running time until which frames wait for a partner, or GST_CLOCK_TIME_NONE if no
+/// frame with a running time waits, or if frames wait forever.
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// Longer durations are ignored: they are usually the result of a subtraction that wrapped.
+/// Longer durations are ignored, because they usually come from a subtraction that wrapped.
 constexpr GstClockTime longest_duration = 10 * GST_SECOND;
 
-/// Returns duration, if known and at most longest_duration, or 1/framerate, or GST_CLOCK_TIME_NONE.
+/// Returns the duration if it is valid, else 1/framerate if known, else GST_CLOCK_TIME_NONE.
 GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
 
-/// Returns the property max-skew in ns unless it is negative, or half of the interval, or 20 ms.
+/// Returns the property max-skew in ns, or half of the interval, or 20 ms.
 GstClockTime max_skew_for(gint64 property, GstClockTime interval);
 
 }  // namespace cudavision

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/pairing/packedframes.h"
 
+#include <algorithm>
+
 #include "gst/core/elementerror.h"
 
 namespace cudavision {
@@ -26,37 +28,6 @@ Packing packing_of_mode(GstVideoMultiviewMode mode) {
   }
 }
 
-bool affects_disparity(const Channel& channel) {
-  return channel.role != Role::chroma && channel.role != Role::alpha;
-}
-
-/// The planes that half_layout() keeps, by their index in the whole layout.
-struct KeptPlanes {
-  explicit KeptPlanes(const FrameLayout& whole) {
-    for (int p = 0; p < whole.plane_count; ++p)
-      for (int c = 0; c < whole.channel_count; ++c)
-        if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == p) {
-          from[count] = p;
-          pixel_bytes[count++] = whole.channels[c].step * whole.sample_bytes();
-          break;
-        }
-  }
-
-  int count = 0;
-  int from[FrameLayout::max_planes] = {};
-  int pixel_bytes[FrameLayout::max_planes] = {};
-};
-
-/// second: the right or lower half.
-View<const std::uint8_t> half_plane(const FramePacking& packing,
-                                    const View<const std::uint8_t>& plane, int row_bytes, int rows,
-                                    bool second) {
-  const std::uint8_t* data = plane.data;
-  if (second)
-    data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(rows);
-  return {data, row_bytes, rows, plane.pitch};
-}
-
 }  // namespace
 
 FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property) {
@@ -73,7 +44,7 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
   if (flags & mirrored)
     refuse_stream(
         "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
-        "that half before this element.");
+        "that half upstream.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "
@@ -100,37 +71,16 @@ PictureSize picture_size(const FramePacking& packing, int width, int height) noe
 
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole) {
   const auto [width, height] = picture_size(packing, whole.width, whole.height);
-  const KeptPlanes kept(whole);
-  FrameLayout half;
-  half.width = width;
-  half.height = height;
-  half.bits = whole.bits;
-  half.shift = whole.shift;
-  half.plane_count = kept.count;
-  for (int p = 0; p < kept.count; ++p) {
-    half.planes[p] = {width * kept.pixel_bytes[p], height};
-    for (int c = 0; c < whole.channel_count; ++c) {
-      if (!affects_disparity(whole.channels[c]) || whole.channels[c].plane != kept.from[p])
-        continue;
-      Channel& channel = half.channels[half.channel_count++];
-      channel = whole.channels[c];
-      channel.plane = p;
-      channel.width = width;
-      channel.height = height;
-    }
-  }
-  return half;
-}
-
-ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const ConstFrame& frame,
-                   bool right) {
-  const auto [width, height] = picture_size(packing, whole.width, whole.height);
-  const bool second = right != packing.right_first;
-  const KeptPlanes kept(whole);
-  ConstFrame half;
-  for (int p = 0; p < kept.count; ++p) {
-    const int row_bytes = width * kept.pixel_bytes[p];
-    half.planes[p] = half_plane(packing, frame.planes[kept.from[p]], row_bytes, height, second);
+  FrameLayout half{.width = width, .height = height, .bits = whole.bits, .shift = whole.shift};
+  for (int c = 0; c < whole.channel_count; ++c) {
+    Channel channel = whole.channels[c];
+    if (channel.role == Role::chroma || channel.role == Role::alpha)
+      continue;
+    channel.width = width;
+    channel.height = height;
+    half.channels[half.channel_count++] = channel;
+    half.planes[channel.plane] = {width * channel.step * whole.sample_bytes(), height};
+    half.plane_count = std::max(half.plane_count, channel.plane + 1);
   }
   return half;
 }
@@ -148,12 +98,16 @@ bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole) {
   return true;
 }
 
-ConstFrame left_picture_of(const FramePacking& packing, const FrameLayout& half,
-                           const ConstFrame& frame) {
+ConstFrame half_of(const FramePacking& packing, const FrameLayout& half, const ConstFrame& frame,
+                   bool right) {
   ConstFrame picture;
   for (int p = 0; p < half.plane_count; ++p) {
+    const View<const std::uint8_t>& plane = frame.planes[p];
     const auto [row_bytes, rows] = half.planes[p];
-    picture.planes[p] = half_plane(packing, frame.planes[p], row_bytes, rows, packing.right_first);
+    const std::uint8_t* data = plane.data;
+    if (right != packing.right_first)
+      data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(rows);
+    picture.planes[p] = {data, row_bytes, rows, plane.pitch};
   }
   return picture;
 }

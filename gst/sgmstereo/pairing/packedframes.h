@@ -26,32 +26,27 @@ struct FramePacking {
 };
 
 /// Returns the packing of frames: the property frame-packing or, if it is none, the multiview-mode
-/// of their caps. Throws ElementError if splitting needs a copy.
+/// of their caps. Throws ElementError for unsupported packings.
 FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property);
 
-/// Returns an empty string, or why frames of width×height cannot be split.
+/// Returns an error with its remedy if frames of width×height cannot be split, or an empty string.
 std::string split_error(const FramePacking& packing, int width, int height);
 
 struct PictureSize {
-  int width;
-  int height;
+  int width, height;
 };
 PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept;
 
-/// Returns the layout of half a packed frame: its luma, or red, green and blue. Chroma and alpha do
-/// not affect disparities, and subsampled chroma may not split in the middle.
+/// Returns the layout of half a packed frame with only luma, or red, green and blue. These are in
+/// the first planes.
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
-
-/// Copies nothing; the layout is half_layout().
-ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const ConstFrame& frame,
-                   bool right);
 
 /// Returns true if frames are not packed, or if halves have whole samples of chroma.
 bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole);
 
-/// Returns the left picture with all channels, without copying. half is the layout of a frame of
-/// its size and format; halves_have_chroma() must be true.
-ConstFrame left_picture_of(const FramePacking& packing, const FrameLayout& half,
-                           const ConstFrame& frame);
+/// Returns the left or right picture of a packed frame. half is half_layout() or, if
+/// halves_have_chroma(), the layout of a frame of this size and format.
+ConstFrame half_of(const FramePacking& packing, const FrameLayout& half, const ConstFrame& frame,
+                   bool right);
 
 }  // namespace cudavision

@@ -21,9 +21,8 @@ std::string InputTimeout::missed(const char* pad, std::int64_t time) {
   if (!quiet_.must_warn(warning_timeouts::silent_camera))
     return {};
   return std::string("Nothing has arrived on ") + pad +
-         " for 2 s, while the other camera sends frames, which are dropped for lack of partners: "
-         "check this camera and its cable, and put a \"queue\" between each camera and the "
-         "element.";
+         " for 2 s, and frames of the other camera are dropped: check this camera and its cable, "
+         "and put a \"queue\" between each camera and the element.";
 }
 
 std::string InputTimeout::sends(const char* pad) {
@@ -46,7 +45,7 @@ std::string PairingTimeout::add(Side side, std::int64_t time, std::optional<std:
   ++counts_[side];
   last_[side] = time;
   unpaired_.add(time);
-  // In live pipelines a frame is dropped before a late partner arrives.
+  // In live pipelines, a late partner arrives after the drop.
   for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
     if (partner)
       nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));

@@ -10,23 +10,22 @@
 
 #include "gst/base/warningtimeout.h"
 
-/// Warnings if no pairs form.
 namespace cudavision {
 
-/// Detects that only one camera sends frames. Only live pipelines drop frames without a partner.
+/// Detects that only one camera of a live pipeline sends frames.
 class InputTimeout {
  public:
-  /// Call this if a frame of the other camera was dropped for lack of a partner. Returns an empty
-  /// string or, once, a warning that the pad has been silent for 2 s.
+  /// Call this if a frame of the other camera was dropped for lack of a partner. Returns a warning
+  /// once if nothing has arrived on the pad for 2 s, else an empty string.
   std::string missed(const char* pad, std::int64_t time);
-  /// Call this for each frame. After a warning, returns a message that the camera is back.
+  /// Call this for each frame. After a warning, returns a message that frames arrive again.
   std::string sends(const char* pad);
 
  private:
   ConditionTimer quiet_;
 };
 
-/// Detects that both cameras send frames whose running times differ by more than max-skew.
+/// Detects that the running times of the two cameras differ by more than max-skew.
 class PairingTimeout {
  public:
   enum Side { left, right };
@@ -34,8 +33,8 @@ class PairingTimeout {
   /// Call this for a pair, and after a flush.
   void end();
 
-  /// Call this for a dropped frame if the other side's was more than max_skew away. Returns an
-  /// empty string or, once, a warning that no pair has formed for 2 s.
+  /// Call this for a frame dropped because `other`, or a later frame, is more than max_skew away.
+  /// Returns a warning once if no pair has formed for 2 s, else an empty string.
   std::string add(Side side, std::int64_t time, std::optional<std::int64_t> other,
                   GstClockTime max_skew);
 
@@ -46,8 +45,8 @@ class PairingTimeout {
   ConditionTimer unpaired_;
 };
 
-/// Successive pairs whose pictures differ in size or depth. They are normal while both cameras
-/// change their caps, one after the other, and an error if they go on.
+/// Counts successive pairs whose pictures differ in size or depth. A few are normal while both
+/// cameras change their caps.
 class SizeMismatch {
  public:
   /// Call this for a pair of equal pictures.
@@ -55,7 +54,7 @@ class SizeMismatch {
     *this = SizeMismatch();
     any_equal_ = true;
   }
-  /// Call this for a pair of different pictures. Returns true if they have lasted too long.
+  /// Call this for a pair of different pictures. Returns true if they are an error.
   bool add(const std::string& error, std::optional<std::int64_t> time) {
     error_ = error;
     unequal_.add(time);

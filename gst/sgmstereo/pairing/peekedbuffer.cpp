@@ -47,6 +47,8 @@ FrameTimes PeekedBuffer::times() const {
 }
 
 void PeekedBuffer::hold() {
+  if (held_)
+    return;
   held_ = HeldFrame{OwnedBuffer(gst_buffer_ref(buffer_.get())), *stream_.frame, times()};
   gst_aggregator_pad_drop_buffer(pad_);
 }

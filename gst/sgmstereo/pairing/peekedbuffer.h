@@ -12,27 +12,25 @@
 
 namespace cudavision {
 
-/// A frame that was taken out of a pad's queue so that the next frame can arrive. The queue of a
-/// GstAggregatorPad has room for one frame.
+/// A frame taken out of a pad's queue, which has room for one frame.
 struct HeldFrame {
   OwnedBuffer buffer;
   WaitingFrame waiting;
   FrameTimes times;
 };
 
-/// The oldest frame of a pad: held, or else at the head of the queue. For the aggregating thread.
+/// The oldest frame of a pad, held or in the queue. For the aggregating thread.
 class PeekedBuffer {
  public:
-  /// info describes the frame at the head of the queue, or is nullptr.
+  /// info describes the frame in the queue, or is nullptr.
   PeekedBuffer(GstAggregatorPad* pad, std::optional<HeldFrame>& held, const GstVideoInfo* info);
 
   GstBuffer* buffer() const noexcept { return buffer_.get(); }
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
-  bool is_held() const noexcept { return held_.has_value(); }
+  /// Takes the frame out of the queue, so that the next frame can arrive.
   void hold();
-
   /// Takes the frame out of the queue, or stops holding it. This object keeps its reference.
   void consume();
   void release() { buffer_.reset(); }
@@ -44,7 +42,7 @@ class PeekedBuffer {
   FrameStream stream_;
 };
 
-/// Returns the segment of the frame at the head of the queue.
+/// Returns the segment of the frame in the queue.
 GstSegment current_segment(GstAggregatorPad* pad);
 
 }  // namespace cudavision

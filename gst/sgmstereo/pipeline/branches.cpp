@@ -13,8 +13,6 @@
 namespace cudavision {
 namespace {
 
-/* Sticky events */
-
 OwnedEvent sticky_event(GstPad* pad, GstEventType type, guint index = 0) {
   return OwnedEvent(gst_pad_get_sticky_event(pad, type, index));
 }
@@ -25,8 +23,7 @@ std::string_view stream_id_of(GstEvent* stream_start) {
   return text_of(id);
 }
 
-// True if start begins the pad's stream beside that of src, whose id is that of src, a slash and
-// the pad's name.
+// Returns true if the pad's stream id is the stream id of src, a slash and the pad's name.
 bool follows(GstEvent* start, GstEvent* of_src, GstPad* pad) {
   const std::string_view id = stream_id_of(start), src_id = stream_id_of(of_src);
   return id.size() > src_id.size() && id.substr(0, src_id.size()) == src_id &&
@@ -42,7 +39,7 @@ GstEvent* new_stream_start(GstEvent* of_src, GstPad* pad) {
   return event;
 }
 
-// Begins a new stream if src has done so. The pad's caps stay.
+// Starts a new stream, with the current caps, if src has started one.
 void send_stream_start(GstPad* src, GstPad* pad) {
   const OwnedEvent of_src = sticky_event(src, GST_EVENT_STREAM_START);
   const OwnedEvent current = sticky_event(pad, GST_EVENT_STREAM_START);
@@ -76,8 +73,7 @@ void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
   }
 }
 
-// Without caps there is nothing that a segment could apply to, and CAPS must come first. Returns
-// false if the pad lacks its segment then.
+// Sends no SEGMENT before CAPS. Returns true if the pad has its SEGMENT.
 bool send_sticky_events(GstPad* src, GstPad* pad) {
   send_stream_start(src, pad);
   if (!gst_pad_has_current_caps(pad))
@@ -87,9 +83,8 @@ bool send_sticky_events(GstPad* src, GstPad* pad) {
   return sticky_event(pad, GST_EVENT_SEGMENT) != nullptr;
 }
 
-// Returns the answer of a pad that did not keep an event which must precede buffers: pads keep none
-// while they are flushing and after EOS, and request pads take theirs from src. If a flush is over
-// already, the pad negotiates again before its next buffer.
+// Returns the flow return for a pad that has not stored a sticky event, because it is flushing, at
+// EOS or released. The pad negotiates again before its next buffer.
 GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) {
   SourceBranch& branch = pad.branch(stream);
   branch.pad_discont = true;
@@ -101,8 +96,6 @@ GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) 
       GST_PAD_IS_FLUSHING(stream.self->srcpad) || GST_PAD_IS_FLUSHING(pad.pad.get());
   return flushing && !pad.released ? GST_FLOW_FLUSHING : GST_FLOW_NOT_LINKED;
 }
-
-/* Negotiation */
 
 ObjectPtr<GstBufferPool> negotiated_pool(StereoStream& stream, StereoRequestPad& pad,
                                          GstCaps* caps) {
@@ -139,8 +132,7 @@ RequestPads open_request_pads(StereoStream& stream) {
   RequestPads pads;
   for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(stream.self)) {
     SourceBranch& branch = pad->branch(stream);
-    // A new peer has not ended.
-    if (gst_pad_needs_reconfigure(pad->pad.get()))
+    if (gst_pad_needs_reconfigure(pad->pad.get()))  // perhaps a new peer
       branch.ended = false;
     if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
       pads.push_back(pad);
@@ -157,8 +149,8 @@ bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad) {
 GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad) {
   if (GST_PAD_IS_FLUSHING(pad.pad.get()))
     return answer_without_event(stream, pad);
-  gst_pad_check_reconfigure(pad.pad.get());  // clears the mark
-  pad.forget_negotiation(stream);
+  gst_pad_check_reconfigure(pad.pad.get());  // clears the flag
+  pad.branch(stream).forget_negotiation();
   if (stream.processor) {
     const ReleaseScope scope(stream.state.session.context());
     stream.processor->forget(pad.id);
@@ -171,7 +163,6 @@ GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPa
   send_stream_start(stream.self->srcpad, pad.pad.get());
   if (!has_caps(pad.pad.get(), caps.get()))
     gst_pad_push_event(pad.pad.get(), gst_event_new_caps(caps.get()));
-  // Some pads do not keep them.
   if (!has_caps(pad.pad.get(), caps.get()))
     return answer_without_event(stream, pad);
   pad.branch(stream).format = stereo_output_format(pad.output, caps.get());
@@ -181,7 +172,7 @@ GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPa
 
 GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad& pad,
                                          OwnedBuffer buffer) {
-  // The pair was in flight when the pad got another peer.
+  // The pad got another peer while the pair was in flight.
   if (gst_pad_needs_reconfigure(pad.pad.get()) && stereo_peer_refuses_current_caps(pad.pad.get())) {
     pad.branch(stream).pad_discont = true;
     return GST_FLOW_OK;

@@ -105,7 +105,7 @@ bool InspectionInterval::selects(const FrameTimes& times, GstClockTime interval)
   return true;
 }
 
-// A handler of the messages may stop the element, which frees the pair and the rig.
+// Message handlers may stop the element, which frees the pair and the rig.
 void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times) {
   GstElement* element = GST_ELEMENT_CAST(stream.self);
   const StereoSettings settings = stream.processor->settings().with_calibrated_lengths();

@@ -9,30 +9,34 @@
 
 namespace cudavision {
 
-/// Returns dense rows in memory.
 inline View<std::uint8_t> dense_rows(const Buffer& memory, int row_bytes, int rows) {
   return {memory.as<std::uint8_t>(), row_bytes, rows, row_bytes};
 }
 
-/// A pair's luminances and its map, copied to the host to be inspected there. All calls, the
-/// destructor included, are made in the context of the device, except for those that say otherwise.
+/// The first call allocates the device memory.
+inline View<std::uint8_t> allocated_rows(Device& device, Buffer& memory, int row_bytes, int rows) {
+  if (!memory.data())
+    memory = device.allocate(static_cast<std::size_t>(row_bytes) * static_cast<std::size_t>(rows));
+  return dense_rows(memory, row_bytes, rows);
+}
+
+/// A pair's luminances and its map, copied to the host for the inspection. All calls without a
+/// note, and the destructor, need the context of the device.
 class PairSnapshot {
  public:
   PairSnapshot(Device& device, const PlaneSize& size)
       : device_(device),
         size_(size),
-        map_memory_(device.allocate_host(map_bytes())),
+        map_memory_(device.allocate_host(std::size_t{2} * static_cast<std::size_t>(size.width) *
+                                         static_cast<std::size_t>(size.height))),
         noise_memory_(device.allocate_host(sizeof(sgm::NoiseState))) {}
 
-  /// Returns room on the device for the map before its holes are filled.
+  /// Device memory for the map before holes are filled.
   View<std::uint8_t> unfilled() {
-    if (!unfilled_memory_.data())
-      unfilled_memory_ = device_.allocate(map_bytes());
-    return dense_rows(unfilled_memory_, 2 * size_.width, size_.height);
+    return allocated_rows(device_, unfilled_memory_, 2 * size_.width, size_.height);
   }
 
-  /// Enqueues the copies. map is on the device, and so is noise, which is null if it was not
-  /// measured.
+  /// Enqueues the copies from the device. noise is nullptr if it was not measured.
   void take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map,
             const sgm::NoiseState* noise) {
     left_.copy(device_, pictures.left);
@@ -45,7 +49,7 @@ class PairSnapshot {
                        dense_rows(noise_memory_, bytes, 1));
   }
 
-  // These are for when the device has made the copies, and need no context.
+  // Valid when the device has made the copies. These need no context.
   const SamplePlane& left() const { return left_.plane; }
   const SamplePlane& right() const { return right_.plane; }
   View<const std::uint8_t> map() const {
@@ -71,18 +75,13 @@ class PairSnapshot {
     }
   };
 
-  std::size_t map_bytes() const {
-    return std::size_t{2} * static_cast<std::size_t>(size_.width) *
-           static_cast<std::size_t>(size_.height);
-  }
-
   Device& device_;
   const PlaneSize size_;
   PlaneCopy left_, right_;
   Buffer map_memory_;
   Buffer noise_memory_;  ///< a NoiseState
   bool has_noise_ = false;
-  Buffer unfilled_memory_;  ///< allocated when it is needed first
+  Buffer unfilled_memory_;
 };
 
 }  // namespace cudavision

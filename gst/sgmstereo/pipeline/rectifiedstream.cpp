@@ -9,8 +9,7 @@
 namespace cudavision {
 namespace {
 
-// Returns the rectification of the frames by the calibration. Its focal length and baseline take
-// the place of those that are not set.
+// Its focal length and baseline replace unset properties.
 Rectification calibrated(StereoStream& stream, const PictureSize& size, double alpha) {
   const Rectification rectification =
       make_rectification(*stream.calibration, size.width, size.height, alpha);
@@ -27,18 +26,18 @@ Rectification calibrated(StereoStream& stream, const PictureSize& size, double a
   return rectification;
 }
 
-// A focal length of the width is an angle of view of 53°.
+// The width as focal length is an angle of view of 53°.
 double focal_length_or_guess(double given, int width) {
   return given > 0 ? given : width;
 }
 
-// Returns the rectification by what the cameras have seen so far, if that is enough yet. Another
-// focal length than that of the start scales lengths, but is no reason to calibrate anew.
-std::optional<Rectification> calibrated_by_sight(StereoStream& stream, const PictureSize& size,
-                                                 const StereoSettings& settings) {
+// Returns the rectification of the self-calibration, if there is one yet. It keeps the focal length
+// of the start: a change of the property scales lengths, but needs no new calibration.
+std::optional<Rectification> self_calibrated(StereoStream& stream, const PictureSize& size,
+                                             const StereoSettings& settings) {
   const double focal_length =
       focal_length_or_guess(stream.state.shared.lock()->started->focal_length, size.width);
-  // Nobody has chosen another part of the pictures, so they show all that both cameras see.
+  // If alpha is unset, crop to the area that both cameras see.
   const SelfCalibrated* found = stream.camera_rig().begin_calibration(
       {size.width, size.height, focal_length, std::max(settings.alpha, 0.0)});
   {
@@ -80,7 +79,7 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream) {
   const PictureSize size = picture_size(stream.packing, frames.width, frames.height);
   std::optional<Rectification> rectification;
   if (settings.calibration.automatic())
-    rectification = calibrated_by_sight(stream, size, settings);
+    rectification = self_calibrated(stream, size, settings);
   else if (stream.calibration)
     rectification = calibrated(stream, size, settings.alpha);
   stream.optics = optics_of(rectification, size, settings);
@@ -106,7 +105,7 @@ GstFlowReturn stereo_apply_calibration(StereoStream& stream) {
     return GST_FLOW_OK;
   stereo_release_processor(stream);
   post_information(GST_ELEMENT_CAST(stream.self), text);
-  // A handler of the message may have stopped the element.
+  // A message handler may have stopped the element.
   return GST_PAD_IS_FLUSHING(stream.self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_OK;
 }
 
@@ -123,16 +122,13 @@ void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& 
   if (!lengths || !settings.calibration.automatic() ||
       std::exchange(stream.warned_of_unknown_lengths, true))
     return;
-  const std::string focal_length =
-      settings.focal_length > 0 ? "focal-length" : "a focal length that is guessed from the width";
   post_warning(
       GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-      "Depth and points are no measures with calibration=auto: they follow from baseline "
-      "and " +
-          focal_length +
-          ", and the yaw of the cameras, which changes all distances, "
-          "is hardly known. Set known-distance, or calibrate the cameras for true lengths, for "
-          "example with pipelines/calibrate.py of the package gst-cudavision-tools.");
+      std::string("Depth and points are not metric with calibration=auto, because yaw, which "
+                  "changes all distances, is poorly constrained") +
+          (settings.focal_length > 0 ? "" : ", and the focal length is guessed from the width") +
+          ": set known-distance, or calibrate the cameras, for example with "
+          "pipelines/calibrate.py of the package gst-cudavision-tools.");
 }
 
 }  // namespace cudavision

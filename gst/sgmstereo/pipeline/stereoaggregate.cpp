@@ -9,8 +9,7 @@
 namespace cudavision {
 namespace {
 
-// Returns the max-skew in force. left is the frame whose duration counts, or nullptr if there is
-// none.
+// left may be nullptr.
 GstClockTime current_max_skew(StereoStream& stream, GstBuffer* left) {
   const gint64 property = stream.state.shared.lock()->settings.max_skew;
   const GstVideoInfo* info = stream.left.format ? &stream.left.format->info : nullptr;
@@ -19,20 +18,11 @@ GstClockTime current_max_skew(StereoStream& stream, GstBuffer* left) {
                                      info ? info->fps_n : 0, info ? info->fps_d : 1));
 }
 
-/* The debug log has one line for each decision, with the running times that it was made by. */
-
-bool logs_decisions() {
-  return gst_debug_category_get_threshold(GST_CAT_DEFAULT) >= GST_LEVEL_LOG;
-}
-
 std::string description(const WaitingFrame& frame) {
   if (!frame.time)
     return frame.gap ? "gap without a time" : "frame without a time";
-  gchar* time =
-      g_strdup_printf("%s%" GST_STIME_FORMAT, frame.gap ? "gap " : "", GST_STIME_ARGS(*frame.time));
-  std::string text = time;
-  g_free(time);
-  return text;
+  return taken_text(g_strdup_printf("%s%" GST_STIME_FORMAT, frame.gap ? "gap " : "",
+                                    GST_STIME_ARGS(*frame.time)));
 }
 
 std::string description(const FrameStream& stream) {
@@ -71,7 +61,6 @@ void warn_of_camera(StereoStream& stream, const std::string& text) {
     post_warning(GST_ELEMENT_CAST(stream.self), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, text);
 }
 
-// Drops a frame because no frame of the other pad is near enough to it.
 void drop_unpaired(StereoStream& stream, StereoInput& input, PeekedBuffer& frame,
                    const FrameStream& other, GstClockTime max_skew) {
   const WaitingFrame waiting = *frame.stream().frame;
@@ -89,7 +78,7 @@ void drop_unpaired(StereoStream& stream, StereoInput& input, PeekedBuffer& frame
                  text);
 }
 
-// Lets all outputs, and errors of the device, come before EOS.
+// All outputs, and errors of the device, must come before EOS.
 void finish_stream(StereoStream& stream) {
   stereo_finish_pairs(stream);
   if (!stream.processor)
@@ -98,8 +87,6 @@ void finish_stream(StereoStream& stream) {
   stream.processor->finish();
 }
 
-// Sends EOS downstream because no further pair can form. Throws ElementError if none has formed
-// because the pictures differ.
 void end_output(StereoStream& stream) {
   finish_stream(stream);
   const SizeMismatch mismatch = stream.mismatch;
@@ -113,8 +100,8 @@ void end_output(StereoStream& stream) {
   stereo_push_eos(stream);
 }
 
-// Takes all frames after the end of one camera or after EOS from downstream, because upstream would
-// block otherwise, and with it what else it feeds. Counts frames that lack a partner.
+// Consumes frames after the end of one camera or EOS from downstream, so that upstream does not
+// block.
 GstFlowReturn drain_unpaired(StereoStream& stream) {
   bool drained = false;
   for (StereoInput* input : {&stream.left, &stream.right}) {
@@ -133,8 +120,7 @@ GstFlowReturn drain_unpaired(StereoStream& stream) {
   return ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-// Returns true if the output would be too late for downstream. Counts the frame, and posts a QoS
-// message if it is late.
+// Returns true, and posts a QoS message, if the output would be too late for downstream.
 bool skip_late(StereoStream& stream, const FrameTimes& times) {
   GstMessage* message = nullptr;
   if (const auto shared = stream.state.shared.lock(); shared->qos.skips(times.running_time))
@@ -144,8 +130,6 @@ bool skip_late(StereoStream& stream, const FrameTimes& times) {
   return message != nullptr;
 }
 
-// Drops a pair whose pictures differ in size or depth. Throws ElementError if that goes on for
-// long.
 GstFlowReturn drop_unequal(StereoStream& stream, PeekedBuffer& left, PeekedBuffer& right,
                            const std::string& error) {
   if (stream.mismatch.error() != error)
@@ -158,7 +142,7 @@ GstFlowReturn drop_unequal(StereoStream& stream, PeekedBuffer& left, PeekedBuffe
   return GST_FLOW_OK;
 }
 
-// Returns what stereo_aggregate() answers when downstream answers its outputs with flow.
+// Converts downstream's flow return: after EOS, the element drains its inputs.
 GstFlowReturn answer_of(StereoStream& stream, GstFlowReturn flow) {
   if (flow != GST_FLOW_EOS)
     return flow;
@@ -197,7 +181,6 @@ GstFlowReturn process_pair(StereoStream& stream, PeekedBuffer& left, PeekedBuffe
 }
 
 GstFlowReturn aggregate_packed(StereoStream& stream) {
-  // An error has said why if the caps have no format.
   if (!stream.left.format)
     return GST_FLOW_NOT_NEGOTIATED;
   require_unlinked(GST_PAD_CAST(stream.right.pad()));
@@ -205,20 +188,12 @@ GstFlowReturn aggregate_packed(StereoStream& stream) {
   if (!frame.buffer())
     return frame.stream().ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
   const WaitingFrame& waiting = *frame.stream().frame;
-  if (logs_decisions())
-    GST_LOG_OBJECT(stream.self, "both in one: %s", description(waiting).c_str());
+  GST_LOG_OBJECT(stream.self, "both in one: %s", description(waiting).c_str());
   if (!waiting.gap)
     return process_pair(stream, frame, nullptr);
   stereo_push_gap(stream, frame.buffer());
   drop(stream, stream.left, frame);
   return GST_FLOW_OK;
-}
-
-// Holds the frame so that the next one can arrive.
-GstFlowReturn look_ahead(PeekedBuffer& frame) {
-  if (!frame.is_held())
-    frame.hold();
-  return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
 GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
@@ -228,9 +203,8 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
       warn_of_camera(stream, input->timeout.sends(input->name()));
   const GstClockTime max_skew = current_max_skew(stream, left.buffer());
   const PairingStep step = next_step(left.stream(), right.stream(), max_skew, timed_out);
-  if (logs_decisions())
-    GST_LOG_OBJECT(stream.self, "left %s, right %s: %s", description(left.stream()).c_str(),
-                   description(right.stream()).c_str(), description(step));
+  GST_LOG_OBJECT(stream.self, "left %s, right %s: %s", description(left.stream()).c_str(),
+                 description(right.stream()).c_str(), description(step));
   switch (step) {
     case PairingStep::pair:
       stream.pairing_timeout.end();
@@ -249,11 +223,13 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
       drop_unpaired(stream, stream.right, right, left.stream(), max_skew);
       return GST_FLOW_OK;
     case PairingStep::look_left:
-      return look_ahead(left);
+      left.hold();
+      break;
     case PairingStep::look_right:
-      return look_ahead(right);
+      right.hold();
+      break;
     case PairingStep::end:
-      // If packed frames follow, the end of sink_right is the element's own doing.
+      // Before packed frames, the element itself has ended sink_right.
       if (!stream.state.arrived_packed)
         end_output(stream);
       return drain_unpaired(stream);
@@ -263,9 +239,8 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
   return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-// Pairs only stay in flight if GstAggregator is going to call stereo_aggregate() again at once, so
-// that none waits for frames that do not come. Upstream needs a moment to bring the next frames,
-// and has the time in which the device is at the oldest pair anyway.
+// Pairs stay in flight only if GstAggregator calls stereo_aggregate() again at once. Waits for the
+// next frames while the device computes the oldest pair.
 bool may_stay_in_flight(StereoStream& stream) {
   const auto are_here = [&] {
     return gst_aggregator_pad_has_buffer(stream.left.pad()) &&
@@ -276,13 +251,13 @@ bool may_stay_in_flight(StereoStream& stream) {
              : stream.state.frames_arrival.wait(stream.in_flight.front().work, are_here);
 }
 
-// If that fails, the pairs in flight go downstream before the error is posted.
+// Pushes the pairs in flight before it throws.
 GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   try {
     if (stream.packing.packed())
       return aggregate_packed(stream);
     const GstFlowReturn flow = take_step(stream, timed_out);
-    // The frame may have been held, and the last one of its stream.
+    // The frame may have been the last of its stream, and held.
     if (flow == GST_FLOW_OK)
       stereo_check_end(stream);
     return flow;
@@ -296,7 +271,7 @@ GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   }
 }
 
-// Discards a held frame if the pad was flushed, as GstAggregator discards those in the queue.
+// Discards a held frame if the pad was flushed.
 void discard_flushed(StereoInput& input) {
   if (input.sink.flushed.exchange(false))
     input.held.reset();
@@ -316,21 +291,21 @@ void stereo_drop_held(StereoStream& stream, StereoInput& input) {
 void stereo_check_end(StereoStream& stream) {
   if (stream.eos_sent || stream.state.arrived_packed || stream.packing.packed())
     return;
-  // A held frame may still find its partner, which is there already.
+  // A held frame may still have a partner.
   const bool left_ended = stream.left.sink.is_ended() && !stream.left.held;
-  // While nothing is linked to sink_right, its end is the element's own doing.
+  // If sink_right is unlinked, the element itself has ended it.
   const bool right_ended =
       stream.right.sink.is_linked() && stream.right.sink.is_ended() && !stream.right.held;
   if (left_ended || right_ended)
     end_output(stream);
 }
 
-// The latency follows from the framerate. If it followed from the durations of frames, these would
-// make the pipeline redistribute its latency again and again when they vary by a nanosecond.
+// Ignores the durations of frames: they vary by nanoseconds, and each change would make the
+// pipeline redistribute its latency.
 void stereo_update_latency(StereoStream& stream) {
   const bool packed = stream.packing.packed();
   const GstClockTime skew = packed ? 0 : current_max_skew(stream, nullptr);
-  // A larger one could overflow when the pipeline adds up latencies.
+  // Limited, so that the sum of the pipeline's latencies does not overflow.
   const GstClockTime latency = MIN(skew, longest_wait);
   gst_aggregator_set_latency(stream.self, latency, latency);
 }

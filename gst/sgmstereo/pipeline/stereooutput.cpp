@@ -14,9 +14,7 @@
 namespace cudavision {
 namespace {
 
-// Moves everything, the output pool included, to the context of the memory. Without a new
-// negotiation, the output would go on in the pool of the old context, so if that fails, the answer
-// is GstAggregator's own.
+// Negotiates again, because the output pool must be in the new context, too.
 GstFlowReturn move_to_context(StereoStream& stream, GstMemory* memory) {
   stereo_release_processor(stream);
   stream.state.session.move_to(memory);
@@ -25,8 +23,8 @@ GstFlowReturn move_to_context(StereoStream& stream, GstMemory* memory) {
   return GST_PAD_IS_FLUSHING(stream.self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
-// If nothing is linked to any pad, src is open: pushing there tells GstAggregator so, and an
-// application may block or watch an unlinked src.
+// If no pad is linked, src is open, so that GstAggregator sees GST_FLOW_NOT_LINKED, and
+// applications can block or probe an unlinked src.
 OpenPads open_pads(StereoStream& stream) {
   const RequestPads requested = open_request_pads(stream);
   OpenPads pads;
@@ -43,7 +41,7 @@ bool must_negotiate(StereoStream& stream, const OpenPad& pad) {
   return pad.requested && stereo_must_negotiate(stream, *pad.requested);
 }
 
-// No pair may be in flight. Closes the pads that alone can get no buffer.
+// Closes pads that cannot get a buffer. No pair may be in flight.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   for (auto pad = pads.begin(); pad != pads.end();) {
     GstFlowReturn flow = GST_FLOW_OK;
@@ -59,7 +57,7 @@ GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   return GST_FLOW_OK;
 }
 
-// True if no pair crosses the bus, as all memory carries a stream.
+// Returns true if all buffers are in CUDA memory with a stream.
 bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
   return order_is_known(*stream.left.format) &&
          (stream.packing.packed() || order_is_known(*stream.right.format)) &&
@@ -69,7 +67,8 @@ bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
 
 std::unique_ptr<StereoProcessor> new_processor(StereoStream& stream, const OpenPads& pads) {
   const std::optional<Rectification> rectification = stereo_rectification(stream);
-  const StereoSettings settings = stereo_settings(stream.self);  // with what that has set
+  const StereoSettings settings =
+      stereo_settings(stream.self);  // stereo_rectification() sets lengths
   const bool packed = stream.packing.packed();
   const FrameFormat& right = packed ? *stream.left.format : *stream.right.format;
   GST_DEBUG_OBJECT(stream.self, "%s and %s on %s", stream.left.format->description().c_str(),
@@ -81,8 +80,7 @@ std::unique_ptr<StereoProcessor> new_processor(StereoStream& stream, const OpenP
                              stays_in_stream_order(stream, pads)));
 }
 
-// A handler of a WARNING, such as the one about invalid settings, may stop the element: returns
-// GST_FLOW_FLUSHING then.
+// Returns GST_FLOW_FLUSHING if a handler of a warning has stopped the element.
 GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
   if (!stream.state.session.started())
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
@@ -96,7 +94,7 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
     return !stream.processor || !stream.processor->is_prepared(pad.id);
   };
   const bool any_is_new = std::any_of(pads.begin(), pads.end(), is_new);
-  // The last valid settings do for new pads as well, unless they lack the lengths that these need.
+  // New pads use the last valid settings, unless these lack necessary lengths.
   if (!stream.processor ||
       (any_is_new && !validation_error(stream.processor->settings(), lengths).empty()))
     stream.guard.require(error);
@@ -116,7 +114,7 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
   return GST_FLOW_OK;
 }
 
-// Returns GST_FLOW_EOS if the pairs in flight have all buffers of the pool.
+// Returns GST_FLOW_EOS if the pool is empty and pairs are in flight.
 GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameFormat& format,
                       OwnedBuffer& out) {
   if (!pool)
@@ -135,8 +133,7 @@ GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameForm
   return flow;
 }
 
-// Acquires the buffers that are still missing. Closes request pads that have been released while
-// they waited for a buffer.
+// Acquires missing buffers. Closes request pads that were released meanwhile.
 GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads) {
   const ObjectPtr<GstBufferPool> src_pool(gst_aggregator_get_buffer_pool(stream.self));
   for (auto pad = pads.begin(); pad != pads.end();) {
@@ -166,7 +163,7 @@ PendingGpuWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* rig
                                  inspect);
 }
 
-// Gives an output the times and flags of the left frame, and those of its metas that still apply.
+// Copies the left frame's times, flags and applicable metas to an output.
 void describe(StereoStream& stream, GstBuffer* left, bool discont, GstBuffer* out) {
   copy_metadata(left, out, !stream.packing.packed());
   GST_BUFFER_FLAG_UNSET(out, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
@@ -184,7 +181,7 @@ void describe_outputs(StereoStream& stream, GstBuffer* left, const OpenPads& pad
 }  // namespace
 
 GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right) {
-  // A handler of a signal or message about this pair may have stopped the element.
+  // A handler of a signal or message may have stopped the element.
   if (GST_PAD_IS_FLUSHING(stream.self->srcpad))
     return GST_FLOW_FLUSHING;
   // If the two frames are in different contexts, the left one's counts.
@@ -196,7 +193,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   const bool corrects = stream.rig && stream.rig->correction_is_due();
   OpenPads pads = open_pads(stream);
   GstFlowReturn flow = GST_FLOW_OK;
-  // All of these change what pairs in flight still use.
+  // Pairs in flight use the old context, maps and caps.
   if (moves || calibrates || corrects ||
       std::any_of(pads.begin(), pads.end(),
                   [&](const OpenPad& pad) { return must_negotiate(stream, pad); })) {
@@ -235,7 +232,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   if (flow != GST_FLOW_OK)
     return flow;
   const FrameTimes times = left.times();
-  // A handler of the messages about an inspected pair may stop the element, which frees the work.
+  // Read now, because a handler of the inspection's messages may free the processor.
   const std::size_t max_in_flight = stream.processor->max_in_flight();
   const bool inspect =
       stream.inspections.selects(times, stream.processor->settings().diagnostics_interval);

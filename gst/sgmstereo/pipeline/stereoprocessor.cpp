@@ -12,7 +12,7 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
-// Returns nullptr if pictures are matched as they are.
+// Returns nullptr if pictures are not rectified.
 std::unique_ptr<Rectifier> make_rectifier(Device& device, const FrameLayout& camera,
                                           const std::optional<Rectification>& rectification,
                                           RectifyingMap Rectification::*map) {
@@ -21,8 +21,7 @@ std::unique_ptr<Rectifier> make_rectifier(Device& device, const FrameLayout& cam
              : nullptr;
 }
 
-// Returns the kind of picture into which the map or confidence is turned for an output in these
-// frames; nullopt if it is no such picture.
+// Returns nullopt if the output is not a sgm::DisparityPicture.
 std::optional<sgm::PictureParameters> picture_kind(StereoOutput output, const FrameFormat& format) {
   using Kind = sgm::PictureParameters::Kind;
   using Quantity = sgm::PictureParameters::Quantity;
@@ -44,13 +43,6 @@ std::optional<sgm::PictureParameters> picture_kind(StereoOutput output, const Fr
       break;
   }
   return std::nullopt;
-}
-
-// Returns dense rows in memory, which is allocated when it is needed first.
-View<std::uint8_t> own_plane(Device& device, Buffer& memory, int row_bytes, int rows) {
-  if (!memory.data())
-    memory = device.allocate(static_cast<std::size_t>(row_bytes) * static_cast<std::size_t>(rows));
-  return dense_rows(memory, row_bytes, rows);
 }
 
 }  // namespace
@@ -167,8 +159,7 @@ bool StereoProcessor::measures_depth() const noexcept {
   });
 }
 
-// Returns where the matching can write this kind of output itself: the frame of the first pad that
-// takes it as it is. Returns an empty view if there is none.
+// Returns the first output frame into which the matching can write directly, or an empty view.
 View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const PendingGpuWork& pair) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (const Frame* frame = pair.output(i);
@@ -181,22 +172,21 @@ void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool i
   const FrameLayout layout = picture();
   View<std::uint8_t> map = plane_for(StereoOutput::disparity, pair);
   if (!map)
-    map = own_plane(device_, map_memory_, 2 * layout.width, layout.height);
+    map = allocated_rows(device_, map_memory_, 2 * layout.width, layout.height);
   View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, pair);
   bool shows_confidence = false;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     shows_confidence |= pair.output(i) && outputs_[i]->kind == StereoOutput::confidence;
   if (!confidence && shows_confidence)
-    confidence = own_plane(device_, confidence_memory_, layout.width, layout.height);
-  // The luma or RGB of the two pictures.
+    confidence = allocated_rows(device_, confidence_memory_, layout.width, layout.height);
   ConstFrame left = pair.input(0), right;
   if (packing_.packed()) {
-    right = half_of(packing_, left_format().layout, left, true);
-    left = half_of(packing_, left_format().layout, left, false);
+    right = half_of(packing_, layout, left, true);
+    left = half_of(packing_, layout, left, false);
   } else {
     right = pair.input(1);
   }
-  // If neither is on, the map itself already marks invalid disparities.
+  // If neither is on, the output map already marks invalid disparities.
   const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
   const View<std::uint8_t> unfilled =
       inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();

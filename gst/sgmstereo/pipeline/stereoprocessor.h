@@ -17,13 +17,11 @@
 
 namespace cudavision {
 
-/// The operations behind cudasgmstereo for frames of known formats: maps the buffers of a pair and
-/// of its outputs, matches the pair once, and computes every output from that. All calls, the
-/// destructor included, are made in the session's context.
+/// Maps the buffers of a pair and its outputs, matches the pair once, and computes all outputs. All
+/// calls, including the destructor, need the session's context.
 class StereoProcessor {
  public:
-  /// right is ignored if frames are packed. Without a rectification, frames count as rectified. Up
-  /// to max_in_flight pairs may be in flight.
+  /// right is ignored if frames are packed. Without a rectification, frames must be rectified.
   StereoProcessor(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
                   const FramePacking& packing, const StereoSettings& settings,
                   const std::optional<Rectification>& rectification, std::size_t max_in_flight);
@@ -31,18 +29,16 @@ class StereoProcessor {
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// The next pair does not continue those before; see sgm::SgmStereo::restart() and
-  /// sgm::DisparityPicture::restart().
+  /// Clears all state over time: see sgm::SgmStereo::restart(), sgm::DisparityPicture::restart().
   void restart() noexcept;
 
-  /// Prepares what a source pad puts out, in frames of this format.
+  /// Prepares the operations for a source pad's output.
   void prepare(SourcePad pad, StereoOutput output, const FrameFormat& format);
   bool is_prepared(SourcePad pad) const noexcept { return outputs_[index_of(pad)].has_value(); }
   /// Frees what was prepared for the pad. No pair may be in flight.
   void forget(SourcePad pad);
 
-  /// A buffer for each source pad that is to get one, and nullptr for all others. These cost
-  /// nothing.
+  /// By source pad; nullptr if the pad gets no buffer.
   using Buffers = OutputFrames;
   static_assert(source_pad_count == max_outputs);
 
@@ -54,33 +50,28 @@ class StereoProcessor {
   /// See FrameSlotPool::finish().
   void finish() { slots_.finish(); }
 
-  /// The right camera, as the rectification at the construction had it before any correction.
+  /// Without any correction.
   const RectifiedCamera& right_camera() const noexcept { return right_camera_; }
-  /// Rectifies the right camera's pictures by another map from now on. There must have been a
-  /// rectification. No pair may be in flight.
+  /// Replaces the right camera's map. There must be a rectification, and no pair in flight.
   void set_right_map(const RectifyingMap& map);
 
-  /// Returns the last pair that was to be inspected, once that is complete; there must have been
-  /// one.
+  /// Returns the last inspected pair, which must exist and be complete.
   PairSnapshot& snapshot() { return *snapshot_; }
   /// Returns true if depth in 16 bits is prepared for a source pad.
   bool measures_depth() const noexcept;
-  /// Returns how many pairs may be in flight.
   std::size_t max_in_flight() const noexcept { return slots_.count(); }
-  /// Returns the settings in force.
   const StereoSettings& settings() const { return settings_; }
 
  private:
-  /// The operation that makes the output of one source pad, and the form of that output.
   struct Output {
     Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
 
-    /// True if the matching itself writes the output.
+    /// Returns true if the matching writes the output.
     bool is_direct() const noexcept { return !picture && !rectified && !points; }
 
     StereoOutput kind;
     FrameFormat format;
-    // At most one of these, which makes the output: the first two from the map or from confidence.
+    // At most one of these is set.
     std::unique_ptr<sgm::DisparityPicture> picture;
     std::unique_ptr<sgm::Points> points;
     std::unique_ptr<RectifiedPicture> rectified;
@@ -98,14 +89,13 @@ class StereoProcessor {
   StereoSettings settings_;
 
   FrameSlotPool slots_;
-  const FrameLayout right_layout_;              ///< of the right camera's pictures
-  std::unique_ptr<Rectifier> left_rectifier_;   ///< none if left pictures are matched as they are
-  std::unique_ptr<Rectifier> right_rectifier_;  ///< none without a rectification
-  std::optional<RectifiedCamera> left_camera_;  ///< if there is a left_rectifier_
+  const FrameLayout right_layout_;                               ///< of the right camera's pictures
+  std::unique_ptr<Rectifier> left_rectifier_, right_rectifier_;  ///< nullptr: not rectified
+  std::optional<RectifiedCamera> left_camera_;                   ///< if there is a left_rectifier_
   RectifiedCamera right_camera_;
   sgm::SgmStereo stereo_;
   PerSourcePad<std::optional<Output>> outputs_;
-  // For pairs that no output takes these of as they are.
+  // If no output frame holds them.
   Buffer map_memory_, confidence_memory_;
   std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
 };

@@ -10,19 +10,19 @@
 namespace cudavision {
 namespace {
 
-// Gives an event the seqnum of the one that caused it, if that has arrived.
+// seqnum: of the event that caused this event, or GST_SEQNUM_INVALID.
 GstEvent* with_seqnum(GstEvent* event, guint32 seqnum) {
   if (seqnum != GST_SEQNUM_INVALID)
     gst_event_set_seqnum(event, seqnum);
   return event;
 }
 
-// GstAggregator sends the segment with the first buffer on src only, so all else needs this.
+// GstAggregator sends the segment only with the first buffer on src. Call this before other pushes.
 void send_segment(StereoStream& stream) {
   if (stream.segment_sent)
     return;
   GstSegment segment = current_segment(stream.left.pad());
-  // GstAggregator sends this one if upstream has sent none.
+  // GstAggregator's default.
   if (segment.format == GST_FORMAT_UNDEFINED)
     gst_segment_init(&segment, GST_FORMAT_TIME);
   gst_pad_push_event(stream.self->srcpad,
@@ -30,13 +30,12 @@ void send_segment(StereoStream& stream) {
   stream.segment_sent = true;
 }
 
-// True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
+// Returns true if the flow return of one branch stops the whole element.
 bool stops_all(GstFlowReturn flow) {
   return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
 }
 
-// Combines the answers of all source pads as GstFlowCombiner does, which has no place for pads that
-// come and go while it is in use.
+// GstFlowCombiner cannot do this while pads come and go.
 GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   bool linked = false, open = false;
   for (GstFlowReturn flow : flows) {
@@ -48,7 +47,7 @@ GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
 }
 
-// Drops the buffer if it was in flight when src got a peer that does not take its caps.
+// Drops the buffer if src has a new peer that refuses the caps.
 GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
   if (!buffer || (gst_pad_needs_reconfigure(stream.self->srcpad) &&
                   stereo_peer_refuses_current_caps(stream.self->srcpad))) {
@@ -61,18 +60,16 @@ GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
   return flow;
 }
 
-std::string name_of_peer(GstPad* pad) {
-  const ObjectPtr<GstPad> peer(gst_pad_get_peer(pad));
-  const ObjectPtr<GstElement> element(peer ? gst_pad_get_parent_element(peer.get()) : nullptr);
-  return element ? text_of(GST_OBJECT_NAME(element.get())) : "its peer";
-}
-
 gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer data) {
   auto* pad = static_cast<GstPad*>(data);
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
   if (!element)  // released
     return TRUE;
-  const std::string name = text_of(GST_PAD_NAME(pad)), peer = name_of_peer(pad);
+  const ObjectPtr<GstPad> peer_pad(gst_pad_get_peer(pad));
+  const ObjectPtr<GstElement> peer_element(peer_pad ? gst_pad_get_parent_element(peer_pad.get())
+                                                    : nullptr);
+  const std::string name = text_of(GST_PAD_NAME(pad));
+  const std::string peer = peer_element ? text_of(GST_OBJECT_NAME(peer_element.get())) : "its peer";
   post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                "For 5 s, " + peer + " has not taken the first buffer of " + name +
                    ", and other outputs get theirs only afterwards: put a \"queue\" between " +
@@ -80,13 +77,8 @@ gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer da
   return TRUE;
 }
 
-GstFlowReturn push_on(StereoStream& stream, OpenPad& pad) {
-  return pad.requested ? stereo_push_on_request_pad(stream, *pad.requested, std::move(pad.buffer))
-                       : push_on_src(stream, std::move(pad.buffer));
-}
-
-// Pushes on src first, whose sticky events the request pads follow. A branch may have ended while
-// the pair was in flight.
+// Pushes on src first, because the request pads copy its sticky events. A branch may have ended
+// while the pair was in flight.
 GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   PerSourcePad<GstFlowReturn> flows;
   flows.fill(GST_FLOW_NOT_LINKED);
@@ -103,13 +95,15 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
       break;
     if (pad->branch->ended)
       continue;
-    // Sinks wait for each other before they play, so without a queue the first buffer blocks all.
+    // Sinks wait for each other before they play: without a queue, the first buffer blocks all.
     PadAlarm alarm(PadAlarm::Kind::waiting, warn_of_blocked_output);
     if (std::any_of(pad + 1, pads.end(), [](const OpenPad& later) {
           return !later.branch->started && !later.branch->ended;
         }))
       alarm.set(pad->requested ? pad->requested->pad.get() : stream.self->srcpad);
-    flows[index_of(pad->id)] = push_on(stream, *pad);
+    flows[index_of(pad->id)] =
+        pad->requested ? stereo_push_on_request_pad(stream, *pad->requested, std::move(pad->buffer))
+                       : push_on_src(stream, std::move(pad->buffer));
     pad->branch->started = true;
   }
   return combined(flows);
@@ -142,9 +136,9 @@ GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left) {
 void stereo_finish_pairs(StereoStream& stream) {
   if (stream.in_flight.empty())
     return;
-  stream.late_flow = GST_FLOW_ERROR;  // if this throws
+  stream.late_flow = GST_FLOW_ERROR;  // in case the next line throws
   stream.late_flow = stereo_push_pairs(stream, 0);
-  // The next pair finds out whether anything is linked by then.
+  // Downstream may have been linked meanwhile; if not, the next push reports it.
   if (stream.late_flow == GST_FLOW_NOT_LINKED)
     stream.late_flow = GST_FLOW_OK;
 }
@@ -163,8 +157,7 @@ void stereo_push_eos(StereoStream& stream) {
   if (gst_pad_has_current_caps(stream.self->srcpad))
     send_segment(stream);
   else
-    gst_aggregator_set_src_caps(stream.self,
-                                nullptr);  // sends STREAM_START and what else precedes caps
+    gst_aggregator_set_src_caps(stream.self, nullptr);  // sends STREAM_START
   GST_DEBUG_OBJECT(stream.self, "no further pair can form: EOS");
   gst_pad_push_event(stream.self->srcpad, with_seqnum(gst_event_new_eos(), stream.eos_seqnum));
   stream.eos_sent = true;
@@ -172,9 +165,8 @@ void stereo_push_eos(StereoStream& stream) {
 
 void stereo_restart_output(StereoStream& stream) {
   GST_DEBUG_OBJECT(stream.self, "a new stream after the end of the last one");
-  gchar* id = g_strdup_printf("cudasgmstereo-%08x", g_random_int());
-  gst_pad_push_event(stream.self->srcpad, gst_event_new_stream_start(id));
-  g_free(id);
+  const std::string id = taken_text(g_strdup_printf("cudasgmstereo-%08x", g_random_int()));
+  gst_pad_push_event(stream.self->srcpad, gst_event_new_stream_start(id.c_str()));
   if (const Caps caps{gst_pad_get_current_caps(stream.self->srcpad)})
     gst_pad_push_event(stream.self->srcpad, gst_event_new_caps(caps.get()));
   stream.eos_sent = false;

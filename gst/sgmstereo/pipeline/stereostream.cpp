@@ -9,7 +9,6 @@
 namespace cudavision {
 namespace {
 
-// Only pads that something is linked to count.
 bool lengths_are_linked(const StereoStream& stream) {
   const RequestPads pads = stereo_request_pads(stream.self);
   return std::any_of(pads.begin(), pads.end(), [](const auto& pad) {
@@ -33,27 +32,16 @@ void reset_stream(StereoStream& stream) {
   }
 }
 
-// Calibrations of cameras in focus stay below half a pixel.
 void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& calibration) {
-  constexpr double max_error = 1;
+  constexpr double max_error = 1;  // cameras in focus: below 0.5
   if (!calibration || calibration->reprojection_error <= max_error)
     return;
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                calibration->files + ": the reprojection error of this calibration is " +
                    number_text(calibration->reprojection_error, 2) +
-                   " pixels, and more than 1 is too much for true depths: calibrate again, with a "
-                   "flat board that stands still, for example with pipelines/calibrate.py of the "
-                   "package gst-cudavision-tools.");
-}
-
-void check_automatic_calibration(gpointer self, const StereoSettings& settings) {
-  require_one_form(settings.calibration);
-  require_opencv("calibration=auto");
-  if (settings.diagnostics_interval == 0)
-    post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-                 "calibration=auto finds out from inspected pairs how the cameras stand, and "
-                 "diagnostics-interval=0 inspects none: set it to a time, such as 1000000000 for "
-                 "one pair in a second.");
+                   " pixels, and above 1, depth is wrong: calibrate again with a flat, motionless "
+                   "board, for example with pipelines/calibrate.py of the package "
+                   "gst-cudavision-tools.");
 }
 
 }  // namespace
@@ -61,12 +49,12 @@ void check_automatic_calibration(gpointer self, const StereoSettings& settings) 
 void stereo_release_processor(StereoStream& stream) {
   stream.in_flight.clear();
   for (const auto& pad : stereo_request_pads(stream.self))
-    pad->forget_negotiation(stream);
+    pad->branch(stream).forget_negotiation();
   if (!stream.processor)
     return;
   const ReleaseScope scope(stream.state.session.context());
   try {
-    stream.processor->finish();  // the device must be done with what is freed
+    stream.processor->finish();  // the device may use what is freed
   } catch (const Error& e) {
     GST_WARNING_OBJECT(stream.self, "%s", e.what());
   }
@@ -87,10 +75,17 @@ gboolean stereo_start(StereoStream& stream) {
     if (settings.calibration_drift == CalibrationDrift::correct)
       require_opencv("calibration-drift=correct");
     stream.calibration.reset();
-    if (settings.calibration.automatic())
-      check_automatic_calibration(stream.self, settings);
-    else if (settings.calibration.any())
+    if (settings.calibration.automatic()) {
+      require_one_form(settings.calibration);
+      require_opencv("calibration=auto");
+      if (settings.diagnostics_interval == 0)
+        post_warning(
+            GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+            "calibration=auto needs inspected pairs, but diagnostics-interval=0: set it to "
+            "a time in ns, such as 1000000000 for one pair in a second.");
+    } else if (settings.calibration.any()) {
       stream.calibration = read_calibration(settings.calibration);
+    }
     warn_of_calibration(stream.self, stream.calibration);
     reset_stream(stream);
     stream.state.session.start();

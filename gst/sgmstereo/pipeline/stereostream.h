@@ -19,7 +19,7 @@
 
 namespace cudavision {
 
-/// The frames of one sink pad, whose turn has come.
+/// The queued frames of one sink pad.
 struct StereoInput {
   explicit StereoInput(StereoSinkPad& sink_pad) : sink(sink_pad) {}
 
@@ -28,33 +28,32 @@ struct StereoInput {
   PeekedBuffer peek() { return PeekedBuffer(sink.pad, held, format ? &format->info : nullptr); }
 
   StereoSinkPad& sink;
-  Caps caps;  ///< of the frame at the head of the queue
+  Caps caps;  ///< of the frame in the queue, and of the held frame
   std::optional<FrameFormat> format;
-  std::optional<HeldFrame> held;  ///< has the caps above
+  std::optional<HeldFrame> held;
   InputTimeout timeout;
 };
 
-/// A source pad that gets the output of a pair.
+/// A source pad that gets an output of a pair.
 struct OpenPad {
   SourcePad id;
   StereoOutput output;
   SourceBranch* branch;
   std::shared_ptr<StereoRequestPad> requested;  ///< nullptr for src
-  OwnedBuffer buffer;                           ///< none if it is to be dropped
+  OwnedBuffer buffer;                           ///< nullptr: push nothing
 };
-using OpenPads = std::vector<OpenPad>;  ///< src first, as the request pads follow its events
+using OpenPads = std::vector<OpenPad>;  ///< src first, because the request pads copy its events
 
-/// A pair in flight: the pads on which the buffers are pushed when the work is complete.
 struct PairInFlight {
   OpenPads pads;
   PendingGpuWork work;
 };
 
-/// Selects the pairs that are inspected: the first one, then the first one of each further
-/// interval; of pairs without running times, every 30th.
+/// Selects the pairs that are inspected: the first pair of each interval, or every 30th pair
+/// without a running time.
 class InspectionInterval {
  public:
-  /// None if interval is 0.
+  /// Returns false if interval is 0.
   bool selects(const FrameTimes& times, GstClockTime interval);
 
  private:
@@ -64,34 +63,30 @@ class InspectionInterval {
   int untimed_ = untimed_pairs - 1;  ///< since the last selected pair
 };
 
-/// The part of a StereoStream that begins anew with each start.
+/// The part of a StereoStream that each start resets.
 struct StreamRun {
   FramePacking packing;
   SourceBranch src{std::nullopt, false};
-  bool outputs_discont = true;  ///< the next outputs, of all pads, do not continue the last ones
-  std::optional<FrameClock> clock;  ///< of the pairs; has the framerate of the left caps
-  /// The answer of downstream to pairs that were pushed before an event, for the next aggregate().
+  bool outputs_discont = true;      ///< the next outputs of all pads are discontinuous
+  std::optional<FrameClock> clock;  ///< has the framerate of the left caps
+  /// The flow return of pairs that were pushed before an event, for the next aggregate().
   GstFlowReturn late_flow = GST_FLOW_OK;
   bool segment_sent = false;                    ///< downstream has the current segment
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< of the last SEGMENT on sink_left
-  /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
-  /// are negotiated now would be lost.
-  bool eos_sent = false;
+  bool eos_sent = false;  ///< downstream has EOS, although GstAggregator still waits for a pad
   guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< of the last EOS on a sink pad
-  bool renegotiate = false;                 ///< as soon as eos_sent is false again
+  bool renegotiate = false;  ///< as soon as eos_sent is false; src caps would be lost before
   SizeMismatch mismatch;
   PairingTimeout pairing_timeout;
   InspectionInterval inspections;
-  /// Pairs are matched without one until the first is inspected, unless calibration=auto.
+  /// nullptr until the first inspection, unless calibration=auto.
   std::unique_ptr<CameraRig> rig;
-  RectifiedOptics optics;                  ///< of the pictures that are matched
+  RectifiedOptics optics;                  ///< of the matched pictures
   bool warned_of_unknown_lengths = false;  ///< with calibration=auto
 };
 
-/// The part of a cudasgmstereo element that belongs to the aggregating thread, in which
-/// GstAggregator calls most virtual functions: they get it as their argument, and whoever has none
-/// cannot reach it. GstAggregator starts, stops and flushes the element while that thread stands
-/// still.
+/// The part of a cudasgmstereo element for the aggregating thread. Functions of other threads have
+/// no access to it, except start, stop and flush, during which GstAggregator stops this thread.
 struct StereoStream : StreamRun {
   StereoStream(GstAggregator* aggregator, StereoState& state_of_all)
       : self(aggregator), state(state_of_all), left(state.left), right(state.right) {}
@@ -100,7 +95,7 @@ struct StereoStream : StreamRun {
 
   StereoInput& input(const GstAggregatorPad* pad) { return state.is_left(pad) ? left : right; }
   StereoInput& other_input(const StereoInput& one) { return &one == &left ? right : left; }
-  /// Returns the rig, which is made by the first call.
+  /// The first call creates the rig.
   CameraRig& camera_rig() {
     if (!rig) {
       rig = std::make_unique<CameraRig>();
@@ -113,29 +108,28 @@ struct StereoStream : StreamRun {
   StereoState& state;
   StereoInput left, right;
   std::optional<StereoCalibration> calibration;  ///< read at the start
-  std::unique_ptr<StereoProcessor> processor;    ///< made for the first pair of these formats
+  std::unique_ptr<StereoProcessor> processor;    ///< for pairs of the current formats
   std::deque<PairInFlight> in_flight;            ///< oldest first
   SettingsGuard guard;
-  bool temporal_restart = false;  ///< the next pair does not continue those before, over time
+  bool temporal_restart = false;  ///< the next pair clears all state over time
 };
 
-/* The functions of the aggregating thread, in the order of a pair's path. All but the virtual
+/* The functions of the aggregating thread, in the order of a pair's path. All except the virtual
  * functions of GstAggregator may throw. */
 
-/// Frees everything that was made for the current formats and the current CUDA context. The request
-/// pads negotiate anew before their next buffers. Pairs that are still in flight are dropped.
+/// Drops the pairs in flight, and frees everything made for the current formats and CUDA context.
+/// The request pads negotiate again before their next buffers.
 void stereo_release_processor(StereoStream& stream);
-/// Forgets which branches have answered with EOS, because another stream follows.
+/// Call this before another stream: branches that have ended can get buffers again.
 void stereo_reopen_branches(StereoStream& stream);
 // Virtual functions of GstAggregator.
 gboolean stereo_start(StereoStream& stream);
 gboolean stereo_stop(StereoStream& stream);
 
-// streamevents.cpp: events whose turn has come, after the frames that were queued before them, and
-// the caps and buffer pools of src. Caps reach a sink pad twice. The CAPS event arrives in the
-// pad's streaming thread, is checked and stored, so that the other pad's CAPS query can offer the
-// same size, and joins the queue after older frames. Only when its turn comes do the caps apply.
-// Virtual functions of GstAggregator.
+// streamevents.cpp: serialized events after the frames that were queued before them, and the caps
+// and buffer pools of src. CAPS events are handled twice: SinkPadState checks and stores the caps
+// when they arrive, so that the other pad's CAPS query can offer the same size. Here they take
+// effect. Virtual functions of GstAggregator.
 gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent* event);
 GstFlowReturn stereo_flush(StereoStream& stream);
 gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad, GstQuery* query);
@@ -144,83 +138,73 @@ GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, 
 gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps);
 gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query);
 
-// stereoaggregate.cpp: pairs the frames in the queues of the sink pads, drops those without a
-// partner, skips those that are late, and takes those that arrive after the end of the other
-// camera.
-/// Reports, as latency, how long a frame may wait for its partner. Call this when that may have
-/// changed.
+// stereoaggregate.cpp: pairs, drops and skips the queued frames.
+/// Reports how long a frame may wait for its partner as latency. Call this if max-skew or the left
+/// caps may have changed.
 void stereo_update_latency(StereoStream& stream);
 /// Drops the held frame of the pad, if there is one.
 void stereo_drop_held(StereoStream& stream, StereoInput& input);
-/// Sends EOS downstream if a camera has ended, because no further pair can form then. Throws
-/// ElementError if none has formed because the pictures differ.
+/// Sends EOS downstream if a camera has ended, because no further pair can form. Throws
+/// ElementError if no pair has formed because the pictures differ.
 void stereo_check_end(StereoStream& stream);
-// Virtual functions of GstAggregator. Each call of aggregate takes at least one frame out of the
-// queues, or returns GST_AGGREGATOR_FLOW_NEED_DATA or GST_FLOW_EOS.
+// Virtual functions of GstAggregator. Each call of aggregate consumes at least one frame, or
+// returns GST_AGGREGATOR_FLOW_NEED_DATA or GST_FLOW_EOS.
 GstFlowReturn stereo_aggregate(StereoStream& stream, gboolean timeout);
 GstClockTime stereo_get_next_time(StereoStream& stream);
 GstSample* stereo_peek_next_sample(StereoStream& stream, GstAggregatorPad* pad);
 
-/// Computes the outputs for a pair whose formats and src caps are known. If no more pairs may be in
-/// flight, pushes the oldest, see stereo_push_pairs(). right is nullptr if frames are packed.
+/// Computes the outputs of a pair. If too many pairs are in flight, pushes the oldest, see
+/// stereo_push_pairs(). right is nullptr if frames are packed.
 GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right);
 
-// rectifiedstream.cpp: what the frames of a stream are rectified by, and when that changes.
-/// Returns the rectification of the frames, if there is one. Work is made anew with it.
+// rectifiedstream.cpp: chooses the maps.
+/// Returns the rectification for a new StereoProcessor, if there is one.
 std::optional<Rectification> stereo_rectification(StereoStream& stream);
-/// Lets a calibration that the element has found itself take effect, for which all is released,
-/// because the maps of both pictures change. No pair may be in flight.
+/// Applies a new self-calibration. This releases the processor, because the maps of both pictures
+/// change. No pair may be in flight.
 GstFlowReturn stereo_apply_calibration(StereoStream& stream);
-/// Lets the map of a right camera that has turned take effect. No pair may be in flight, because
-/// the device works with the old map.
+/// Applies a new map of the right camera. No pair may be in flight.
 void stereo_apply_correction(StereoStream& stream);
-/// Warns once that the lengths of a calibration by sight are no measures. lengths is true if they
-/// are put out.
+/// Warns once that lengths are not metric with calibration=auto. lengths: a pad has such an output.
 void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
                                     bool lengths);
 
-// inspection.cpp: gives a pair to the camera rig now and then, and posts what that finds.
-/// Inspects a pair that is complete, and posts the result. docs/elements/cudasgmstereo.md lists the
-/// fields of the element message.
+// inspection.cpp: posts the estimates and warnings of the camera rig.
+/// Inspects StereoProcessor::snapshot(). docs/elements/cudasgmstereo.md lists the fields of the
+/// element message.
 void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times);
-/// Call this at the end of a stream. If it had a single inspected pair, posts the warnings that no
-/// other pair can confirm any more.
+/// Call this at the end of a stream. If only one pair was inspected, posts its unconfirmed
+/// warnings.
 void stereo_end_inspections(StereoStream& stream);
 
-// stereopush.cpp: everything that is sent downstream.
-/// Pushes the oldest pairs in flight, as soon as each is complete, on all source pads that
-/// something is linked to, until only `left` of them are in flight. Returns an error of any of the
-/// pads, GST_FLOW_EOS if all branches have ended, and GST_FLOW_NOT_LINKED if nothing is linked to
-/// any pad. Unless it returns GST_FLOW_OK, the pairs that are left have been dropped.
+// stereopush.cpp: pushes buffers and events downstream.
+/// Completes and pushes the oldest pairs on all linked source pads, until only `left` pairs are in
+/// flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
+/// GST_FLOW_NOT_LINKED if no pad is linked. Unless it returns GST_FLOW_OK, drops the other pairs.
 GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left);
-/// Pushes all pairs in flight, because something follows that must come after them. What
-/// stereo_push_pairs() returns is for the next call of stereo_aggregate().
+/// Pushes all pairs in flight. The next stereo_aggregate() returns the flow return.
 void stereo_finish_pairs(StereoStream& stream);
-/// Tells downstream that there is no output for the time of a left frame.
+/// Pushes a GAP event for the time of a left frame.
 void stereo_push_gap(StereoStream& stream, GstBuffer* left);
-/// Ends the stream because no further pair can form. GstAggregator would wait for EOS on the other
-/// pad, where frames may still arrive. When EOS arrives there, GstAggregator sends EOS again, which
-/// has no effect.
+/// Sends EOS because no further pair can form, while GstAggregator still waits for the other pad.
+/// Its own EOS, later, has no effect.
 void stereo_push_eos(StereoStream& stream);
-/// Begins a new stream after the EOS that stereo_push_eos() has sent.
+/// Starts a new stream after stereo_push_eos().
 void stereo_restart_output(StereoStream& stream);
-/// Makes the current segment of sink_left that of the next output.
+/// Gives the next outputs the current segment of sink_left.
 void stereo_apply_segment(StereoStream& stream);
 
-// branches.cpp: what flows on the request pads, after src. Before each buffer and gap, a pad gets
-// those of src's sticky events that it lacks: STREAM_START with an id of the pad's own, CAPS of the
-// pad's own, SEGMENT and TAG. A pad that is not linked, or whose branch has ended, gets no buffers
-// and causes no work.
-/// Returns the request pads that can take a buffer now.
+// branches.cpp: the request pads. Before each buffer and gap, a pad gets the missing sticky events:
+// STREAM_START and CAPS of its own, SEGMENT and TAG of src.
+/// Returns the request pads that can take a buffer: linked, and without EOS from downstream.
 RequestPads open_request_pads(StereoStream& stream);
 /// Returns true if the pad must negotiate with its peer before its next buffer.
 bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad);
-/// No pair may be in flight. Returns GST_FLOW_NOT_LINKED or GST_FLOW_EOS if this pad alone can get
-/// no buffer, because it has just been released, for example.
+/// No pair may be in flight. Returns GST_FLOW_NOT_LINKED or GST_FLOW_EOS if only this pad can get
+/// no buffer, for example after its release.
 GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad);
-/// Pushes a buffer, after the events that must precede it, or drops it if these cannot be sent, or
-/// if a new peer does not take its caps. A pad that has just been released answers
-/// GST_FLOW_NOT_LINKED.
+/// Pushes a buffer and the sticky events before it. Drops the buffer if they cannot be sent, or if
+/// a new peer refuses the caps. Returns GST_FLOW_NOT_LINKED for a pad that was just released.
 GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad& pad,
                                          OwnedBuffer buffer);
 /// Pushes a GAP event on the request pads that have caps.
@@ -228,10 +212,9 @@ void stereo_push_gap_on_request_pads(StereoStream& stream, GstEvent* gap);
 
 /* Callbacks in other threads. */
 
-/// A probe on src, which repeats EOS and flushes on the request pads, in whatever thread they are
-/// sent.
+/// A probe on src that repeats EOS and flushes on the request pads.
 GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self);
-// What users are told when a PadAlarm goes off; pad is its pad.
+// Callbacks of PadAlarm.
 gboolean warn_of_waiting(GstClock*, GstClockTime, GstClockID, gpointer pad);
 gboolean refuse_end(GstClock*, GstClockTime, GstClockID, gpointer pad);
 

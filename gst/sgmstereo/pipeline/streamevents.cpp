@@ -30,7 +30,7 @@ void apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps) {
   gst_pad_mark_reconfigure(stream.self->srcpad);
 }
 
-// Returns the caps that src can have for the left frames or, before their caps apply, for any.
+// Returns the possible caps of src for the current left caps, if any.
 Caps possible_src_caps(const StereoStream& stream, StereoOutput output) {
   const bool cuda = stream.state.session.takes_cuda();
   return stream.left.format
@@ -51,7 +51,7 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_STREAM_START: {
         const gboolean handled = chain_up();
-        // A camera has taken the place of one that ended.
+        // A camera has replaced another camera that ended.
         if (stream.eos_sent && !stream.left.sink.is_ended() && !stream.right.sink.is_ended())
           stereo_restart_output(stream);
         return handled;
@@ -88,7 +88,6 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
   });
 }
 
-// GstAggregator calls this while the aggregating thread is stopped.
 GstFlowReturn stereo_flush(StereoStream& stream) {
   stream.state.shared.lock()->qos.forget_request();
   stream.in_flight.clear();
@@ -110,8 +109,8 @@ gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pa
   });
 }
 
-// If src and its peer have no caps in common, GstAggregator only stops. The frame that a camera
-// pushes next would tell that, but a photograph has none, and the pipeline would wait for ever.
+// Posts an error if src and its peer have no common caps. GstAggregator only returns an error to
+// the next frame, but after a photograph there is none.
 gboolean stereo_negotiate(StereoStream& stream) {
   GstAggregator* self = stream.self;
   if (stereo_parent_class()->negotiate(self))
@@ -126,7 +125,7 @@ gboolean stereo_negotiate(StereoStream& stream) {
 
 GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
+    // GstAggregator has cleared the flag that push_on_src() checks.
     if (stereo_peer_refuses_current_caps(stream.self->srcpad))
       for (PairInFlight& pair : stream.in_flight)
         for (OpenPad& pad : pair.pads)
@@ -136,7 +135,7 @@ GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, 
     stream.renegotiate = stream.eos_sent;
     if (stream.eos_sent || !stream.left.format)
       return GST_AGGREGATOR_FLOW_NEED_DATA;
-    // While the pictures differ there is no output. The next caps on a sink pad negotiate again.
+    // Pictures of different sizes have no output; the next caps on a sink pad negotiate again.
     if (!stream.packing.packed() &&
         (!stream.right.format || !pair_error(*stream.left.format, *stream.right.format).empty()))
       return GST_AGGREGATOR_FLOW_NEED_DATA;

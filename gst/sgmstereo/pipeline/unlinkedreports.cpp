@@ -12,10 +12,10 @@ constexpr char remedy[] =
     "link the other camera to it. If each frame holds both pictures, link it to sink_left and set "
     "frame-packing=side-by-side or frame-packing=top-bottom.";
 
-/// Returns the element of a pad that should be linked and is not, if EOS has arrived on the other
-/// sink pad, but frames before it still wait, or not, as `ended` says.
+/// Returns the element of a pad that is not linked, or nullptr. `ended`: whether EOS has arrived on
+/// the other sink pad, after frames that still wait.
 ObjectPtr<GstElement> element_lacking(GstPad* pad, bool ended) {
-  // Without a parent the element is being disposed of.
+  // The element is nullptr during its disposal.
   ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
   if (!element || !GST_PAD_IS_ACTIVE(pad) || gst_pad_is_linked(pad))
     return nullptr;

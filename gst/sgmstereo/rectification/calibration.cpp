@@ -7,12 +7,11 @@
 #include <sstream>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/videoformat.h"
 #include "gst/sgmstereo/rectification/calibrationfile.h"
 
 namespace cudavision {
 namespace {
-
-/* Values */
 
 Matrix3x3 camera_matrix_in(const CalibrationEntry& entry) {
   const Matrix3x3 m = array_in<9>(entry);
@@ -36,8 +35,7 @@ Matrix3x3 rotation_in(const CalibrationEntry& entry) {
                              r[1] * (r[3] * r[8] - r[5] * r[6]) +
                              r[2] * (r[3] * r[7] - r[4] * r[6]);
   if (error > 1e-3 || determinant < 0)
-    entry.refuse(
-        "is no rotation: write the matrix that the calibration has given, with all digits.");
+    entry.refuse("is no rotation: write the matrix of the calibration with all digits.");
   return r;
 }
 
@@ -74,24 +72,21 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
                                                 "fisheye, write distortion_model: fisheye."));
 }
 
-/* Both cameras */
-
-/// The distance of two cameras is larger, in any unit. Calibrating one camera as two gives a
-/// rounding error, which is not always 0.
+/// In any unit. Two calibrations of one camera differ by rounding errors.
 constexpr double min_distance = 1e-6;
 
-/// x and y: the right camera's position in the left camera's coordinates.
+/// (x, y) is the right camera's position in the left camera's coordinates.
 void check_position(const CalibrationEntry& entry, double x, double y) {
   if (std::hypot(x, y) < min_distance)
     entry.refuse("puts both cameras at the same place: calibrate them as a stereo pair.");
   if (std::abs(y) > std::abs(x))
     entry.refuse(
         "puts one camera above the other, and disparities are found along rows: turn the frames of "
-        "both by 90 degrees, for example with videoflip, and calibrate them so.");
+        "both by 90 degrees, for example with videoflip, and calibrate again.");
   if (x < 0)
     entry.refuse(
-        "puts the right camera to the left of the left one: exchange the two cameras, and "
-        "calibrate them so.");
+        "puts the right camera to the left of the left one: exchange the cameras, and calibrate "
+        "again.");
 }
 
 void check_rectified_pair(const CalibrationEntry& left, const CalibrationEntry& right,
@@ -103,7 +98,7 @@ void check_rectified_pair(const CalibrationEntry& left, const CalibrationEntry& 
         "calibrations of the left and the right camera.");
   if (!near(0) || !near(5) || !near(6))
     right.refuse("and " + left.key + " of " + left.file +
-                 " differ in focal length or in the row of the centre: write those of one "
+                 " differ in focal length or in the row of the centre: write the matrices of one "
                  "rectification.");
   check_position(right, -p2[3] / p2[0], -p2[7] / p2[5]);
 }
@@ -136,8 +131,6 @@ void scale_lengths(StereoCalibration& calibration, double factor) {
     for (int row = 0; row < 3; ++row)
       calibration.right.rectification->projection[4 * row + 3] *= factor;
 }
-
-/* OpenCV's files */
 
 constexpr char run_stereo_calibration[] =
     "write the results of cv::stereoCalibrate(), as OpenCV's example stereo_calib does, or use "
@@ -230,8 +223,6 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
   return calibration;
 }
 
-/* ROS's files */
-
 constexpr char run_ros_calibration[] =
     "write the camera_info of a stereo pair, as ROS's camera_calibration does.";
 
@@ -264,15 +255,13 @@ CameraInfo read_camera_info(const char* name) {
 
 StereoCalibration read_ros(const char* left_name, const char* right_name) {
   const CameraInfo left = read_camera_info(left_name), right = read_camera_info(right_name);
-  const auto sizes = [](const CameraInfo& info) {
-    return std::to_string(info.width) + "x" + std::to_string(info.height);
-  };
+  const auto sizes = [](const CameraInfo& info) { return size_text(info.width, info.height); };
   if (sizes(left) != sizes(right))
-    refuse_calibration(right_name, "the pictures of this calibration are " + sizes(right) +
-                                       " pixels large, but those of " + left_name + " " +
-                                       sizes(left) + ": calibrate both cameras at one size.");
+    refuse_calibration(right_name, "this calibration is for pictures of " + sizes(right) +
+                                       ", but " + left_name + " is for " + sizes(left) +
+                                       ": calibrate both cameras at one size.");
   if (left.model != right.model)
-    refuse_calibration(right_name, std::string("distortion_model is not that of ") + left_name +
+    refuse_calibration(right_name, std::string("distortion_model differs from ") + left_name +
                                        ": calibrate both cameras with one model.");
   check_rectified_pair(left.projection, right.projection, left.camera.rectification->projection,
                        right.camera.rectification->projection);
@@ -288,7 +277,7 @@ StereoCalibration read_ros(const char* left_name, const char* right_name) {
   return calibration;
 }
 
-/// A file whose own name has a comma is one name.
+/// Does not split the name of an existing file.
 std::vector<std::string> split_names(const std::string& list) {
   if (g_file_test(list.c_str(), G_FILE_TEST_EXISTS))
     return {list};
@@ -297,7 +286,6 @@ std::vector<std::string> split_names(const std::string& list) {
   for (std::string name; std::getline(parts, name, ',');)
     if (!name.empty())
       names.push_back(name);
-  // A list of only commas is no file name either, and the error names it.
   return names.empty() ? std::vector{list} : names;
 }
 

@@ -8,19 +8,19 @@
 
 #include "gst/sgmstereo/stereosettings.h"
 
-/// Calibrations of stereo cameras, as written by OpenCV and ROS, in millimetres; matrices are row
-/// by row. Axes are OpenCV's: x right, y down, z forward, the first pixel's centre at 0.
+/// Calibrations of stereo cameras by OpenCV and ROS, in millimetres; matrices are row by row. Axes
+/// are OpenCV's: x right, y down, z forward, the centre of the first pixel at 0.
 namespace cudavision {
 
 enum class CameraModel {
-  pinhole,  ///< with 0, 4, 5, 8, 12 or 14 coefficients of distortion, as in calibrateCamera()
-  fisheye,  ///< with 4, as in fisheye::calibrate() (Kannala & Brandt, 2006)
+  pinhole,  ///< 0, 4, 5, 8, 12 or 14 distortion coefficients, as in calibrateCamera()
+  fisheye,  ///< 4 distortion coefficients, as in fisheye::calibrate() (Kannala & Brandt, 2006)
 };
 
 using Matrix3x3 = std::array<double, 9>;
 using Matrix3x4 = std::array<double, 12>;
 
-/// Rotates a camera's coordinates to the rectified pair's, and projects them to pixels.
+/// Rotates a camera's coordinates to rectified coordinates, and projects them to pixels.
 struct CameraRectification {
   Matrix3x3 rotation{};
   Matrix3x4 projection{};  ///< [3] is −focal length·baseline for the right camera, 0 for the left
@@ -32,7 +32,7 @@ struct CameraCalibration {
   std::optional<CameraRectification> rectification;
 };
 
-/// Point x in the left camera's coordinates is rotation·x + translation in the right camera's.
+/// Converts x in the left camera's coordinates to rotation·x + translation in the right camera's.
 struct CameraPose {
   Matrix3x3 rotation{};
   std::array<double, 3> translation{};  ///< mm
@@ -40,14 +40,14 @@ struct CameraPose {
 
 struct StereoCalibration {
   CameraModel model = CameraModel::pinhole;
-  CameraCalibration left, right;  ///< both or neither have a rectification
+  CameraCalibration left, right;  ///< with two rectifications, or without
   CameraPose pose;
   int width = 0, height = 0;      ///< of the calibration's pictures; 0: unknown
   double reprojection_error = 0;  ///< root mean square, in pixels; 0: unknown
-  std::string files;              ///< their names, for messages
+  std::string files;              ///< names for messages
 };
 
-/// Throws ElementError if both forms of files are named, or only a part of one form.
+/// Throws ElementError unless either `stereo` or both `left` and `right` are set.
 void require_one_form(const CalibrationFiles& files);
 
 /// Reads the files. OpenCV's keys are M1 D1 M2 D2 (or K1 …, cameraMatrix1, distCoeffs1 …), and R T
@@ -62,9 +62,8 @@ void require_one_form(const CalibrationFiles& files);
 /// (plumb_bob, rational_polynomial or equidistant), distortion_coefficients, rectification_matrix
 /// and projection_matrix. Its lengths are in metres.
 ///
-/// Throws ElementError if a file cannot be read, lacks a key, or has an impossible value. Also
-/// throws if the right camera is to the left of the left camera, or if one is above the other.
-/// Always throws in a build without OpenCV.
+/// Throws ElementError if a file cannot be read, lacks a key, or has an impossible value, if the
+/// right camera is not to the right of the left camera, and in builds without OpenCV.
 StereoCalibration read_calibration(const CalibrationFiles& files);
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stubs of calibration.h and rectification.h for builds without OpenCV.
+// Implements calibration.h and rectification.h in builds without OpenCV.
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/rectification/rectification.h"
 

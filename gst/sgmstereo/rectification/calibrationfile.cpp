@@ -20,10 +20,9 @@
 namespace cudavision {
 namespace {
 
-/// Calibrations take a few kB, or some hundred kB with the corners of all chessboards.
-constexpr std::size_t max_bytes = std::size_t{4} << 20;
-/// Calibrations have at most five levels. OpenCV 4.6 on x86-64 parses 20 000 levels of YAML with a
-/// stack of 8 MB, but not 40 000. So 400 levels take less than 160 kB.
+constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibrations have some hundred kB
+/// Calibrations have at most five levels. In OpenCV 4.6 on x86-64, a stack of 8 MB suffices for
+/// 20 000 levels of YAML, so 400 levels need less than 160 kB.
 constexpr std::size_t max_nesting = 400;
 
 constexpr char name_a_calibration[] =
@@ -40,7 +39,7 @@ constexpr char name_a_calibration[] =
 }
 
 /// Returns an upper bound of the levels in OpenCV's parser after a line of YAML, without brackets.
-/// Indented lines nest in less indented lines, and "- - key: key:" nests in one line.
+/// Indented lines nest, and so does "- - key: key:".
 std::size_t block_nesting(std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   std::size_t levels = indent + 1;
@@ -54,9 +53,9 @@ std::size_t block_nesting(std::string_view line) {
   return levels;
 }
 
-/// Returns an upper bound of the levels in OpenCV's parser for YAML, XML or JSON. Opening symbols
-/// always count. Closing symbols count until a string, comment or escape may hide them, because
-/// versions of OpenCV parse these differently.
+/// Returns an upper bound of the levels in OpenCV's parser for YAML, XML or JSON. Closing symbols
+/// count only until the first string, comment or escape, which versions of OpenCV parse
+/// differently.
 std::size_t nesting_of(std::string_view text) {
   const bool xml = text.substr(0, 5) == "<?xml", json = text.substr(0, 1) == "{";
   std::size_t now = 0, most = 0, blocks = 0;
@@ -66,7 +65,7 @@ std::size_t nesting_of(std::string_view text) {
     if (!xml && !json && (i == 0 || text[i - 1] == '\n') && std::strchr("\r\n#", c) == nullptr) {
       const std::string_view rest = text.substr(i);
       blocks = std::max(blocks, block_nesting(rest.substr(0, rest.find('\n'))));
-      if (c != ' ') {  // a line that begins at its first column is in no brackets
+      if (c != ' ') {  // an unindented line is outside all brackets
         now = 0;
         certain = true;
       }
@@ -91,7 +90,7 @@ std::size_t nesting_of(std::string_view text) {
   return blocks + most;
 }
 
-/// FileStorage recognises formats by the first line, which ROS's YAML lacks.
+/// FileStorage needs a first line with the format, which ROS's YAML lacks.
 std::string with_header(const std::string& text) {
   for (const char* known : {"%YAML", "<?xml", "{"})
     if (text.starts_with(known))
@@ -99,8 +98,8 @@ std::string with_header(const std::string& text) {
   return (text.starts_with("---") ? "%YAML:1.0\n" : "%YAML:1.0\n---\n") + text;
 }
 
-/// Returns where and why OpenCV cannot read a text that begins with added_lines. OpenCV writes
-/// "NAME(LINE): REASON"; version 4.6 writes it to the name of the function.
+/// Returns the line and the reason of a parser error, "NAME(LINE): REASON", which OpenCV 4.6 stores
+/// as the function's name. The text begins with added_lines that are not in the file.
 std::string reason_of(const cv::Exception& e, int added_lines) {
   for (const std::string& text : {e.func, e.err}) {
     const std::size_t end = text.rfind("): ");
@@ -118,8 +117,8 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
                                "): write it with cv::FileStorage or pipelines/calibrate.py.");
 }
 
-/// OpenCV 4.6 crashes on XML that ends within a declaration or an element. GLib's parser does not,
-/// and is not recursive, so it reads XML first.
+/// OpenCV 4.6 crashes on XML that ends within a declaration or an element, so GLib's parser, which
+/// is not recursive, reads it first.
 void check_xml(const std::string& name, const std::string& text) {
   const GMarkupParser no_handlers{};
   const std::unique_ptr<GMarkupParseContext, decltype(&g_markup_parse_context_free)> context(
@@ -157,7 +156,7 @@ void refuse_calibration(const std::string& file, const std::string& what, int co
 }
 
 std::string calibration_file_text(const std::string& name) {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  // With O_NONBLOCK, opening a pipe does not wait for a writer.
   const int number = open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   const std::unique_ptr<FILE, int (*)(FILE*)> file(number < 0 ? nullptr : fdopen(number, "r"),
                                                    fclose);
@@ -170,7 +169,7 @@ std::string calibration_file_text(const std::string& name) {
   }
   if (!S_ISREG(status.st_mode))
     refuse_file(GST_RESOURCE_ERROR_OPEN_READ, name, "this is not a regular file: ");
-  // Limits the bytes read, because a file may grow, and files of /proc have size 0.
+  // st_size is not used, because a file may grow, and files of /proc have size 0.
   std::string text(max_bytes + 1, '\0');
   text.resize(fread(text.data(), 1, text.size(), file.get()));
   if (ferror(file.get()))

@@ -12,21 +12,18 @@
 
 #include "gst/core/elementerror.h"
 
-/// The keys and values of calibration files, which are not trusted. Missing keys and wrong values
-/// throw an ElementError with the file, the key and the remedy.
+/// Reads untrusted calibration files. Errors name the file, the key and the remedy.
 namespace cudavision {
 
-/// Returns the text of a regular file, without a byte order mark. Throws ElementError, with the
-/// remedy, if the file does not exist, is a device or a pipe, is too large, or could crash OpenCV's
-/// parser. The parser is recursive, and reads past bytes of value 0.
+/// Returns the text of a regular file, without a byte order mark. Throws ElementError if it cannot
+/// be read, is too large, or could crash OpenCV's parser.
 std::string calibration_file_text(const std::string& name);
 
 [[noreturn]] void refuse_calibration(const std::string& file, const std::string& what,
                                      int code = GST_RESOURCE_ERROR_READ);
 
-/// With its names for messages.
 struct CalibrationEntry {
-  std::string file, key;
+  std::string file, key;  ///< names for messages
   cv::FileNode node;
 
   [[noreturn]] void refuse(const std::string& what) const {
@@ -34,7 +31,7 @@ struct CalibrationEntry {
   }
 };
 
-/// The keys of one file, or of several files together.
+/// The keys of one file or several files.
 class CalibrationText {
  public:
   explicit CalibrationText(const std::vector<std::string>& names);
@@ -42,7 +39,7 @@ class CalibrationText {
   const std::string& names() const { return names_; }
 
   std::optional<CalibrationEntry> find(std::initializer_list<const char*> keys) const;
-  /// Refuses files without any of these keys.
+  /// Throws if the files have none of these keys.
   CalibrationEntry require(std::initializer_list<const char*> keys, const char* remedy) const;
 
  private:
@@ -54,7 +51,7 @@ class CalibrationText {
   std::string names_;
 };
 
-/// A matrix gives its numbers row by row.
+/// Returns the numbers of a list, or of a matrix row by row.
 std::vector<double> numbers_in(const CalibrationEntry& entry);
 
 template <std::size_t count>
@@ -62,13 +59,13 @@ std::array<double, count> array_in(const CalibrationEntry& entry) {
   const std::vector<double> numbers = numbers_in(entry);
   if (numbers.size() != count)
     entry.refuse("holds " + std::to_string(numbers.size()) + " numbers instead of " +
-                 std::to_string(count) + ": write what the calibration has given.");
+                 std::to_string(count) + ": write all numbers of the calibration.");
   std::array<double, count> array;
   std::copy(numbers.begin(), numbers.end(), array.begin());
   return array;
 }
 
-/// node is the entry's own node, or a part of it.
+/// node is entry.node or a part of it.
 int size_in(const CalibrationEntry& entry, const cv::FileNode& node);
 
 }  // namespace cudavision

@@ -7,6 +7,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/videoformat.h"
 
 namespace cudavision {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 [[noreturn]] void refuse(const StereoCalibration& calibration, const std::string& what) {
   throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                      calibration.files + ": " + what);
-}
-
-std::string size_text(int width, int height) {
-  return std::to_string(width) + "x" + std::to_string(height);
 }
 
 template <std::size_t count>
@@ -37,9 +34,7 @@ cv::Mat distortion_of(const CameraCalibration& camera) {
   return camera.distortion.empty() ? cv::Mat() : cv::Mat(camera.distortion, true);
 }
 
-/* The size of the frames */
-
-/// columns: of the matrix. Scaling keeps a picture's edges, half a pixel outside its pixel centres.
+/// columns: of the matrix. Keeps the picture's edges, half a pixel outside the pixel centres.
 template <class Matrix>
 void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   for (int column = 0; column < columns; ++column) {
@@ -50,18 +45,16 @@ void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   matrix[columns + 2] += (y - 1) / 2;
 }
 
-/// Without a size in the files, the principal point shows whether they are for this frame size.
+/// For files without a size: the principal point must be near the centre.
 void check_center(const StereoCalibration& calibration, int width, int height) {
   for (const CameraCalibration* camera : {&calibration.left, &calibration.right}) {
     const double x = camera->matrix[2], y = camera->matrix[5];
     if (x < 0.35 * width || x > 0.65 * width || y < 0.35 * height || y > 0.65 * height)
-      refuse(calibration,
-             "this calibration does not say how large its pictures were, and not that "
-             "of frames of " +
-                 size_text(width, height) + ", because the principal point (" +
-                 std::to_string(std::lround(x)) + ", " + std::to_string(std::lround(y)) +
-                 ") is far from their centre: add image_width and image_height to the "
-                 "file.");
+      refuse(calibration, "this calibration has no picture size, and its principal point (" +
+                              std::to_string(std::lround(x)) + ", " +
+                              std::to_string(std::lround(y)) +
+                              ") is far from the centre of frames of " + size_text(width, height) +
+                              ": add image_width and image_height to the file.");
   }
 }
 
@@ -75,7 +68,7 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
   if (std::abs(height - calibration.height * x) >= 1 &&
       std::abs(width - calibration.width * y) >= 1)
     refuse(calibration,
-           "this calibration is one of pictures of " +
+           "this calibration is for pictures of " +
                size_text(calibration.width, calibration.height) + ", but the frames are " +
                size_text(width, height) +
                ", which is another aspect ratio: let the cameras send frames of the first size, or "
@@ -88,9 +81,7 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
   return calibration;
 }
 
-/* Rectification */
-
-/// Does nothing if the files have rectifications and alpha is -1.
+/// Keeps the rectifications of the files if alpha is -1.
 void rectify(StereoCalibration& calibration, const cv::Size& size, double alpha) {
   if (alpha < 0 && calibration.left.rectification)
     return;
@@ -114,8 +105,6 @@ bool is_sound(const Matrix3x4& p1, const Matrix3x4& p2) {
          p1[0] > 0 && p2[0] > 0 && p2[3] < 0;
 }
 
-/* Maps */
-
 RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
   const CameraCalibration& camera = rectified.camera;
   const CameraRectification& rectification = rectified.rectification;
@@ -133,8 +122,8 @@ RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
   RectifyingMap map{
       {places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
       {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
-  // OpenCV's fixed-point maps drop the high bits of distant positions, which may then seem to be
-  // inside the picture. Its floating-point maps show which positions are distant.
+  // In OpenCV's fixed-point maps, distant positions lose their high bits, and may seem to be inside
+  // the picture. The floating-point maps show them.
   constexpr float distant = 32000;
   for (std::size_t i = 0; i < map.fractions.size(); ++i)
     if (!(std::abs(x.ptr<float>()[i]) < distant && std::abs(y.ptr<float>()[i]) < distant)) {

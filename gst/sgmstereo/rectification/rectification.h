@@ -9,10 +9,9 @@
 #include "cuda/remap/remap.h"
 #include "gst/sgmstereo/rectification/calibration.h"
 
-/// Maps that rectify frames, from the calibration of two cameras.
 namespace cudavision {
 
-/// The source position of each rectified pixel, for a remap::Map. (−1, −1) is out of range.
+/// The source position of each rectified pixel, for a remap::Map. (−1, −1) is outside the picture.
 struct RectifyingMap {
   std::vector<std::int16_t> places;
   std::vector<std::uint16_t> fractions;
@@ -23,7 +22,7 @@ struct RectifyingMap {
   }
 };
 
-/// For frames of one size.
+/// A camera with frames of one size.
 struct RectifiedCamera {
   CameraModel model = CameraModel::pinhole;
   CameraCalibration camera;
@@ -38,21 +37,20 @@ struct Rectification {
   double baseline = 0;      ///< mm; 0: unknown
 };
 
-/// Makes the rectification for frames of width×height. They may be scaled pictures of the
-/// calibration, with the same view and, to a pixel, the same aspect ratio. A calibration without a
-/// size is used as if it had this size.
+/// Makes the rectification for frames of width×height: the calibration's pictures, perhaps scaled
+/// with, to a pixel, the same aspect ratio. A calibration without a size must be for this size.
 ///
 /// alpha = −1 takes the rectification of the files if they have one, else the default of
-/// cv::stereoRectify(). At 0 all pixels have a source in the camera's picture; at 1 all pixels of
-/// the camera's picture are kept. From 0 to 1, cv::stereoRectify() is called, or
-/// cv::fisheye::stereoRectify() with balance = alpha, which reaches 0 and 1 only approximately. A
-/// point at infinity has the disparity 0: both cameras get the left principal point.
+/// cv::stereoRectify(). Otherwise calls cv::stereoRectify() with alpha from 0 (all rectified pixels
+/// have a source) to 1 (all source pixels are kept), or cv::fisheye::stereoRectify() with
+/// balance = alpha, which is approximate. Both cameras get the left principal point, so that points
+/// at infinity have disparity 0.
 ///
 /// Throws ElementError if the frames do not fit the calibration.
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,
                                  double alpha);
 
-/// For frames of width×height that are already rectified.
+/// Returns a camera whose frames of width×height are already rectified.
 inline RectifiedCamera identity_camera(int width, int height, double focal_length) {
   const double x = (width - 1) / 2.0, y = (height - 1) / 2.0;
   RectifiedCamera camera;

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "cuda/pixels/samples.h"
 #include "gst/sgmstereo/rig/geometry/pairinspector.h"
 
 namespace cudavision {
@@ -16,11 +15,10 @@ DepthFit depth_fit(View<const std::uint8_t> map, const StereoSettings& settings)
   std::size_t known = 0;
   for (int y = 0; y < map.height; ++y)
     for (int x = 0; x < map.width / 2; ++x) {
-      const std::uint16_t sample = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
-      const auto value = static_cast<std::int16_t>(sample);
-      if (sample == scale.invalid || value <= 0)
+      const std::optional<int> value = rig::counts_at(map, x, y, scale);
+      if (!value || *value <= 0)
         continue;
-      ++counts[static_cast<std::size_t>(value)];
+      ++counts[static_cast<std::size_t>(*value)];
       ++known;
     }
   DepthFit fit{0, 0};
@@ -44,18 +42,18 @@ std::string CameraRig::take_calibration() {
   if (!calibration_.take())
     return {};
   mounts_.forget();
-  offsets_.begin_anew();
+  offsets_.clear();
   return calibration_text(calibration_.current());
 }
 
 std::optional<RectifyingMap> CameraRig::take_correction() {
   if (!mounts_.correction_is_pending())
     return {};
-  offsets_.begin_anew();
+  offsets_.clear();
   return mounts_.take_correction();
 }
 
-// With calibration=auto, rotations are tracked relative to a settled calibration.
+// With calibration=auto, rotations are measured relative to a settled calibration.
 MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures) {
   const StereoSettings& settings = pair.settings;
   const bool simultaneous = !offsets_.vary();
@@ -69,7 +67,7 @@ MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::Pair
   report.calibrating = calibration_.is_patient();
   if (report.estimate.moved)
     calibration_.forget_before_last(ExtrinsicDrift::pairs_to_forget);
-  if (report.begins && report.distance.yaw)  // which another calibration would not know
+  if (report.begins && report.distance.yaw)  // another calibration would lose this yaw
     calibration_.stop();
   return report;
 }

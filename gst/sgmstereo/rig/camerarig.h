@@ -15,12 +15,9 @@ namespace cudavision {
 struct RigWarning {
   std::string text;        ///< empty: no warning
   bool concerns_settings;  ///< about the settings, not the pictures
-  /// If true, one inspection is enough. Other warnings may have an accidental cause, such as a blow
-  /// to the cameras, so the next inspection must confirm them.
-  bool certain;
+  bool certain;            ///< if false, the next inspection must confirm it
 };
 
-/// Warnings are given in this order.
 enum RigWarningId {
   warning_swapped,
   warning_unrectified,
@@ -43,15 +40,15 @@ using RigWarnings = std::array<RigWarning, warning_count>;
 
 struct DepthFit {
   double saturated;  ///< share of the known pixels
-  double farthest;   ///< in mm: all but 1 % of the known pixels are at most this far away
+  double farthest;   ///< mm: 99th percentile of the depth of the known pixels
 };
 
 struct RigReport {
   rig::PairFigures figures;
   MountReport mounts;
   std::optional<DepthFit> depth;     ///< if a source pad carries depth
-  std::vector<RigWarning> warnings;  ///< not given before since the start
-  std::string correction;            ///< describes a correction that begins; empty: none begins
+  std::vector<RigWarning> warnings;  ///< new since the start
+  std::string correction;            ///< describes a correction that begins, or empty
 };
 
 RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
@@ -60,12 +57,12 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
 std::string calibration_text(const SelfCalibrated& found);
 std::string correction_text(const MountReport& report);
 
-/// How the two cameras are mounted. Calibrates them, tracks rotations of the right camera, and
-/// warns of anything that spoils the matching.
+/// Calibrates the two cameras, tracks rotations of the right camera, and warns of problems with the
+/// matching.
 class CameraRig {
  public:
-  // Call these whenever maps are made.
-  /// With calibration=auto: returns the calibration in use, or nullptr.
+  // Call these before maps are made.
+  /// For calibration=auto. Returns the calibration in use, or nullptr.
   const SelfCalibrated* begin_calibration(const UncalibratedOptics& optics) {
     return calibration_.begin_work(optics);
   }
@@ -76,13 +73,13 @@ class CameraRig {
   // Call these before each pair.
   bool calibration_is_due() { return calibration_.is_due(); }
   bool correction_is_due() { return mounts_.correction_is_due(); }
-  /// Returns the calibration's description, for which new maps are made, or an empty string.
+  /// Returns the description of a new calibration, which needs new maps, or an empty string.
   std::string take_calibration();
-  /// Returns the right camera's next map, unless begin_work() was called since it was due.
+  /// Returns the right camera's next map, unless begin_work() has been called meanwhile.
   std::optional<RectifyingMap> take_correction();
 
   RigReport inspect(const InspectedPair& pair);
-  /// Call this at the end of a stream. Returns the warnings if only one pair was inspected.
+  /// Call this at the end of a stream. If only one pair was inspected, returns its warnings.
   std::vector<RigWarning> end();
 
  private:
@@ -93,7 +90,7 @@ class CameraRig {
   StereoMounts mounts_;
   int inspections_ = 0;
   VerticalOffsets offsets_;
-  RigWarnings found_{};  ///< by the last inspection
+  RigWarnings found_{};  ///< of the last inspection
   std::array<bool, warning_count> warned_{};
 };
 

@@ -8,8 +8,8 @@ namespace cudavision {
 
 inline constexpr int pairs_to_wait = 8;
 
-/// The result of a thread, for work that takes longer than a frame. It takes effect a fixed number
-/// of pairs later, so that equal frames give equal results. The destructor waits for the thread.
+/// The result of a thread. It takes effect a fixed number of pairs later, so that equal frames give
+/// equal results. The destructor waits for the thread.
 template <class Result>
 class DelayedResult {
  public:
@@ -17,7 +17,7 @@ class DelayedResult {
   void begin(const Function& compute) {
     try {
       result_ = std::async(std::launch::async, compute);
-    } catch (const std::system_error&) {  // there is no thread to be had
+    } catch (const std::system_error&) {  // no thread is available
       result_ = std::async(std::launch::deferred, compute);
     }
     pairs_ = pairs_to_wait;
@@ -31,7 +31,7 @@ class DelayedResult {
 
  private:
   std::future<Result> result_;
-  int pairs_ = 0;  ///< left until it takes effect
+  int pairs_ = 0;  ///< until it takes effect
 };
 
 }  // namespace cudavision

@@ -7,21 +7,18 @@
 namespace cudavision {
 namespace {
 
-/// Pairs in use. A pair has 30 to 70 points.
 constexpr int max_pairs = 16;
-constexpr std::size_t min_points = 20;
-/// Cameras turn by less than a degree. These priors only limit what the points leave unknown.
+constexpr std::size_t min_points = 20;  // a pair has 30 to 70
+/// Weak priors, because cameras turn by less than a degree.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
-/// Deviation of the logarithm of a focal length that is guessed from the width.
-constexpr double focal_deviation = 0.7;
-/// In pixels. A block's row is known to about a tenth of a pixel.
+constexpr double focal_deviation = 0.7;  // of the logarithm of a guessed focal length
+/// In pixels. The row of a block has an error of about 0.1.
 constexpr double min_noise = 0.05, max_noise = 1;
-/// The share of points that must fit. In pictures turned by half a degree, 0.76 and more fit.
+/// The share of points that must fit; at least 0.76 in pictures rotated by half a degree.
 constexpr double enough_fitting = 0.6;
-/// A yaw counts if it moves rows by this many pixels and standard errors. Small rectification
-/// errors have shown yaws of 0.1 pixel at 5 times the error.
+/// A yaw is significant if it moves rows by this many pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains the last pair if at least this share of its points is this near to the fit.
+/// A fit explains the last pair if at least this share of the points is this near, in pixels.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace
@@ -99,14 +96,14 @@ void ExtrinsicDrift::forget_before(int pair) {
 }
 
 bool ExtrinsicDrift::explains_last_pair(const rig::MountFit& fit) const {
-  const double reach = std::max(near_fit / optics_.focal_length, 3 * fit.noise);
+  const double max_distance = std::max(near_fit / optics_.focal_length, 3 * fit.noise);
   int points = 0, near = 0;
   for (const SeenPoints::Seen& seen : seen_.seen()) {
     if (seen.pair != seen_.pairs() - 1)
       continue;
     const double row = rig::upright_place(fit.turn, seen.point.right_x, seen.point.right_y)[1];
     ++points;
-    near += std::abs(row - seen.point.left_y) <= reach;
+    near += std::abs(row - seen.point.left_y) <= max_distance;
   }
   return near >= explained * points;
 }

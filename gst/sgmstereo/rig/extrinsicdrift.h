@@ -14,34 +14,30 @@ struct RectifiedOptics {
   int width = 0, height = 0;
   double focal_length = 1;
   double center_x = 0, center_y = 0;  ///< the principal point
-  bool focal_is_known = false;        ///< else the focal length is a guess
+  bool focal_is_known = false;        ///< otherwise it is a guess
 
-  /// True if positions in focal lengths agree: one picture may be a scaled version of the other.
+  /// Returns true if positions in focal lengths agree. The sizes may differ by a scale.
   bool matches(const RectifiedOptics& other) const;
 };
 
 struct ExtrinsicEstimate {
-  bool known = false;  ///< enough points were seen; otherwise the rest is meaningless
-  /// At least two pairs agree on a rotation, so it may be corrected or reported.
-  bool sure = false;
-  /// The cameras were hit: only the last `pairs_to_forget` pairs are valid.
-  bool moved = false;
+  bool known = false;  ///< enough points were seen; otherwise the other members are invalid
+  bool sure = false;   ///< at least two pairs agree
+  bool moved = false;  ///< after a blow: only the last `pairs_to_forget` pairs are valid
   rig::MountFit fit;
-  /// The yaw that rows show, less exact than the yaw assumed by the fit, and its standard error.
-  double yaw = 0, yaw_error = 0;
+  double yaw = 0, yaw_error = 0;  ///< estimated from rows, unlike fit.turn.yaw; standard error
   double rows_off = 0, rows_error = 0;  ///< rig::RowsApart from the current correction, in pixels
 };
 
-/// Estimates how the right camera has turned in its mount, from the last inspected pairs. Points
-/// seen again at the same place count once, because a still scene adds no certainty. A yaw moves
-/// rows by little, so the corrected yaw is assumed unless rows clearly show a change.
+/// Estimates the rotation of the right camera in its mount from the last inspected pairs. A yaw
+/// moves rows by little, so the corrected yaw is assumed unless rows clearly show a change.
 class ExtrinsicDrift {
  public:
-  /// After a blow, this many successive pairs are not explained by earlier pairs.
+  /// If earlier pairs do not explain this many successive pairs, the cameras have moved.
   static constexpr int pairs_to_forget = 2;
 
-  /// The pair was matched while the right camera was corrected. known_yaw is a yaw that does not
-  /// come from rows, if it differs from the corrected yaw.
+  /// The pair was matched with the right camera corrected by a rotation. known_yaw is a new yaw
+  /// from another source than rows.
   ExtrinsicEstimate add(const rig::PairFigures& figures, const RectifiedOptics& optics,
                         const rig::RigRotation& corrected, std::optional<double> known_yaw = {});
 
@@ -55,7 +51,7 @@ class ExtrinsicDrift {
   RectifiedOptics optics_;
   SeenPoints seen_;
   int oldest_ = 0;       ///< oldest pair in use
-  int unexplained_ = 0;  ///< pairs in a row that the fit does not explain
+  int unexplained_ = 0;  ///< successive pairs that the fit does not explain
 };
 
 }  // namespace cudavision

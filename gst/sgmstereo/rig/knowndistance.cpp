@@ -7,24 +7,24 @@
 #include <cmath>
 #include <vector>
 
-#include "cuda/pixels/samples.h"
+#include "gst/core/videoformat.h"
+#include "gst/sgmstereo/rig/geometry/picturepatch.h"
 
 namespace cudavision {
 namespace {
 
-/// The disparity of a place is the median of the known disparities within this radius. At least
-/// this share must be known, and their middle half must agree to a pixel, as on one surface.
+/// The disparity of a place is the median within this radius. At least this share must be known,
+/// and their interquartile range is limited, in pixels, so that they are on one surface.
 constexpr int radius = 3;
 constexpr double min_known = 0.5, max_spread = 1;
 /// The largest difference of two measurements that agree, in pixels.
 constexpr double agreement = 0.25;
-/// Inspected pairs without a measurement until a problem is reported.
+/// Inspected pairs without a measurement before a problem is reported.
 constexpr int patience = 10;
 
-/// The distance is to the plane of the cameras.
 struct KnownDistance {
-  double x, y;
-  double millimetres;
+  double x, y;         ///< pixels
+  double millimetres;  ///< from the plane of the cameras
 };
 
 std::optional<KnownDistance> distance_in(const char* text) {
@@ -43,17 +43,16 @@ std::optional<KnownDistance> distance_in(const char* text) {
   return distance;
 }
 
-/// Returns nothing if the area is not on one surface.
-std::optional<double> disparity_at(View<const std::uint8_t> map, const sgm::DisparityScale& scale,
-                                   int x, int y) {
+/// Returns nullopt if the area is not on one surface.
+std::optional<double> disparity_around(View<const std::uint8_t> map,
+                                       const sgm::DisparityScale& scale, int x, int y) {
   std::vector<double> known;
   int places = 0;
   for (int j = std::max(y - radius, 0); j <= std::min(y + radius, map.height - 1); ++j)
     for (int i = std::max(x - radius, 0); i <= std::min(x + radius, map.width / 2 - 1); ++i) {
-      const std::uint16_t sample = load16(map.row(j) + 2 * static_cast<std::ptrdiff_t>(i));
       ++places;
-      if (sample != scale.invalid)
-        known.push_back(static_cast<double>(static_cast<std::int16_t>(sample)) / scale.per_pixel);
+      if (const std::optional<int> counts = rig::counts_at(map, i, j, scale))
+        known.push_back(static_cast<double>(*counts) / scale.per_pixel);
     }
   if (known.empty() || static_cast<double>(known.size()) < min_known * places)
     return {};
@@ -63,13 +62,12 @@ std::optional<double> disparity_at(View<const std::uint8_t> map, const sgm::Disp
   return known[known.size() / 2];
 }
 
-/// number may be too large for any integer.
 std::string pixels(double number) {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   return g_ascii_formatd(text, sizeof text, "%.10g", std::round(number));
 }
 
-/// Returns why the place can never be measured, or an empty string.
+/// Returns an error if the place can never be measured, or an empty string.
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
   if (settings.focal_length <= 0 || settings.baseline <= 0)
@@ -78,8 +76,8 @@ std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> m
   const int width = map.width / 2;
   if (std::round(distance.x) >= width || std::round(distance.y) >= map.height)
     return "known-distance names pixel (" + pixels(distance.x) + ", " + pixels(distance.y) +
-           "), which lies outside of the pictures of " + std::to_string(width) + "x" +
-           std::to_string(map.height) + ": name a pixel of the map.";
+           "), which is outside the pictures of " + size_text(width, map.height) +
+           ": name a pixel of the map.";
   const double expected = settings.focal_length * settings.baseline / distance.millimetres;
   if (expected < settings.minimum || expected > settings.minimum + settings.disparities - 1)
     return "known-distance names a distance of " + pixels(distance.millimetres) +
@@ -96,7 +94,7 @@ std::string known_distance_error(const char* text) {
     return {};
   return std::string("known-distance=\"") + text +
          "\" is no place and distance: write the column and the row of a pixel and its distance in "
-         "mm, as in known-distance=320,240,1500, or nothing.";
+         "mm, such as 320,240,1500, or nothing.";
 }
 
 DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint8_t> map,
@@ -117,7 +115,7 @@ DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint
   ++pairs_;
   const int x = static_cast<int>(std::lround(distance->x));
   const int y = static_cast<int>(std::lround(distance->y));
-  const std::optional<double> found = disparity_at(map, sgm::disparity_scale(settings), x, y);
+  const std::optional<double> found = disparity_around(map, sgm::disparity_scale(settings), x, y);
   if (!found) {
     if (!done_ && pairs_ >= patience)
       estimate.problem = "known-distance: the disparity around pixel (" + std::to_string(x) + ", " +

@@ -11,29 +11,27 @@
 
 namespace cudavision {
 
-/// The value is "x,y,mm" or empty. Returns an empty string, or an error with its remedy.
+/// text must be "x,y,mm" or empty. Returns an error with its remedy, or an empty string.
 std::string known_distance_error(const char* text);
 
 struct DistanceEstimate {
-  /// The measured disparity minus the expected disparity, in pixels.
-  std::optional<double> offset;
-  /// The yaw of the right camera that explains it, if this pair confirms an earlier pair.
-  std::optional<double> yaw;
-  std::string problem;  ///< why it cannot be measured, and the remedy; empty: no problem
+  std::optional<double> offset;  ///< measured minus expected disparity, in pixels
+  std::optional<double> yaw;     ///< of the right camera, if this pair confirms an earlier pair
+  std::string problem;           ///< an error with its remedy, or empty
 };
 
-/// Finds the yaw of the right camera, which rows do not show, from a known distance. Two pairs must
-/// agree on it. Then the distance is ignored until the property changes, as objects may hide it.
+/// Finds the yaw of the right camera from a known distance. After two pairs have agreed, it ignores
+/// the distance until the property changes, because objects may hide it.
 class DistanceMeasurement {
  public:
-  /// text is interned and valid. The map is in host memory, and was matched with these settings
-  /// while the right camera was corrected.
+  /// text must be interned and valid. The map, in host memory, was matched with these settings and
+  /// the right camera corrected by a rotation.
   DistanceEstimate add(const char* text, View<const std::uint8_t> map,
                        const StereoSettings& settings, const RectifiedOptics& optics,
                        const rig::RigRotation& corrected);
 
  private:
-  const char* text_ = nullptr;  ///< the last text
+  const char* text_ = nullptr;  ///< of the last call
   bool done_ = false;
   int pairs_ = 0;  ///< since the text was set
   std::optional<double> last_yaw_;

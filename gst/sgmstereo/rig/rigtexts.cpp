@@ -20,43 +20,43 @@ std::string angle_text(double angle, double error) {
   return with_error(degrees * angle, degrees * error, 2) + "°";
 }
 
-/// Example: "by 0.50 ± 0.01° in pitch, …".
-std::string turn_text(const ExtrinsicEstimate& estimate) {
-  const rig::MountFit& fit = estimate.fit;
-  return "by " + angle_text(fit.turn.pitch, fit.error(pitch)) + " in pitch, " +
-         angle_text(estimate.yaw, estimate.yaw_error) + " in yaw and " +
-         angle_text(fit.turn.roll, fit.error(roll)) + " in roll, and its focal length is " +
-         with_error(fit.turn.zoom, fit.error(zoom), 4) + " times the left one's";
+/// camera is a RigRotation or a CameraPair, and fit its MountFit or CameraPairFit.
+std::string turn_text(const auto& camera, const auto& fit, double yaw_angle, double yaw_error) {
+  return "by " + angle_text(camera.pitch, fit.error(pitch)) + " in pitch, " +
+         angle_text(yaw_angle, yaw_error) + " in yaw and " +
+         angle_text(camera.roll, fit.error(roll)) + " in roll, and its focal length is " +
+         with_error(camera.zoom, fit.error(zoom), 4) + " times the left one's";
 }
 
-constexpr int max_disparities = 1024;
+std::string turn_text(const ExtrinsicEstimate& estimate) {
+  return turn_text(estimate.fit.turn, estimate.fit, estimate.yaw, estimate.yaw_error);
+}
 
 constexpr int enough_blocks = rig::PairFigures::enough_blocks;
-/// Unrelated pictures stay below both shares. Pairs that match at all have several times as many.
+/// Unrelated pictures are below both shares, and matching pairs several times above.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 
-/// Warns if rows are this many pixels and standard errors apart. A row costs a tenth of all
-/// disparities; good pictures have a tenth of a pixel.
+/// In pixels and standard errors. Good pictures have 0.1 pixel.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
 /// The share of known pixels whose depth may exceed 16 bits, such as the sky.
 constexpr double max_saturated = 0.05;
-/// As a share of the width. Less is an angle of view above 150°, impossible for rectified pictures.
+/// As a share of the width: an angle of view of 150°, impossible for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
-/// Rectified pictures have almost the calibration's focal length; baselines are measured by rulers.
+/// Relative difference of lengths, which may be measured by rulers.
 constexpr double max_contradiction = 0.02;
-/// Shares of the pixels. Pictures of dark and of bright scenes stay below: at a third of its
-/// brightness, 0.52 of tsukuba is black.
+/// Shares of the pixels. Dark and bright scenes are below.
 constexpr double max_black = 0.95, max_clipped = 0.4;
-/// Of known pixels. OpenCV's chessboards have 0.07 to 0.27, natural scenes 0.02 at most.
+/// Share of known pixels. OpenCV's chessboards have 0.07 to 0.27, natural scenes 0.02 at most.
 constexpr double max_repeating = 0.05;
 
 int disparity_count(int number) {
-  return std::clamp((number + 31) / 32 * 32, 32, max_disparities);
+  constexpr int step = sgm::Config::disparity_step;
+  return std::clamp((number + step - 1) / step * step, step, sgm::Config::Ranges::disparities.max);
 }
 
-/// Then all disparities are negative. Converging cameras also have positive disparities.
+/// Converging cameras also have positive disparities.
 bool is_exchanged(const rig::PairFigures& figures) {
   return figures.is_swapped() ||
          (figures.exceeds_range() && figures.min_disparity < 0 && figures.largest_disparity <= 0);
@@ -72,28 +72,22 @@ std::string swapped_text(const rig::PairFigures& figures) {
 }
 
 std::string unrectified_text(const rig::PairFigures& figures, const StereoSettings& settings) {
-  return "The pictures are not rectified: points of the scene must lie in the same row of both, "
-         "but in the right picture they lie " +
+  return "The pictures are not rectified: points of the scene must be in the same row of both, but "
+         "in the right picture they are " +
          number_text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
-         " than in the left one (median; the middle half of these offsets differ by " +
+         " than in the left one (median; interquartile range " +
          number_text(figures.vertical_spread, 1) + " rows). " +
          (settings.calibration.automatic()
-              ? "calibration=auto cannot tell how the cameras stand: show them something with "
-                "texture in all parts of the pictures, at several distances, or calibrate them "
-                "with "
+              ? "calibration=auto has found no calibration: show the cameras texture in all parts "
+                "of the pictures, at several distances, or calibrate them with "
                 "pipelines/calibrate.py of the package gst-cudavision-tools."
           : settings.calibration.any()
               ? "The calibration does not fit the cameras: calibrate them again, or set "
                 "calibration-drift=correct if they have only turned."
               : "Calibrate the cameras, for example with pipelines/calibrate.py of the package "
-                "gst-cudavision-tools, and set "
-                "calibration to the file, or rectify the pictures before the element.");
-}
-
-/// A correction needs several pairs before it takes effect.
-bool is_being_corrected(const MountReport& mounts) {
-  return mounts.calibrating || (mounts.mode == CalibrationDrift::correct && mounts.estimate.sure);
+                "gst-cudavision-tools, and set calibration to the file, or rectify the pictures "
+                "upstream.");
 }
 
 std::string drift_text(const MountReport& mounts) {
@@ -104,9 +98,8 @@ std::string drift_text(const MountReport& mounts) {
   return "The rows of the pictures are " + number_text(estimate.rows_off, 2) + " ± " +
          number_text(estimate.rows_error, 2) +
          " pixels apart, because the right camera has turned " + turn_text(estimate) +
-         ", which costs known and true disparities: set calibration-drift=correct, or calibrate "
-         "the "
-         "cameras again.";
+         ", which costs disparities: set calibration-drift=correct, or calibrate the cameras "
+         "again.";
 }
 
 std::string range_text(const rig::PairFigures& figures, const StereoSettings& settings) {
@@ -115,8 +108,8 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
       "from " + std::to_string(settings.minimum) + " to " + std::to_string(largest) + " pixels";
   if (figures.above_range + figures.below_range == 0)
     return "Of the known disparities, " + number_text(100 * figures.at_end, 0) +
-           " % lie at the end of those that are searched, " + searched +
-           ", so that nearer points are missing: set num-disparities=" +
+           " % are at the end of the searched range, " + searched +
+           ", and nearer points are missing: set num-disparities=" +
            std::to_string(disparity_count(2 * settings.disparities)) + ".";
   const bool lower = figures.below_range > 0 && figures.min_disparity < settings.minimum;
   const int first = lower ? figures.min_disparity - 8 : settings.minimum;
@@ -125,17 +118,16 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
   remedy += "num-disparities=" + std::to_string(disparity_count(last - first + 1));
   const std::string found = "There are disparities from " + std::to_string(figures.min_disparity) +
                             " to " + std::to_string(figures.largest_disparity) +
-                            " pixels, but only those " + searched + " are searched";
+                            " pixels, but the searched range is " + searched;
   // Searching negative disparities would hide that the cameras are exchanged.
   if (first < 0)
     return found +
-           ". Cameras in the right order have no negative ones once their pictures are rectified: "
-           "check that the left camera is linked to sink_left, and calibrate them, for example "
-           "with pipelines/calibrate.py of the package gst-cudavision-tools.";
+           ". Rectified pictures in the right order have no negative disparities: check that the "
+           "left camera is linked to sink_left, and calibrate the cameras, for example with "
+           "pipelines/calibrate.py of the package gst-cudavision-tools.";
   return found + ": set " + remedy + ".";
 }
 
-/// Only if the figures show no other cause.
 std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings& settings) {
   if (is_exchanged(figures) || figures.is_unrectified() || figures.exceeds_range() ||
       figures.blocks < enough_blocks || figures.known >= hardly_known ||
@@ -147,7 +139,7 @@ std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings
          " places match. Check that both cameras see the same scene at the same time, and that the "
          "left one is linked to sink_left" +
          (settings.calibration.any() && !settings.calibration.automatic()
-              ? ", and that the calibration is that of these cameras, in this order."
+              ? ", and that the calibration was made for these cameras, in this order."
               : ". Pictures that are not rectified need a calibration, for example by "
                 "pipelines/calibrate.py of the package gst-cudavision-tools.");
 }
@@ -171,7 +163,6 @@ std::string repetition_text(const rig::Repetition& repetition) {
                      std::to_string(period) +
                      " pixels away, because the scene repeats along the rows: whole areas may have "
                      "the disparity of another period, with any confidence. ";
-  // In a range no larger than the period, only one disparity matches.
   if (const int fitting = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
       fitting > 0)
     text += "Narrow the range so that only one period fits, by num-disparities=" +
@@ -182,24 +173,22 @@ std::string repetition_text(const rig::Repetition& repetition) {
   return text + " the pair of cameras against the pattern, or project texture onto it.";
 }
 
+/// At least one side is true. Example: "The left picture is".
 std::string sides(bool left, bool right) {
-  return std::string(left ? "left" : "") + (left && right ? " and " : "") + (right ? "right" : "");
+  return left && right ? "The left and right pictures are"
+         : left        ? "The left picture is"
+                       : "The right picture is";
 }
 
 std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right, bool unequal) {
-  const auto of_sides = [](const std::string& which) {
-    return which.find(' ') == std::string::npos ? "The " + which + " picture is"
-                                                : "The " + which + " pictures are";
-  };
-  if (const std::string black = sides(left.black > max_black, right.black > max_black);
-      !black.empty())
-    return of_sides(black) + " black (" + number_text(100 * std::max(left.black, right.black), 0) +
+  if (const double black = std::max(left.black, right.black); black > max_black)
+    return sides(left.black > max_black, right.black > max_black) + " black (" +
+           number_text(100 * black, 0) +
            " % of the pixels): take the caps off the lenses, give the scene more light, or raise "
            "the exposure or the gain of the cameras.";
-  if (const std::string white = sides(left.saturated > max_clipped, right.saturated > max_clipped);
-      !white.empty())
-    return of_sides(white) + " saturated (" +
-           number_text(100 * std::max(left.saturated, right.saturated), 0) +
+  if (const double white = std::max(left.saturated, right.saturated); white > max_clipped)
+    return sides(left.saturated > max_clipped, right.saturated > max_clipped) + " saturated (" +
+           number_text(100 * white, 0) +
            " % of the pixels are white): lower the exposure or the gain of the cameras.";
   if (!unequal)
     return {};
@@ -212,15 +201,13 @@ std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right,
 
 std::string unsynchronized_text(const VerticalOffsets& offsets) {
   const auto [min, max] = offsets.range();
-  return "The two cameras do not take their pictures at the same time: the rows of the right "
-         "picture lie between " +
-         number_text(min, 1) + " and " + number_text(max, 1) +
-         " rows lower than those of the left one, and this changes while something moves, which no "
-         "calibration explains. Trigger the cameras together, give both the same framerate, and "
-         "set max-skew to less than the distance of two frames.";
+  return "The two cameras do not take their pictures at the same time: the offset of rows in the "
+         "right picture varies with motion, from " +
+         number_text(min, 1) + " to " + number_text(max, 1) +
+         " rows. Trigger the cameras together, give both the same framerate, and set max-skew to "
+         "less than the time between two frames.";
 }
 
-/// Does not warn if fewer disparities are impossible.
 std::string columns_text(const StereoSettings& settings, int width) {
   const int largest = settings.minimum + settings.disparities - 1;
   if (largest < width || settings.disparities == 32)
@@ -237,12 +224,12 @@ std::string columns_text(const StereoSettings& settings, int width) {
 std::string focal_length_text(const StereoSettings& settings, int width) {
   if (settings.focal_length <= 0 || settings.focal_length >= min_focal_length * width)
     return {};
-  const double angle = 2 * std::atan(width / (2 * settings.focal_length)) * 180 / G_PI;
-  return "focal-length=" + number_text(settings.focal_length, 1) + " is " +
-         number_text(settings.focal_length, 1) + " pixels, so that pictures " +
-         std::to_string(width) + " pixels wide have an angle of view of " + number_text(angle, 0) +
-         "°. If it is in millimetres, set focal-length to it times " + std::to_string(width) +
-         ", divided by the width of the camera's sensor in millimetres.";
+  const double angle = 2 * std::atan(width / (2 * settings.focal_length)) * degrees;
+  return "focal-length=" + number_text(settings.focal_length, 1) +
+         " is in pixels, and gives pictures " + std::to_string(width) +
+         " pixels wide an angle of view of " + number_text(angle, 0) +
+         "°. If it is in millimetres, multiply it by " + std::to_string(width) +
+         " and divide it by the width of the camera's sensor in millimetres.";
 }
 
 std::string baseline_text(const StereoSettings& settings) {
@@ -254,25 +241,19 @@ std::string baseline_text(const StereoSettings& settings) {
          number_text(1000 * settings.baseline, 0) + ".";
 }
 
-/// settings have the calibration's lengths, unless lengths are set.
 std::string calibrated_lengths_text(const StereoSettings& settings) {
-  if (settings.calibration.automatic())  // takes lengths from the properties
+  if (settings.calibration.automatic())
     return {};
-  const auto contradicts = [](double set, double calibrated) {
-    return calibrated > 0 && std::abs(set / calibrated - 1) > max_contradiction;
-  };
-  std::string text_of_all;
+  std::string text;
   const auto add = [&](const char* name, double set, double calibrated, const char* unit) {
-    if (contradicts(set, calibrated))
-      text_of_all += (text_of_all.empty() ? "" : " and ") + (name + ("=" + number_text(set, 1))) +
-                     ", but the calibration gives " + number_text(calibrated, 1) + " " + unit;
+    if (calibrated > 0 && std::abs(set / calibrated - 1) > max_contradiction)
+      text += (text.empty() ? "" : " and ") + (name + ("=" + number_text(set, 1))) +
+              ", but the calibration gives " + number_text(calibrated, 1) + " " + unit;
   };
   add("focal-length", settings.focal_length, settings.calibrated_focal_length,
       "pixels for the rectified pictures");
   add("baseline", settings.baseline, settings.calibrated_baseline, "mm");
-  if (!text_of_all.empty())
-    text_of_all += ": set them to 0, so that the calibration's count, or calibrate again.";
-  return text_of_all;
+  return text.empty() ? text : text + ": set them to 0 to use the calibration, or calibrate again.";
 }
 
 /// Rounds up to 1, 2, 5, 10, 20…
@@ -301,17 +282,11 @@ std::string calibration_text(const SelfCalibrated& found) {
   const rig::CameraPairFit& fit = found.fit;
   const rig::CameraPair& pair = fit.pair;
   return "The rows of both pictures were " + with_error(found.rows_off, found.rows_error, 2) +
-         " pixels apart, as " + std::to_string(found.points) +
-         " places show that both cameras see. Against the left camera, the right one has turned "
-         "by " +
-         angle_text(pair.pitch, fit.error(pitch)) + " in pitch, " +
-         angle_text(pair.yaw, fit.error(yaw)) + " in yaw and " +
-         angle_text(pair.roll, fit.error(roll)) + " in roll, its focal length is " +
-         with_error(pair.zoom, fit.error(zoom), 4) +
-         " times the left one's, and the lenses distort by k1 = " +
-         with_error(pair.k1, fit.error(k1), 3) +
-         ": both pictures are rectified accordingly from this pair on. Rows show no lengths: "
-         "distances are as true as focal-length and baseline, or known-distance.";
+         " pixels apart, measured at " + std::to_string(found.points) +
+         " places. The right camera has turned " + turn_text(pair, fit, pair.yaw, fit.error(yaw)) +
+         ", and the lenses distort by k1 = " + with_error(pair.k1, fit.error(k1), 3) +
+         ": both pictures are rectified from this pair on. Depth is only as accurate as "
+         "focal-length and baseline, or known-distance.";
 }
 
 std::string correction_text(const MountReport& report) {
@@ -324,8 +299,8 @@ std::string correction_text(const MountReport& report) {
           : "The rows of both pictures were " +
                 with_error(report.estimate.rows_off, report.estimate.rows_error, 2) +
                 " pixels apart, because the right camera has turned " + turn_text(report.estimate);
-  return reason + ": its pictures are rectified accordingly, from " +
-         std::to_string(pairs_to_wait) + " pairs after this one on.";
+  return reason + ": its pictures are corrected from " + std::to_string(pairs_to_wait) +
+         " pairs after this one on.";
 }
 
 RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
@@ -344,29 +319,33 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
     of_pictures(warning_swapped, swapped_text(figures));
   else if (figures.exceeds_range())
     of_settings(warning_range, range_text(figures, settings), false);
-  if (offsets.vary())  // based on several inspections
+  const MountReport& mounts = report.mounts;
+  // A correction takes effect after several pairs.
+  const bool is_being_corrected =
+      mounts.calibrating || (mounts.mode == CalibrationDrift::correct && mounts.estimate.sure);
+  if (offsets.vary())
     warnings[warning_unsynchronized] = {unsynchronized_text(offsets), false, true};
-  else if (figures.is_unrectified() && !is_being_corrected(report.mounts))
+  else if (figures.is_unrectified() && !is_being_corrected)
     of_pictures(warning_unrectified, unrectified_text(figures, settings));
   else if (!figures.is_unrectified())
-    of_pictures(warning_drift, drift_text(report.mounts));
+    of_pictures(warning_drift, drift_text(mounts));
   const std::string exposure =
       exposure_text(figures.left, figures.right, figures.is_unequally_exposed());
   if (exposure.empty()) {
     of_pictures(warning_unmatched, unmatched_text(figures, settings));
     of_pictures(warning_untextured, untextured_text(figures));
   }
-  // Rows of exchanged or unrectified pictures show different parts of the scene.
-  if (!is_exchanged(figures) && !figures.is_unrectified())
+  // Repetition and depth need true matches.
+  const bool is_matched = !is_exchanged(figures) && !figures.is_unrectified();
+  if (is_matched)
     of_pictures(warning_repetition, repetition_text(figures.repetition));
   of_pictures(warning_exposure, exposure);
-  of_settings(warning_known_distance, report.mounts.distance.problem, true);
+  of_settings(warning_known_distance, mounts.distance.problem, true);
   of_settings(warning_columns, columns_text(settings, width), true);
   of_settings(warning_focal_length, focal_length_text(settings, width), true);
   of_settings(warning_baseline, baseline_text(settings), true);
   of_settings(warning_calibrated_lengths, calibrated_lengths_text(settings), true);
-  // Depths of wrong matches do not call for another unit.
-  if (report.depth && !is_exchanged(figures) && !figures.is_unrectified())
+  if (report.depth && is_matched)
     of_settings(warning_depth, depth_text(*report.depth, settings), false);
   return warnings;
 }

@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// The points of inspected pairs, oldest first. Points seen again at the same place count once.
+/// The points of inspected pairs, oldest first. A point seen again at the same place counts once.
 class SeenPoints {
  public:
   struct Seen {
@@ -17,7 +17,7 @@ class SeenPoints {
     int pair;                 ///< its number, from 0
   };
 
-  /// focal_length is the unit of the points, in pixels.
+  /// Points are in units of focal_length, which is in pixels.
   void add(const std::vector<rig::MatchedPoint>& points, double focal_length) {
     const auto is_near = [&](double a, double b, double pixels) {
       return std::abs(a - b) * focal_length < pixels;

@@ -11,17 +11,17 @@
 namespace cudavision {
 namespace {
 
-/// In pixels. A block's row is known to a fifth of a pixel, or two pixels if rows are far apart.
+/// In pixels. The row of a block has an error of 0.2, or 2 if rows are far apart.
 constexpr double min_noise = 0.05, max_noise = 4;
-/// Share of the points that must fit. On unrectified chessboards, 0.66 and more fit.
+/// The share of points that must fit; at least 0.66 on unrectified chessboards.
 constexpr double enough_fitting = 0.5;
-/// Rows are corrected if they are this many pixels and standard errors apart, or if the standard
-/// error is below this part of the current calibration's.
+/// Rows are corrected if they are this many pixels apart, and this many standard errors or with a
+/// standard error below this share of the current one.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
-/// Rows need no calibration if they are near with at most this standard error, in pixels.
+/// Otherwise rows need no calibration if their standard error in pixels is smaller than this.
 constexpr double known_rows = 0.3;
-/// In pixels. In rows that are farther apart, blocks match by accident. Their points are dropped
-/// once rows are near.
+/// In pixels. If rows are farther apart, many matches are wrong, and are dropped after the
+/// correction.
 constexpr double near_rows = 4;
 constexpr int fewest_pairs = 2;
 
@@ -48,8 +48,8 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< places that are in one row of both pictures now
-  double rows_error;                        ///< of the current calibration; 0 if there is none
+  std::vector<rig::MatchedPoint> rows_now;  ///< points in equal rows of the current pictures
+  double rows_error;                        ///< of the current calibration; 0 without one
   UncalibratedOptics optics;
 };
 
@@ -58,7 +58,6 @@ std::optional<SelfCalibrated> run(const Job& job) {
   SelfCalibrated result;
   result.fit = rig::fit_camera_pair(job.points, min_noise / f);
   result.points = static_cast<int>(job.points.size());
-  result.noise = result.fit.noise * f;
   const rig::RowsApart off = rig::rows_apart(result.fit, job.rows_now);
   result.rows_off = off.rows * f;
   result.rows_error = off.error * f;
@@ -66,7 +65,7 @@ std::optional<SelfCalibrated> run(const Job& job) {
   const bool is_better =
       result.rows_off > tolerated && (result.rows_off > certainty * result.rows_error ||
                                       result.rows_error < much_surer * job.rows_error);
-  if (result.fit.fitting < enough_fitting || result.noise > max_noise ||
+  if (result.fit.fitting < enough_fitting || result.fit.noise * f > max_noise ||
       !rig::is_one_to_one(result.fit.pair, corner))
     return {};
   if (!is_better)
@@ -92,7 +91,7 @@ bool shows_the_same(const UncalibratedOptics& a, const UncalibratedOptics& b) {
 const SelfCalibrated* SelfCalibration::begin_work(const UncalibratedOptics& optics) {
   if (shows_the_same(optics, optics_)) {
     if (optics != optics_) {
-      pending_ = {};  // which makes maps of the old size
+      pending_ = {};  // its maps have the old size
       if (current_)
         current_->rectification =
             make_rectification(current_->calibration, optics.width, optics.height, optics.alpha);
@@ -155,7 +154,7 @@ void SelfCalibration::begin(const rig::RigRotation& corrected) {
   job.optics = optics_;
   job.rows_error = current_ ? current_->rows_error : 0;
   job.points = seen_.points();
-  // Rows do not depend on disparities, so these have the disparity 0.
+  // Rows do not depend on disparities, so the disparity is 0.
   std::vector<rig::MatchedBlock> places;
   for (const rig::MatchedPoint& place : rig::places_in(optics_.width / 2.0, optics_.height / 2.0)) {
     const double x = place.left_x + (optics_.width - 1) / 2.0;

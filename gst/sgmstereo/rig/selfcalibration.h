@@ -15,12 +15,11 @@ namespace cudavision {
 
 struct SelfCalibrated {
   rig::CameraPairFit fit;
-  int points = 0;    ///< that it is fitted to
-  double noise = 0;  ///< of their rows, in pixels
-  /// By this fit, how far apart rows were before, in pixels: root mean square and standard error.
+  int points = 0;  ///< number of fitted points
+  /// The distance of rows before this calibration, in pixels: root mean square and standard error.
   double rows_off = 0, rows_error = 0;
   StereoCalibration calibration;
-  Rectification rectification;  ///< without maps if it does not bring rows nearer
+  Rectification rectification;  ///< without maps if rows need no correction
 };
 
 struct UncalibratedOptics {
@@ -31,34 +30,33 @@ struct UncalibratedOptics {
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
 };
 
-/// Calibrates two roughly parallel cameras from the matched blocks of inspected pairs, as far as
-/// rows show it. Points seen again at the same place count once. When there are a quarter more
-/// points, a thread fits the cameras and makes maps. They take effect some pairs later, if they
-/// clearly bring rows nearer to each other.
+/// Calibrates two roughly parallel cameras from the rows of matched blocks. Each time the number of
+/// points has grown by a quarter, a thread fits the cameras and makes maps. They take effect some
+/// pairs later, if they clearly reduce the distance of rows.
 class SelfCalibration {
  public:
-  /// Call this when maps are made for these optics. Returns the calibration in use, or nullptr. It
-  /// stays in use for scaled pictures; otherwise everything is reset.
+  /// Call this before maps are made for these optics. Returns the calibration in use, or nullptr.
+  /// Resets everything unless the pictures were only scaled.
   const SelfCalibrated* begin_work(const UncalibratedOptics& optics);
 
-  /// There must be a calibration in use.
+  /// A calibration must be in use.
   const SelfCalibrated& current() const noexcept { return *current_; }
-  /// Returns true if a calibration is in use, or if rows need none.
+  /// Returns true if a calibration is in use or unnecessary.
   bool is_settled() const noexcept { return current_ || needs_none_; }
-  /// Returns true if it is too early to report that calibration fails.
+  /// Returns true if it is too early to report a failure.
   bool is_patient() const noexcept { return !is_settled() && inspections_ < patience; }
   unsigned count() const noexcept { return count_; }
 
-  /// The pair was matched while the right camera was corrected by a rotation.
+  /// The pair was matched with the right camera corrected by a rotation.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// Call this after a blow to the cameras: only the last pairs are valid.
+  /// Call this after a blow to the cameras. Keeps only the points of the last pairs.
   void forget_before_last(int pairs);
   void stop();
 
   /// Call this before each pair.
   bool is_due() noexcept { return pending_.is_due(); }
-  /// Waits for the thread, and rethrows its exception. Returns false if pictures do not change.
+  /// Waits for the thread, and rethrows its exception. Returns true if there are new maps.
   bool take();
 
  private:
@@ -67,7 +65,7 @@ class SelfCalibration {
   void begin(const rig::RigRotation& corrected);
 
   UncalibratedOptics optics_;
-  RectifiedCamera left_camera_, right_camera_;  ///< without a turn
+  RectifiedCamera left_camera_, right_camera_;  ///< without a rotation in the mount
   SeenPoints seen_;
   std::size_t next_fit_ = min_points;
   int inspections_ = 0;  ///< including pairs without points

@@ -7,19 +7,18 @@
 namespace cudavision {
 namespace {
 
-/// In pixels of row distance. A quarter of a pixel does little harm; rows are known to a twentieth.
+/// In pixels between rows. Up to 0.25 does little harm, and the estimate has an error of 0.05.
 constexpr double tolerated = 0.15;
-/// A yaw that changes disparities by less, in pixels, is ignored: maps are not more exact.
+/// A yaw that changes disparities by less, in pixels, is ignored.
 constexpr double min_shift = 0.25;
-/// A correction must be this many standard errors large.
-constexpr double certainty = 3;
+constexpr double certainty = 3;  // in standard errors
 
 }  // namespace
 
 RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn) {
   RectifiedCamera result = camera;
-  // The map takes a pixel's direction into the camera by the inverse of `rotation`. The direction
-  // must first be rotated by R, and then zoomed: rotation' = R⁻¹·Z⁻¹·rotation.
+  // rotation⁻¹ converts rectified directions to the camera's. The camera also needs R, then zoom Z,
+  // so the new rotation is R⁻¹·Z⁻¹·rotation.
   const Matrix3x3 r = rig::rotation_of(turn), &old = camera.rectification.rotation;
   const double unzoom[] = {1 / turn.zoom, 1 / turn.zoom, 1};
   Matrix3x3& rotation = result.rectification.rotation;
@@ -30,7 +29,7 @@ RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& tu
         sum += r[3 * k + i] * unzoom[k] * old[3 * k + j];
       rotation[3 * i + j] = sum;
     }
-  // focal differs from 1 only without a calibration, and then applies to the pictures, too.
+  // focal differs from 1 only without a calibration, when it also applies to rectified pictures.
   for (double* length : {&result.camera.matrix[0], &result.camera.matrix[4],
                          &result.rectification.projection[0], &result.rectification.projection[5]})
     *length *= turn.focal;
@@ -54,14 +53,6 @@ const rig::RigRotation& StereoMounts::begin_work(const RectifiedOptics& optics) 
   return corrected_;
 }
 
-void StereoMounts::begin(const rig::RigRotation& turn, const RectifiedCamera& camera) {
-  map_.begin([camera = turned(camera, turn), width = optics_.width, height = optics_.height] {
-    return make_plane_map(camera, width, height, 1, 1);
-  });
-  next_ = turn;
-  ++corrections_;
-}
-
 RectifyingMap StereoMounts::take_correction() {
   corrected_ = next_;
   return map_.take();
@@ -75,7 +66,7 @@ MountReport StereoMounts::inspect(const rig::PairFigures& figures, const Inspect
   if (!corrects && *known_distance)
     report.distance.problem =
         "known-distance corrects the yaw of the right camera, which needs "
-        "calibration-drift=correct: set that as well, and start the element again.";
+        "calibration-drift=correct: set it, and restart the element.";
   if (report.mode == CalibrationDrift::off)
     return report;
   report.corrected = corrected_;
@@ -96,14 +87,17 @@ void StereoMounts::correct(const InspectedPair& pair, const char* known_distance
     rig::RigRotation turn = report.corrected;
     if (estimate.sure && may_correct)
       turn = estimate.fit.turn;
-    else  // a distance needs no rows
+    else
       turn.yaw = *measured_->yaw;
     report.distance = std::exchange(measured_, std::nullopt).value_or(DistanceEstimate());
     report.begins = true;
-    begin(turn, pair.right_camera);
+    map_.begin([camera = turned(pair.right_camera, turn), width = optics_.width,
+                height = optics_.height] { return make_plane_map(camera, width, height, 1, 1); });
+    next_ = turn;
+    ++corrections_;
     return;
   }
-  // If its row is off, the disparity does not belong to the place.
+  // In wrong rows, the disparity is wrong.
   if (estimate.known && estimate.rows_off > 2 * tolerated)
     return;
   report.distance =

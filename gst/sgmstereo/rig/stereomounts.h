@@ -12,41 +12,39 @@
 
 namespace cudavision {
 
-/// A pair that was matched, in host memory.
+/// A matched pair in host memory.
 struct InspectedPair {
-  const SamplePlane &left, &right;  ///< luminances that were matched
-  View<const std::uint8_t> map;     ///< as sgm::SgmStereo writes it, before holes are filled
-  /// The settings of the matching, with the calibration's lengths unless lengths are set.
-  const StereoSettings& settings;
+  const SamplePlane &left, &right;      ///< matched luminances
+  View<const std::uint8_t> map;         ///< of sgm::SgmStereo, before holes are filled
+  const StereoSettings& settings;       ///< with_calibrated_lengths()
   const RectifiedCamera& right_camera;  ///< without a correction
   bool measures_depth;                  ///< a source pad carries its depth
 };
 
 /// Returns the camera whose map rectifies a rotated right camera. With a zoom, its `rotation` is
-/// the inverse of the matrix that OpenCV needs.
+/// not orthogonal, and must be inverted, not transposed.
 RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn);
 
 struct MountReport {
   CalibrationDrift mode = CalibrationDrift::off;
   ExtrinsicEstimate estimate;
-  rig::RigRotation corrected;  ///< while the pair was matched
-  unsigned corrections = 0;    ///< so far, including a correction that begins now
-  bool begins = false;         ///< a correction begins with this pair
-  /// With calibration=auto: how many calibrations have taken effect.
-  std::optional<unsigned> calibrations;
-  bool calibrating = false;   ///< with calibration=auto: the first may still come
-  DistanceEstimate distance;  ///< of known-distance, or of the correction that begins
+  rig::RigRotation corrected;            ///< while the pair was matched
+  unsigned corrections = 0;              ///< so far, including one that begins now
+  bool begins = false;                   ///< a correction begins with this pair
+  std::optional<unsigned> calibrations;  ///< so far, with calibration=auto
+  bool calibrating = false;              ///< calibration=auto is waiting for its first calibration
+  DistanceEstimate distance;             ///< of known-distance, or of the correction that begins
 };
 
 class StereoMounts {
  public:
-  /// Call this for a new calibration. Resets everything except the count of corrections.
+  /// Call this after a new calibration. Resets everything except the number of corrections.
   void forget();
 
-  /// Call this when maps are made for these optics. Returns the rotation that they correct.
+  /// Call this before maps are made for these optics. Returns the rotation that they must correct.
   const rig::RigRotation& begin_work(const RectifiedOptics& optics);
 
-  /// known_distance is the property. may_correct is false if no rotation explains how rows change.
+  /// known_distance is the property. may_correct is false if row offsets have another cause.
   MountReport inspect(const rig::PairFigures& figures, const InspectedPair& pair,
                       const char* known_distance, bool may_correct);
 
@@ -60,12 +58,11 @@ class StereoMounts {
  private:
   void correct(const InspectedPair& pair, const char* known_distance, bool may_correct,
                MountReport& report);
-  void begin(const rig::RigRotation& turn, const RectifiedCamera& camera);
 
   RectifiedOptics optics_;
   ExtrinsicDrift drift_;
   DistanceMeasurement distance_;
-  std::optional<DistanceEstimate> measured_;  ///< with a yaw, which the next pair corrects
+  std::optional<DistanceEstimate> measured_;  ///< with a yaw that the next pair will correct
   rig::RigRotation corrected_, next_;
   unsigned corrections_ = 0;  ///< including a pending correction
   DelayedResult<RectifyingMap> map_;

@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 constexpr std::size_t max_pairs = 8;
-/// In rows. Offsets of unchanged cameras differ by less, unless their spread is larger.
+/// In rows. Smaller changes, or smaller than the spread, do not count.
 constexpr double min_change = 1;
 
 }  // namespace
@@ -35,7 +35,7 @@ bool VerticalOffsets::is_steady() const {
   return last_.size() < 2 || !differ(last_.end()[-2], last_.back());
 }
 
-VerticalOffsets::Range VerticalOffsets::range() const {
+std::pair<double, double> VerticalOffsets::range() const {
   if (last_.empty())
     return {};
   const auto [min, max] = std::minmax_element(

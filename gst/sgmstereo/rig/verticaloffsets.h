@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "gst/sgmstereo/rig/geometry/pairfigures.h"
 
 namespace cudavision {
 
-/// The vertical offsets of the last inspected pairs of a stream. Unrectified cameras have constant
-/// offsets, and a blow changes them once. If one camera takes its pictures later than the other,
-/// offsets keep changing while something moves.
+/// The vertical offsets of the last inspected pairs. Unrectified cameras have constant offsets, and
+/// a blow changes them once. If the cameras are not synchronized, motion keeps changing the
+/// offsets.
 class VerticalOffsets {
  public:
-  /// Call this if the rectification changes, because later offsets are not comparable.
-  void begin_anew() { last_.clear(); }
+  /// Call this if the rectification changes.
+  void clear() { last_.clear(); }
   void add(const rig::PairFigures& figures);
 
-  /// True if the offsets have changed at least twice. Stays true.
+  /// Returns true from the second change on.
   bool vary() const noexcept { return vary_; }
-  /// True if the last two offsets agree.
+  /// Returns true if the last two offsets agree.
   bool is_steady() const;
 
-  struct Range {
-    double min = 0, max = 0;
-  };
-  /// How many rows the right picture is below the left picture.
-  Range range() const;
+  /// Returns the extremes in rows, positive if points are lower in the right picture.
+  std::pair<double, double> range() const;
 
  private:
   struct Offset {

@@ -235,7 +235,7 @@ TEST(test_focal_length_in_millimetres) {
   Properties small = depth, large = depth;
   small.push_back({"focal-length", "4"});
   large.push_back({"focal-length", "40"});
-  expect_words(warning_for(wall(), small), {"focal-length=4", "millimetres", "times 320"});
+  expect_words(warning_for(wall(), small), {"focal-length=4", "millimetres", "by 320"});
   expect_no_warning(wall(), large);
 }
 

@@ -224,8 +224,8 @@ TEST(test_wrong_lists) {
                                     {"1;2", "full, auto, or two numbers"},
                                     {"nan,5", "full, auto, or two numbers"},
                                     {"0,inf", "full, auto, or two numbers"},
-                                    {"5,5", "not the larger one"},
-                                    {"auto;depth=9,1", "not the larger one"},
+                                    {"5,5", "not larger"},
+                                    {"auto;depth=9,1", "not larger"},
                                     {"points=0,5", "disparity, depth or confidence"},
                                     {"=auto", "disparity, depth or"}}) {
     expect_words(

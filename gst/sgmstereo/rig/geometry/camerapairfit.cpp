@@ -14,13 +14,13 @@ struct Direction {
   double x, y, z;
 };
 
-/// Where the slope falls below this, the distorted radius is considered not to grow any more.
+/// Below this slope, the distorted radius counts as no longer growing.
 constexpr double min_slope = 0.05;
 constexpr int radius_iterations = 16;
 constexpr double radius_precision = 1e-12;  ///< in focal lengths
 
-/// In the order of CameraPair, with zoom as its difference from 1. Cameras mounted by hand agree to
-/// 3°, but rows determine yaw so badly that 1° is assumed. k1 and k2 suit lenses with up to 90°.
+/// In the order of CameraPair. Cameras mounted by hand agree to 3°, but rows determine yaw so badly
+/// that 1° is assumed. k1 and k2 suit angles of view up to 90°.
 constexpr Unknowns deviations = {0.05, 0.02, 0.05, 0.03, 0.3, 0.2, 0.03, 0.03, 0.03, 0.03};
 
 enum Unknown { pitch, yaw, roll, zoom, k1, k2, below, before, left_row, right_row };
@@ -56,7 +56,7 @@ Rotation product(const Rotation& a, const Rotation& b) {
   return result;
 }
 
-/// Rotates the direction to the axis x by the shortest way.
+/// Returns the shortest rotation of a direction to the x axis.
 Rotation rotation_to_axis(const Direction& d) {
   const double aside = std::hypot(d.y, d.z);
   if (aside == 0)
@@ -104,7 +104,7 @@ double undistorted_radius(const CameraPair& pair, double distorted) {
   for (int i = 0; i < radius_iterations; ++i) {
     const double square = radius * radius;
     const double slope = slope_at(pair, square);
-    if (slope < min_slope) {  // beyond the largest one
+    if (slope < min_slope) {  // beyond the largest radius
       limit = radius;
       radius *= 0.9;
       continue;
@@ -136,7 +136,7 @@ double row_difference(const CameraPair& pair, const MatchedPoint& point) {
 }
 
 CameraPairFit fit_camera_pair(const std::vector<MatchedPoint>& points, double min_noise) {
-  // Far from the solution, k2 and the lens centres may take the place of turns and of k1.
+  // Far from the solution, k2 and the lens centres could replace the rotation and k1.
   const Unknowns likely = unknowns_of(CameraPair());
   Unknowns few = deviations;
   few[k2] = few[left_row] = few[right_row] = 0;

@@ -11,7 +11,6 @@
 namespace cudavision::rig {
 namespace {
 
-/// The grid of sampled places, which may overlap, and their size.
 constexpr int grid_columns = 24, grid_rows = 16;
 constexpr int place_width = 16, place_height = 9;
 constexpr int highest_black = 20, lowest_white = 230;

@@ -8,9 +8,9 @@ namespace cudavision::rig {
 /// The brightness of a picture, in levels of 8 bits.
 struct Exposure {
   double mean = 0;
-  /// Mean absolute difference of a pixel from the mean of the 7×7 pixels around it.
+  /// Mean absolute difference between a pixel and the mean of 7×7 pixels around it.
   double contrast = 0;
-  /// Share of pixels at the picture's two highest levels from 230 on: limited video ends at 235.
+  /// Share of pixels at the picture's two highest levels, if these are 230 or more.
   double saturated = 0;
   double black = 0;  ///< share of the pixels at level 20 or below
 };
@@ -18,8 +18,8 @@ struct Exposure {
 /// The picture must be in host memory.
 Exposure exposure_of(const SamplePlane& picture);
 
-/// Returns the factor in 1/256, at most 8, that raises the contrast to the other's. It is 1 if the
-/// contrast is lower by at most a fifth.
+/// Returns the factor, in 1/256, that raises the contrast to the other's: from 1.25 to 8, or 1 if
+/// the difference is smaller.
 int gain_for(const Exposure& exposure, const Exposure& other);
 
 }  // namespace cudavision::rig

@@ -9,8 +9,7 @@ namespace {
 using Unknowns = std::array<double, MountPrior::unknowns>;
 using Rotation = std::array<double, 9>;
 
-/// Step of the derivative by yaw: small against relevant rotations, large against rounding.
-constexpr double probe = 1e-6;
+constexpr double probe = 1e-6;  // step of numeric derivatives
 
 Unknowns unknowns_of(const RigRotation& turn) {
   return {turn.pitch, turn.yaw, turn.roll, turn.zoom, std::log(turn.focal)};

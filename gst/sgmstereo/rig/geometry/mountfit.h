@@ -6,7 +6,7 @@
 
 #include "gst/sgmstereo/rig/geometry/robustfit.h"
 
-/// Estimates how the right camera has turned, from points that both cameras see. Runs on the CPU.
+/// Estimates the rotation of the right camera from points that both cameras see.
 namespace cudavision::rig {
 
 /// A point in both rectified pictures: right of and below the principal point, in focal lengths.
@@ -20,8 +20,8 @@ struct MatchedPoint {
 /// in focal lengths as in MatchedPoint. The true focal length is `focal` times as long:
 /// p = (x / focal, y / focal, 1), and positions are multiplied by focal.
 ///
-/// With a positive pitch, the camera looks too low; with a positive yaw, too far to the left. With
-/// a positive roll, it has turned counter-clockwise, as seen from behind.
+/// With a positive pitch, the camera looks down; with a positive yaw, to the left. A positive roll
+/// is counter-clockwise, seen from behind.
 struct RigRotation {
   double pitch = 0, yaw = 0, roll = 0;  ///< radians
   double zoom = 1;                      ///< its focal length relative to the left camera's
@@ -30,7 +30,7 @@ struct RigRotation {
   friend bool operator==(const RigRotation&, const RigRotation&) = default;
 };
 
-/// R is row by row.
+/// Returns R row by row.
 std::array<double, 9> rotation_of(const RigRotation& turn);
 
 /// Convert a correct camera's position to the right picture's, and back.
@@ -40,8 +40,8 @@ std::array<double, 2> upright_place(const RigRotation& turn, double x, double y)
 /// Returns the yaw for which upright_place(turn with this yaw, x, y).x is column.
 double yaw_for_column(const RigRotation& turn, double x, double y, double column);
 
-/// What is known before a fit: the most likely rotation, and the standard deviations of pitch, yaw,
-/// roll, zoom and the logarithm of focal. 0 marks exactly known unknowns.
+/// The most likely rotation before a fit, and the standard deviations of pitch, yaw, roll, zoom and
+/// log(focal), 0 for exact values.
 struct MountPrior {
   static constexpr int unknowns = 5;
 
@@ -54,16 +54,16 @@ struct MountFit : FitQuality<MountPrior::unknowns> {
   RigRotation turn;
 };
 
-/// Fits the rotation by the rows of points only: a camera that has not turned sees them in the left
-/// camera's rows. Calls fit_robustly() with the residuals upright_place().y − left_y.
+/// Calls fit_robustly() with the residuals upright_place().y − left_y, because a correct camera
+/// sees points in the left camera's rows.
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise);
 
 /// Returns 9×9 points spread over a picture, up to its edges, at equal positions in both pictures.
 std::vector<MatchedPoint> places_in(double half_width, double half_height);
 
-/// Compares rows over places_in(). The right camera has turned by the fit, and its pictures are
-/// rectified for `corrected`. half_width and half_height are the picture's.
+/// Compares rows at places_in(), if the right camera has turned by the fit, but its pictures are
+/// corrected for `corrected`.
 RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double half_width,
                      double half_height);
 

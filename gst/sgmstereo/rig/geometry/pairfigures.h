@@ -8,53 +8,52 @@
 
 namespace cudavision::rig {
 
-/// A block that both pictures show: the positions of its centre, in pixels.
+/// The centre of a block in both pictures, in pixels.
 struct MatchedBlock {
   double left_x, left_y, right_x, right_y;
 };
 
-/// The figures of an inspected pair. SgmStereo assumes that a point is in the same row of both
-/// pictures. Blocks are also searched in other rows, to show why a map has few known pixels.
+/// Describes an inspected pair. Unlike SgmStereo, the inspection also searches other rows.
 struct PairFigures {
-  /// Fewer blocks, or fewer matches, show nothing.
+  /// Fewer blocks or matches are not significant.
   static constexpr int enough_blocks = 24, enough_matches = 10;
-  /// The share of matches below which pictures do not fit each other.
+  /// Below this share of matches, the pictures do not fit each other.
   static constexpr double poorly_matched = 0.24;
-  /// Vertical spreads of rectified pictures are smaller.
+  /// Of vertical_spread in rectified pictures.
   static constexpr double max_spread = 1;
 
   Exposure left, right;  ///< of the pictures, estimated from a grid of places
 
   // These describe the map.
   double known = 0;       ///< share of the pixels whose disparity is known
-  double at_end = 0;      ///< of these, the share within a pixel of the largest disparity searched
+  double at_end = 0;      ///< share of known pixels at the largest disparity searched, to a pixel
   Repetition repetition;  ///< of the known pixels
 
   // These describe blocks of the left picture with texture in both directions.
   int places = 0;        ///< places examined for blocks; few if the picture is small
-  int blocks = 0;        ///< blocks compared; few or none if the picture is small or plain
+  int blocks = 0;        ///< blocks compared; few if the picture is small or has no texture
   double agreement = 0;  ///< share whose best match in the right picture also matches back
-  double matched = 0;    ///< share that agree, and match far better than anywhere else
+  double matched = 0;    ///< share that agree and match far better than elsewhere
 
   // These describe the matched blocks.
   /// Median of (row in the right picture − row in the left), in pixels.
   double vertical_offset = 0;
   double vertical_spread = 0;  ///< difference of its upper and lower quartiles
 
-  /// Row by row, without the first and the last row searched: better matches may be beyond.
+  /// Row by row. Excludes the first and the last row searched, beyond which matches may be better.
   std::vector<MatchedBlock> matches;
 
-  /// Share of the blocks that match if pictures are exchanged. Measured if fewer than half match.
+  /// Share of the blocks that match if pictures are exchanged; 0 if at least half match as given.
   double matched_if_swapped = 0;
 
-  // These describe the blocks that match in a larger range of disparities.
+  // These describe blocks that match in a larger range of disparities.
   double above_range = 0;     ///< share with disparities above the searched range
   double below_range = 0;     ///< share with disparities below it
-  int min_disparity = 0;      ///< the smallest, a few blocks aside
-  int largest_disparity = 0;  ///< the largest, a few blocks aside
+  int min_disparity = 0;      ///< 2nd percentile
+  int largest_disparity = 0;  ///< 98th percentile
 
   // False if too few blocks match. The thresholds separate good pairs from swapped, moved and
-  // rotated pairs (tests/rig/test_pairinspector.cpp prints both).
+  // rotated pairs: see tests/rig/test_pairinspector.cpp.
   bool vertical_known() const noexcept;  ///< the vertical figures are meaningful
   bool is_swapped() const noexcept;
   bool is_unrectified() const noexcept;

@@ -19,13 +19,12 @@ constexpr double min_texture = 25;
 
 /// Rows above and below in which blocks are searched: at first, and if few are found.
 constexpr int near_rows = 8, far_rows = 40;
-/// Blocks this near to each other are the same match.
+/// In pixels. Positions this near are the same match.
 constexpr int same_match = 2;
 constexpr double far_better = 0.8;
 
 constexpr int max_blocks = 96, fewest_blocks = 64;
-/// The number of blocks falls with the number of disparities, so that the time does not grow.
-constexpr int blocks_times_disparities = 96 * 128;
+constexpr int blocks_times_disparities = 96 * 128;  // limits the time
 
 constexpr double well_matched = 0.5;
 constexpr int fewest_beyond = 3;
@@ -46,7 +45,7 @@ void compare_along_row(const Byte* block, const Byte* from, int pitch, int count
     for (int y = 0; y < block_height; ++y) {
       const Byte* const a = block + y * block_width;
       const Byte* const b = from + static_cast<std::ptrdiff_t>(y) * pitch + i;
-      // The compiler has one instruction for this loop, unless it unrolls the loop first.
+      // Without unrolling, the compiler uses one instruction for this loop.
       _Pragma("GCC unroll 1") for (int x = 0; x < block_width; ++x) sum +=
           static_cast<unsigned>(std::abs(a[x] - b[x]));
     }
@@ -106,7 +105,6 @@ class Sums {
 
   int min_in(int j) const { return min_of(row(j), columns_); }
 
-  /// Leaves out (x, y) and positions near it.
   int min_elsewhere(int x, int y) const {
     int lowest = no_sum;
     for (int j = 0; j < rows_; ++j) {
@@ -187,10 +185,9 @@ void measure_map(View<const std::uint8_t> map, const sgm::Parameters& parameters
 
 }  // namespace
 
-/// Checked in both directions.
 struct PairInspector::Match {
   Best best;
-  bool agrees = false;
+  bool agrees = false;  ///< with the search in the other direction
 
   bool is_clear() const { return agrees && best.ratio < far_better; }
 };
@@ -200,7 +197,6 @@ PairInspector::PairInspector(const PlaneSize& size, const sgm::Config& config)
 
 void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& figures) {
   blocks_.clear();
-  // Texture consists of squared differences.
   const double gain = static_cast<double>(left.gain) / PatchReader::unit_gain;
   const double enough_texture = min_texture / (gain * gain);
   const int count =
@@ -220,7 +216,7 @@ void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& fi
           const Place place{
               static_cast<int>((6.0 * column + i) * size_.width / (6 * columns)) - block_width / 2,
               static_cast<int>((6.0 * row + j) * size_.height / (6 * rows)) - block_height / 2};
-          // The texture needs one more pixel on each side.
+          // texture() needs one more pixel on each side.
           if (place.x < 1 || place.y < 1 || place.x + block_width >= size_.width ||
               place.y + block_height >= size_.height)
             continue;
@@ -279,7 +275,7 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPi
   return matches;
 }
 
-/// Searches a larger range of disparities, but only in three rows.
+/// Searches a larger range of disparities, in three rows.
 std::vector<PairInspector::Match> PairInspector::match_beyond_range(const NormalizedPicture& left,
                                                                     const NormalizedPicture& right,
                                                                     int row) const {
@@ -358,8 +354,8 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});
   figures.matched = share_of(matches, clear);
-  // Other blocks may be at other disparities or in other rows. Repeating patterns match anywhere,
-  // so the explanation with the most matches is the best.
+  // Other blocks may match at other disparities or in other rows. Repeating patterns match
+  // anywhere, so the search with the most matches wins.
   std::vector<Match> beyond;
   if (figures.matched < well_matched) {
     figures.matched_if_swapped =
@@ -370,7 +366,7 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
       beyond.clear();
   }
   measure_rows(matches, figures);
-  // A turned camera sees points in far rows, perhaps only in some parts of the picture.
+  // With a rotated camera, points are in far rows, perhaps only in parts of the picture.
   if (beyond.empty() && (figures.matched < PairFigures::poorly_matched ||
                          figures.vertical_spread >= PairFigures::max_spread)) {
     std::vector<Match> far = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});

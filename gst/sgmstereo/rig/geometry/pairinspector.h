@@ -10,13 +10,10 @@
 #include "gst/sgmstereo/rig/geometry/pairfigures.h"
 #include "gst/sgmstereo/rig/geometry/picturepatch.h"
 
-/// Checks whether a pair suits stereo matching: rectified, not swapped, disparities in the range.
-/// Runs on the CPU, on few places of the pictures.
 namespace cudavision::rig {
 
-/// Computes the figures of pairs of one size. Only one thread may use it at a time, but it uses all
-/// cores: 2 to 7 ms of CPU time for pairs that can be matched, and 5 to 25 ms for others, plus
-/// repetition_of(). (Measured for 450×375 to 1920×1080, 64 to 256 disparities, two busy cores.)
+/// Computes the figures of pairs of one size at few places, on all cores of the CPU. Only one
+/// thread may use it at a time.
 class PairInspector {
  public:
   PairInspector(const PlaneSize& size, const sgm::Config& config);
@@ -24,13 +21,11 @@ class PairInspector {
   /// All arguments are in host memory. map holds disparities in disparity_scale(parameters), in
   /// rows of 2·width bytes, best before holes are filled.
   ///
-  /// Blocks have 16×9 pixels. In each cell of a grid over the left picture, the best of nine
-  /// candidates is used: its structure tensor has the largest smallest eigenvalue, which must be at
-  /// least 25 per pixel. The mean of the 7×7 pixels around each pixel is subtracted, and
-  /// differences are clipped to ±40 levels of 8 bits. If the contrasts of the pictures differ by a
-  /// quarter or more, differences with less contrast are first multiplied by the ratio, at most 8.
-  /// Blocks are compared by sums of absolute differences. A match is far better than any other if
-  /// its sum is below 0.8 times all sums more than 2 pixels away.
+  /// Blocks have 16×9 pixels. Each cell of a grid over the left picture has nine candidates. The
+  /// block is the candidate whose structure tensor has the largest smallest eigenvalue, at least 25
+  /// per pixel. Blocks are compared by sums of absolute differences of Patch, after gain_for(). A
+  /// match is far better than others if its sum is below 0.8 times all sums more than 2 pixels
+  /// away.
   PairFigures inspect(const SamplePlane& left, const SamplePlane& right,
                       View<const std::uint8_t> map, const sgm::Parameters& parameters);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cuda/core/parallel.h"
-#include "cuda/pixels/samples.h"
 
 namespace cudavision::rig {
 namespace {

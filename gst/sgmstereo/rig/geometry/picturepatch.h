@@ -3,24 +3,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "cuda/pixels/luminance.h"
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/sgmstereo.h"
 
-/// Parts of pictures for PairInspector, on the CPU.
 namespace cudavision::rig {
+
+/// Returns the disparity of a pixel in counts of 1/scale.per_pixel, or nullopt if it is unknown.
+inline std::optional<int> counts_at(View<const std::uint8_t> map, int x, int y,
+                                    const sgm::DisparityScale& scale) {
+  const std::uint16_t sample = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
+  if (sample == scale.invalid)
+    return std::nullopt;
+  return static_cast<std::int16_t>(sample);
+}
 
 /// Reads `count` 8-bit levels of row y from column `first` on. Replicates the picture's edges.
 void read_levels(const SamplePlane& picture, int y, int first, int count, std::uint8_t* out);
 
-/// A picture in host memory, and the factor in 1/256 that gives it the other picture's contrast.
+/// A picture in host memory, and its gain_for() the other picture.
 struct NormalizedPicture {
   const SamplePlane& picture;
   int gain;
 };
 
-/// A part of a picture, minus the mean of the 7×7 pixels around each pixel. 40 represents a
-/// difference of 0, and differences are clipped to ±40.
+/// A part of a picture: the difference of each pixel from the mean of 7×7 pixels around it, times
+/// the gain, clipped to ±40 and stored with an offset of 40.
 struct Patch {
   static constexpr int zero = 40;
 

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "cuda/core/parallel.h"
-#include "cuda/pixels/samples.h"
 
 namespace cudavision::rig {
 namespace {
@@ -53,7 +52,7 @@ bool is_distinct(const CostProfile& costs, int place) {
     return *std::max_element(costs.begin() + first, costs.begin() + end);
   };
   const int cost = costs[static_cast<std::size_t>(place)];
-  // Outside the searched positions, any rise is possible.
+  // Beyond the searched positions, any rise is possible.
   int rise = std::numeric_limits<int>::max();
   if (place > 0)
     rise = largest(std::max(place - distinct_within, 0), place);
@@ -62,7 +61,7 @@ bool is_distinct(const CostProfile& costs, int place) {
   return count > 1 && rise - cost >= min_rise && rise >= 2 * cost;
 }
 
-/// Rows of the grid are shifted, so that no period hides between columns.
+/// A grid of samples. Its rows are shifted, so that no period is missed between columns.
 class Samples {
  public:
   Samples(int width, int height)
@@ -121,53 +120,44 @@ class Samples {
   std::vector<int> periods_;  ///< scratch
 };
 
-std::optional<int> disparity_at(View<const std::uint8_t> map, int x, int y,
-                                const sgm::DisparityScale& scale) {
-  const std::uint16_t value = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
-  if (value == scale.invalid)
-    return std::nullopt;
-  return static_cast<int>(
-      std::lround(static_cast<double>(static_cast<std::int16_t>(value)) / scale.per_pixel));
-}
-
-struct RowSampler {
-  void take(Samples& samples, int row) {
-    const int width = left_picture.picture.width, y = samples.y(row);
-    if (y < radius || y + radius >= left_picture.picture.height())
-      return;
-    const Patch& left =
-        left_reader.take(left_picture.picture, left_picture.gain, 0, y - radius, width, side);
-    const Patch& right =
-        right_reader.take(right_picture.picture, right_picture.gain, 0, y - radius, width, side);
-    for (int column = 0; column < samples.columns(); ++column) {
-      const int x = samples.x(column, row);
-      if (x < radius || x + radius >= width)
-        continue;
-      Sample& sample = samples.at(column, row);
-      const std::optional<int> disparity = disparity_at(map, x, y, scale);
-      sample.known = disparity.has_value();
-      if (!sample.known)
-        continue;
-      const int first = std::max(x - largest, radius);
-      const int last = std::min(x - minimum, width - 1 - radius);
-      const int own = x - *disparity;
-      if (own < first || own > last)
-        continue;
-      costs.assign(static_cast<std::size_t>(last - first + 1), 0);
-      add_differences(left.at(x - radius, y - radius), left.width,
-                      right.at(first - radius, y - radius), right.width, last - first + 1,
-                      costs.data());
-      sample.period = period_of(costs, own - first);
-    }
-  }
-
-  const NormalizedPicture &left_picture, &right_picture;
-  const View<const std::uint8_t> map;
-  const sgm::DisparityScale scale;
-  const int minimum, largest;  ///< disparities searched
-  PatchReader left_reader{}, right_reader{};
-  CostProfile costs{};
+struct Scratch {
+  PatchReader left, right;
+  CostProfile costs;
 };
+
+void sample_row(const NormalizedPicture& left_picture, const NormalizedPicture& right_picture,
+                View<const std::uint8_t> map, const sgm::Parameters& parameters, int row,
+                Samples& samples, Scratch& scratch) {
+  const sgm::DisparityScale scale = sgm::disparity_scale(parameters);
+  const int width = left_picture.picture.width, y = samples.y(row);
+  if (y < radius || y + radius >= left_picture.picture.height())
+    return;
+  const Patch& left =
+      scratch.left.take(left_picture.picture, left_picture.gain, 0, y - radius, width, side);
+  const Patch& right =
+      scratch.right.take(right_picture.picture, right_picture.gain, 0, y - radius, width, side);
+  for (int column = 0; column < samples.columns(); ++column) {
+    const int x = samples.x(column, row);
+    if (x < radius || x + radius >= width)
+      continue;
+    Sample& sample = samples.at(column, row);
+    const std::optional<int> disparity = counts_at(map, x, y, scale);
+    sample.known = disparity.has_value();
+    if (!sample.known)
+      continue;
+    const int first = std::max(x - (parameters.minimum + parameters.disparities - 1), radius);
+    const int last = std::min(x - parameters.minimum, width - 1 - radius);
+    const int own =
+        x - static_cast<int>(std::lround(static_cast<double>(*disparity) / scale.per_pixel));
+    if (own < first || own > last)
+      continue;
+    scratch.costs.assign(static_cast<std::size_t>(last - first + 1), 0);
+    add_differences(left.at(x - radius, y - radius), left.width,
+                    right.at(first - radius, y - radius), right.width, last - first + 1,
+                    scratch.costs.data());
+    sample.period = period_of(scratch.costs, own - first);
+  }
+}
 
 }  // namespace
 
@@ -176,7 +166,7 @@ int period_of(const CostProfile& costs, int own) {
   const auto cost = [&](int place) {
     return static_cast<int>(costs[static_cast<std::size_t>(place)]);
   };
-  // Disparities are rounded, and smoothed by the map's filters.
+  // Rounding and the map's filters may shift the disparity.
   int best = own;
   for (int place = std::max(own - 1, 0); place <= std::min(own + 1, count - 1); ++place)
     if (cost(place) < cost(best))
@@ -209,14 +199,9 @@ Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture&
     return {};
   const Bands bands(samples.rows());
   bands.for_each([&](const Band& band) {
-    RowSampler sampler{left,
-                       right,
-                       map,
-                       sgm::disparity_scale(parameters),
-                       parameters.minimum,
-                       parameters.minimum + parameters.disparities - 1};
+    Scratch scratch;
     for (int row = band.begin; row < band.end; ++row)
-      sampler.take(samples, row);
+      sample_row(left, right, map, parameters, row, samples, scratch);
   });
   int known = 0;
   std::vector<int> periods;

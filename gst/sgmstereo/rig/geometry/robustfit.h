@@ -7,15 +7,15 @@
 #include <cstddef>
 #include <vector>
 
-/// Fits a few unknowns to many measurements of which some are wrong. Runs on the CPU.
+/// Fits a few unknowns to many measurements with outliers.
 namespace cudavision::rig {
 
 template <std::size_t count>
 struct FitQuality {
-  /// Row by row; 0 for exactly known unknowns.
+  /// Row by row; 0 for exact values.
   std::array<double, count * count> covariance{};
-  double noise = 0;    ///< standard deviation of the residuals that fit
-  double fitting = 0;  ///< weighted share of the measurements that fit
+  double noise = 0;    ///< standard deviation of the residuals of inliers
+  double fitting = 0;  ///< weighted share of inliers
 
   double error(auto unknown) const {
     return std::sqrt(covariance[(count + 1) * static_cast<std::size_t>(unknown)]);
@@ -27,13 +27,20 @@ struct RobustFit : FitQuality<count> {
   std::array<double, count> unknowns{};
 };
 
-/// The residuals of a model and their derivatives. Model(unknowns).residual(point) is a residual.
+/// The residuals Model(unknowns).residual(point) and their derivatives.
 template <std::size_t count, class Model>
 class Residuals {
  public:
   using Unknowns = std::array<double, count>;
 
-  explicit Residuals(const Unknowns& at) : here_(at), beside_(neighbours(at)) {}
+  explicit Residuals(const Unknowns& at) : here_(at) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (const double step : {probe, -probe}) {
+        Unknowns moved = at;
+        moved[i] += step;
+        beside_.emplace_back(moved);
+      }
+  }
 
   template <class Point>
   double at(const Point& point) const {
@@ -49,20 +56,7 @@ class Residuals {
   }
 
  private:
-  /// Small against relevant changes, large against rounding.
   static constexpr double probe = 1e-6;
-
-  static std::vector<Model> neighbours(const Unknowns& at) {
-    std::vector<Model> all;
-    all.reserve(2 * count);
-    for (std::size_t i = 0; i < count; ++i)
-      for (const double step : {probe, -probe}) {
-        Unknowns moved = at;
-        moved[i] += step;
-        all.emplace_back(moved);
-      }
-    return all;
-  }
 
   Model here_;
   std::vector<Model> beside_;  ///< on both sides of each unknown
@@ -70,25 +64,12 @@ class Residuals {
 
 namespace robust {
 
-/// σ and the weights may oscillate together, so σ is fixed from `noise_iterations` on.
+/// σ is constant from `noise_iterations` on, because σ and the weights may oscillate.
 inline constexpr int max_iterations = 100, noise_iterations = 40;
-/// Steps below this change no row of any picture.
 inline constexpr double smallest_step = 1e-9;
-/// With this, Tukey's biweight needs 5 % more measurements than least squares (Gaussian errors).
-inline constexpr double biweight_reach = 4.685;
+/// The usual radius of Tukey's biweight: an efficiency of 95 % for Gaussian errors.
+inline constexpr double biweight_radius = 4.685;
 inline constexpr double deviations_per_median = 1.4826;
-
-inline double biweight(double ratio) {
-  const double part = 1 - ratio * ratio / (biweight_reach * biweight_reach);
-  return part > 0 ? part * part : 0;
-}
-
-/// values must not be empty.
-inline double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Gauss-Jordan elimination; a is symmetric and positive definite.
 template <std::size_t count, class Matrix>
@@ -113,48 +94,12 @@ Matrix inverse_of(Matrix a) {
   return inverse;
 }
 
-/// In units of the noise.
-template <std::size_t count>
-struct Equations {
-  using Unknowns = std::array<double, count>;
-
-  std::array<double, count * count> normal{};
-  Unknowns right{};
-  double weights = 0;
-
-  void add(double weight, const Unknowns& slope, double residual) {
-    weights += weight;
-    for (std::size_t j = 0; j < count; ++j) {
-      right[j] -= weight * slope[j] * residual;
-      for (std::size_t k = 0; k < count; ++k)
-        normal[count * j + k] += weight * slope[j] * slope[k];
-    }
-  }
-
-  /// Adds the priors, and takes exactly known unknowns out of the equations.
-  void add_known(const Unknowns& likely, const Unknowns& deviations, const Unknowns& at) {
-    for (std::size_t j = 0; j < count; ++j) {
-      const double deviation = deviations[j];
-      if (deviation > 0) {
-        normal[count * j + j] += 1 / (deviation * deviation);
-        right[j] += (likely[j] - at[j]) / (deviation * deviation);
-        continue;
-      }
-      for (std::size_t k = 0; k < count; ++k)
-        normal[count * j + k] = normal[count * k + j] = 0;
-      normal[count * j + j] = 1;
-      right[j] = 0;
-    }
-  }
-};
-
 }  // namespace robust
 
 /// Minimizes Σ w·(r / σ)² + Σ ((u − likely) / deviation)² over the unknowns u, by Gauss-Newton from
-/// `start` on. A deviation of 0 marks an exactly known unknown. r are the residuals of the points.
-/// w is Tukey's biweight (1 − (r / 4.685 σ)²)² up to 4.685 σ and 0 beyond, so that wrong
-/// measurements do not count. σ is 1.4826 times the median of |r|, but at least min_noise. The same
-/// points in the same order give the same bits.
+/// `start` on. A deviation of 0 marks an exact value. r are the residuals of the points. w is
+/// Tukey's biweight (1 − (r / 4.685 σ)²)² up to 4.685 σ and 0 beyond. σ is 1.4826 times the median
+/// of |r|, but at least min_noise. The same points in the same order give the same bits.
 template <class Model, std::size_t count, class Point>
 RobustFit<count> fit_robustly(const std::vector<Point>& points,
                               const std::array<double, count>& start,
@@ -170,26 +115,51 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
       residuals[i] = model.at(points[i]);
       sizes[i] = std::abs(residuals[i]);
     }
-    if (!points.empty() && iteration < robust::noise_iterations)
-      fit.noise = std::max(robust::deviations_per_median * robust::median_of(sizes), min_noise);
-    robust::Equations<count> equations;
+    if (!points.empty() && iteration < robust::noise_iterations) {
+      const auto median = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+      std::nth_element(sizes.begin(), median, sizes.end());
+      fit.noise = std::max(robust::deviations_per_median * *median, min_noise);
+    }
+    // The normal equations, in units of the noise.
+    std::array<double, count * count> normal{};
+    std::array<double, count> right{};
+    double weights = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const double weight = robust::biweight(residuals[i] / fit.noise);
-      if (weight == 0)
+      const double residual = residuals[i] / fit.noise;
+      const double part =
+          1 - residual * residual / (robust::biweight_radius * robust::biweight_radius);
+      if (!(part > 0))
         continue;
+      const double weight = part * part;
+      weights += weight;
       std::array<double, count> slopes = model.slopes(points[i]);
       for (double& slope : slopes)
         slope /= fit.noise;
-      equations.add(weight, slopes, residuals[i] / fit.noise);
+      for (std::size_t j = 0; j < count; ++j) {
+        right[j] -= weight * slopes[j] * residual;
+        for (std::size_t k = 0; k < count; ++k)
+          normal[count * j + k] += weight * slopes[j] * slopes[k];
+      }
     }
-    fit.fitting = points.empty() ? 0 : equations.weights / static_cast<double>(points.size());
-    equations.add_known(likely, deviations, fit.unknowns);
-    fit.covariance = robust::inverse_of<count>(equations.normal);
+    fit.fitting = points.empty() ? 0 : weights / static_cast<double>(points.size());
+    for (std::size_t j = 0; j < count; ++j) {
+      if (const double deviation = deviations[j]; deviation > 0) {
+        normal[count * j + j] += 1 / (deviation * deviation);
+        right[j] += (likely[j] - fit.unknowns[j]) / (deviation * deviation);
+        continue;
+      }
+      // Removes an exact value.
+      for (std::size_t k = 0; k < count; ++k)
+        normal[count * j + k] = normal[count * k + j] = 0;
+      normal[count * j + j] = 1;
+      right[j] = 0;
+    }
+    fit.covariance = robust::inverse_of<count>(normal);
     double largest = 0;
     for (std::size_t j = 0; j < count; ++j) {
       double step = 0;
       for (std::size_t k = 0; k < count; ++k)
-        step += fit.covariance[count * j + k] * equations.right[k];
+        step += fit.covariance[count * j + k] * right[k];
       fit.unknowns[j] += step;
       largest = std::max(largest, std::abs(step));
     }
@@ -202,9 +172,9 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
   return fit;
 }
 
-/// How far apart the rows of both pictures are: root mean squares over positions.
+/// The distance of the rows of both pictures.
 struct RowsApart {
-  double rows = 0;   ///< in focal lengths
+  double rows = 0;   ///< root mean square over positions, in focal lengths
   double error = 0;  ///< its standard error
 };
 

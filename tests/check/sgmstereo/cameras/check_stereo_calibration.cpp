@@ -316,7 +316,7 @@ TEST(test_faults_of_ros_files) {
       {replaced(left, "plumb_bob", "equidistant"), right, {"distortion_coefficients holds 5", "4"}},
       {left,
        replaced(right, "image_width: 640", "image_width: 320"),
-       {"right.yaml", "320x480", "640x480", "one size"}},
+       {"right.yaml", "320×480", "640×480", "one size"}},
       {left,
        replaced(right, "image_width: 640", "image_width: wide"),
        {"right.yaml", "image_width is not a size"}},

@@ -101,8 +101,8 @@ TEST(test_warnings) {
        {Row{{good, {"calibration-drift", "warn"}}, {"calibration-drift=correct"}, false},
         Row{{good, {"calibration-drift", "off"}}, {"calibration-drift=correct"}, false},
         Row{{good, {"baseline", "0"}}, {"focal-length and baseline"}, true},
-        Row{{{"known-distance", "400,10,1000"}}, {"(400, 10)", "320x240"}, true},
-        Row{{{"known-distance", "1e300,10,1000"}}, {"(1e+300, 10)", "320x240"}, true},
+        Row{{{"known-distance", "400,10,1000"}}, {"(400, 10)", "320×240"}, true},
+        Row{{{"known-distance", "1e300,10,1000"}}, {"(1e+300, 10)", "320×240"}, true},
         Row{{{"known-distance", "60,40,1e-300"}}, {"distance of 0 mm", "e+30"}, true},
         Row{{{"known-distance", "60,40,2"}}, {"is not searched", "millimetres"}, true}}) {
     if (row.corrects && !unless_built_with_opencv().empty())

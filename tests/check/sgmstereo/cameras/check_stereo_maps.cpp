@@ -119,7 +119,7 @@ TEST(test_sizes_that_do_not_fit) {
        {std::pair{640, 360}, std::pair{1280, 480}, std::pair{480, 640}})
     expect_words(
         error_of([&, w = width, h = height] { make_rectification(calibration, w, h, -1); }),
-        {"stereo.yml", "640x480", std::to_string(width) + "x" + std::to_string(height),
+        {"stereo.yml", "640×480", std::to_string(width) + "×" + std::to_string(height),
          "calibrate"});
 
   StereoCalibration sizeless = calibration;

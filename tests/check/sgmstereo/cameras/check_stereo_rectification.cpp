@@ -285,7 +285,7 @@ TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
   gst_harness_push(stereo.right(), to_buffer(Picture(*left.format, width, height - 40)));
   stereo.wait_for_error();
   expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-               {file.name(), "320x240", "320x200", "calibrate"});
+               {file.name(), "320×240", "320×200", "calibrate"});
 }
 
 /* Errors */

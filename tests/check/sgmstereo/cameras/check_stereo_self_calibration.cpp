@@ -187,9 +187,9 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
     changed = changed || differs;
   }
   fail_unless(changed);
-  // One warning says that these lengths are no measures.
+  // One warning: these lengths are not metric.
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
-  expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"no measures", "baseline", "width"});
+  expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"not metric", "yaw", "width"});
 }
 
 // A calibration outlives flushes, new caps, also of another size, and ends with a stop, or when the
