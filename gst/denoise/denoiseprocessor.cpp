@@ -22,8 +22,9 @@ std::string strength_error(const char* property, double strength, const char* sp
   constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
   if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
     return {};
-  return std::string(property) + "=" + text_of(strength) + " is out of range: set it to " +
-         text_of(known) + ", or to -1 " + special + ".";
+  return std::string(property) + "=" + text_of(strength) +
+         " is out of range: set it to a value from " + text_of(known) + ", or to -1 " + special +
+         ".";
 }
 
 }  // namespace
