@@ -286,12 +286,13 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   static ElementProperties<FilterSettings> all(object_class);
   add_device_properties(
       all, +[](gpointer self) -> DeviceSession& { return state_of(self).session; });
-  all.add({"frames-in-flight", "Frames in flight",
-           "Number of frames that are transferred and processed at the same time (0 = automatic: 3 "
-           "on CUDA, but 1 with more than 8 pipelines on the GPU or with frames in CUDA memory "
-           "that carries a stream; 1 on the CPU)",
-           PropertyChange::when_ready},
-          &FilterSettings::frames_in_flight, frames_in_flight_range);
+  all.add(
+      {"frames-in-flight", "Frames in flight",
+       "Number of frames that are transferred and processed at the same time (0 = automatic, at "
+       "present 3 on CUDA, 1 on the CPU, with more than 8 pipelines on the GPU, and with frames "
+       "in CUDA memory that carries a stream)",
+       PropertyChange::when_ready},
+      &FilterSettings::frames_in_flight, frames_in_flight_range);
   properties = &all;
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
