@@ -133,9 +133,8 @@ void add_device_properties(ElementProperties<Settings>& all,
        {Backend::cuda, "CUDA; without a usable GPU the element does not start", "cuda"},
        {Backend::cpu, "The CPU, on all cores", "cpu"}});
   all.add({"cuda-device-id", "CUDA device ID",
-           "Number of the GPU (-1 = the one that the pipeline already uses, else the first; -2 = "
-           "the one that the pipeline already uses, else the one with the fewest running elements "
-           "of this process)",
+           "Number of the GPU (-1 = the pipeline's GPU, else the first GPU; -2 = the pipeline's "
+           "GPU, else the GPU with the fewest running elements of this process)",
            ready},
           &Settings::cuda_device_id, device_ids);
   all.add(active_backend_spec(), [=](GObject* element, const Settings&, GValue* value) {

@@ -45,7 +45,7 @@ std::string digits_of(double number) {
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
-// open: the upper limit is that of the type.
+// open: only the type limits the value.
 template <class Number>
 std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {

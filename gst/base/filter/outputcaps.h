@@ -22,7 +22,7 @@ Formats all_formats();
 Structure gray_pictures_of(const GstStructure* frame, GrayDepth depth);
 /// Returns the frames of which the gray pictures can be made, or nullptr if there are none.
 Structure frames_of_gray(const GstStructure* picture, GrayDepth depth);
-/// Returns the structures with GRAY8 and then those with GRAY16_LE.
+/// Sorts the structures: GRAY8 before GRAY16_LE. Drops other formats.
 Caps prefer_8_bits(const GstCaps* caps);
 
 Caps gray_template(bool cuda = true);
