@@ -11,16 +11,11 @@ GST_ELEMENT_REGISTER_DECLARE(cudasgmstereo)
 GST_ELEMENT_REGISTER_DECLARE(cudathreshold)
 
 static gboolean plugin_init(GstPlugin* plugin) {
-  gboolean registered = FALSE;
-  registered |= GST_ELEMENT_REGISTER(cudadenoise, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudagaussblur, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudaguidedfilter, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudahistequalize, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudaintegral, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudapixelate, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudasgmstereo, plugin);
-  registered |= GST_ELEMENT_REGISTER(cudathreshold, plugin);
-  return registered;
+  return GST_ELEMENT_REGISTER(cudadenoise, plugin) | GST_ELEMENT_REGISTER(cudagaussblur, plugin) |
+         GST_ELEMENT_REGISTER(cudaguidedfilter, plugin) |
+         GST_ELEMENT_REGISTER(cudahistequalize, plugin) |
+         GST_ELEMENT_REGISTER(cudaintegral, plugin) | GST_ELEMENT_REGISTER(cudapixelate, plugin) |
+         GST_ELEMENT_REGISTER(cudasgmstereo, plugin) | GST_ELEMENT_REGISTER(cudathreshold, plugin);
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Lets exceptions work in programs that have loaded the C++ library before GStreamer, such as a
-// Python that imports cv2 or torch first.
+// Lets exceptions work in programs that load the C++ library before GStreamer, such as a Python
+// that imports cv2 or torch first.
 //
-// Where a function of this plug-in has cleaned up after an exception, it calls _Unwind_Resume().
-// Two libraries define that function: libgcc_s, and libunwind, with which libgstreamer is linked.
-// A C++ library that was loaded before GStreamer uses libgcc_s. This plug-in, which is loaded
-// later, would find libunwind, which cannot go on with what libgcc_s has begun and aborts the
-// program. So the plug-in has a _Unwind_Resume() of its own, which goes on with the function that
-// the C++ library uses, whichever it is. Linking libgcc statically would settle the choice for this
-// plug-in, but the C++ library, which must agree with it, is the program's.
+// A function that cleans up for an exception ends with a call of _Unwind_Resume(). Both libgcc_s
+// and libunwind define it, and libgstreamer links libunwind. A C++ library that was loaded before
+// GStreamer uses libgcc_s, but this plug-in, loaded later, would call libunwind, which aborts on an
+// exception of libgcc_s. So the plug-in has a _Unwind_Resume() of its own, which calls the function
+// that the C++ library uses. Static libgcc is no remedy, because the C++ library is the program's.
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -21,12 +19,12 @@ namespace {
 
 using Resume = void (*)(_Unwind_Exception*);
 
-/// The tables of a loaded library that the dynamic linker reads.
+/// A loaded library's tables for the dynamic linker.
 struct DynamicSection {
   explicit DynamicSection(const link_map& library) {
     for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
       const auto is = [&](ElfW(Sxword) tag) { return entry->d_tag == tag; };
-      // glibc has turned offsets into addresses on most architectures, other C libraries have not.
+      // glibc replaces offsets by addresses on most architectures, other C libraries do not.
       const ElfW(Addr) value = entry->d_un.d_ptr;
       const ElfW(Addr) address = value < library.l_addr ? library.l_addr + value : value;
       if (is(DT_STRTAB))
@@ -46,12 +44,11 @@ struct DynamicSection {
 
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
-  /// Those of data, which include functions that were looked up at once, and those of calls.
-  const ElfW(Rela) * relocations[2] = {};
+  const ElfW(Rela) * relocations[2] = {};  ///< of data, and of calls that are bound lazily
   std::size_t counts[2] = {};
 };
 
-/// Returns the function that a library calls by a name, or nullptr if it calls none.
+/// Returns the address to which the library's symbol is bound, or nullptr.
 void* function_called_by(const link_map& library, const char* name) {
   const DynamicSection section(library);
   for (int table = 0; table < 2; ++table)
@@ -64,7 +61,7 @@ void* function_called_by(const link_map& library, const char* name) {
   return nullptr;
 }
 
-/// Returns what the library that throws exceptions uses.
+/// Returns the _Unwind_Resume() of the library that defines __cxa_throw().
 Resume find_resume() {
   constexpr const char* name = "_Unwind_Resume";
   Dl_info info;
@@ -76,14 +73,12 @@ Resume find_resume() {
   return reinterpret_cast<Resume>(function ? function : dlsym(RTLD_DEFAULT, name));
 }
 
-// When the plug-in is loaded, before it can throw.
 const Resume resume = find_resume();
 
 }  // namespace
 
-// The linker keeps this function within the plug-in, see plugin.map. Calls of it appear when link-
-// time optimisation is over, too late to show that it is used. It must not clean up anything
-// itself, as ThreadSanitizer would let it do, because that ends in a call of this function.
+// plugin.map keeps this function local. `used`, because calls of it appear only after link-time
+// optimisation. Instrumented by ThreadSanitizer, it would clean up and so call itself.
 extern "C" [[gnu::used, gnu::no_sanitize("thread")]] void _Unwind_Resume(
     _Unwind_Exception* exception) {
   resume(exception);

@@ -34,8 +34,8 @@ Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
   return Pool(format.is_video() ? gst_video_buffer_pool_new() : gst_buffer_pool_new());
 }
 
-// Configures a pool. Returns the size of its buffers, which for CUDA memory differs from the one
-// asked for; 0 if the pool cannot serve these frames.
+// Returns the size of the pool's buffers, which for CUDA memory differs from params.size, or 0 if
+// the pool does not support these frames.
 guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
                 GstAllocator* allocator, bool video_meta) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
@@ -46,7 +46,7 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   carry_stream(config, params.stream);
   if (!gst_buffer_pool_set_config(pool, config)) {
-    // The pool may have replaced parameters with what it supports; accept that if it will do.
+    // The pool may have replaced parameters by others that do as well.
     config = gst_buffer_pool_get_config(pool);
     if (!gst_buffer_pool_config_validate_params(config, caps, params.size, params.min_buffers,
                                                 params.max_buffers)) {
@@ -59,19 +59,13 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
   return buffer_size_of(pool);
 }
 
-// Any pool will do for system memory. A pool for CUDA memory must belong to our context and support
-// the format.
-bool fits(GstBufferPool* pool, const DeviceSession& session, const FrameFormat& format) {
-  return !format.cuda_memory || is_cuda_frame_pool(pool, session.context(), format);
-}
-
 std::string size_text(const FrameFormat& format) {
   return format.description() + ", " + std::to_string(format.size) + " bytes each";
 }
 
 }  // namespace
 
-bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kept) {
+bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min_buffers) {
   GstCaps* caps = nullptr;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
@@ -97,7 +91,7 @@ bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kep
   const Pool pool = new_pool(session, format);
   PoolParams params;
   params.size = static_cast<guint>(format.size);
-  params.min_buffers = static_cast<guint>(kept);
+  params.min_buffers = static_cast<guint>(min_buffers);
   if (format.cuda_memory)
     params.stream = session.stream();
   if (const guint size = configure(pool.get(), caps, params, allocator.get(), true))
@@ -108,8 +102,7 @@ bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kep
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
-  // Without GstVideoMeta, planes must lie where the caps imply. Video pools then lay them out that
-  // way.
+  // Without GstVideoMeta, video pools use the default layout of the caps.
   const bool video_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) ||
                           (format.cuda_memory && format.is_video());
 
@@ -124,13 +117,11 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
     gst_query_parse_nth_allocation_pool(query, 0, &theirs, &params.size, &params.min_buffers,
                                         &params.max_buffers);
     pool.reset(theirs);
-    // A pool cannot be configured with less room than buffers.
     if (params.max_buffers > 0)
       params.min_buffers = std::min(params.min_buffers, params.max_buffers);
     params.size = std::max(params.size, static_cast<guint>(format.size));
   }
-  // libgstcuda copies such a buffer to the host as a whole, into memory of the size that is left
-  // when the buffer is trimmed to the tensor.
+  // libgstcuda downloads all allocated bytes of a tensor into host memory of the tensor's size.
   if (format.cuda_memory && !format.is_video())
     params.size = static_cast<guint>(format.size);
   Allocator allocator;
@@ -140,17 +131,19 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
     allocator.reset(theirs);
   }
 
-  guint size = 0;
-  if (pool && fits(pool.get(), session, format))
-    size = configure(pool.get(), caps, params, format.cuda_memory ? nullptr : allocator.get(),
+  const auto configure_pool = [&] {
+    return configure(pool.get(), caps, params, format.cuda_memory ? nullptr : allocator.get(),
                      video_meta);
+  };
+  guint size = 0;
+  if (pool && (!format.cuda_memory || is_cuda_frame_pool(pool.get(), session.context(), format)))
+    size = configure_pool();
   if (size == 0) {
     params.max_buffers = 0;
     pool = new_pool(session, format);
     if (!format.cuda_memory && !allocator)
       allocator.reset(new_pinned_allocator(session.context()));
-    size = configure(pool.get(), caps, params, format.cuda_memory ? nullptr : allocator.get(),
-                     video_meta);
+    size = configure_pool();
   }
   if (size == 0)
     throw ElementError(

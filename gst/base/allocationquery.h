@@ -10,17 +10,17 @@
 
 namespace cudavision {
 
-/// Answers an ALLOCATION query from upstream: offers a pool of frames that the device reads without
-/// a copy on the host, and support for GstVideoMeta. The element still keeps `kept` of them when
-/// upstream makes the next one. Returns false if the query has no caps that this element supports.
-bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kept);
+/// Answers an ALLOCATION query from upstream. Offers GstVideoMeta and a pool of frames that the
+/// device reads without a copy on the host. The pool has at least min_buffers, as many as the
+/// element holds. Returns false if the element does not support the caps of the query.
+bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min_buffers);
 
-/// Completes downstream's answer to our ALLOCATION query, for frames of format, so that it names a
-/// configured pool: downstream's if that fits the negotiated memory, else one of ours. Throws
-/// ElementError if there is no memory for frames.
+/// Completes downstream's answer to our ALLOCATION query, so that it names a configured pool:
+/// downstream's if it supports the format's memory, else one of ours. Throws ElementError if no
+/// memory is left.
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 
-/// Throws the ElementError for an output frame of format that its pool has no memory for.
+/// Throws the ElementError for an output pool that cannot allocate another frame.
 [[noreturn]] void refuse_output(const FrameFormat& format);
 
 }  // namespace cudavision

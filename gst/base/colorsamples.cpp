@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-/// The weights of red, green and blue in luma, in units of 1/unit. All matrices have four decimals.
+/// The weights of red, green and blue in luma, in units of 1/unit. Matrices have four decimals.
 struct Weights {
   static constexpr std::int64_t unit = 10000;
   std::int64_t red, green, blue;
@@ -51,34 +51,28 @@ ColorSamples color_samples(const FrameFormat& format, guint32 argb) {
                    255 * 2 * (Weights::unit - weight));
   };
   const auto scaled = [&](int value) { return rounded(0, largest * value, 255); };
-
-  ColorSamples samples{};
-  bool first_chroma = true;  // components are in the order Y, U, V, wherever they lie in memory
-  for (int c = 0; c < layout.channel_count; ++c) {
-    std::int64_t value = 0;
-    switch (layout.channels[c].role) {
+  const auto sample = [&](int channel) {
+    switch (layout.channels[channel].role) {
       case Role::red:
-        value = scaled(red);
-        break;
+        return scaled(red);
       case Role::green:
-        value = scaled(green);
-        break;
+        return scaled(green);
       case Role::blue:
-        value = scaled(blue);
-        break;
+        return scaled(blue);
       case Role::alpha:
-        value = scaled(alpha);
-        break;
+        return scaled(alpha);
       case Role::luma:
-        value = rounded(format.low, (format.high - format.low) * luma, 255 * Weights::unit);
-        break;
+        return rounded(format.low, (format.high - format.low) * luma, 255 * Weights::unit);
       case Role::chroma:
-        value = first_chroma ? chroma(blue, weights.blue) : chroma(red, weights.red);
-        first_chroma = false;
         break;
     }
-    samples[c] = static_cast<std::uint16_t>(std::clamp<std::int64_t>(value, 0, largest));
-  }
+    // Channels are in the order Y, U, V in any layout.
+    return channel == 1 ? chroma(blue, weights.blue) : chroma(red, weights.red);
+  };
+
+  ColorSamples samples{};
+  for (int c = 0; c < layout.channel_count; ++c)
+    samples[c] = static_cast<std::uint16_t>(std::clamp<std::int64_t>(sample(c), 0, largest));
   return samples;
 }
 

@@ -8,15 +8,15 @@ namespace cudavision {
 bool FrameInterval::selects(GstClockTime running_time, GstClockTime interval) {
   if (!GST_CLOCK_TIME_IS_VALID(running_time))
     return true;
-  const bool starts_anew =
+  const bool restarts =
       !GST_CLOCK_TIME_IS_VALID(base_) || running_time < last_ || interval != interval_;
-  if (!starts_anew && running_time < next_)
+  if (!restarts && running_time < next_)
     return false;
-  if (starts_anew)
+  if (restarts)
     base_ = running_time;
   last_ = running_time;
   interval_ = interval;
-  // The end of the interval in which running_time lies, unless that is beyond the largest time.
+  // next_ is the end of the current interval, clamped to the largest time.
   const GstClockTime into = interval ? (running_time - base_) % interval : 0;
   const GstClockTime left = interval - into;
   next_ = left < GST_CLOCK_TIME_NONE - running_time ? running_time + left : GST_CLOCK_TIME_NONE;
@@ -72,7 +72,7 @@ void DeviceMessages::drain() {
     wait_for_oldest(lock);
     post_arrived(lock);
   }
-  // A sync handler that runs in this thread must not wait for itself.
+  // drain() may be called by a bus sync handler of this thread.
   posted_.wait(lock, [this] {
     return poster_ == std::thread::id() || poster_ == std::this_thread::get_id();
   });
@@ -91,8 +91,8 @@ void DeviceMessages::release() {
   free_slots();
 }
 
-// Waits without the lock, so another thread may have taken the slot afterwards. The streaming
-// thread, which is in here, is the only one to use it again.
+// Waits without the lock, so another thread may post the slot's message meanwhile. Only the
+// streaming thread, which is waiting here, reuses a slot.
 void DeviceMessages::wait_for_oldest(Lock& lock) {
   Event& arrived = *slots_[oldest()].arrived;
   lock.unlock();
@@ -116,8 +116,8 @@ void DeviceMessages::post_arrived(Lock& lock) {
   }
 }
 
-// If another thread is posting, it goes on with these messages. If a sync handler has called in the
-// midst of posting in this thread, they are posted here.
+// If another thread is posting, it also posts these messages. If this thread is posting, the call
+// comes from a sync handler, and the messages are posted here.
 void DeviceMessages::post_described(Lock& lock) {
   const std::thread::id self = std::this_thread::get_id();
   if (poster_ != std::thread::id() && poster_ != self)

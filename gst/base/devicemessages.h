@@ -17,9 +17,8 @@
 
 namespace cudavision {
 
-/// Selects the frames for which a message is posted: the first one, then the first one of each
-/// further interval of running time, without drift. A frame without a running time is always
-/// selected.
+/// Selects frames for messages: the first frame of each interval of running time, without drift,
+/// and all frames without a running time.
 class FrameInterval {
  public:
   bool selects(GstClockTime running_time, GstClockTime interval);
@@ -32,23 +31,18 @@ class FrameInterval {
   GstClockTime interval_ = 0;
 };
 
-/// Returns a structure with the fields timestamp, stream-time, running-time and duration (guint64,
-/// as in the level element).
+/// Returns the guint64 fields timestamp, stream-time, running-time and duration, as in level.
 Structure structure_with_times(const char* name, const FrameTimes& times);
 
-/// Carries what the device finds in frames to the bus, as element messages. The numbers are read
-/// back after the frame's other work, without waiting for it, so several may be pending. They are
-/// posted in the order of the frames. A derived class holds the memory of the slots for the
-/// numbers.
+/// Posts results that the device has computed, as element messages, in the order of the frames. The
+/// downloads are asynchronous, so several messages may be pending. A derived class owns the memory
+/// of the slots.
 ///
-/// Threads. All calls come from the streaming thread, or while there is none, except for
-/// post_arrived() and discard(), which any thread may call at any time. One mutex guards what they
-/// share. It is not held while a thread waits for the device, and not while a message is posted:
-/// bus sync handlers then run in the posting thread, and may call the element, for example by a
-/// flushing seek that ends in discard(), or wait for a thread that needs the mutex. The order of
-/// the messages does not depend on it, because only one thread posts at a time. Others leave their
-/// messages to that thread and go on, so that a slow handler does not stop them; only drain() waits
-/// for it.
+/// Threads: any thread may call post_arrived() and discard(); everything else belongs to the
+/// streaming thread. No lock is held while a message is posted, because a bus sync handler may call
+/// the element (e.g. by a flushing seek, which ends in discard()) or wait for another thread. Only
+/// one thread posts at a time, which keeps the order. Other threads leave their messages to it and
+/// return; only drain() waits.
 class DeviceMessages {
  public:
   DeviceMessages(GstElement* element, const DeviceSession& session)
@@ -56,16 +50,14 @@ class DeviceMessages {
   virtual ~DeviceMessages() = default;
 
   // The next two post messages, so no context may be current.
-  /// Posts the messages whose numbers have arrived on the host. May be called by any thread.
+  /// Posts the messages whose downloads are complete.
   void post_arrived();
-  /// Waits for all pending numbers and posts them. Returns when no other thread is posting any
-  /// more.
+  /// Posts all pending messages. Returns when no thread is posting.
   void drain();
 
-  /// Drops the pending messages. One that another thread is posting still arrives. May be called by
-  /// any thread.
+  /// Drops the pending messages. A message that another thread is posting still arrives.
   void discard();
-  /// Does the same, and frees the slots. Called in the session's context.
+  /// Calls discard() and frees the slots. In the session's context.
   void release();
 
  protected:
@@ -74,12 +66,11 @@ class DeviceMessages {
   /// Frees the slot next(). If all are pending, waits for the oldest and posts it, so no context
   /// may be current. The first call after release() calls allocate().
   void reserve();
-  /// The slot for the next numbers. The streaming thread writes it; others only read those that are
-  /// pending.
+  /// The slot for the next message. Other threads read pending slots only.
   std::size_t next() const { return next_; }
   /// Enqueues a download into the slot next().
   void download(const void* device, const Buffer& host) const;
-  /// Makes the slot next() pending, once its downloads are enqueued.
+  /// Makes the slot next() pending. Enqueue its downloads first.
   void read_back(const FrameTimes& times);
 
   const DeviceSession& session() const { return session_; }
@@ -95,9 +86,8 @@ class DeviceMessages {
   /// Allocates the memory of the slots, in the session's context.
   virtual void allocate() = 0;
   virtual void free_slots() = 0;
-  /// Returns the message of a slot whose numbers have arrived. The mutex is held.
+  // The mutex is held in these two.
   virtual Structure describe(std::size_t slot, const FrameTimes& times) = 0;
-  /// Called when the pending messages are dropped. The mutex is held.
   virtual void discarded() {}
 
   std::size_t oldest() const { return (next_ + slot_count - pending_) % slot_count; }
@@ -112,11 +102,11 @@ class DeviceMessages {
   std::array<Slot, slot_count> slots_;
   std::size_t next_ = 0;
 
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   std::size_t pending_ = 0;
-  std::vector<Structure> described_;  ///< oldest first; the next messages to be posted
-  std::thread::id poster_;            ///< the thread that is posting, if there is one
-  std::condition_variable posted_;    ///< signals that none is posting any more
+  std::vector<Structure> described_;  ///< the messages to post, oldest first
+  std::thread::id poster_;            ///< the thread that is posting, if any
+  std::condition_variable posted_;    ///< signals that no thread is posting
 };
 
 }  // namespace cudavision

@@ -14,13 +14,13 @@ GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 namespace cudavision {
 namespace {
 
-// The reasons for which elements of one pipeline compute on the CPU.
+// The reasons for which elements of a pipeline run on the CPU.
 using Fallbacks = std::set<std::string>;
 
 /// The values of active-backend.
 enum class Active { none, cpu, cuda };
 
-// The outermost bin, or the element itself if it is in none.
+// Returns the outermost bin, or the element if it is in no bin.
 ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   ObjectPtr<GstObject> outermost(GST_OBJECT_CAST(gst_object_ref(element)));
   while (GstObject* parent = gst_object_get_parent(outermost.get()))
@@ -28,7 +28,7 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// The pipeline refers to them weakly: they are forgotten with the last element that holds them.
+// The pipeline has only a weak reference; elements on the CPU own the set.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");
@@ -48,8 +48,7 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 
 class DeviceSession::Presence {
  public:
-  /// device_id is a GPU, or min_load_device: of the first `devices` GPUs, the one with the fewest
-  /// elements, and the lowest number on a tie.
+  /// min_load_device chooses the GPU with the fewest elements among the first `devices`.
   Presence(GstElement* element, int device_id, int devices = 0) {
     const void* const pipeline = pipeline_of(element).get();
     const std::lock_guard lock(mutex_);
@@ -66,7 +65,6 @@ class DeviceSession::Presence {
   Presence& operator=(const Presence&) = delete;
 
   int device_id() const { return key_.first; }
-  /// Returns the number of pipelines on the same GPU.
   std::size_t pipelines() const {
     const std::lock_guard lock(mutex_);
     return static_cast<std::size_t>(
@@ -86,10 +84,10 @@ class DeviceSession::Presence {
     return chosen;
   }
 
-  /// A GPU and a pipeline, which is only compared.
+  /// A GPU and a pipeline; the pointer is only compared.
   using Key = std::pair<int, const void*>;
-  static inline std::mutex mutex_;  ///< guards what follows
-  static inline std::map<Key, int> elements_;
+  static inline std::mutex mutex_;
+  static inline std::map<Key, int> elements_;  ///< guarded by mutex_
 
   Key key_;
 };
@@ -124,8 +122,7 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
-// Computes on the CPU if the properties allow it, else throws ElementError. Only the first element
-// of the pipeline that gives a reason warns.
+// Throws ElementError if backend=cuda. For each reason, one element of the pipeline warns.
 void DeviceSession::fall_back_to_cpu(const std::string& reason) {
   if (chosen_settings_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
@@ -147,7 +144,7 @@ void DeviceSession::fall_back_to_cpu(const std::string& reason) {
 
 void DeviceSession::choose_device() {
   fallbacks_.reset();
-  chosen_settings_ = wanted_settings();
+  chosen_settings_ = current_settings(element_, settings_);
   SettingsGuard().require(
       number_error("cuda-device-id", chosen_settings_.cuda_device_id, device_ids));
   if (chosen_settings_.backend == DeviceSettings::Backend::cpu) {
@@ -181,7 +178,7 @@ GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
 }
 
 void DeviceSession::start() {
-  if (chosen_settings_ != wanted_settings())
+  if (chosen_settings_ != current_settings(element_, settings_))
     choose_device();
   if (on_cuda()) {
     try {
@@ -206,7 +203,7 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 void DeviceSession::start_cuda() {
   const int wanted = chosen_settings_.cuda_device_id;
   const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
-    // Counts from now on, because other elements may choose at the same time.
+    // Counted at once, because other elements may be choosing a GPU.
     presence_.reset(
         new Presence(element_, wanted == DeviceSettings::any_device ? 0 : wanted, devices));
     return presence_->device_id();
@@ -296,7 +293,7 @@ void DeviceSession::work_on(const SharedStream& stream) {
 void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
   post_exceptions(element_, false, [&] {
     if (context)
-      slot_.offer(element_, context, wanted_settings().cuda_device_id);
+      slot_.offer(element_, context, current_settings(element_, settings_).cuda_device_id);
     return true;
   });
   parent->set_context(element_, context);

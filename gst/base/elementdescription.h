@@ -7,8 +7,7 @@
 
 namespace cudavision {
 
-/// Sets what gst-inspect-1.0 shows of an element besides its pads and properties. Its page in
-/// docs/elements/ has its name. All texts must be static.
+/// Sets an element's metadata. docs/elements/NAME.md must exist. All strings must be static.
 inline void describe_element(GstElementClass* klass, const char* name, const char* long_name,
                              const char* categories, const char* description) {
   gst_element_class_set_static_metadata(klass, long_name, categories, description,

@@ -7,15 +7,14 @@
 
 namespace cudavision {
 
-/// Tells how much time has passed between successive frames.
+/// Measures the time between successive frames.
 class FrameClock {
  public:
-  /// video has the framerate of the caps.
   explicit FrameClock(const GstVideoInfo& video) : interval_(duration_of(1, video)) {}
 
-  /// Returns the running time between the frame and the last one, or 0 if it runs backwards. If
-  /// that of either is unknown, returns the frame's duration, else the interval of the caps'
-  /// framerate, else 40 ms.
+  /// Returns the running time since the last frame, or 0 if it runs backwards. If either running
+  /// time is unknown, returns the frame's duration, else the interval of the caps' framerate, else
+  /// 40 ms.
   GstClockTime elapsed(const FrameTimes& times) {
     const GstClockTime last = last_;
     last_ = times.running_time;

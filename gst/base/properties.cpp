@@ -8,10 +8,9 @@
 namespace cudavision {
 namespace {
 
-// A type of specifications like GObject's, but without its check: GObject would not set a
-// number out of range, but print a warning on the terminal that applications do not see, so that
-// the element could not refuse it and name the remedy. Wider ranges would be the plain way, but
-// gst-inspect-1.0 and applications show the ranges of these specifications.
+// A GParamSpec type that accepts numbers out of range. GObject would print a warning on the
+// terminal and keep the old value, so the element could not report an error. Wider ranges are no
+// way out, because gst-inspect-1.0 and applications show them.
 GType unchecked_type(GType checked, const char* name) {
   const auto init_class = +[](gpointer klass, gpointer) {
     auto* spec = static_cast<GParamSpecClass*>(klass);
@@ -26,7 +25,6 @@ GType unchecked_type(GType checked, const char* name) {
                                        query.instance_size, nullptr, static_cast<GTypeFlags>(0));
 }
 
-// Spec: GObject's struct for the specification of such numbers.
 template <class Spec, class Number>
 GParamSpec* new_spec(GType type, const PropertySpec& spec, const Range<Number>& range,
                      Number initial, GParamFlags flags) {
@@ -47,7 +45,7 @@ std::string digits_of(double number) {
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
-// open: there is no upper limit but that of the type.
+// open: only the type limits the value.
 template <class Number>
 std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {
@@ -102,13 +100,11 @@ GType register_enum(const char* name, const std::vector<GEnumValue>& values) {
   return type;
 }
 
-std::string odd_size_error(const char* property, int size, const char* fault,
-                           const char* alternative) {
+std::string odd_size_error(const char* property, int size, const char* alternative) {
   if (size % 2 != 0 || size == 0)
     return {};
-  return std::string(property) + "=" + std::to_string(size) + " " + fault + ": set " + property +
-         "=" + std::to_string(size - 1) + " or " + property + "=" + std::to_string(size + 1) +
-         alternative + ".";
+  return std::string(property) + "=" + std::to_string(size) + " must be odd: set it to " +
+         std::to_string(size - 1) + " or " + std::to_string(size + 1) + alternative + ".";
 }
 
 void SettingsGuard::require(const std::string& error) {
@@ -122,7 +118,7 @@ bool SettingsGuard::allows(GstElement* element, const std::string& error) {
   warned_ = !error.empty();
   if (warn)
     post_warning(element, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-                 error + " Until then the last valid settings stay in force.");
+                 error + " Keeping the previous settings.");
   return error.empty();
 }
 

@@ -13,16 +13,15 @@
 #include "gst/core/scoped.h"
 #include "gst/core/text.h"
 
-/// The properties of an element. Each is declared once, as a member of a struct Settings that the
-/// element's object lock guards. The streaming thread takes a copy for each frame.
+/// The properties of an element. Each is a member of a struct Settings, which the element's object
+/// lock guards. The streaming thread copies the struct for each frame.
 namespace cudavision {
 
-/// When a property may change: at any time, also through a controller, or only while the element is
-/// not running, because caps or the whole operation depend on it.
+/// while_playing: at any time, also through a controller. when_ready: up to state READY, because
+/// caps or the operation depend on the property.
 enum class PropertyChange { while_playing, when_ready };
 
-/// Describes a property: the texts that gst-inspect-1.0 shows, and when it may change. The strings
-/// must be static.
+/// The strings must be static.
 struct PropertySpec {
   const char* name;
   const char* nick;
@@ -30,10 +29,8 @@ struct PropertySpec {
   PropertyChange change = PropertyChange::while_playing;
 };
 
-/// Return the specification of a number that passes every value on to set_property(). For a value
-/// out of range, GObject's own would print a warning on the terminal, and the element would run
-/// with the old value. With these, the element refuses the value and names the remedy.
-/// gst-inspect-1.0 shows the range as usual, and a GstControlBinding maps its curve to it.
+/// Return a GParamSpec that also passes numbers out of range to set_property(), so that the element
+/// can report a number_error(). gst-inspect-1.0 and GstControlBinding use the range as usual.
 GParamSpec* number_spec(const PropertySpec& spec, const Range<int>& range, int initial,
                         GParamFlags flags);
 GParamSpec* number_spec(const PropertySpec& spec, const Range<gint64>& range, gint64 initial,
@@ -41,12 +38,11 @@ GParamSpec* number_spec(const PropertySpec& spec, const Range<gint64>& range, gi
 GParamSpec* number_spec(const PropertySpec& spec, const Range<double>& range, double initial,
                         GParamFlags flags);
 
-/// Return an empty string or, if the value of a property is out of range, a message with the range.
+/// Return an empty string, or an error with the range if the value is out of range.
 std::string number_error(const char* property, int value, const Range<int>& range);
 std::string number_error(const char* property, gint64 value, const Range<gint64>& range);
 std::string number_error(const char* property, double value, const Range<double>& range);
 
-/// A value of an enumeration. It is shown by its nick.
 template <class Enum>
 struct EnumValue {
   Enum value;
@@ -56,36 +52,34 @@ struct EnumValue {
   operator GEnumValue() const { return {static_cast<gint>(value), description, nick}; }
 };
 
-/// Registers the enumeration type of a property, unless that has been done. The strings must be
-/// static.
+/// Registers an enumeration type in the first call. The strings must be static.
 GType register_enum(const char* name, const std::vector<GEnumValue>& values);
 
-/// Returns a copy of an element's settings.
+/// Copies an element's settings under the object lock.
 template <class Settings>
 Settings current_settings(gpointer element, const Settings& settings) {
   const ObjectLock lock(element);
   return settings;
 }
 
-/// The properties of an element class. Their defaults are those of a new Settings. class_init adds
-/// them; afterwards they only serve set_property() and get_property().
+/// The properties of an element class, which class_init adds. Settings has the defaults.
 template <class Settings>
 class ElementProperties {
  public:
   explicit ElementProperties(GObjectClass* klass) : class_(klass) {}
 
-  /// A field may stand for another value than it holds, as long as nobody sets it. `shown` then
-  /// returns the settings with the values that the property shows, its default included.
-  using Shown = Settings (*)(const Settings&);
-  static Settings as_they_are(const Settings& settings) { return settings; }
+  /// Replaces placeholders, such as the default of a field that depends on another property, by the
+  /// values that get_property() returns.
+  using Effective = Settings (*)(const Settings&);
+  static Settings unchanged(const Settings& settings) { return settings; }
 
   void add(const PropertySpec& spec, double Settings::*field, const Range<double>& range,
-           Shown shown = as_they_are) {
-    install_number(spec, field, range, g_value_get_double, g_value_set_double, shown);
+           Effective effective = unchanged) {
+    install_number(spec, field, range, g_value_get_double, g_value_set_double, effective);
   }
   void add(const PropertySpec& spec, int Settings::*field, const Range<int>& range,
-           Shown shown = as_they_are) {
-    install_number(spec, field, range, g_value_get_int, g_value_set_int, shown);
+           Effective effective = unchanged) {
+    install_number(spec, field, range, g_value_get_int, g_value_set_int, effective);
   }
   void add(const PropertySpec& spec, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
@@ -105,21 +99,20 @@ class ElementProperties {
         field, g_value_get_boolean, g_value_set_boolean,
         g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
   }
-  /// A string, which is empty by default. It is interned, so that copies of the settings need no
-  /// memory. of: returns the field.
-  void add(const PropertySpec& spec, const char*& (*of)(Settings&)) {
+  /// A string, empty by default. It is interned, so that copies of the settings need no memory.
+  /// field_of returns the field.
+  void add(const PropertySpec& spec, const char*& (*field_of)(Settings&)) {
     add(
         g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)),
         [=](GObject*, const Settings& settings, GValue* value) {
           Settings copy = settings;
-          g_value_set_string(value, of(copy));
+          g_value_set_string(value, field_of(copy));
         },
         [=](Settings& settings, const GValue* value) {
-          of(settings) = g_intern_string(text_of(g_value_get_string(value)));
+          field_of(settings) = g_intern_string(text_of(g_value_get_string(value)));
         });
   }
-  /// A string that is kept as a Text, which is constructed from the string and returns it as
-  /// c_str(). It is empty by default.
+  /// A string, empty by default. Text is constructed from it and returns it by c_str().
   template <class Text>
   void add_text(const PropertySpec& spec, Text Settings::*field) {
     add(
@@ -135,39 +128,37 @@ class ElementProperties {
   template <class Enum>
   void add(const PropertySpec& spec, Enum Settings::*field, const char* type_name,
            std::initializer_list<EnumValue<std::type_identity_t<Enum>>> values,
-           Shown shown = as_they_are) {
-    add(spec, field, register_enum(type_name, {values.begin(), values.end()}), shown);
+           Effective effective = unchanged) {
+    add(spec, field, register_enum(type_name, {values.begin(), values.end()}), effective);
   }
   /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
-  void add(const PropertySpec& spec, Enum Settings::*field, GType type, Shown shown = as_they_are) {
+  void add(const PropertySpec& spec, Enum Settings::*field, GType type,
+           Effective effective = unchanged) {
     install(field, g_value_get_enum, g_value_set_enum,
             g_param_spec_enum(spec.name, spec.nick, spec.blurb, type,
-                              static_cast<gint>(shown(defaults_).*field), flags_of(spec)),
-            shown);
+                              static_cast<gint>(effective(defaults_).*field), flags_of(spec)),
+            effective);
   }
 
   using Get = std::function<void(GObject* object, const Settings& settings, GValue* value)>;
   using Set = std::function<void(Settings& settings, const GValue* value)>;
-  /// Any other property. get runs without the object lock, and set with it. A read-only property
-  /// has no set.
+  /// Any other property. get runs without the object lock, set with it; nullptr: read-only.
   void add(GParamSpec* pspec, Get get, Set set = nullptr) {
     properties_.push_back({std::move(get), std::move(set)});
     g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);
   }
 
-  /// GObjectClass.set_property for an object that owns settings.
+  // For GObjectClass. The object owns the settings.
   void set(GObject* object, guint id, const GValue* value, Settings& settings) const {
     const ObjectLock lock(object);
     properties_[id - 1].set(settings, value);
   }
-
-  /// GObjectClass.get_property for an object that owns settings.
   void get(GObject* object, guint id, GValue* value, const Settings& settings) const {
     properties_[id - 1].get(object, current_settings(object, settings), value);
   }
 
-  /// Returns an empty string, or the number_error() of the first property that is out of range.
+  /// Returns an empty string, or the first number_error().
   std::string range_error(const Settings& settings) const {
     for (const auto& error_in : range_errors_)
       if (std::string error = error_in(settings); !error.empty())
@@ -191,11 +182,12 @@ class ElementProperties {
   /// from_value and to_value are GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
-               void (*to_value)(GValue*, Value), GParamSpec* pspec, Shown shown = as_they_are) {
+               void (*to_value)(GValue*, Value), GParamSpec* pspec,
+               Effective effective = unchanged) {
     add(
         pspec,
         [=](GObject*, const Settings& settings, GValue* value) {
-          to_value(value, static_cast<Value>(shown(settings).*field));
+          to_value(value, static_cast<Value>(effective(settings).*field));
         },
         [=](Settings& settings, const GValue* value) {
           settings.*field = static_cast<Field>(from_value(value));
@@ -205,11 +197,11 @@ class ElementProperties {
   template <class Number>
   void install_number(const PropertySpec& spec, Number Settings::*field, const Range<Number>& range,
                       Number (*from_value)(const GValue*), void (*to_value)(GValue*, Number),
-                      Shown shown = as_they_are) {
+                      Effective effective = unchanged) {
     install(field, from_value, to_value,
-            number_spec(spec, range, shown(defaults_).*field, flags_of(spec)), shown);
+            number_spec(spec, range, effective(defaults_).*field, flags_of(spec)), effective);
     range_errors_.push_back([=, name = spec.name](const Settings& settings) {
-      return number_error(name, shown(settings).*field, range);
+      return number_error(name, effective(settings).*field, range);
     });
   }
 
@@ -219,21 +211,18 @@ class ElementProperties {
   std::vector<Property> properties_;  // in the order of their ids, from 1
 };
 
-/// Empty if size is odd or 0, else what is wrong with the value of the property and how to mend it.
-/// fault: "is even, but …", why it must be odd. alternative: what else would do.
-std::string odd_size_error(const char* property, int size, const char* fault,
-                           const char* alternative = "");
+/// Returns an empty string if size is odd or 0, else "…=4 must be odd: set it to 3 or
+/// 5ALTERNATIVE."
+std::string odd_size_error(const char* property, int size, const char* alternative = "");
 
-/// Handles settings that do not fit the frames. At start and with new caps, they are an error.
-/// While playing, the last valid settings stay in force, and one warning says so.
+/// Handles invalid settings: an ERROR at start and with new caps. While playing, the element warns
+/// once and keeps the last valid settings. error is an empty string, or the text of the message.
 class SettingsGuard {
  public:
-  /// Call this at start and for new caps. error is empty, or says what is wrong with the settings
-  /// and how to mend it; then this throws ElementError.
+  /// For start and new caps. Throws ElementError.
   void require(const std::string& error);
 
-  /// Call this for each frame. Returns true if the settings may be applied. Posts a warning for the
-  /// first frame whose settings may not.
+  /// For each frame. Returns true if the settings may be applied.
   bool allows(GstElement* element, const std::string& error);
 
  private:

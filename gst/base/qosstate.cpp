@@ -7,7 +7,7 @@ void QosState::take(GstEvent* event) {
   GstClockTimeDiff late = 0;
   GstClockTime timestamp = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, nullptr, &proportion_, &late, &timestamp);
-  // Both numbers are downstream's, so their sum may lie before any time, or after all of them.
+  // Both numbers come from downstream, so the sum may overflow in either direction.
   const auto shift = static_cast<GstClockTime>(late);
   const GstClockTime earliest = timestamp + shift;
   const bool in_range = late < 0 ? 0 - shift <= timestamp : earliest >= timestamp;

@@ -11,49 +11,46 @@ namespace cudavision {
 /// How long an unusual condition may last before an element posts a warning.
 struct WarningTimeout {
   GstClockTime time;
-  int max_frames = 0;  ///< for frames without running times: more of them are too many
+  int max_frames = 0;  ///< the limit for frames without running times
 };
 
-/// The limits of everything that waits before it warns or gives up. Those of frames count in
-/// running time, so that they hold for files as well.
+/// All timeouts, in running time unless noted, so that they also hold for files.
 namespace warning_timeouts {
 
-/// A camera sends nothing while the other one does (InputTimeout).
+/// One camera sends no frames, the other one does (InputTimeout).
 inline constexpr WarningTimeout silent_camera{2 * GST_SECOND};
-/// Both cameras send frames, of which none finds a partner (PairingTimeout). With fewer frames of
-/// each, a camera may just have started late.
+/// Both cameras send frames, but no two of them pair (PairingTimeout). A camera with fewer than
+/// min_unpaired_frames may just have started late.
 inline constexpr WarningTimeout unpaired_frames{2 * GST_SECOND};
 inline constexpr int min_unpaired_frames = 3;
-/// The pictures of pairs differ in size or depth (SizeMismatch). Before the first equal pair only
-/// elements upstream can bring about a change, which takes them a few frames. Later a camera may be
-/// exchanged, which takes seconds.
+/// The two pictures differ in size or depth (SizeMismatch). At the start, only upstream elements
+/// can still renegotiate, within a few frames. Later, a camera may be exchanged.
 inline constexpr WarningTimeout unequal_at_start{GST_SECOND, 30};
 inline constexpr WarningTimeout unequal_later{5 * GST_SECOND, 150};
 /// No frame has a region (RegionWarning).
 inline constexpr WarningTimeout no_region{5 * GST_SECOND};
-/// A sink pad is not linked, or a push does not return (PadAlarm). By the clock of the system.
+/// A sink pad is not linked, or a push does not return (PadAlarm). System clock.
 inline constexpr WarningTimeout waiting_pad{5 * GST_SECOND};
-/// A sink pad waits for the caps of the other one (CapsArrival). By the clock of the system.
+/// A sink pad waits for the other pad's caps (CapsArrival). System clock.
 inline constexpr WarningTimeout other_caps{GST_SECOND};
 
 }  // namespace warning_timeouts
 
-/// Measures how long an unusual condition lasts, from frame to frame, and decides when to warn.
+/// Measures from frame to frame how long an unusual condition lasts, and decides when to warn.
 class ConditionTimer {
  public:
-  /// The condition holds at the running time of this frame, if that has one.
+  /// Call this for each frame with the condition, with the frame's running time, if known.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();
     if (!time)
       return;
-    // Running time begins anew after a flushing seek.
+    // A flushing seek resets running time.
     if (!since_ || *time < *since_)
       since_ = time;
     until_ = *time;
   }
 
-  /// How long the condition has lasted.
   GstClockTime length() const noexcept {
     return since_ ? static_cast<GstClockTime>(until_) - static_cast<GstClockTime>(*since_) : 0;
   }
@@ -61,8 +58,7 @@ class ConditionTimer {
     return timed_ ? length() >= timeout.time : frames_ > timeout.max_frames;
   }
 
-  /// Returns whether to warn now: the timeout is exceeded, and there has been no warning since
-  /// end().
+  /// Returns true once between two calls of end(): when the timeout is exceeded.
   bool must_warn(const WarningTimeout& timeout) noexcept {
     if (warned_ || !exceeds(timeout))
       return false;
@@ -71,9 +67,8 @@ class ConditionTimer {
   }
   bool has_warned() const noexcept { return warned_; }
 
-  /// The condition is over.
   void end() noexcept { *this = ConditionTimer(); }
-  /// Restarts the measurement, but there is no second warning.
+  /// Restarts the measurement, without a second warning.
   void restart() noexcept {
     const bool warned = warned_;
     end();

@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-// Merges the accepted structures of caps into result, with `feature` as their memory.
+// Merges the accepted structures of caps into result, with `feature` as their only feature.
 Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, bool accept_cuda) {
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
     const bool any = gst_caps_features_is_any(gst_caps_get_features(caps, i));
@@ -96,13 +96,13 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
 /* Caps as a whole */
 
 std::string caps_text(const GstCaps* caps) {
-  return taken_text(gst_caps_to_string(caps));
+  return take_gstring(gst_caps_to_string(caps));
 }
 
-std::string needs_cuda_memory_text(const std::string& follower) {
-  return "The element behind " + follower +
-         " takes nothing but CUDA memory, and this element computes on the CPU: leave "
-         "memory:CUDAMemory out of the caps behind it, or set backend=cuda.";
+std::string needs_cuda_memory_text(const std::string& peer) {
+  return peer +
+         " accepts only memory:CUDAMemory, but this element runs on the CPU: remove that feature "
+         "from the caps filter, or set backend=cuda.";
 }
 
 Caps filtered(Caps caps, GstCaps* filter) {
@@ -113,7 +113,6 @@ Caps filtered(Caps caps, GstCaps* filter) {
 
 Caps peer_caps(GstPad* pad, GstCaps* filter) {
   const Caps answer(gst_pad_peer_query_caps(pad, filter));
-  // The answer is in the peer's order of preference.
   return Caps(filter ? gst_caps_intersect_full(answer.get(), filter, GST_CAPS_INTERSECT_FIRST)
                      : gst_caps_ref(answer.get()));
 }
@@ -133,7 +132,7 @@ Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
 Caps choose_memory(Caps caps, GstPad* src) {
   if (gst_caps_get_size(caps.get()) == 0)
     return caps;
-  // No filter: a peer that accepts anything would only repeat it.
+  // A peer that accepts any caps would repeat a filter, so there is none.
   const Caps peer = peer_caps(src, nullptr);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
   bool cuda = false;  // ANY caps and ANY features name nothing

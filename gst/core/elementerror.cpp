@@ -8,7 +8,7 @@
 namespace cudavision {
 namespace {
 
-// Texts quote properties and files with any bytes. Messages must be UTF-8, e.g. for Python.
+// Messages must be UTF-8, but texts may quote properties and file names with other bytes.
 void post(GstElement* element, GstMessageType type, GQuark domain, int code, const char* text,
           const SourceLocation& location) {
   gchar* valid = g_utf8_make_valid(text, -1);  // owned by the message
@@ -24,21 +24,18 @@ GQuark memory_advice_key() {
 std::string memory_remedy(GstElement* element) {
   const auto* advice =
       static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key()));
-  return std::string(
-             "Free some memory (nvidia-smi shows who uses the GPU's), or make the element "
-             "need less of it with ") +
+  return std::string("Free memory (nvidia-smi lists the processes on the GPU), or use ") +
          (advice ? advice : "smaller frames") + ".";
 }
 
 constexpr char device_remedy[] =
-    "Set the element to NULL and start it again; if that fails too, restart the program, and see "
+    "Set the element to NULL and start it again; if that fails too, restart the program and check "
     "dmesg and nvidia-smi.";
 
 }  // namespace
 
-void set_memory_advice(GstElementClass* klass, const char* what_needs_less) {
-  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), memory_advice_key(),
-                   const_cast<char*>(what_needs_less));
+void set_memory_advice(GstElementClass* klass, const char* advice) {
+  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), memory_advice_key(), const_cast<char*>(advice));
 }
 
 void refuse_stream(const std::string& what) {

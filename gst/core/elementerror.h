@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// A failure with the domain and code of its ERROR message. what() names the error and its remedy.
+/// An ERROR message to post. what() is its text, which ends with the remedy.
 class ElementError : public std::runtime_error {
  public:
   ElementError(GQuark domain, int code, const std::string& what)
@@ -23,10 +23,10 @@ class ElementError : public std::runtime_error {
   int code_;
 };
 
-/// Throws the ElementError for frames or caps that an element cannot process.
+/// Throws STREAM_ERROR/WRONG_TYPE, for frames or caps that an element cannot process.
 [[noreturn]] void refuse_stream(const std::string& what);
 
-/// For the debug text of a message. As a default argument, current() is the line of the call.
+/// std::source_location, which clang 14 lacks. For the debug text of messages.
 struct SourceLocation {
   const char* file;
   const char* function;
@@ -39,22 +39,19 @@ struct SourceLocation {
   }
 };
 
-/// For class_init: names what needs less memory, for error messages. Default: "smaller frames".
-void set_memory_advice(GstElementClass* klass, const char* what_needs_less);
+/// For class_init. Errors about memory end with "or use ADVICE."; the default is "smaller frames".
+void set_memory_advice(GstElementClass* klass, const char* advice);
 
-/// Posts an ERROR message for the current exception.
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;
 
 void post_warning(GstElement* element, GQuark domain, int code, const std::string& text,
                   const SourceLocation& location = SourceLocation::current());
 
-/// Posts an INFO message about something that the element has done.
 void post_information(GstElement* element, const std::string& text,
                       const SourceLocation& location = SourceLocation::current());
 
-/// Runs the body of a virtual function. No exception may reach GStreamer's C code: it becomes an
-/// ERROR message after the stack is unwound, so that no CUDA context is current in message
-/// handlers. Then on_error is returned.
+/// Runs the body of a virtual function. Posts an ERROR message for an exception, after the stack is
+/// unwound, so no CUDA context is current in message handlers. Then returns on_error.
 template <class Result, class Body>
 Result post_exceptions(gpointer element, Result on_error, Body&& body,
                        const SourceLocation& location = SourceLocation::current()) noexcept {

@@ -40,13 +40,13 @@ class ObjectLock {
   GstObject* const object_;
 };
 
-/// A value for use under the lock of a GstObject only.
+/// A value that the lock of a GstObject guards.
 template <class T>
 class ObjectLocked {
  public:
   explicit ObjectLocked(gpointer object) : object_(object) {}
 
-  /// Holds the lock while it lives.
+  /// Holds the lock.
   class Access {
    public:
     T* operator->() const noexcept { return &value_; }
@@ -59,7 +59,7 @@ class ObjectLocked {
     T& value_;
   };
   Access lock() { return Access(object_, value_); }
-  /// For functions that lock the object themselves.
+  /// For functions that take the lock themselves.
   T& for_locking_function() noexcept { return value_; }
 
  private:

@@ -11,8 +11,8 @@ namespace {
 
 constexpr char media_type[] = "other/tensors";
 
-// A pool's buffer size is a guint. In CUDA memory, a tensor is one row of libgstcuda, with an int
-// as its length. The driver may round this up to a multiple of 512.
+// The buffer size of a pool is a guint. In CUDA memory, a tensor is one row of libgstcuda's, whose
+// pitch is an int, and the driver may round the pitch up to a multiple of 512.
 constexpr guint64 largest_buffer = G_MAXUINT, largest_cuda_buffer = G_MAXINT - 511;
 
 std::string dimensions_of(int depth, const TensorSize& size) {

@@ -80,10 +80,8 @@ const SupportedFormat* find_format(GstVideoFormat format) {
 Role role_of(const GstVideoFormatInfo* format, int component) {
   if (component == 3)
     return Role::alpha;
-  if (GST_VIDEO_FORMAT_INFO_IS_RGB(format)) {
-    constexpr Role roles[] = {Role::red, Role::green, Role::blue};
-    return roles[component];
-  }
+  if (GST_VIDEO_FORMAT_INFO_IS_RGB(format))
+    return rgb_roles[component];
   return component == 0 ? Role::luma : Role::chroma;
 }
 
@@ -102,7 +100,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    // Rounds up: in GStreamer, V of P010 begins at byte 1, within the word of U.
+    // Rounded up: in GStreamer, V of P010 begins at byte 1, within the word of U.
     const int sample_bytes = layout.sample_bytes();
     channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
     channel.step = pixel_bytes / sample_bytes;
@@ -111,8 +109,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
-    // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, chroma
-    // samples follow the last luma sample.
+    // Includes the padding byte of the last pixel, and in YUY2 and UYVY of odd width the chroma
+    // after the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);
@@ -126,7 +124,6 @@ repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat&
   storage.words = format.words;
   if (format.words != repack::Words::packed)
     return storage;
-  // GStreamer does not know where the samples are in the word.
   storage.low_bit = format.low_bit;
   for (int c = 0; c < storage.frame.channel_count; ++c) {
     storage.frame.channels[c].offset = 0;
@@ -136,7 +133,7 @@ repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat&
   return storage;
 }
 
-// Returns the elements that download frames to system memory.
+// Returns an element that downloads frames to system memory.
 std::string download_from(const GstCapsFeatures* features) {
   constexpr const char* elements[][2] = {
       {"memory:NVMM", "nvvideoconvert ! video/x-raw (on Jetson nvvidconv ! video/x-raw)"},
@@ -147,14 +144,14 @@ std::string download_from(const GstCapsFeatures* features) {
   for (const auto& [feature, element] : elements)
     if (gst_caps_features_contains(features, feature))
       return element;
-  return "an element that gives plain video/x-raw";
+  return "an element that outputs video/x-raw in system memory";
 }
 
 const char* video_from(const char* media_type) {
   if (g_strcmp0(media_type, "video/x-bayer") == 0)
     return ": put bayer2rgb before it.";
   if (g_str_has_prefix(media_type, "audio/"))
-    return ": link it to the video of the source, not to its sound.";
+    return ": link the element to the video of the source, not to its audio.";
   return ": put a decoder, such as decodebin, before it.";
 }
 
@@ -163,7 +160,6 @@ const char* video_from(const char* media_type) {
                 ". Correct the capsfilter, appsrc or parser that made them.");
 }
 
-// Refuses caps that are not fixed or not video, and memory that this build cannot read.
 void require_raw_video(const GstCaps* caps) {
   if (!gst_caps_is_fixed(caps))
     refuse_caps(caps);
@@ -175,13 +171,12 @@ void require_raw_video(const GstCaps* caps) {
   if (has_system_feature(caps, 0) || gst_caps_features_contains(features, "format:Interlaced"))
     return;
   if (!has_cuda_feature(caps, 0))
-    refuse_stream("Frames with " + taken_text(gst_caps_features_to_string(features)) +
+    refuse_stream("Frames with " + take_gstring(gst_caps_features_to_string(features)) +
                   " are not supported: put " + download_from(features) + " before the element.");
   if (!built_with_cuda())
     refuse_stream(
         "The frames are in CUDA memory, but this gst-cudavision was built without CUDA: put "
-        "cudadownload before the element, or build it again with nvcc and gstreamer-cuda-1.0 "
-        "installed.");
+        "cudadownload before the element, or rebuild with nvcc and gstreamer-cuda-1.0 installed.");
 }
 
 }  // namespace
@@ -229,8 +224,8 @@ FrameFormat frame_format_from_caps(const GstCaps* caps, repack::UnpackedForm for
                   " are not supported: each side must have 1 to 65535 pixels.");
   if (GST_VIDEO_INFO_INTERLACE_MODE(&info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
     refuse_stream(
-        "The interlace mode \"alternate\" is not supported: put an element that weaves fields "
-        "into frames, such as deinterlace, before this one.");
+        "interlace-mode=alternate is not supported: put an element that weaves fields into frames, "
+        "such as deinterlace, before this one.");
 
   format.storage = storage_of(info, *supported);
   format.form = form;

@@ -16,15 +16,15 @@ inline constexpr int largest_side = 65535;
 
 /// "640×480"
 std::string size_text(int width, int height);
-/// "NV12", or "unknown format 9999" if GStreamer does not know it
+/// "NV12", or "unknown format 9999"
 std::string format_text(GstVideoFormat format);
 
-/// The frames on one side of an element. Positions of planes are for buffers without GstVideoMeta.
-/// Caps other than video/x-raw only set planes (in layout and storage), offset, stride and size.
+/// The frames of one pad. offset and stride are for buffers without GstVideoMeta. A tensor has only
+/// planes (in layout and storage), stride and size.
 struct FrameFormat {
-  FrameLayout layout;            ///< of frames for operations: unpacked if needed
-  repack::StoredLayout storage;  ///< the layout of frames in buffers
-  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< of unpacked frames
+  FrameLayout layout;            ///< of frames that operations read or write
+  repack::StoredLayout storage;  ///< of frames in buffers
+  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< if layout and storage differ
   std::array<gsize, FrameLayout::max_planes> offset{};
   std::array<gint, FrameLayout::max_planes> stride{};
   gsize size = 0;
@@ -35,24 +35,23 @@ struct FrameFormat {
   int high = 255;
 
   bool is_video() const noexcept { return info.finfo != nullptr; }
-  /// True if operations get the frames in another layout than buffers hold.
+  /// True if layout and storage differ.
   bool is_repacked() const noexcept { return repack::is_needed(storage, form); }
   std::string description() const;  ///< "NV12, 640×480"
 };
 
-/// form is for frames that operations cannot read directly. Throws ElementError if caps are not
-/// fixed, not video, or not supported.
+/// form is for frames that operations cannot read directly. Throws ElementError unless caps are
+/// fixed video caps that the elements support.
 FrameFormat frame_format_from_caps(const GstCaps* caps,
                                    repack::UnpackedForm form = repack::UnpackedForm::channels);
 
 /// True if gray or luma samples range from 16 to 235, scaled to the depth.
 bool is_limited_range(const GstVideoInfo& info);
 
-/// The structure has no format.
+/// Returns video/x-raw of any size and framerate, without a format.
 Structure any_frame();
 
-/// Returns caps with all supported formats, in system memory and, if cuda is true and built in, in
-/// CUDA memory.
+/// Returns all supported formats, in system memory and, if cuda is true and built in, CUDA memory.
 Caps video_template_caps(bool cuda = true);
 
 }  // namespace cudavision

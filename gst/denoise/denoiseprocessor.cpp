@@ -17,27 +17,27 @@ nlmeans::Parameters parameters_of(const DenoiseProcessor::Settings& settings, in
   return parameters;
 }
 
-// The property also allows values between 0 and the special value, which are errors.
+// The property's range includes values between -1 and 0, which are errors.
 std::string strength_error(const char* property, double strength, const char* special) {
   constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
   if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
     return {};
-  return std::string(property) + "=" + text_of(strength) + " is out of range: set it to " +
-         text_of(known) + ", or to -1 " + special + ".";
+  return std::string(property) + "=" + text_of(strength) +
+         " is out of range: set it to a value from " + text_of(known) + ", or to -1 " + special +
+         ".";
 }
 
 }  // namespace
 
 void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
   using Ranges = nlmeans::Parameters::Ranges;
-  all.add(
-      {"strength", "Strength",
-       "How much the surroundings of two pixels may differ to be averaged, in 8-bit grey levels "
-       "(-1 = automatic, by the noise measured in the frames; 0 = frames stay unchanged)"},
-      &Settings::strength, {nlmeans::Parameters::automatic_strength, Ranges::strength.max});
+  all.add({"strength", "Strength",
+           "Filter strength in 8-bit grey levels: how much the surroundings of averaged pixels may "
+           "differ (-1 = automatic, from the measured noise; 0 = frames stay unchanged)"},
+          &Settings::strength, {nlmeans::Parameters::automatic_strength, Ranges::strength.max});
   all.add({"chroma-strength", "Chroma strength",
-           "The same for the chroma of YUV (-1 = that of strength or, if that is automatic, by the "
-           "noise of the chroma; 0 = chroma stays unchanged)"},
+           "Strength for the chroma of YUV (-1 = the same as strength or, if that is automatic, "
+           "from the noise of the chroma; 0 = chroma stays unchanged)"},
           &Settings::chroma_strength, {nlmeans::Parameters::same_strength, Ranges::strength.max});
   all.add({"search-size", "Search size",
            "Side of the square that is searched for similar pixels, in pixels, odd"},
@@ -46,29 +46,22 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
            "Side of the square around each pixel by which pixels are compared, in pixels, odd"},
           &Settings::patch_size, Ranges::patch);
   all.add({"frames", "Frames",
-           "Number of frames that are searched for similar pixels, odd: half of the others come "
-           "before the frame and half after it, for which it waits (1 = the frame itself)"},
+           "Number of frames to search for similar pixels, odd: the frame, and as many before as "
+           "after it, which delays the output (1 = only the frame)"},
           &Settings::frames, Ranges::frames);
   add_message_properties(all, "Post an element message with the noise and the strengths");
 }
 
 std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&) {
-  std::string error = odd_size_error("search-size", settings.search_size,
-                                     "is even, but the area that is searched has a pixel in its "
-                                     "middle and equally many on either side");
-  if (error.empty())
-    error = odd_size_error(
-        "patch-size", settings.patch_size,
-        "is even, but a patch has a pixel in its middle and equally many on either side");
-  if (error.empty())
-    error = odd_size_error("frames", settings.frames,
-                           "is even, but the film that is searched has a frame in its middle and "
-                           "equally many on either side");
-  if (error.empty())
-    error = strength_error("strength", settings.strength, "to have it follow the measured noise");
-  if (error.empty())
-    error = strength_error("chroma-strength", settings.chroma_strength, "for the same as strength");
-  return error;
+  for (const std::string& error :
+       {odd_size_error("search-size", settings.search_size),
+        odd_size_error("patch-size", settings.patch_size),
+        odd_size_error("frames", settings.frames),
+        strength_error("strength", settings.strength, "to follow the measured noise"),
+        strength_error("chroma-strength", settings.chroma_strength, "for the same as strength")})
+    if (!error.empty())
+      return error;
+  return {};
 }
 
 DenoiseProcessor::DenoiseProcessor(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
@@ -93,11 +86,11 @@ void DenoiseProcessor::apply(const Settings& settings) {
 
 bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   measured_ = false;
-  set_frames(frames_);  // denoise() counts the frames that are available
+  set_frames(frames_);  // denoise() sets the number of available frames
   if (delay_)
     delay_->search();
   const bool changes = regions_.select(info) && !denoise_.identity();
-  // Otherwise run() finishes the upload; upstream must get its buffer back before the push.
+  // Otherwise run() finishes it. The buffer must return to upstream before the push.
   if (delay_ && !changes)
     delay_->finish_upload();
   return changes;
@@ -107,7 +100,8 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
                            NoiseMessages* messages) {
   if (out)
     denoise(in, *out);
-  // The device has work during this wait. A last frame that begins a scene must not be searched.
+  // After denoise(), so that the device has work during this wait. If the last frame begins a
+  // scene, it must not be searched.
   if (delay_ && delay_->finish_upload() && out) {
     delay_->search();
     denoise(in, *out);
@@ -130,7 +124,7 @@ void DenoiseProcessor::denoise(const ConstFrame& in, const Frame& out) {
   if (delay_)
     neighbours = delay_->neighbours();
   set_frames(static_cast<int>(neighbours.size()) + 1);
-  // After a scene cut this runs twice for a frame, which must count once in the average.
+  // After a scene cut, denoise() runs twice for a frame.
   if (denoise_.needs_noise() && !std::exchange(measured_, true))
     noise_.run(in);
   regions_.run(in, out,

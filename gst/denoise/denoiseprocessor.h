@@ -46,9 +46,9 @@ class DenoiseProcessor {
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info, NoiseMessages* messages);
   void restart() noexcept;
 
-  /// The property at construction.
+  /// The property `frames` at construction.
   int requested_frames() const noexcept { return requested_frames_; }
-  /// Returns nullptr if frames do not wait for later frames.
+  /// Returns nullptr if frames are not delayed.
   FrameDelay* delay() { return delay_ ? &*delay_ : nullptr; }
 
  private:
@@ -56,11 +56,11 @@ class DenoiseProcessor {
   void denoise(const ConstFrame& in, const Frame& out);
 
   const int requested_frames_;
-  const int frames_;                ///< 1 in pull mode, where frames cannot wait
-  nlmeans::Parameters parameters_;  ///< with the number of frames available for the last frame
+  const int frames_;                ///< 1 in pull mode, where frames cannot be delayed
+  nlmeans::Parameters parameters_;  ///< of the last frame
   const FrameLayout layout_;
   noise::Estimate noise_;
-  bool measured_ = false;  ///< the noise of the current frame
+  bool measured_ = false;  ///< noise_ has run for the current frame
   nlmeans::NlMeans denoise_;
   FrameRegions regions_;
   std::optional<FrameDelay> delay_;

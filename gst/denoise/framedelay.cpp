@@ -9,8 +9,8 @@
 namespace cudavision {
 
 FrameDelay::FrameDelay(const DeviceSession& session, const FrameFormat& in, int frames)
-    : window_(session.arrivals(), session.device(), in.layout, frames),
-      uploads_(FrameQueues(session.arrivals()), session.context(), session.page_locks(), 1) {
+    : window_(session.upload_queue(), session.device(), in.layout, frames),
+      uploads_(FrameQueues(session.upload_queue()), session.context(), session.page_locks(), 1) {
   uploads_.set_input(0, in);
 }
 

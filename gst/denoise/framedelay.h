@@ -11,35 +11,35 @@
 
 namespace cudavision {
 
-/// The frames that wait for later frames. Pixels are copied to a window on the device, so that
-/// upstream gets its buffers back at once. Times, flags and metas are in buffers without memory.
-/// For the streaming thread. Functions and destructor need the session's context unless noted.
+/// The delayed frames. Pixels are copied to a window on the device, so that upstream gets its
+/// buffers back at once; times, flags and metas are in buffers without memory. For the streaming
+/// thread. Functions and destructor need the session's context unless noted.
 class FrameDelay {
  public:
   struct Frame {
     OwnedBuffer buffer;
-    /// See gst_cuda_vision_filter_push(). For a missing frame, buffer is the original.
+    /// See gst_cuda_vision_filter_push(). nullptr for a missing frame.
     const ConstFrame* stored;
   };
 
   FrameDelay(const DeviceSession& session, const FrameFormat& in, int frames);
 
-  /// Takes a frame from upstream, and enqueues its upload.
+  /// Enqueues the upload of a frame from upstream.
   void store(GstBuffer* in);
   /// Waits for the last frame's upload only. Returns true if neighbours() change. Throws Error.
   bool finish_upload();
 
-  // The next four functions need no current context.
+  // The next four functions need no context.
   bool empty() const { return waiting_.empty(); }
-  /// True if all frames have arrived that the oldest frame waits for.
+  /// True if the oldest frame need not wait any longer.
   bool is_due() const { return waiting_.size() > static_cast<std::size_t>(window_.radius()); }
   Frame take_oldest();
-  /// Drops all frames. The next frame does not continue them.
+  /// Drops all frames.
   void clear() noexcept;
 
   /// Begins the search around the last taken frame. Call it again if neighbours() change.
   void search();
-  /// The other frames to search, all available and in the same scene.
+  /// The other frames to search, which are in the same scene.
   std::span<const ConstFrame> neighbours() const { return window_.neighbours(); }
 
  private:

@@ -20,14 +20,13 @@ void FrameWindow::store(guint64 number, const ConstFrame& in) {
   Slot& to = slot(number);
   to.number.reset();  // set again after success
   const Frame& copy = to.memory.allocated(upload_queue_, layout_);
-  // Older searches may use this slot; the last search does not, if numbers are consecutive.
+  // Earlier searches may use this slot, but the last one does not if numbers are consecutive.
   if (!last_ || number != *last_ + 1)
     searched_->record();
   upload_queue_.wait_event(*searched_);
   searched_->record();
   for (int p = 0; p < layout_.plane_count; ++p)
     upload_queue_.copy(in.planes[p], copy.planes[p]);
-  // This runs first, because searches in large frames leave no room for other kernels.
   cuts_->compare(in);
   copied_->record();
   cuts_->read_back();

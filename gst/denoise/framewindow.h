@@ -16,11 +16,11 @@
 
 namespace cudavision {
 
-/// The frames around each frame, copied because upstream may have few buffers. The host chooses
-/// which frames are searched, so it must know where scenes begin. A separate `upload_queue` copies
-/// and compares frames, where no denoising delays them. Until the result is known, a frame is
-/// assumed to continue the scene. So the device hardly waits for the host: for three frames of
-/// 1920×1080, an H200 is idle for 2 of 1431 µs a frame, not 80 of 1523.
+/// Copies of the frames around each frame. The host chooses the frames to search, so it must know
+/// where scenes begin. An `upload_queue` of its own copies and compares frames without waiting for
+/// searches, and until the result is known, a frame is assumed to continue the scene. So the device
+/// hardly waits for the host: with three frames of 1920×1080, an H200 is idle for 2 of 1431 µs a
+/// frame, not for 80 of 1523.
 ///
 /// All functions except clear(), and the destructor, need the session's context.
 class FrameWindow {
@@ -36,18 +36,16 @@ class FrameWindow {
   /// Call this after `upload_queue` has finished, and before the next store(). Returns true if the
   /// frame begins a new scene, which changes neighbours().
   bool begins_scene();
-  /// The next frame does not continue earlier frames.
   void clear() noexcept;
 
-  /// Returns a stored frame. Its searches on `device` wait for `upload_queue`.
+  /// Returns a stored frame. `device` waits for `upload_queue`.
   ConstFrame centre_on(guint64 number);
   /// Returns the stored frames around the last centre_on() that are in its scene.
   std::span<const ConstFrame> neighbours() const noexcept { return {neighbours_.data(), count_}; }
 
  private:
   static constexpr int max_frames = nlmeans::Parameters::Ranges::frames.max;
-  /// A frame may arrive during the last search.
-  static constexpr int max_slots = max_frames + 1;
+  static constexpr int max_slots = max_frames + 1;  ///< one more for a frame during a search
 
   struct Slot {
     DeviceFrame memory;

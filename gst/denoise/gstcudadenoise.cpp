@@ -9,9 +9,9 @@
  * bit-identical results, on the CPU.
  *
  * With #GstCudaDenoise:strength=-1 the strength depends on the measured noise. With
- * #GstCudaDenoise:frames above 1, pixels of earlier and later frames are also used, so frames leave
- * the element later. #GstCudaDenoise:regions and #GstCudaDenoise:use-roi-meta limit the effect to
- * parts of the frame.
+ * #GstCudaDenoise:frames above 1, earlier and later frames are searched, too, which delays the
+ * output. #GstCudaDenoise:regions and #GstCudaDenoise:use-roi-meta limit the effect to parts of the
+ * frame.
  *
  * All properties except the device's may change at any time, also through a #GstControlSource.
  *
@@ -31,8 +31,9 @@
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
  * * `noise`, `noise-used`, `strength` (#GstValueArray of #gdouble): standard deviation of the noise
- *   in this frame, the deviation for the automatic strength, and the strength used. They are in
- *   8-bit grey levels, for each of Y, U and V, or of R, G and B.
+ *   in this frame (or the last one where it could be measured), the deviation for the automatic
+ *   strength, and the strength used. They are in 8-bit grey levels, for each of Y, U and V, or of
+ *   R, G and B.
  * * `uncertain` (#GstValueArray of #gboolean): little of the frame is smooth, so `noise` may be
  *   texture
  *
@@ -47,8 +48,7 @@ namespace {
 
 using Denoise = FilterElement<DenoiseProcessor>;
 
-/* Frames that wait for later frames. A receiver may stop the element, which frees the delay. */
-
+/// Any push may stop the element, which frees the delay.
 FrameDelay* delay_of(gpointer self) {
   DenoiseProcessor* processor = Denoise::processor(self);
   return processor ? processor->delay() : nullptr;
@@ -68,7 +68,7 @@ GstFlowReturn push_pending(GstCudaVisionFilter* self) {
   return flow;
 }
 
-// Invalid values are reported when the frame is pushed.
+// begin_frame() reports invalid settings.
 void before_transform(GstBaseTransform* trans, GstBuffer* in) {
   Denoise::parent_class()->before_transform(trans, in);
   const DenoiseProcessor* processor = Denoise::processor(trans);
@@ -88,14 +88,14 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
       const DeviceScope scope(gst_cuda_vision_filter_session(self));
       delay_of(self)->store(in.get());
     } catch (...) {
-      // Earlier frames go downstream first. If one of them fails, only its error is reported.
+      // Earlier frames are pushed first. If one of them fails, only its error is reported.
       if (push_pending(self) == GST_FLOW_ERROR)
         return GST_FLOW_ERROR;
       throw;
     }
     in.reset();
     const GstFlowReturn pushed = delay_of(self)->is_due() ? push_oldest(self) : GST_FLOW_OK;
-    // Upstream now gets its buffer back. If the push failed, only its error is reported.
+    // This returns the buffer to upstream. If the push failed, only its error is reported.
     try {
       if (FrameDelay* delay = delay_of(self)) {
         const DeviceScope scope(gst_cuda_vision_filter_session(self));

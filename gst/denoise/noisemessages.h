@@ -7,22 +7,13 @@
 
 namespace cudavision {
 
-/// Reads the noise of frames back from the device, and posts it.
-///
-/// The message's structure is named "cudadenoise" and has the fields
-///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
-///   noise (GST_TYPE_ARRAY of double): standard deviations of the noise, in levels of 8 bits,
-///     in this frame or in the last frame where they could be measured,
-///   noise-used (GST_TYPE_ARRAY of double): the deviations for an automatic strength,
-///   strength (GST_TYPE_ARRAY of double): the strengths used for the frame,
-///   uncertain (GST_TYPE_ARRAY of boolean): true if `noise` may be texture.
-/// Arrays have an element for each of Y, U and V, or of R, G and B.
+/// Posts the noise of frames, see gstcudadenoise.cpp.
 class NoiseMessages final : public DeviceMessages {
  public:
   using DeviceMessages::DeviceMessages;
   using DeviceMessages::reserve;
 
-  /// Enqueues the read-back of all channels' states. In the session's context, after reserve().
+  /// Enqueues the download of all channels' states. In the session's context, after reserve().
   void read_back(const FrameTimes& times, const FrameLayout& layout,
                  const nlmeans::Parameters& parameters, const noise::State* states);
 

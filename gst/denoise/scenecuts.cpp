@@ -11,8 +11,8 @@ namespace {
 constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight,
                                                   scenecut::usual_threshold};
 
-// Histograms need luma, or red, green and blue of 8 bits. Of 16 bits, only the upper byte counts:
-// below about 800×600, noise would move most pixels between 65536 bins.
+// Histograms need luma, or 8-bit RGB. With 65536 bins, noise would move most pixels of frames below
+// about 800×600 to other bins, so only the upper byte counts.
 FrameLayout judged_channels(FrameLayout layout) {
   if (layout.bits == 8)
     return layout;

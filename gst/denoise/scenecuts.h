@@ -9,24 +9,24 @@
 
 namespace cudavision {
 
-/// Finds scene cuts, as cudahistequalize does by default. A new scene begins if more than a quarter
-/// of the pixels change bins in the luminance histogram, or if areas change that much (scenecut.h).
-/// The histogram uses green for RGB above 8 bits, and the upper eight of 16 bits. The device
-/// decides. All functions and the destructor need the session's context.
+/// Detects scene cuts like cudahistequalize's default: more than a quarter of the pixels change
+/// bins of the luminance histogram, or areas change that much (scenecut.h). The histogram has the
+/// green of RGB above 8 bits, and the upper 8 of 16 bits. All functions and the destructor need the
+/// session's context.
 class SceneCuts {
  public:
   SceneCuts(Device& device, const FrameLayout& layout);
 
-  /// Enqueues the comparison with the last frame.
+  // These enqueue the comparison with the last frame, and the download of the result.
   void compare(const ConstFrame& frame);
   void read_back();
-  /// Call this when the device has finished read_back(). True if the frame begins a new scene.
+  /// Call this when the device has finished read_back().
   bool found_cut() const;
   void restart() noexcept { average_.restart(); }
 
  private:
   Device& device_;
-  const FrameLayout judged_;  ///< has the channels for the histogram
+  const FrameLayout judged_;  ///< the channels for the histogram
   histequalize::Histogram histogram_;
   Buffer counts_;
   scenecut::AreaMeans areas_;

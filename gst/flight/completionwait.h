@@ -9,19 +9,17 @@
 
 namespace cudavision {
 
-/// Lets a thread that has frames in flight wait for two things at once: that the device finishes
-/// one of them, and that other threads bring what the next one needs.
+/// Lets a thread wait for the device and for other threads at once.
 class CompletionWait {
  public:
-  /// Other threads call this after each change for which ready() may wait.
+  /// Other threads call this when the result of ready() may have changed.
   void notify() {
     const std::lock_guard lock(state_->mutex);
     state_->changed.notify_all();
   }
 
-  /// Waits until ready() holds, or until the device has finished the work, or has failed. Returns
-  /// what ready() does then. Only one thread may call this. Work has the functions done() and
-  /// when_done(call), see PendingGpuWork.
+  /// Waits until ready() returns true, or the device has finished the work or failed. Returns
+  /// ready(). Only one thread may call this. Work is PendingGpuWork, except in tests.
   template <class Work, class Ready>
   bool wait(Work& work, const Ready& ready) {
     std::unique_lock lock(state_->mutex);
@@ -30,7 +28,7 @@ class CompletionWait {
     lock.unlock();
     if (work.done())
       return false;
-    // The driver may call when nobody waits any more.
+    // Shared, because the driver may call after wait() has returned.
     const auto finished = std::make_shared<bool>(false);
     try {
       work.when_done([state = state_, finished] {

@@ -8,21 +8,17 @@
 
 namespace cudavision {
 
-/// The values of the elements' property frames-in-flight.
 inline constexpr Range<int> frames_in_flight_range{0, 16};
 
-/// The work of which several may be in flight.
 enum class FlightUnit { frame, pair };
 
-/// Frames of more pipelines than this on one GPU overlap one another.
+/// With more pipelines on a GPU, frames of different pipelines overlap.
 inline constexpr std::size_t overlapping_pipelines = 8;
 
-/// Returns the number that frames-in-flight=0 stands for. in_stream_order is true if frames go
-/// downstream in the order of a stream before the device has finished them (see FrameMapper): then
-/// successive ones overlap anyway. On the CPU, one frame occupies all cores. Otherwise frames cross
-/// the bus, or the host waits for the device. On an H200, three frames of 1920×1080 crossed the bus
-/// at 96 % of the rate of six, and two pairs were matched faster than any other number. With
-/// more than overlapping_pipelines, one frame was faster and took half of the processor time.
+/// Returns the number for frames-in-flight=0. One frame in flight is enough on the CPU, where it
+/// occupies all cores, and in stream order, where frames overlap anyway (see FrameMapper). On an
+/// H200, three frames of 1920×1080 reached 96 % of the rate of six, and two pairs were the fastest.
+/// With more than overlapping_pipelines, one frame was faster and took half of the CPU time.
 constexpr std::size_t automatic_frames_in_flight(FlightUnit unit, DeviceKind backend,
                                                  bool in_stream_order,
                                                  std::size_t pipelines_on_gpu) noexcept {

@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// The thread of a pusher from set_limit() to stop(), which the task itself keeps until it ends.
+/// A pusher's thread from set_limit() to stop(). The task keeps it alive until the thread ends.
 struct FramePusher::Thread {
   explicit Thread(std::shared_ptr<FramePusher> owner)
       : pusher(std::move(owner)),
@@ -21,7 +21,7 @@ struct FramePusher::Thread {
     gst_task_set_lock(task.get(), &lock);
     gst_task_set_enter_callback(task.get(), enter, this, nullptr);
     gst_task_set_leave_callback(task.get(), leave, this, nullptr);
-    // The thread has the name of the task, of which Linux keeps the first 15 letters.
+    // The name of the thread, of which Linux keeps 15 characters.
     const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad.get()));
     const std::string name = std::string(element ? text_of(GST_OBJECT_NAME(element.get())) : "") +
                              ":" + text_of(GST_OBJECT_NAME(pad.get()));
@@ -32,7 +32,7 @@ struct FramePusher::Thread {
   Thread& operator=(const Thread&) = delete;
 
   void post_status(GstStreamStatusType type) const {
-    // There is no element if the thread stopped it, and the application has released it.
+    // If this thread has stopped the element, the application may have released it.
     const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad.get()));
     if (!element)
       return;
@@ -59,7 +59,7 @@ struct FramePusher::Thread {
     thread->post_status(GST_STREAM_STATUS_TYPE_ENTER);
   }
   static void leave(GstTask*, GThread*, gpointer data) {
-    // A task that was stopped before its thread began leaves without having entered.
+    // A task that is stopped before its thread starts calls leave() without enter().
     const bool entered = static_cast<Thread*>(data)->id.load() != nullptr;
     const std::shared_ptr<Thread> thread = std::move(static_cast<Thread*>(data)->share);
     if (entered)
@@ -69,12 +69,12 @@ struct FramePusher::Thread {
 
   const std::shared_ptr<FramePusher> pusher;
   const ObjectPtr<GstPad> pad;
-  GRecMutex lock;  ///< a GstTask needs one
+  GRecMutex lock;  ///< of the task
   const ObjectPtr<GstTask> task;
-  std::shared_ptr<Thread> share;      ///< its own
+  std::shared_ptr<Thread> share;      ///< this object, while the task runs
   std::atomic<GThread*> id{nullptr};  ///< while it runs
-  std::mutex joining;                 ///< a GstTask wakes only one of those who wait for it
-  bool stopped = false;               ///< the pusher's mutex guards it
+  std::mutex joining;                 ///< a GstTask wakes only one of the threads that join it
+  bool stopped = false;               ///< guarded by the pusher's mutex
 };
 
 FramePusher::FramePusher(GstPad* pad, Complete complete)
@@ -86,13 +86,12 @@ void FramePusher::open() {
 }
 
 std::size_t FramePusher::set_limit(std::size_t limit) {
-  std::shared_ptr<Thread> thread, last;  // the last one is freed without the lock
+  std::shared_ptr<Thread> thread, last;  // `last` is freed without the lock
   {
     const Lock lock(mutex_);
     if (!open_)
       return 0;
-    // Later, memory that runs out would have to be reported for a frame whose work has begun.
-    waiting_.reserve(limit);
+    waiting_.reserve(limit);  // so that add() cannot throw
     if (limit > 0 && (!thread_ || thread_->stopped)) {
       thread = std::make_shared<Thread>(shared_from_this());
       last = std::exchange(thread_, thread);
@@ -110,14 +109,14 @@ std::size_t FramePusher::set_limit(std::size_t limit) {
   thread->share = thread;
   thread->id = nullptr;
   if (!gst_task_start(thread->task.get())) {
-    // The pool keeps the task, with its share, for a thread that it may have later.
+    // The pool keeps the task, and so the Thread, until it has a thread for it.
     gst_task_stop(thread->task.get());
     thread->stopped = true;
     last = std::move(thread_);
     limit_ = 0;
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
-                       "The system starts no more threads: end other programs, raise the limit, or "
-                       "set frames-in-flight=1.");
+                       "The system cannot start another thread: end other programs, raise the "
+                       "limit (ulimit -u), or set frames-in-flight=1.");
   }
   return limit;
 }
@@ -128,7 +127,7 @@ bool FramePusher::in_own_thread() const {
 }
 
 void FramePusher::stop() noexcept {
-  std::shared_ptr<Thread> thread;  // is freed without the lock
+  std::shared_ptr<Thread> thread;  // freed without the lock
   Lock lock(mutex_);
   thread = thread_;
   const bool is_own = in_own_thread();
@@ -145,7 +144,6 @@ void FramePusher::stop() noexcept {
   lock.unlock();
   if (!thread)
     return;
-  // GstTask refuses to wait for itself.
   if (!is_own) {
     const std::lock_guard joining(thread->joining);
     gst_task_join(thread->task.get());
@@ -177,7 +175,7 @@ GstFlowReturn FramePusher::wait_for_room() {
 
 void FramePusher::add(Frame frame) noexcept {
   const Lock lock(mutex_);
-  // A frame that is dropped waits for the device after the lock has been released.
+  // The caller destroys a dropped frame, which waits for the device, without the lock.
   if (limit_ == 0 || (flow_ != GST_FLOW_OK && flow_ != GST_FLOW_NOT_LINKED))
     return;
   waiting_.push_back(std::move(frame));
@@ -205,7 +203,7 @@ GstFlowReturn FramePusher::take_flow() {
 }
 
 GstFlowReturn FramePusher::take_flow(Lock& lock) {
-  // The frames in flight are dropped only as long as the error is known.
+  // Frames in flight are dropped only while flow_ is set.
   if (flow_ != GST_FLOW_OK) {
     drop_waiting(lock);
     changed_.wait(lock, [&] { return in_flight_ == 0; });
@@ -262,9 +260,9 @@ GstFlowReturn FramePusher::push(Frame frame, unsigned generation) {
   return is_over ? GST_FLOW_FLUSHING : gst_pad_push(pad_, buffer.release());
 }
 
-// Pushes the oldest frame when there is one. Returns false if the thread is to end.
+// Waits for a frame and pushes it. Returns false if the thread must end.
 bool FramePusher::push_next(const Thread& thread) {
-  // A probe or a handler of messages may stop the element in this thread and release it.
+  // Keeps the element alive, because a probe or message handler may stop and release it.
   ObjectPtr<GstElement> element;
   Lock lock(mutex_);
   changed_.wait(lock, [&] { return thread.stopped || (!waiting_.empty() && !waits_for_link()); });
@@ -278,10 +276,9 @@ bool FramePusher::push_next(const Thread& thread) {
   const GstFlowReturn flow = wanted ? push(std::move(*frame), generation) : GST_FLOW_OK;
   frame.reset();
   lock.lock();
-  // By now, downstream may be linked again.
   const bool out_of_date =
       generation != generation_ || (flow == GST_FLOW_NOT_LINKED && links != links_);
-  // Other successes than GST_FLOW_OK must not end the stream.
+  // Values above GST_FLOW_OK are custom successes.
   if (!out_of_date && flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
     flow_ = flow;
   count_off(generation);

@@ -14,64 +14,60 @@
 
 namespace cudavision {
 
-/// Completes frames and pushes them on one pad, in order, in a thread of its own. Meanwhile the
-/// streaming thread enqueues the work on the next frames. As after a queue element, a flow return
-/// of downstream reaches upstream with a later frame.
+/// Completes frames and pushes them on one pad, in order, in its own thread. Meanwhile the
+/// streaming thread enqueues the work on the next frames. As after a queue element, upstream gets
+/// downstream's flow return with a later frame.
 ///
-/// The thread is a GstTask, as gst_pad_start_task() makes one: its STREAM_STATUS messages let
-/// applications choose its thread pool and its priority. A probe on the pad, or a handler of
-/// messages, may stop the element in that thread, while it pushes a frame, and even release the
-/// element. So the thread shares the pusher with the element.
+/// The thread is a GstTask, so that its STREAM_STATUS messages let applications choose its thread
+/// pool and priority. In this thread, a pad probe or message handler may stop and even release the
+/// element, so the thread shares the ownership of the pusher.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  /// A frame in flight: what is pushed when the work is complete.
+  /// A frame in flight.
   struct Frame {
     OwnedBuffer buffer;
     PendingGpuWork work;
   };
-  /// complete() completes a frame and returns its buffer, or posts an error and returns none. It
-  /// runs in the pusher's thread.
+  /// Completes a frame in the pusher's thread. Returns its buffer, or none after posting an error.
   using Complete = std::function<OwnedBuffer(Frame frame)>;
 
-  /// The pad must live as long as the element and the thread, and the element must call stop().
+  /// The pad must outlive the element and the thread, and the element must call stop().
   FramePusher(GstPad* pad, Complete complete);
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
 
-  /// Lets set_limit() start the thread from now on, until stop().
+  /// Lets set_limit() start the thread, until stop().
   void open();
-  /// Drops the frames in flight and ends the thread, if there is one. The pad must be flushing, so
-  /// that downstream does not block. In the pusher's own thread, the frame that is being pushed no
-  /// longer counts, and the thread ends when that push returns. The streaming thread must not call
-  /// this: the pusher's thread may be waiting for it.
+  /// Drops the frames in flight and ends the thread, if any. The pad must be flushing, so that
+  /// downstream does not block. In the pusher's own thread, the frame being pushed is no longer
+  /// counted, and the thread ends when that push returns. The streaming thread must not call this,
+  /// because the pusher's thread may be waiting for it.
   void stop() noexcept;
   bool started() const { return limit() > 0; }
-  std::size_t limit() const;  ///< how many frames may be in flight; 0 while stopped
+  std::size_t limit() const;  ///< maximum number of frames in flight; 0 while stopped
 
-  // The following are called by the streaming thread. Nobody waits any longer than until stop().
-  /// Lets at most `limit` frames be in flight, none of which may be now. The first time that this
-  /// is more than 0, starts the thread, which lives until stop(). Returns the limit in force: 0
-  /// after stop(), of which the streaming thread may not know yet. Throws ElementError.
+  // For the streaming thread. stop() ends all waits.
+  /// Sets the limit while no frame is in flight. A limit above 0 starts the thread, which runs
+  /// until stop(). Returns the limit in force, which is 0 after stop(). Throws ElementError.
   std::size_t set_limit(std::size_t limit);
-  /// Waits until another frame may be started, or takes the flow return because of which none may.
+  /// Waits until another frame may be started, or returns the flow return that prevents it.
   GstFlowReturn wait_for_room();
   void add(Frame frame) noexcept;
-  /// True if all frames have gone downstream, or have been dropped.
+  /// True if all frames have been pushed or dropped.
   bool idle() const;
-  /// Waits until that is so. Frames that wait for downstream to be linked are dropped.
+  /// Waits until idle(). Drops frames that wait for a link.
   void drain();
-  /// Returns the first flow return of downstream since the last call that is an error, else
-  /// GST_FLOW_OK. The frames that were in flight after that frame are dropped.
+  /// Returns downstream's first error since the last call, or GST_FLOW_OK. After an error, drops
+  /// the frames in flight.
   GstFlowReturn take_flow();
 
-  // The following may be called by any thread.
-  /// Forgets a flow return of downstream: EOS, because a new segment begins, or NOT_LINKED, because
-  /// downstream may be linked again. The frames that have waited for the link are pushed.
+  // For any thread.
+  /// Clears downstream's flow return: EOS when a new segment begins, or NOT_LINKED when downstream
+  /// may be linked again. Then pushes the frames that waited for the link.
   void forget_flow(GstFlowReturn flow);
-  /// Call this when a flush has started and the pad refuses all. If that is in the pusher's own
-  /// thread, which happens if downstream or a handler of messages seeks, the streaming thread must
-  /// not wait for frames, as the seek in turn waits for the streaming thread: the frames in flight
-  /// no longer count.
+  /// Call this after the parent has handled FLUSH_START. If the pusher's own thread seeks, frames
+  /// in flight are no longer counted: the seek waits for the streaming thread, which must not wait
+  /// for these frames.
   void flush();
 
  private:
@@ -81,7 +77,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   bool push_next(const Thread& thread);
   GstFlowReturn push(Frame frame, unsigned generation);
   GstFlowReturn take_flow(Lock& lock);
-  // Like a queue element, keeps what downstream may get after it has been linked again.
+  // As in a queue element, frames wait until downstream is linked again.
   bool waits_for_link() const { return flow_ == GST_FLOW_NOT_LINKED && !waiting_.empty(); }
   bool in_own_thread() const;
   Frame take_next();
@@ -92,14 +88,14 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   GstPad* const pad_;
   const Complete complete_;
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
   bool open_ = false;
   std::shared_ptr<Thread> thread_;  ///< may be ending
   std::size_t limit_ = 0;
   std::vector<Frame> waiting_;  ///< oldest first
-  std::size_t in_flight_ = 0;   ///< those waiting, and those that are being pushed or dropped
-  unsigned generation_ = 0;     ///< frames of an earlier one no longer count in in_flight_
+  std::size_t in_flight_ = 0;   ///< frames waiting, being pushed or being dropped
+  unsigned generation_ = 0;     ///< in_flight_ counts only frames of this generation
   unsigned links_ = 0;          ///< how often downstream may have been linked again
   GstFlowReturn flow_ = GST_FLOW_OK;
 };

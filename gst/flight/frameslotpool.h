@@ -17,49 +17,47 @@
 
 namespace cudavision {
 
-/// How many frames one piece of work reads and writes at most.
 inline constexpr std::size_t max_inputs = 2, max_outputs = 5;
-/// Their buffers, which the array does not own; nullptr where there is none.
+// Not owned; nullptr where there is no buffer.
 using InputFrames = std::array<GstBuffer*, max_inputs>;
 using OutputFrames = std::array<GstBuffer*, max_outputs>;
 
-/// The mappers of one frame in flight, or of one pair.
+/// The mappers of one frame or pair in flight.
 struct FrameSlot;
-/// Unmaps the buffers of a slot, in the context, and gives the slot back to its FrameSlotPool.
+/// Unmaps the buffers of a slot and returns it to its FrameSlotPool.
 struct FreeSlot {
   void operator()(FrameSlot* slot) const noexcept;
 };
 
-/// The work on a frame, or on a pair, from its mapped buffers until it is complete; or none.
-/// FrameSlotPool::map() makes it. While the work is being enqueued, the frames are accessible on
-/// the device; then end() and complete() are called. Whoever has the output buffers must not touch
-/// them meanwhile. The destructor waits for the device as well. Any thread may have it.
+/// The work on a frame or pair whose buffers FrameSlotPool::map() has mapped, or none. Enqueue the
+/// work, then call end() and complete(). Nobody may touch the output buffers before it is complete.
+/// The destructor also waits for the device. Any thread may own the object.
 class PendingGpuWork {
  public:
   PendingGpuWork() = default;
   explicit operator bool() const noexcept { return slot_ != nullptr; }
 
+  // On the device.
   ConstFrame input(std::size_t i) const;
-  /// The same frame, before it was unpacked.
+  /// The input before unpacking.
   ConstFrame stored_input(std::size_t i) const;
-  /// Returns nullptr if there is none.
+  /// nullptr if there is none.
   const Frame* output(std::size_t i) const;
 
-  /// Call this when all work is enqueued. Enqueues what brings the outputs into their buffers.
-  /// on_host: the host needs more of the work than these buffers, so it waits in any case.
+  /// Enqueues packing and download of the outputs. Enqueue all other work first. on_host:
+  /// complete() must wait for the device, because the host needs other results.
   void end(bool on_host);
 
-  /// True if there is work, and complete() does not wait for it: whoever has the buffers next uses
-  /// them in the order of the streams that their memory carries.
+  /// True if complete() need not wait, because the next user of the buffers works in the order of
+  /// the streams that their memory carries. False if there is no work.
   bool is_in_stream_order() const noexcept { return slot_ && in_stream_order_; }
   /// True if complete() would not wait, or would fail.
   bool done() noexcept;
-  /// Calls call(), in another thread, once done() holds. Only for work that is not done. Throws
-  /// Error.
+  /// Only if done() is false: calls call() in another thread when it becomes true. Throws Error.
   void when_done(std::function<void()> call);
 
-  /// Waits for the device unless is_in_stream_order(), and brings the outputs into their buffers.
-  /// Then there is no work. Throws Error.
+  /// Waits for the device unless is_in_stream_order(), and copies staged outputs to their buffers.
+  /// Afterwards there is no work. Throws Error.
   void complete();
 
  private:
@@ -67,13 +65,12 @@ class PendingGpuWork {
   explicit PendingGpuWork(FrameSlot* slot) : slot_(slot) {}
 
   std::unique_ptr<FrameSlot, FreeSlot> slot_;
-  bool in_stream_order_ = false;  ///< it has ended so
+  bool in_stream_order_ = false;  ///< set by end()
 };
 
-/// Has a slot for each frame that may be in flight, which is free again when the work is complete.
-/// With more than one, transfers and kernels of successive frames overlap. Calls are made in the
-/// context, the destructor included. That waits until other threads have given all slots back; the
-/// caller itself must have no work any more.
+/// The slots for frames in flight. With several slots, transfers and kernels of successive frames
+/// overlap. All calls need the context. The destructor waits until other threads have returned
+/// their slots; the calling thread must own no work.
 class FrameSlotPool {
  public:
   /// page_locks is nullptr on the CPU device.
@@ -83,19 +80,19 @@ class FrameSlotPool {
 
   std::size_t count() const noexcept { return slots_.size(); }
 
-  /// Prepares for inputs and outputs in these formats. No work may exist.
+  // No work may exist in the next three.
   void set_input(std::size_t i, const FrameFormat& format);
   void set_output(std::size_t i, const FrameFormat& format);
   void clear_output(std::size_t i);
   const FrameFormat& input_format(std::size_t i) const;
   const FrameFormat& output_format(std::size_t i) const;
 
-  /// Maps buffers whose formats are set, and enqueues the uploads. Waits for a slot that another
-  /// thread is about to give back; the caller itself must not have them all. The work holds a
-  /// reference to each buffer, so until it is complete, none of them is writable.
+  /// Maps buffers whose formats are set, and enqueues the uploads. Waits for a free slot; the
+  /// calling thread must not own all slots. The work holds a reference to each buffer, so no buffer
+  /// is writable until the work is complete.
   PendingGpuWork map(const InputFrames& in, const OutputFrames& out);
 
-  /// Waits for work that was completed in the order of streams. Throws Error.
+  /// Waits for work that was completed in stream order. Throws Error.
   void finish();
 
  private:
@@ -106,14 +103,15 @@ class FrameSlotPool {
   const CudaContext context_;
   PageLocks* const page_locks_;
   std::vector<std::unique_ptr<FrameSlot>> slots_;
-  /// A stream that only waits for others, so that no work waits for notices; made for the first.
+  // Made by the first when_done(). Callbacks have a stream of their own, so that no work waits for
+  // them.
   SharedStream notice_stream_;
   std::unique_ptr<Device> notices_;
-  bool unfinished_ = false;  ///< the device may still be at work that is complete
+  bool unfinished_ = false;  ///< work that was completed in stream order may still run
 
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable freed_;
-  std::vector<FrameSlot*> free_;  ///< the one that was freed first is the first
+  std::vector<FrameSlot*> free_;  ///< in the order in which they were freed
 };
 
 }  // namespace cudavision

@@ -51,9 +51,7 @@ namespace cudavision {
 namespace {
 
 std::string size_error(const char* property, int size) {
-  return odd_size_error(
-      property, size, "is even, but a kernel has a middle and equally many samples on either side",
-      " (or 0, to let sigma decide)");
+  return odd_size_error(property, size, " (0 derives it from sigma)");
 }
 
 class GaussBlurProcessor {
@@ -88,8 +86,7 @@ class GaussBlurProcessor {
             &Settings::kernel_size, Ranges::size);
     all.add({"kernel-size-y", "Vertical kernel size",
              "Number of samples in the kernel vertically, odd (0 = follows from sigma-y, or the "
-             "same as "
-             "kernel-size if both sigmas are 0)"},
+             "same as kernel-size if both sigmas are 0)"},
             &Settings::kernel_size_y, Ranges::size);
     all.add({"border", "Border", "How the picture is continued beyond its edges"},
             &Settings::border, "GstCudaGaussBlurBorder",
@@ -109,9 +106,8 @@ class GaussBlurProcessor {
     all.add(
         {"fine", "Fine coefficients",
          "Use coefficients with 16 fraction bits instead of 8 for 8-bit samples: a large sigma "
-         "then "
-         "removes fine gratings, of which 8 bits leave a trace, but the result no longer equals "
-         "OpenCV's (deeper samples always use 16)"},
+         "then removes fine gratings completely, but the result no longer equals OpenCV's (deeper "
+         "samples always use 16)"},
         &Settings::fine);
   }
 

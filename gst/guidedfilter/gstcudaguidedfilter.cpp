@@ -49,8 +49,6 @@ class GuidedFilterProcessor {
             &Settings::epsilon, Ranges::epsilon);
   }
 
-  static std::string error(const Settings&, const FrameFormat&) { return {}; }
-
   GuidedFilterProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in,
                         const FrameFormat&, const Settings& settings)
       : filter_(device, in.layout, {settings.radius, settings.epsilon}) {}

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/histequalize/equalizeprocessor.h"
 
-#include <utility>
+#include <cmath>
 
 namespace cudavision {
 namespace {
+
+histequalize::Parameters equalize_parameters(const EqualizeSettings& settings,
+                                             const FrameFormat& format) {
+  using Channels = histequalize::Parameters::Channels;
+  histequalize::Parameters parameters;
+  parameters.channels =
+      settings.channels == EqualizeChannels::rgb ? Channels::each : Channels::luminance;
+  parameters.low = format.low;
+  parameters.high = format.high;
+  parameters.blend = settings.blend();
+  parameters.copies_chroma =
+      settings.chroma == ChromaMode::keep || !chroma::ChromaScale::is_needed(format.layout);
+  return parameters;
+}
 
 template <class Operation>
 void restart_average(const std::unique_ptr<Operation>& operation) {
@@ -13,6 +27,15 @@ void restart_average(const std::unique_ptr<Operation>& operation) {
 }
 
 }  // namespace
+
+std::string EqualizeProcessor::error(const Settings& settings, const FrameFormat& in) {
+  if (settings.channels != EqualizeChannels::rgb || in.layout.find(Role::red) >= 0)
+    return {};
+  return std::string("channels=rgb needs RGB frames") +
+         (GST_VIDEO_INFO_IS_RGB(&in.info) ? " of 8 bits" : "") + ", but these are " +
+         in.description() +
+         ": set channels=luma, or put videoconvert before the element, which then outputs RGB.";
+}
 
 EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,
                                      const FrameFormat& in, const FrameFormat&,
@@ -28,11 +51,21 @@ EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,
 }
 
 void EqualizeProcessor::apply(const EqualizeSettings& settings) {
-  if (settings.method == EqualizeMethod::clahe)
-    apply(clahe_parameters(settings, format_),
-          settings.smoothing_time > 0 ? clahe::Averages::kept : clahe::Averages::none);
-  else
-    apply(equalize_parameters(settings, format_));
+  const histequalize::Parameters parameters = equalize_parameters(settings, format_);
+  const bool averages = settings.smoothing_time > 0;
+  if (settings.method == EqualizeMethod::clahe) {
+    if (clahe_ && (!averages || clahe_->keeps_averages()))
+      clahe_->set_parameters({parameters, settings.clip_limit});
+    else
+      clahe_ = std::make_unique<clahe::Clahe>(
+          device_, format_.layout, tiles_, clahe::Parameters{parameters, settings.clip_limit},
+          averages ? clahe::Averages::kept : clahe::Averages::none);
+  } else if (equalize_) {
+    equalize_->set_parameters(parameters);
+  } else {
+    equalize_ =
+        std::make_unique<histequalize::HistogramEqualize>(device_, format_.layout, parameters);
+  }
   if (settings.chroma == ChromaMode::scale && !chroma_ &&
       chroma::ChromaScale::is_needed(format_.layout))
     chroma_ = std::make_unique<chroma::ChromaScale>(device_, format_.layout,
@@ -41,40 +74,16 @@ void EqualizeProcessor::apply(const EqualizeSettings& settings) {
   settings_ = settings;
 }
 
-void EqualizeProcessor::apply(const histequalize::Parameters& parameters) {
-  if (equalize_)
-    equalize_->set_parameters(parameters);
-  else
-    equalize_ =
-        std::make_unique<histequalize::HistogramEqualize>(device_, format_.layout, parameters);
-}
-
-void EqualizeProcessor::apply(const clahe::Parameters& parameters, clahe::Averages averages) {
-  if (clahe_ && (averages == clahe::Averages::none || clahe_->keeps_averages()))
-    clahe_->set_parameters(parameters);
-  else
-    clahe_ = std::make_unique<clahe::Clahe>(device_, format_.layout, tiles_, parameters, averages);
-}
-
-bool EqualizeProcessor::change_channels(EqualizeChannels channels) {
-  return std::exchange(channels_, channels) != channels;
-}
-
 bool EqualizeProcessor::begin_frame(const FrameInfo& info) {
   const bool selected = regions_.select(info);
-  if (settings_.counts_regions())
-    update_region_histogram();
+  if (settings_.counts_regions() && region_histogram_)
+    region_histogram_->set_parameters(regions_.parameters());
+  else if (settings_.counts_regions())
+    region_histogram_.emplace(device_, format_.layout, regions_.parameters());
   if (!selected || settings_.blend() == 0)
     return false;
   update_average(info.times);
   return true;
-}
-
-void EqualizeProcessor::update_region_histogram() {
-  if (region_histogram_)
-    region_histogram_->set_parameters(regions_.parameters());
-  else
-    region_histogram_.emplace(device_, format_.layout, regions_.parameters());
 }
 
 void EqualizeProcessor::update_average(const FrameTimes& times) {
@@ -86,7 +95,10 @@ void EqualizeProcessor::update_average(const FrameTimes& times) {
     restart_average(equalize_);
   else
     restart_average(clahe_);
-  average_ = average_parameters(settings_, clock_.elapsed(times));
+  histogramaverage::Parameters& parameters = average_.emplace();
+  parameters.weight = histogramaverage::weight_of(clock_.elapsed(times), settings_.smoothing_time);
+  parameters.cut_threshold =
+      static_cast<int>(std::lrint(histogramaverage::whole_weight * settings_.scene_cut_threshold));
 }
 
 void EqualizeProcessor::run(const ConstFrame& in, const Frame* out, const FrameInfo& info,
@@ -116,7 +128,7 @@ const histogramaverage::Status* EqualizeProcessor::run(const ConstFrame& in, con
   return out ? status() : nullptr;
 }
 
-// CLAHE only has the histograms of tiles, and does not write bins.
+// CLAHE, which has the histograms of tiles only, does not write bins.
 void EqualizeProcessor::equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins) {
   if (is_clahe())
     clahe_->run(in, out, average_);

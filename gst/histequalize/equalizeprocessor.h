@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cuda/chroma/chroma.h"
 #include "cuda/clahe/clahe.h"
@@ -33,9 +34,7 @@ class EqualizeProcessor {
       "smaller frames or, with method=clahe, smaller tiles-x and tiles-y"};
 
   static void add_properties(ElementProperties<Settings>& all);
-  static std::string error(const Settings& settings, const FrameFormat& in) {
-    return validation_error(settings, in);
-  }
+  static std::string error(const Settings& settings, const FrameFormat& in);
   static void extend_class(GstCudaVisionFilterClass* klass);
 
   EqualizeProcessor(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
@@ -50,19 +49,18 @@ class EqualizeProcessor {
   void restart();
 
   /// Returns true if the property `channels` changes.
-  bool change_channels(EqualizeChannels channels);
+  bool change_channels(EqualizeChannels channels) {
+    return std::exchange(channels_, channels) != channels;
+  }
   bool awaits_rgb() const noexcept { return awaits_rgb_; }
   void await_rgb(bool awaits) noexcept { awaits_rgb_ = awaits; }
 
  private:
-  void apply(const histequalize::Parameters& parameters);
-  void apply(const clahe::Parameters& parameters, clahe::Averages averages);
   bool is_clahe() const noexcept { return settings_.method == EqualizeMethod::clahe; }
   void update_average(const FrameTimes& times);
-  void update_region_histogram();
   histequalize::RegionHistogram* counted_regions();
   LuminanceNoise measure_noise(const ConstFrame& in);
-  /// Equalises to out and counts luminance in bins, unless they are nullptr or without data.
+  /// Equalises to out unless it is nullptr, and counts luminance in bins unless their data is.
   /// Returns the status of the frame's average, or nullptr.
   const histogramaverage::Status* run(const ConstFrame& in, const Frame* out,
                                       View<std::uint32_t> bins);
@@ -76,19 +74,14 @@ class EqualizeProcessor {
   EqualizeChannels channels_;  ///< in the negotiated caps
   bool awaits_rgb_ = false;
   FrameRegions regions_;
-  FrameClock clock_;  ///< of the frames in an average
-  /// The smoothing of the current frame, if any.
-  std::optional<histogramaverage::Parameters> average_;
+  FrameClock clock_;                                     ///< of the frames in an average
+  std::optional<histogramaverage::Parameters> average_;  ///< of the current frame, if smoothed
+  histequalize::Histogram histogram_;  ///< for frames that are not counted by equalize_
 
-  // Created when first needed, because of large tables; CLAHE again when it first needs averages.
+  // Created when first needed, because their tables are large.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;
-  std::unique_ptr<clahe::Clahe> clahe_;
-  /// Created when the first settings with chroma=scale come, if the frames have chroma.
+  std::unique_ptr<clahe::Clahe> clahe_;  ///< created again when averages are first needed
   std::unique_ptr<chroma::ChromaScale> chroma_;
-
-  /// For frames that are not counted while they are equalised.
-  histequalize::Histogram histogram_;
-  /// Created when statistics-region is first used.
   std::optional<histequalize::RegionHistogram> region_histogram_;
   std::unique_ptr<noise::Estimate> noise_;
 };

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <string>
+#include <cmath>
 
 #include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
-#include "cuda/histogramaverage/histogramaverage.h"
 #include "gst/base/filter/filterelement.h"
-#include "gst/core/videoformat.h"
 
-/// The properties of cudahistequalize, and the resulting parameters.
 namespace cudavision {
 
 enum class EqualizeMethod { equalize, clahe };
@@ -34,17 +31,9 @@ struct EqualizeSettings : RegionSettings, MessageSettings {
     return statistics_region == StatisticsRegion::regions && in_regions();
   }
   /// Returns the strength in units of 1/256.
-  int blend() const noexcept;
+  int blend() const noexcept {
+    return static_cast<int>(std::lrint(histequalize::Parameters::Ranges::blend.max * strength));
+  }
 };
-
-/// Returns an empty string, or an error with its remedy.
-std::string validation_error(const EqualizeSettings& settings, const FrameFormat& format);
-
-histequalize::Parameters equalize_parameters(const EqualizeSettings& settings,
-                                             const FrameFormat& format);
-clahe::Parameters clahe_parameters(const EqualizeSettings& settings, const FrameFormat& format);
-/// elapsed: the running time since the average's last frame.
-histogramaverage::Parameters average_parameters(const EqualizeSettings& settings,
-                                                GstClockTime elapsed);
 
 }  // namespace cudavision

@@ -36,6 +36,8 @@
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance that at least this percentage of the pixels does not exceed
+ * * `noise` (#gdouble; only if measured): standard deviation of the luminance noise, in 8-bit grey
+ *   levels; for RGB, the root of the mean variance of red, green and blue
  * * `scene-cut` (#gboolean): with #GstCudaHistEqualize:smoothing-time, the average has restarted at
  *   a scene cut since the last message
  * * `bin-count` (#guint): number of possible luminances, 2^bits
@@ -56,19 +58,16 @@ using Equalize = FilterElement<EqualizeProcessor>;
 
 /* Caps */
 
-// Returns the part of caps with RGB of 8 bits.
+// Returns the caps with 8-bit RGB formats.
 Caps rgb_caps_of(const GstCaps* caps) {
   Caps rgb(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
     Structure structure(gst_structure_copy(gst_caps_get_structure(caps, i)));
     Formats formats = formats_of(structure.get());
-    formats.erase(std::remove_if(formats.begin(), formats.end(),
-                                 [](GstVideoFormat format) {
-                                   const auto* info = gst_video_format_get_info(format);
-                                   return !GST_VIDEO_FORMAT_INFO_IS_RGB(info) ||
-                                          depth_of(format) != 8;
-                                 }),
-                  formats.end());
+    std::erase_if(formats, [](GstVideoFormat format) {
+      return !GST_VIDEO_FORMAT_INFO_IS_RGB(gst_video_format_get_info(format)) ||
+             depth_of(format) != 8;
+    });
     if (formats.empty())
       continue;
     set_formats(structure.get(), formats);
@@ -78,12 +77,11 @@ Caps rgb_caps_of(const GstCaps* caps) {
   return rgb;
 }
 
-// With channels=rgb, asks upstream for RGB, e.g. from videoconvert. If that fails, configure()
-// reports an error.
+// With channels=rgb, asks upstream for RGB, if filter, which has upstream's caps, allows it.
+// Otherwise configure() reports an error.
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   GstCaps* possible = Equalize::parent_class()->transform_caps(trans, direction, caps, filter);
-  // The filter has the caps that upstream can send.
   if (!possible || !filter || direction != GST_PAD_SRC ||
       Equalize::settings(trans).channels != EqualizeChannels::rgb)
     return possible;
@@ -96,8 +94,8 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   });
 }
 
-// Upstream elements that can send any caps, such as appsrc, do not convert.
-bool upstream_can_give_rgb(GstBaseTransform* trans) {
+// Upstream elements with ANY caps, such as appsrc, do not convert.
+bool upstream_offers_rgb(GstBaseTransform* trans) {
   GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
   const Caps taken(gst_pad_get_pad_template_caps(sink));
   const Caps given = peer_caps(sink, nullptr);
@@ -107,18 +105,14 @@ bool upstream_can_give_rgb(GstBaseTransform* trans) {
 
 /* Frames */
 
-repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
-  return repack::UnpackedForm::adjustable_luminance;
-}
-
-// After a change of channels, upstream may send other caps. Until then there is no warning.
+// After a change to channels=rgb, upstream may switch to RGB, so there is no warning yet.
 FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
   EqualizeProcessor& processor = *Equalize::processor(self);
   const EqualizeSettings settings = Equalize::settings(self);
   if (processor.change_channels(settings.channels)) {
     GstBaseTransform* trans = GST_BASE_TRANSFORM_CAST(self);
     gst_base_transform_reconfigure_sink(trans);
-    processor.await_rgb(settings.channels == EqualizeChannels::rgb && upstream_can_give_rgb(trans));
+    processor.await_rgb(settings.channels == EqualizeChannels::rgb && upstream_offers_rgb(trans));
   }
   const std::string error = Equalize::settings_error(self, settings);
   return Equalize::begin_frame(self, info, settings, error,
@@ -129,7 +123,7 @@ FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info
 
 void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
+  all.add({"method", "Method", "Equalisation method"}, &Settings::method,
           "GstCudaHistEqualizeMethod",
           {{EqualizeMethod::equalize, "Flatten the histogram of the whole picture with one table",
             "equalize"},
@@ -138,19 +132,19 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
             "clahe"}});
   all.add(
       {"channels", "Channels",
-       "Channels that are equalised; rgb needs RGB frames of 8 bits, to which videoconvert before "
-       "the element converts, and is an error with others"},
+       "Channels to equalise; rgb needs RGB frames of 8 bits, which videoconvert before the "
+       "element "
+       "then outputs"},
       &Settings::channels, "GstCudaHistEqualizeChannels",
       {{EqualizeChannels::luma,
         "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
         "luma"},
        {EqualizeChannels::rgb,
         "Equalise red, green and blue independently (RGB formats of 8 bits only)", "rgb"}});
-  all.add(
-      {"clip-limit", "Clip limit",
-       "With method=clahe, the largest rise of the contrast: how many times its mean a bin of a "
-       "tile's histogram may hold (0 = unlimited)"},
-      &Settings::clip_limit, {0, 65536});
+  all.add({"clip-limit", "Clip limit",
+           "With method=clahe, contrast limit: the maximum bin height of a tile's histogram as a "
+           "multiple of the mean (0 = unlimited)"},
+          &Settings::clip_limit, {0, 65536});
   all.add({"tiles-x", "Tiles across", "With method=clahe, the number of tiles in a row", ready},
           &Settings::tiles_x, clahe::Tiles::range);
   all.add({"tiles-y", "Tiles down", "With method=clahe, the number of tiles in a column", ready},
@@ -158,34 +152,36 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, {0, 1});
-  all.add({"chroma", "Chroma",
-           "Chroma of YUV frames: keep copies it, scale keeps the saturation of colours when the "
-           "luma becomes brighter or darker (no effect on RGB and gray frames)"},
-          &Settings::chroma, "GstCudaHistEqualizeChroma",
-          {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
-           {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});
+  all.add(
+      {"chroma", "Chroma",
+       "Chroma of YUV frames; scale keeps the saturation of colours when their luma changes (no "
+       "effect on RGB and gray frames)"},
+      &Settings::chroma, "GstCudaHistEqualizeChroma",
+      {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
+       {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});
   all.add({"smoothing-time", "Smoothing time",
            "Time constant of the average of the histograms in ns of running time, against flicker "
            "in videos (0 = each frame by itself)"},
           &Settings::smoothing_time);
-  all.add({"scene-cut-threshold", "Scene cut threshold",
-           "Share of the pixels whose levels must change, or change of the areas, for a scene cut, "
-           "where the average begins anew (1 = there are none)"},
-          &Settings::scene_cut_threshold, {0, 1});
+  all.add(
+      {"scene-cut-threshold", "Scene cut threshold",
+       "Fraction of the pixels that must change histogram bins, or relative change of the means "
+       "of areas, for a scene cut, which restarts the average (1 = no scene cuts)"},
+      &Settings::scene_cut_threshold, {0, 1});
   all.add({"statistics-region", "Statistics region",
-           "Pixels whose histogram makes the table and goes into messages: those of the frame, or "
-           "those of the regions (with method=clahe, in messages only)"},
+           "Pixels whose histogram is equalised and posted in messages (with method=clahe, only "
+           "posted)"},
           &Settings::statistics_region, "GstCudaHistEqualizeStatisticsRegion",
           {{StatisticsRegion::frame, "All pixels of the frame", "frame"},
            {StatisticsRegion::regions,
-            "The pixels of the regions, where the frame is limited to regions", "regions"}});
+            "The pixels of the regions, if the effect is limited to regions", "regions"}});
   add_message_properties(
       all, "Post an element message with the luminance histogram and statistics of the input");
 }
 
 void EqualizeProcessor::extend_class(GstCudaVisionFilterClass* klass) {
   klass->parent_class.transform_caps = transform_caps;
-  klass->unpacked_form = unpacked_form;
+  klass->unpacked_form = repack::UnpackedForm::adjustable_luminance;
   klass->begin_frame = begin_with_channels;
 }
 

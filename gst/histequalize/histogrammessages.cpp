@@ -18,11 +18,11 @@ GBytes* bins_of(const std::uint32_t* counts, std::size_t size) {
 }
 
 /// Returns nullopt if a counted channel has no measured noise. states is on the host.
-std::optional<double> deviation_of(const LuminanceNoise& what, const noise::State* states) {
+std::optional<double> deviation_of(const LuminanceNoise& noise, const noise::State* states) {
   double sum = 0;
   int count = 0;
-  for (std::size_t c = 0; what.states && c < what.counted.size(); ++c) {
-    if (!what.counted[c])
+  for (std::size_t c = 0; noise.states && c < noise.counted.size(); ++c) {
+    if (!noise.counted[c])
       continue;
     if (states[c].average < 0)
       return std::nullopt;
@@ -32,31 +32,6 @@ std::optional<double> deviation_of(const LuminanceNoise& what, const noise::Stat
   if (count == 0)
     return std::nullopt;
   return std::sqrt(sum / count) / noise::Level::per_level;
-}
-
-Structure structure_of(const FrameTimes& times, const std::uint32_t* counts, std::size_t size,
-                       bool scene_cut, std::optional<double> noise) {
-  const HistogramStatistics statistics = statistics_of(counts, size);
-  Structure structure = structure_with_times("cudahistequalize", times);
-  gst_structure_set(structure.get(), "mean", G_TYPE_DOUBLE, statistics.mean, "stddev",
-                    G_TYPE_DOUBLE, statistics.stddev, "minimum", G_TYPE_UINT, statistics.minimum,
-                    "maximum", G_TYPE_UINT, statistics.maximum, "entropy", G_TYPE_DOUBLE,
-                    statistics.entropy, nullptr);
-  for (std::size_t i = 0; i < statistics.percents.size(); ++i) {
-    const std::string field = "percentile-" + std::to_string(statistics.percents[i]);
-    gst_structure_set(structure.get(), field.c_str(), G_TYPE_UINT, statistics.percentiles[i],
-                      nullptr);
-  }
-
-  const std::unique_ptr<GBytes, decltype(&g_bytes_unref)> bins(bins_of(counts, size),
-                                                               g_bytes_unref);
-  if (noise)
-    gst_structure_set(structure.get(), "noise", G_TYPE_DOUBLE, *noise, nullptr);
-  // Last, so that printed messages begin with short fields.
-  gst_structure_set(structure.get(), "scene-cut", G_TYPE_BOOLEAN, scene_cut, "bin-count",
-                    G_TYPE_UINT, static_cast<guint>(size), "bins", G_TYPE_BYTES, bins.get(),
-                    nullptr);
-  return structure;
 }
 
 }  // namespace
@@ -98,7 +73,7 @@ void HistogramMessages::read_back(const FrameTimes& times, const histogramaverag
   DeviceMessages::read_back(times);
 }
 
-/// The number of scene cuts includes cuts at frames without a message.
+// Status::cuts also counts cuts at frames without a message.
 bool HistogramMessages::shows_cut(const Slot& slot) {
   if (!slot.status)
     return false;
@@ -111,9 +86,28 @@ bool HistogramMessages::shows_cut(const Slot& slot) {
 
 Structure HistogramMessages::describe(std::size_t number, const FrameTimes& times) {
   const Slot& slot = slots_[number];
-  const auto deviation = deviation_of(slot.noise, slot.host_noise.as<const noise::State>());
-  return structure_of(times, slot.host.as<const std::uint32_t>(),
-                      slot.host.size() / sizeof(std::uint32_t), shows_cut(slot), deviation);
+  const auto* const counts = slot.host.as<const std::uint32_t>();
+  const std::size_t size = slot.host.size() / sizeof *counts;
+  const HistogramStatistics statistics = statistics_of(counts, size);
+  Structure structure = structure_with_times("cudahistequalize", times);
+  gst_structure_set(structure.get(), "mean", G_TYPE_DOUBLE, statistics.mean, "stddev",
+                    G_TYPE_DOUBLE, statistics.stddev, "minimum", G_TYPE_UINT, statistics.minimum,
+                    "maximum", G_TYPE_UINT, statistics.maximum, "entropy", G_TYPE_DOUBLE,
+                    statistics.entropy, nullptr);
+  for (std::size_t i = 0; i < statistics.percents.size(); ++i) {
+    const std::string field = "percentile-" + std::to_string(statistics.percents[i]);
+    gst_structure_set(structure.get(), field.c_str(), G_TYPE_UINT, statistics.percentiles[i],
+                      nullptr);
+  }
+  if (const auto noise = deviation_of(slot.noise, slot.host_noise.as<const noise::State>()))
+    gst_structure_set(structure.get(), "noise", G_TYPE_DOUBLE, *noise, nullptr);
+  // Last, so that printed messages begin with short fields.
+  const std::unique_ptr<GBytes, decltype(&g_bytes_unref)> bins(bins_of(counts, size),
+                                                               g_bytes_unref);
+  gst_structure_set(structure.get(), "scene-cut", G_TYPE_BOOLEAN, shows_cut(slot), "bin-count",
+                    G_TYPE_UINT, static_cast<guint>(size), "bins", G_TYPE_BYTES, bins.get(),
+                    nullptr);
+  return structure;
 }
 
 }  // namespace cudavision

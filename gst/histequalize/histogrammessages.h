@@ -12,36 +12,23 @@
 
 namespace cudavision {
 
-/// Noise of the channels on the device (nullptr: not measured); channels that form the luminance.
 struct LuminanceNoise {
-  const noise::State* states = nullptr;
-  std::array<bool, FrameLayout::max_channels> counted{};
+  const noise::State* states = nullptr;  ///< of the channels, on the device; nullptr: not measured
+  std::array<bool, FrameLayout::max_channels> counted{};  ///< channels of the luminance
 };
 
-/// Reads luminance histograms back from the device, and posts them.
-///
-/// The message's structure is named "cudahistequalize" and has the fields
-///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
-///   mean, stddev (double), entropy (double, in bits), minimum, maximum (guint),
-///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
-///     value that at least this percentage of the pixels does not exceed),
-///   scene-cut (boolean: since the last message, an average over time restarted at a scene cut),
-///   noise (double; only if measured): standard deviation of the luminance noise, in levels of
-///     8 bits; for RGB, the root of the mean variance of red, green and blue,
-///   bin-count (guint: the number of possible luminances, 2^bits),
-///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, the count of each luminance).
+/// Posts luminance histograms, see gstcudahistequalize.cpp.
 class HistogramMessages final : public DeviceMessages {
  public:
   using DeviceMessages::DeviceMessages;
 
-  /// Frees a slot for 2^bits bins. If all are pending, waits for the oldest and posts it, so no
-  /// context may be current. Only after release() may bits change.
+  /// See DeviceMessages::reserve(). A slot has 2^bits bins; bits may change only after release().
   void reserve(int bits);
 
   // Call the next two in the session's context, after reserve().
-  /// Returns memory on the device for the next histogram.
+  /// Memory on the device for the next histogram.
   View<std::uint32_t> bins() const;
-  /// Enqueues the read-back. Enqueue the work that fills bins() first. status is the average's, or
+  /// Enqueues the downloads. Enqueue the work that fills bins() first. status is the average's, or
   /// nullptr. If it differs from the last message's, earlier scene cuts are ignored.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});

@@ -38,9 +38,9 @@
 #include "cuda/localstatistics/localstatistics.h"
 #include "gst/base/filter/filterelement.h"
 #include "gst/base/filter/outputcaps.h"
+#include "gst/core/tensors.h"
 #include "gst/integral/integralcaps.h"
 #include "gst/integral/integralsettings.h"
-#include "gst/integral/tensorcaps.h"
 
 namespace cudavision {
 namespace {
@@ -71,7 +71,6 @@ class Table {
            table.pitch % static_cast<std::ptrdiff_t>(element_bytes_) == 0;
   }
 
-  // For downstream memory that is not aligned.
   View<std::uint8_t> own_table(const View<std::uint8_t>& table) {
     if (!memory_.data())
       memory_ = device_.allocate(static_cast<std::size_t>(table.width) * table.height);
@@ -81,14 +80,14 @@ class Table {
   Device& device_;
   const std::size_t element_bytes_;
   integral::Integral integral_;
-  Buffer memory_;  // allocated when needed
+  Buffer memory_;  ///< for output memory that is not aligned; allocated when needed
 };
 
-localstatistics::Parameters statistics_parameters(const IntegralSettings& settings,
-                                                  const OutputForm& form) {
+localstatistics::Parameters statistics_parameters(const IntegralSettings& settings) {
   using Output = localstatistics::Parameters::Output;
   localstatistics::Parameters parameters;
-  parameters.output = form.output == IntegralOutput::mean ? Output::mean : Output::stddev;
+  parameters.output =
+      settings.form().output == IntegralOutput::mean ? Output::mean : Output::stddev;
   parameters.radius = settings.radius;
   return parameters;
 }
@@ -107,7 +106,6 @@ class IntegralProcessor {
       "smaller frames, or element-type=uint32 for tables"};
 
   static void add_properties(ElementProperties<Settings>& all) { add_integral_properties(all); }
-  static std::string error(const Settings&, const FrameFormat&) { return {}; }
   static Caps src_template() { return integral_src_template(); }
   static void extend_class(GstCudaVisionFilterClass* klass);
 
@@ -116,8 +114,7 @@ class IntegralProcessor {
     const OutputForm form = settings.form();
     radius_ = settings.radius;
     if (!form.is_table())
-      statistics_.emplace(device, in.layout, out.layout.bits,
-                          statistics_parameters(settings, form));
+      statistics_.emplace(device, in.layout, out.layout.bits, statistics_parameters(settings));
     else if (out.is_video())
       picture_.emplace(device, in.layout, form.kind(), form.layout == TableLayout::same_size,
                        out.layout.bits);
@@ -127,7 +124,7 @@ class IntegralProcessor {
 
   void apply(const Settings& settings) {
     if (statistics_ && std::exchange(radius_, settings.radius) != settings.radius)
-      statistics_->set_parameters(statistics_parameters(settings, settings.form()));
+      statistics_->set_parameters(statistics_parameters(settings));
   }
   bool begin_frame(const FrameInfo&) { return true; }
   void run(const ConstFrame& in, const Frame& out) {
@@ -140,11 +137,11 @@ class IntegralProcessor {
   }
 
  private:
-  // One of these, which makes the output.
+  // Exactly one of these is set.
   std::optional<localstatistics::LocalStatistics> statistics_;
   std::optional<integral::IntegralPicture> picture_;
   std::optional<Table> table_;
-  int radius_ = 0;  ///< of the statistics
+  int radius_ = 0;
 };
 
 using Integral = FilterElement<IntegralProcessor>;
@@ -186,9 +183,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
-  if (direction == GST_PAD_SRC)
-    return Integral::parent_class()->fixate_caps(trans, direction, caps, othercaps);
-  return fixate_output(trans, caps, othercaps, [&](Caps possible) {
+  return fixate_output(trans, direction, caps, othercaps, [&](Caps possible) {
     return choose_integral_output(std::move(possible), caps, form_of(trans),
                                   GST_BASE_TRANSFORM_SRC_PAD(trans));
   });
@@ -206,10 +201,6 @@ gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
   }
 }
 
-repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
-  return repack::UnpackedForm::luminance;
-}
-
 FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, const GstCaps* caps) {
   return integral_output_format(in, caps, form_of(self));
 }
@@ -221,7 +212,7 @@ void IntegralProcessor::extend_class(GstCudaVisionFilterClass* klass) {
   transform_class.transform_caps = transform_caps;
   transform_class.fixate_caps = fixate_caps;
   transform_class.get_unit_size = get_unit_size;
-  klass->unpacked_form = unpacked_form;
+  klass->unpacked_form = repack::UnpackedForm::luminance;
   klass->output_format = output_format;
 }
 

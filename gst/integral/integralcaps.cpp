@@ -2,18 +2,32 @@
 #include "gst/integral/integralcaps.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
 
 #include "gst/base/filter/outputcaps.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
+#include "gst/core/tensors.h"
 #include "gst/core/text.h"
-#include "gst/integral/tensorcaps.h"
 
 namespace cudavision {
 namespace {
 
-// A table's picture may be one pixel larger. integral_output_format() reports the error.
+// A table may have one more row and column than frames. If it is too large for a picture,
+// integral_output_format() reports the error.
 constexpr int largest_output = largest_side + 1;
+
+Structure table_structure(const std::vector<integral::TableElement>& elements) {
+  std::vector<const char*> types;
+  for (integral::TableElement element : elements)
+    types.push_back(
+        std::find_if(std::begin(named_elements), std::end(named_elements),
+                     [&](const NamedElement& named) { return named.element == element; })
+            ->name);
+  return tensor_structure(types);
+}
 
 /* Fields of structures */
 
@@ -27,7 +41,8 @@ void set_range(GValue* value, int minimum, int maximum) {
   }
 }
 
-// Adds `by` to all numbers, and keeps results from 1 to maximum. Returns false if none is left.
+// Adds `by` to an int, a range or a list. Drops results outside of 1…maximum; returns false if none
+// is left.
 bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(moved, GST_TYPE_LIST);
@@ -58,24 +73,21 @@ bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   return true;
 }
 
-// Adds `by` to width and height. Returns false if no size is left.
-bool move_size(GstStructure* structure, int by, int maximum) {
+// Adds `by` to width and height, and appends the result if a size is left. Removes fields and
+// views, because the sums of a table span all of them.
+void append_moved(GstCaps* result, Structure structure, int by, int maximum) {
   for (const char* name : {"width", "height"}) {
     GValue moved = G_VALUE_INIT;
-    if (!move_numbers(gst_structure_get_value(structure, name), by, maximum, &moved))
-      return false;
-    gst_structure_take_value(structure, name, &moved);
+    if (!move_numbers(gst_structure_get_value(structure.get(), name), by, maximum, &moved))
+      return;
+    gst_structure_take_value(structure.get(), name, &moved);
   }
-  return true;
-}
-
-// Sums of a table span all fields and views.
-void remove_fields_and_views(GstStructure* structure) {
-  gst_structure_remove_fields(structure, "interlace-mode", "field-order", "multiview-mode",
+  gst_structure_remove_fields(structure.get(), "interlace-mode", "field-order", "multiview-mode",
                               "multiview-flags", nullptr);
+  gst_caps_append_structure(result, structure.release());
 }
 
-/* From the sink to the source pad: s is a structure within the sink pad's template */
+/* From the sink to the source pad */
 
 void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
   FrameLayout frame;
@@ -93,16 +105,7 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   gst_caps_append_structure(result, tensor.release());
 }
 
-void append_table_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
-  Structure picture(gst_structure_copy(s));
-  set_formats(picture.get(), {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE});
-  remove_color(picture.get());
-  remove_fields_and_views(picture.get());
-  if (move_size(picture.get(), form.extra(), largest_output))
-    gst_caps_append_structure(result, picture.release());
-}
-
-/* From the source to the sink pad: s is a structure within the source pad's template */
+/* From the source to the sink pad */
 
 void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
   const auto append = [&](const std::optional<TensorSize>& size) {
@@ -125,26 +128,14 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
   });
 }
 
-void append_frames_of_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
-  const Formats in = frame_formats_for(formats_of(s), GrayDepth::any);
-  if (in.empty())
-    return;
-  Structure frame(gst_structure_copy(s));
-  set_formats(frame.get(), in);
-  remove_color(frame.get());
-  remove_fields_and_views(frame.get());
-  if (move_size(frame.get(), -form.extra(), largest_side))
-    gst_caps_append_structure(result, frame.release());
-}
-
 /* Choosing among the possible outputs */
 
-// Means keep the range of the samples. Gray has full range unless caps name limited range.
+// Means keep the range of the samples, but the default range of gray is full.
 Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
     return caps;
-  const std::string colorimetry = taken_text(gst_video_colorimetry_to_string(&info.colorimetry));
+  const std::string colorimetry = take_gstring(gst_video_colorimetry_to_string(&info.colorimetry));
   if (!colorimetry.empty()) {
     caps.reset(gst_caps_make_writable(caps.release()));
     GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
@@ -166,9 +157,8 @@ Caps tensors_in(const GstCaps* caps) {
 
 Caps choose_tensor(Caps tensors, GstPad* src) {
   Caps chosen(gst_caps_make_writable(choose_memory(std::move(tensors), src).release()));
-  GstStructure* structure = gst_caps_get_structure(chosen.get(), 0);
-  // Without the frames' framerate, the tensor has 0/1.
-  gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
+  gst_structure_fixate_field_nearest_fraction(gst_caps_get_structure(chosen.get(), 0), "framerate",
+                                              0, 1);
   return chosen;
 }
 
@@ -195,16 +185,18 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
   const Caps ours = from_sink ? video_template_caps(cuda) : integral_src_template(cuda);
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
-  // In system memory; caps_of_other_side() adds CUDA memory.
+  // In system memory; caps_of_other_side() adds CUDA.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
   const Caps types(gst_caps_new_full(table_structure(form.elements()).release(), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
     if (from_sink) {
       append_tensor(tensors.get(), structure, form);
-      append_table_picture(video.get(), structure, form);
+      append_moved(video.get(), gray_pictures_of(structure, GrayDepth::any), form.extra(),
+                   largest_output);
     } else if (!is_tensor(structure)) {
-      append_frames_of_picture(video.get(), structure, form);
+      if (Structure frames = frames_of_gray(structure, GrayDepth::any))
+        append_moved(video.get(), std::move(frames), -form.extra(), largest_side);
     } else if (gst_structure_can_intersect(structure, gst_caps_get_structure(types.get(), 0))) {
       append_frames_of_tensor(video.get(), structure, form);
     }
@@ -222,6 +214,22 @@ Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form
   if (form.output == IntegralOutput::mean && !gst_caps_is_empty(chosen.get()))
     return name_limited_range(std::move(chosen), in);
   return chosen;
+}
+
+FrameFormat tensor_format_from_caps(const GstCaps* caps) {
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  const auto size = tensor_size(text_of(gst_structure_get_string(structure, "dimensions")), 1);
+  const std::string type = text_of(gst_structure_get_string(structure, "types"));
+  const auto* const known =
+      std::find_if(std::begin(named_elements), std::end(named_elements),
+                   [&](const NamedElement& named) { return named.name == type; });
+  if (!is_tensor(structure) || !size || known == std::end(named_elements))
+    refuse_stream("These caps do not describe a table: " + caps_text(caps) +
+                  ". Correct the capsfilter after the element.");
+  return tensor_format(
+      caps, static_cast<gsize>(size->columns) * bytes_of(known->element), size->rows,
+      "table of " + size_text(size->columns, size->rows) + " elements of type " + known->name,
+      "set element-type=uint32, or scale the frames down before the element");
 }
 
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,

@@ -6,21 +6,25 @@
 #include "gst/core/videoformat.h"
 #include "gst/integral/integralsettings.h"
 
-/// The caps of cudaintegral: tables become tensors or gray pictures; means and standard deviations
-/// become gray pictures of the frame's size.
+/// The caps of cudaintegral. Tables are tensors of depth 1, or gray pictures; means and standard
+/// deviations are gray pictures of the frame's size. See outputcaps.h for the parameter cuda.
 namespace cudavision {
 
 Caps integral_src_template(bool cuda = true);
 
-/// Returns what the other pad accepts, best first. CUDA memory is possible only if cuda is true.
+/// Returns the other pad's caps, best first.
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                                  const OutputForm& form, bool cuda);
 
-/// Reduces the possible caps for src to one structure, with the fixed input caps in. Prefers
-/// tensors to pictures of tables, the memory of choose_memory(), and 8 bits.
+/// Reduces the possible caps for src to one structure. in: the fixed input caps. Prefers tensors to
+/// pictures of tables, the memory of choose_memory(), and 8 bits.
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src);
 
-/// Reads fixed output caps. Throws ElementError if frames of format in cannot have this output.
+/// Reads the fixed caps of a table. Throws ElementError if they have none, or if it is too large
+/// for a pool.
+FrameFormat tensor_format_from_caps(const GstCaps* caps);
+
+/// Reads fixed output caps. Throws ElementError if they do not fit frames of format in.
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
                                    const OutputForm& form);
 

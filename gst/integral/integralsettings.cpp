@@ -30,7 +30,7 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
   using Settings = IntegralSettings;
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add(
-      {"output", "Output", "Table or picture that is made of each frame", ready}, &Settings::output,
+      {"output", "Output", "Table or picture to output for each frame", ready}, &Settings::output,
       "GstCudaIntegralOutput",
       {{IntegralOutput::sum, "Table of the sums of all pixels above and to the left", "sum"},
        {IntegralOutput::squared_sum,

@@ -8,14 +8,13 @@
 #include "cuda/localstatistics/localstatistics.h"
 #include "gst/base/properties.h"
 
-/// The properties of cudaintegral, and the resulting choices.
 namespace cudavision {
 
 enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, stddev };
 enum class TableLayout { padded, same_size };
 enum class ElementType { exact, uint32, uint64, float32, float64 };
 
-/// All types of a table's elements, with the names that NNStreamer gives them.
+/// The element types of tables, with NNStreamer's names.
 struct NamedElement {
   ElementType type;
   integral::TableElement element;
@@ -34,12 +33,11 @@ struct OutputForm {
   ElementType element;
 
   bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
-  /// Returns the number of additional columns, and rows, of a table.
+  /// How many rows, and columns, a table has more than frames.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
   integral::TableKind kind() const noexcept;
-  /// Returns all possible types of a table's elements; the frames decide.
+  /// The possible element types; element_for() chooses one by the frames' size and depth.
   std::vector<integral::TableElement> elements() const;
-  /// Returns the type for frames of this size and depth.
   integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };
 
@@ -49,7 +47,7 @@ struct IntegralSettings {
   ElementType element_type = ElementType::exact;
   int radius = localstatistics::Parameters().radius;
 
-  /// The form at the last start; nullopt while stopped. Later settings contradict the caps.
+  /// The form since the last start, which caps depend on; nullopt while stopped.
   std::optional<OutputForm> started;
 
   OutputForm form() const noexcept {

@@ -22,17 +22,17 @@ using cudavision::FrameLayout;
 
 namespace {
 
-// Returns true if libgstcuda has no pools for the format, or wrong ones.
+// Returns true if libgstcuda has no correct pools for the format.
 bool needs_backing(const FrameFormat& format) {
-  // libgstcuda forgets the last row of chroma of NV21 if the height is odd.
+  // libgstcuda omits the last chroma row of NV21 if the height is odd.
   const bool wrong = format.is_video() &&
                      GST_VIDEO_INFO_FORMAT(&format.info) == GST_VIDEO_FORMAT_NV21 &&
                      format.info.height % 2;
   return wrong || !format.known_to_libgstcuda;
 }
 
-// Under this format, libgstcuda allocates the memory of frames whose own format it does not know,
-// as rows of pixels of four bytes: all planes of a frame below each other, or a tensor.
+// libgstcuda allocates other formats and tensors as pictures of this format, with a frame's planes
+// below each other.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
 
@@ -43,10 +43,10 @@ struct BackingRows {
 
 struct GstCudaVisionBackedPool {
   GstBufferPool parent;
-  GstBufferPool* backing_pool;  ///< libgstcuda's pool, configured for the backing format
-  // Parts of the instance, as in pinnedallocator.cpp.
+  GstBufferPool* backing_pool;  ///< libgstcuda's, with the backing format
+  // Constructed by init, destroyed by finalize.
   CudaContext context;
-  FrameFormat format;  ///< the true format of the frames; of tensors, only the size
+  FrameFormat format;  ///< the pool's own; of tensors, only the size
 };
 
 struct GstCudaVisionBackedPoolClass {
@@ -67,8 +67,7 @@ const gchar** backed_pool_get_options(GstBufferPool*) {
 }
 
 BackingRows backing_rows(const FrameFormat& format) {
-  // libgstcuda copies its rows without what follows them up to the next. A tensor must lie without
-  // a gap and be copied whole, so it is a single row.
+  // A tensor has no padding, which libgstcuda adds to rows, so it is a single row.
   if (!format.is_video())
     return {static_cast<int>(format.size / backing_pixel_bytes), 1};
   const FrameLayout& frame = format.storage.frame;
@@ -80,8 +79,7 @@ BackingRows backing_rows(const FrameFormat& format) {
   return {(row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows};
 }
 
-// Configures the backing pool, with the stream that the configuration of the backed pool names.
-// Returns the size of its buffers, or 0 if that fails.
+// Uses the stream of backed_config. Returns the size of the pool's buffers, or 0 on failure.
 guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
                              const GstStructure* backed_config) {
   GstVideoInfo info;
@@ -100,7 +98,7 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
   return cudavision::buffer_size_of(pool);
 }
 
-// Reads the caps of frames. What a tensor is made of does not matter here: it has size bytes.
+// size: of a tensor.
 FrameFormat configured_format(const GstCaps* caps, guint size) {
   if (!cudavision::is_tensor(gst_caps_get_structure(caps, 0)))
     return cudavision::frame_format_from_caps(caps);
@@ -168,8 +166,8 @@ void add_video_meta(GstBuffer* buffer, const FrameFormat& format, gint pitch) {
                                  static_cast<guint>(frame.plane_count), offset, stride);
 }
 
-// Takes the memory out of a buffer of the backing pool, for good: two buffers that share memory
-// could not be mapped for writing. The backing pool drops a buffer that returns without memory.
+// Moves the memory out of a buffer of the backing pool, because buffers that share memory cannot be
+// mapped for writing. The backing pool drops a buffer that returns without memory.
 GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
                                        GstBufferPoolAcquireParams*) {
   GstCudaVisionBackedPool* self = backed(pool);
@@ -192,8 +190,7 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
 
   *buffer = gst_buffer_new();
   gst_buffer_append_memory(*buffer, memory);
-  // libgstcuda allocates the host's copy of the memory in the size that it has when it is mapped
-  // first, and copies the row of the backing format into it. That is exactly the tensor.
+  // The size must be set before the first mapping, when libgstcuda allocates the copy on the host.
   if (self->format.is_video())
     add_video_meta(*buffer, self->format, pitch);
   else

@@ -8,20 +8,18 @@
 
 namespace cudavision {
 
-/// Makes a pool of frames or tensors in CUDA memory, for any format that the elements support. The
-/// pool is not configured yet. If libgstcuda knows the format, this is one of its pools. Otherwise
-/// it is one of ours, whose memory comes from a backing pool: one of libgstcuda's pools, for a
-/// format of the same size that libgstcuda knows. The caller owns the result.
+/// Makes an unconfigured pool of frames or tensors in CUDA memory, for all supported formats. This
+/// is libgstcuda's pool if libgstcuda knows the format, else one of ours, whose memory comes from a
+/// libgstcuda pool for another format, the backing format. The caller owns the result.
 ///
-/// The buffers of tensors have exactly the size that the pool is configured with, which must be a
-/// multiple of four bytes, no padding, and no GstVideoMeta.
+/// A tensor's buffers have exactly the configured size, which must be a multiple of four bytes,
+/// without padding and GstVideoMeta.
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format);
 
-/// True if pool is of the kind that new_cuda_frame_pool() makes for the format, in that context.
+/// True if new_cuda_frame_pool() would make such a pool.
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context, const FrameFormat& format);
 
-/// Returns the size of the buffers that any pool is configured for. The pool may have chosen
-/// another one than it was asked for.
+/// Returns a configured pool's buffer size, which may differ from the requested size.
 guint buffer_size_of(GstBufferPool* pool);
 
 }  // namespace cudavision

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All that differs between the versions of libgstcuda.
 #include "gst/memory/cudastream.h"
 
 #include <gst/cuda/cuda-gst.h>
@@ -16,8 +15,8 @@ namespace cudavision {
 
 namespace {
 
-// libgstcuda keeps CUDA's reason for a failure to itself, but making a stream without libgstcuda
-// tells it if the failure lasts. A failure that does not last does no harm.
+// libgstcuda does not report CUDA's error. If it fails, creating a stream by the driver throws the
+// error, or the second attempt succeeds.
 GstCudaStream* new_stream(const CudaContext& context) {
   auto* const native = reinterpret_cast<GstCudaContext*>(context.object());
   if (GstCudaStream* stream = gst_cuda_stream_new(native))
@@ -91,7 +90,7 @@ SharedStream::SharedStream(const CudaContext& context) {
       const CudaScope current(context);
       destroy_cuda_stream(stream);
     } catch (const Error&) {
-      // The context is lost, and the driver has freed the stream with it.
+      // The context is lost; the driver has freed the stream.
     }
   });
 }

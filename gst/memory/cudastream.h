@@ -7,18 +7,16 @@
 
 #include "gst/memory/libgstcuda.h"
 
-/// Streams that CUDA memory carries, which GStreamer knows from 1.24 on. All work on such memory is
-/// in the order of its stream, and a mark says whether it may still be going on, so that an element
-/// need not wait before it passes a frame on. Memory that carries no stream must be finished when
-/// it goes downstream. With GStreamer 1.22 no memory carries one: then the functions below mark
-/// nothing and change no pool.
+/// Streams of CUDA memory, since GStreamer 1.24. All work on such memory is in stream order, and a
+/// flag marks it as unfinished, so an element need not wait before it pushes a frame. Work on
+/// memory without a stream must be finished before the push. With GStreamer 1.22, no memory carries
+/// a stream, and the functions below do nothing.
 namespace cudavision {
 
-/// True if CUDA memory of pools that name a stream carries it.
+/// True if CUDA memory carries the stream of its pool.
 inline constexpr bool memory_carries_streams = GST_CHECK_VERSION(1, 24, 0);
 
-/// A reference to a stream on which an element works, or none. Pools and memory that carry the
-/// stream refer to it as well.
+/// A shared reference to a CUDA stream, or none.
 class SharedStream {
  public:
   SharedStream() = default;
@@ -36,22 +34,20 @@ class SharedStream {
   CudaStream handle_ = nullptr;
 };
 
-/// Lets the memory of one of libgstcuda's pools carry the stream, unless its configuration already
-/// names one, which is then a neighbour's.
+/// Sets the stream of a libgstcuda pool, unless its configuration already has another element's.
 void carry_stream(GstStructure* pool_config, const SharedStream& stream);
-/// Returns the stream that a pool's configuration names, which its memory carries, or none.
+/// Returns the stream of a pool's configuration, or none.
 SharedStream stream_named_in(const GstStructure* pool_config);
 
-/// Returns the stream that CUDA memory carries, or nullptr.
+// The following are for CUDA memory.
+/// Returns nullptr if the memory carries no stream.
 CudaStream stream_of_cuda_memory(GstMemory* memory);
-/// Marks CUDA memory on which work may still be going on, on the stream that it carries. Mapping
-/// for writing on the device has done so already.
+/// Marks memory on which work may still run on its stream, as mapping for writing on the device
+/// does.
 void mark_unfinished(GstMemory* memory);
-/// Takes the mark away from CUDA memory on which all work has ended.
 void mark_finished(GstMemory* memory);
 bool is_marked_unfinished(GstMemory* memory);
-/// Waits for work that other elements have enqueued on this CUDA memory, if it is marked
-/// unfinished, and takes the mark away.
+/// If the memory is marked, waits for its stream and removes the mark.
 void synchronize_cuda_memory(GstMemory* memory);
 
 }  // namespace cudavision

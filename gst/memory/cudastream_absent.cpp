@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The functions of cudastream.h where CUDA memory carries no stream: with GStreamer before 1.24,
-// and in a build without CUDA.
+// cudastream.h with GStreamer before 1.24 and in builds without CUDA: no memory carries a stream.
 #include "gst/memory/cudastream.h"
 
 namespace cudavision {

@@ -9,8 +9,8 @@ namespace cudavision {
 /// A frame in memory of a device.
 class DeviceFrame {
  public:
-  /// Allocates the frame if it does not exist yet. Rows begin at multiples of 128 bytes. Throws
-  /// out_of_memory. layout must be the same in all calls.
+  /// Allocates the frame in the first call. Rows are aligned to 128 bytes. layout must be the same
+  /// in all calls. Throws out_of_memory.
   const Frame& allocated(Device& device, const FrameLayout& layout);
 
  private:

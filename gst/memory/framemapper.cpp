@@ -7,7 +7,7 @@ namespace cudavision {
 
 namespace {
 
-// Lets later work on `next` wait for all that is enqueued on `queue`.
+// Later work on `next` waits for all work on `queue`.
 void wait_for_queue(Event& event, const Device& queue, Device& next) {
   if (&queue == &next)
     return;
@@ -41,7 +41,6 @@ Staging& FrameMapper::staging(Device& queue) {
   return *staging_;
 }
 
-// Copies the frame from the memory of another GPU, or uploads it from host memory.
 void FrameMapper::bring_to_device() {
   Device& queue = queues_.upload;
   if (buffer_->on_peer())
@@ -53,7 +52,7 @@ void FrameMapper::bring_to_device() {
 }
 
 void FrameMapper::map(GstBuffer* buffer) {
-  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
+  // A tensor's size is the buffer's size, and a pool may give larger buffers.
   if (writes() && !format_.is_video() && gst_buffer_get_size(buffer) > format_.size)
     gst_buffer_set_size(buffer, static_cast<gssize>(format_.size));
   buffer_.emplace(buffer, format_, access_, context_, page_locks_);
@@ -103,8 +102,7 @@ void FrameMapper::complete() {
   else
     computed_->wait();
   busy_ = false;
-  // The work on this frame is done. A neighbour that found the mark would wait for the whole
-  // stream, and so for later frames that are in flight.
+  // If it were still marked, downstream would wait for the whole stream, and so for later frames.
   if (writes() && buffer_->on_device())
     mark_finished(buffer_->buffer());
 }
@@ -113,8 +111,8 @@ bool FrameMapper::is_stream_ordered() const {
   return buffer_->on_device() && order_is_known(buffer_->buffer());
 }
 
-// Whoever writes next to memory that was read must know that it may still be read, and so must
-// libgstcuda when it frees the memory. Mapping for writing has marked the memory already.
+// Inputs are marked, too, so that nobody overwrites them, and libgstcuda does not free them, while
+// they are read.
 void FrameMapper::end_in_stream_order() {
   if (writes() && repack_)
     repack_->pack(frame_, stored_);

@@ -20,21 +20,19 @@
 
 namespace cudavision {
 
-/// Brings the frames of one pad to the device, or those that the device writes back. It maps one
-/// buffer at a time, from map() to unmap(), and holds a reference to it.
+/// Maps the buffers of one pad, one at a time, and transfers the frames to or from the device.
 ///
-/// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
-/// Frames to read in the memory of another GPU are copied from there, where the two can do that.
-/// For other buffers the mapper keeps one frame of device memory and, for the rows that are not
-/// page-locked, page-locked memory (Staging). It allocates both with the first buffer that needs
-/// them. PageLocks lock buffers that come back. Frames that operations cannot read as they lie in
-/// buffers are unpacked on the device, into another frame that it keeps, and packed again.
+/// Buffers in CUDA memory of our context are used in place, as are all buffers on the CPU device.
+/// Inputs in the memory of another GPU are copied directly, if the hardware can. Other frames are
+/// transferred to or from a frame of device memory, through page-locked memory for rows that are
+/// not page-locked (Staging, PageLocks). Frames that operations cannot read directly are unpacked
+/// into another frame on the device, and packed again. All memory is allocated when first needed.
 ///
-/// The host need not wait for a buffer all of whose memory is in place and carries a stream:
-/// whoever uses it next does so in the order of that stream, while the device still works on it.
+/// The host need not wait for a buffer in place whose memory carries a stream, because the next
+/// element works in the order of that stream.
 ///
-/// All calls, constructor and destructor included, are made with the session's context current. One
-/// thread may enqueue the work on a frame, and another one complete it.
+/// All calls, including constructor and destructor, need the session's context. One thread may
+/// enqueue the work on a frame and another one complete it.
 class FrameMapper {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. page_locks is nullptr on the CPU device.
@@ -47,32 +45,30 @@ class FrameMapper {
   const FrameFormat& format() const noexcept { return format_; }
   bool writes() const noexcept { return access_ == GST_MAP_WRITE; }
 
-  /// Maps a buffer, and enqueues the upload and the unpacking of a frame to read. If this throws,
+  /// Holds a reference to the buffer. Enqueues upload and unpacking of an input. If this throws,
   /// the buffer may be mapped.
   void map(GstBuffer* buffer);
   bool is_mapped() const noexcept { return buffer_.has_value(); }
-  /// Unmaps the buffer if there is one, and returns its reference. Waits for the device unless
-  /// complete(), completed() or end_in_stream_order() was called. An error of the device is only
-  /// logged here: either something has been thrown already, or complete() has reported the error.
+  /// Returns the buffer, or none. If the frame is not complete, waits for the device, and only logs
+  /// errors, because the caller is already handling one.
   OwnedBuffer unmap() noexcept;
 
   // The following need a mapped buffer.
-  /// The frame on the device, in the layout of the format. A frame to read must not be written to.
+  /// The frame on the device, in the format's layout. Inputs must not be written to.
   const Frame& frame() const noexcept { return frame_; }
-  /// The same frame on the device, in the layout of the buffer.
+  /// The frame on the device, in the buffer's layout.
   const Frame& stored() const noexcept { return stored_; }
-  /// Call this when all work on the frame is enqueued. Enqueues the packing and the download of a
-  /// frame that was written.
+  /// Enqueues packing and download of an output. Enqueue all other work first.
   void end();
-  /// Returns the event after which complete() does not wait.
+  /// The event after which complete() does not wait.
   Event& completion() noexcept { return downloads() ? staging_->arrival() : *computed_; }
-  /// Waits until the device has read the frame, or until the buffer has it. Throws Error.
+  /// Waits until the device has read the input, or the buffer has the output. Throws Error.
   void complete();
-  /// Call this in place of complete() if the device is known to have read the frame.
+  /// Replaces complete() if the device is known to have read the frame.
   void completed() noexcept { busy_ = false; }
   /// True if end_in_stream_order() may be called.
   bool is_stream_ordered() const;
-  /// Call this in place of end() and complete(): the host does not wait. Throws Error.
+  /// Replaces end() and complete(), without a wait on the host. Throws Error.
   void end_in_stream_order();
 
  private:
@@ -87,9 +83,9 @@ class FrameMapper {
   const FrameFormat format_;
   const GstMapFlags access_;
   StreamOrder order_;
-  const std::unique_ptr<Event> uploaded_, computed_;  ///< each of one queue
+  const std::unique_ptr<Event> uploaded_, computed_;
   std::unique_ptr<Staging> staging_;
-  std::unique_ptr<repack::Repack> repack_;  ///< none if operations read frames as they are
+  std::unique_ptr<repack::Repack> repack_;  ///< nullptr if operations read buffers directly
   DeviceFrame own_stored_, own_frame_;
 
   std::optional<MappedBuffer> buffer_;

@@ -39,8 +39,7 @@ void check(CUresult result, const char* what) {
         std::string(what) + " failed: " + error_text(result));
 }
 
-// libgstcuda may not be called before the driver is loaded, and its pools cannot be configured
-// before its allocator is registered.
+// Call this before any other function of libgstcuda. Its pools need the registered allocator.
 bool load_driver() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -56,7 +55,7 @@ CudaContext owned(GstCudaContext* context) {
   return result;
 }
 
-// The functions of the driver that libgstcuda does not load.
+// Driver functions that libgstcuda does not load.
 struct PrimaryContexts {
   CUresult(CUDAAPI* retain)(CUcontext* context, CUdevice device) = nullptr;
   CUresult(CUDAAPI* release)(CUdevice device) = nullptr;
@@ -76,8 +75,7 @@ const PrimaryContexts* primary_contexts() {
   return functions.retain && functions.release ? &functions : nullptr;
 }
 
-// Wraps the primary context of a device and retains it until the last reference is gone. Returns
-// none if the driver cannot make it.
+// Retains the primary context until the last reference is released. Returns none on failure.
 CudaContext wrap_primary_context(int device_id) {
   CUdevice device = 0;
   CUcontext handle = nullptr;
@@ -90,7 +88,7 @@ CudaContext wrap_primary_context(int device_id) {
     driver->release(device);
     return {};
   }
-  // Qdata is freed after libgstcuda has finalized the object.
+  // Qdata is freed after the object is finalized.
   static const GQuark key = g_quark_from_static_string("cudavision-primary-context");
   g_object_set_qdata_full(
       G_OBJECT(wrapped.object()), key, GINT_TO_POINTER(device + 1),
@@ -98,12 +96,11 @@ CudaContext wrap_primary_context(int device_id) {
   return wrapped;
 }
 
-// All elements of the process share one context per device: each further one would cost device
-// memory and time slices. The CUDA runtime, CuPy, PyTorch and TensorRT use the primary context,
-// too.
+// All elements of the process share one context per device, with the CUDA runtime, CuPy, PyTorch
+// and TensorRT: each further context would cost device memory and time slices.
 CudaContext primary_context(int device_id) {
   static std::mutex mutex;
-  // Never destroyed, because contexts that outlive main() write to their weak references.
+  // Never destroyed, because contexts that outlive main() clear their weak references.
   static auto& references = *new std::map<int, GWeakRef>;
   const std::lock_guard lock(mutex);
   const auto [reference, is_new] = references.try_emplace(device_id);
@@ -117,8 +114,7 @@ CudaContext primary_context(int device_id) {
   return context;
 }
 
-// Offers an element the context of a pad's peer.
-gboolean ask_peer(GstElement* element, GstPad* pad, gpointer) {
+gboolean query_peer(GstElement* element, GstPad* pad, gpointer) {
   const OwnedQuery query(gst_query_new_context(GST_CUDA_CONTEXT_TYPE));
   GstContext* context = nullptr;
   if (gst_pad_peer_query(pad, query.get()))
@@ -139,7 +135,7 @@ int CudaContext::device_id() const {
 CudaScope::CudaScope(const CudaContext& context) {
   if (!context)
     return;
-  // gst_cuda_context_push() does the same, but keeps the reason of a failure to itself.
+  // gst_cuda_context_push() does not return CUDA's error.
   check(CuCtxPushCurrent(static_cast<CUcontext>(gst_cuda_context_get_handle(native(context)))),
         "Making the CUDA context current");
   pushed_ = true;
@@ -163,9 +159,9 @@ CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id,
     clear();
   // The element's set_context() passes each answer to offer(), which keeps the first that fits.
   if (!get())
-    gst_element_foreach_src_pad(element, ask_peer, nullptr);
+    gst_element_foreach_src_pad(element, query_peer, nullptr);
   if (!get())
-    gst_element_foreach_sink_pad(element, ask_peer, nullptr);
+    gst_element_foreach_sink_pad(element, query_peer, nullptr);
   if (!get())
     gst_element_post_message(
         element, gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
@@ -182,7 +178,6 @@ CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id,
 }
 
 void CudaContextSlot::offer(GstElement* element, GstContext* context, int device_id) {
-  // libgstcuda reads the context's device, which needs the driver.
   if (g_strcmp0(gst_context_get_context_type(context), GST_CUDA_CONTEXT_TYPE) != 0 ||
       !load_driver())
     return;
@@ -231,8 +226,8 @@ std::string probe_cuda(int device_id) {
 }
 
 CudaStream create_cuda_stream() {
-  // libgstcuda copies from device to device on the default stream without waiting. A non-blocking
-  // stream would not run after those copies; this kind does.
+  // Not a non-blocking stream: it must wait for libgstcuda's asynchronous copies on the default
+  // stream.
   CUstream stream = nullptr;
   check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
   return stream;
@@ -265,7 +260,7 @@ bool can_copy_from(const CudaContext& context, const CudaContext& other) {
 
 void finish_default_stream(const CudaContext& context) {
   const CudaScope scope(context);
-  check(CuStreamSynchronize(nullptr), "The work on another GPU");
+  check(CuStreamSynchronize(nullptr), "Waiting for another GPU");
 }
 
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context) {

@@ -10,10 +10,9 @@
 
 #include "cuda/core/device.h"
 
-/// Everything that the elements use from libgstcuda and from the driver, without their headers. A
-/// build without CUDA has the same functions (libgstcuda_absent.cpp): probe_cuda() reports that
-/// there is no CUDA, and no memory is CUDA memory. cudastream.h has what only newer versions of
-/// libgstcuda know.
+/// What the elements use of libgstcuda and the driver, without their headers. In builds without
+/// CUDA (libgstcuda_absent.cpp), probe_cuda() reports an error, and no memory is CUDA memory. See
+/// cudastream.h for functions of newer versions of libgstcuda.
 namespace cudavision {
 
 /// A reference to a GstCudaContext, or none.
@@ -39,8 +38,7 @@ class CudaContext {
   GstObject* object_ = nullptr;
 };
 
-/// Makes a context current in this thread while it lives; does nothing without a context. Throws
-/// Error.
+/// Makes a context current in this thread; does nothing without a context. Throws Error.
 class CudaScope {
  public:
   explicit CudaScope(const CudaContext& context);
@@ -52,8 +50,8 @@ class CudaScope {
   bool pushed_ = false;
 };
 
-/// A CudaScope to free in. If the context cannot be entered any more, the driver has already freed
-/// what was made in it, and only the host's objects are left to delete: logs that and goes on.
+/// A CudaScope for destructors. If the context is lost, the driver has already freed its memory, so
+/// the error is only logged.
 class ReleaseScope {
  public:
   explicit ReleaseScope(const CudaContext& context) noexcept;  // releasescope.cpp
@@ -62,37 +60,34 @@ class ReleaseScope {
   std::optional<CudaScope> scope_;
 };
 
-/// Holds the context that an element agrees on with its neighbours and the application, by the
-/// gst.cuda.context protocol of nvcodec's elements.
+/// The context that an element shares with other elements and the application, by nvcodec's
+/// gst.cuda.context protocol. A negative device_id allows any device.
 class CudaContextSlot {
  public:
-  /// Returns the context offered so far, else a neighbour's, else the application's, else the
-  /// primary context of the device, which it offers to the pipeline; none if the device cannot
-  /// provide one. A negative device_id allows contexts of any device; choose() then names the
-  /// device of the primary context, of as many as the machine has.
+  /// Returns the context offered so far, else a peer's, else the application's, else the device's
+  /// primary context, which it offers to the pipeline. None if the device cannot create one. If
+  /// device_id is negative, choose() returns the device for the primary context.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
-  /// For an element's set_context(): keeps the context if it fits and there is none yet. A negative
-  /// device_id allows any device.
+  /// For set_context(): stores the context if it fits and there is none yet.
   void offer(GstElement* element, GstContext* context, int device_id);
   void replace(const CudaContext& context);
   void clear() { replace({}); }
 
  private:
   CudaContext get() const;
-  /// Keeps the context unless there is one. Returns true if it was kept.
+  /// Returns false if there is a context already.
   bool keep(CudaContext context);
 
-  mutable std::mutex mutex_;  ///< guards what follows; never held while calling other objects
-  CudaContext context_;
+  mutable std::mutex mutex_;  ///< never held while calling other objects
+  CudaContext context_;       ///< guarded by mutex_
 };
 
-/// Answers a CONTEXT query for gst.cuda.context. Returns false if it asks for something else, or if
-/// context does not fit.
+/// Answers a CONTEXT query for gst.cuda.context. Returns false for other queries and contexts.
 bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
 
-/// Returns why the CUDA device (−1: any) cannot be used, as a sentence that ends with the remedy;
-/// empty if it can. Loads the driver, but creates nothing on the device.
+/// Returns an empty string if the CUDA device can be used (negative: any), else an error with its
+/// remedy. Loads the driver, but creates nothing on the device.
 std::string probe_cuda(int device_id);
 
 /// Creates a stream in the current context. Throws Error.
@@ -100,31 +95,30 @@ CudaStream create_cuda_stream();
 void destroy_cuda_stream(CudaStream stream) noexcept;
 
 bool is_cuda_memory(GstMemory* memory);
-/// The first memory of a buffer if it is CUDA memory, else nullptr.
+/// Returns the first memory of a buffer if it is CUDA memory, else nullptr.
 inline GstMemory* cuda_memory_of(GstBuffer* buffer) {
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   return memory && is_cuda_memory(memory) ? memory : nullptr;
 }
 CudaContext cuda_context_of(GstMemory* memory);
-/// Returns where libgstcuda has put the planes, which differs from what the caps imply.
+/// Returns libgstcuda's layout of the planes, which is not the caps' default.
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);
-/// Added to the map flags of a buffer, this maps it on the device.
+/// This map flag maps a buffer on the device.
 GstMapFlags cuda_map_flag();
 
-/// True if a device copies directly from the memory of another one in this context: libgstcuda has
-/// let the one access the other, as it does for all contexts where the hardware can.
+/// True if `context` can copy directly from the memory of `other`. libgstcuda enables peer access
+/// where the hardware has it.
 bool can_copy_from(const CudaContext& context, const CudaContext& other);
-/// Waits for the copies that elements of GStreamer 1.22 leave on the default stream. In the context
-/// itself, the streams of create_cuda_stream() wait for that stream, but no stream of another
-/// context does. Throws Error.
+/// Waits for copies that elements of GStreamer 1.22 leave on the default stream. The streams of
+/// create_cuda_stream() wait for it only in the same context. Throws Error.
 void finish_default_stream(const CudaContext& context);
 
-/// A GstCudaBufferPool. libgstcuda 1.22 aborts the process if it is configured for a format that it
-/// does not know; cudabufferpool.h avoids that. The caller owns the pool.
+/// Makes a GstCudaBufferPool, which the caller owns. libgstcuda 1.22 aborts the process if the pool
+/// is configured for an unknown format; cudabufferpool.h prevents that.
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context);
 bool is_libgstcuda_pool(GstBufferPool* pool, const CudaContext& context);
 
-/// Allocates page-locked host memory in the current context. Returns nullptr if there is none left.
+/// Allocates page-locked host memory in the current context, or returns nullptr.
 void* allocate_page_locked(gsize size) noexcept;
 void free_page_locked(void* memory) noexcept;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The functions of libgstcuda.h in a build without CUDA, and the streams of cudastream.h.
-// probe_cuda() never allows the CUDA backend, so no context exists, and the functions that need one
-// are never called.
+// libgstcuda.h and SharedStream in builds without CUDA. probe_cuda() reports an error, so no
+// context exists, and functions that need one are never called.
 #include "gst/memory/cudastream.h"
 #include "gst/memory/libgstcuda.h"
 
@@ -28,8 +27,8 @@ bool handle_context_query(GstElement*, GstQuery*, const CudaContext&) {
 }
 
 std::string probe_cuda(int) {
-  return "this gst-cudavision was built without CUDA: build it again with nvcc and "
-         "gstreamer-cuda-1.0 installed, or set backend=cpu.";
+  return "this gst-cudavision was built without CUDA: rebuild with nvcc and gstreamer-cuda-1.0 "
+         "installed, or set backend=cpu.";
 }
 
 CudaStream create_cuda_stream() {

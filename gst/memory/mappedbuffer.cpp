@@ -15,7 +15,7 @@ namespace {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, what);
 }
 
-// Returns the part of host memory that the device can transfer without staging.
+// Returns the page-locked part of host memory.
 ByteRange locked_bytes(const GstMapInfo& map, PageLocks* page_locks) {
   if (map.memory && is_page_locked_memory(map.memory))
     return {map.data, map.data + map.size};
@@ -38,8 +38,8 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
                            const CudaContext& context, PageLocks* page_locks)
     : MappedBuffer(buffer, format, access) {
   examine_memory(context);
-  map();  // if this throws, the destructor unmaps: the other constructor has made the object
-  owned_.reset(gst_buffer_ref(buffer_));  // a second owner would have forbidden to map for writing
+  map();  // if this throws, the destructor runs, because the other constructor has returned
+  owned_.reset(gst_buffer_ref(buffer_));  // after map(): a shared buffer is not writable
   if (on_device_)
     return;
   if (on_peer_)
@@ -54,12 +54,11 @@ void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& for
   const gsize size = gst_buffer_get_size(buffer);
   for (int p = 0; p < format.storage.frame.plane_count; ++p)
     if (planes.offset[p] > size ||
-        !unmapped.lies_within(p, static_cast<gint64>(planes.offset[p]), planes.stride[p], size))
+        !unmapped.is_within(p, static_cast<gint64>(planes.offset[p]), planes.stride[p], size))
       unmapped.refuse_size();
 }
 
-// The caps do not tell where the memory lies: cudadownload, for one, may pass CUDA memory on under
-// caps of system memory.
+// Caps are not reliable: cudadownload may pass CUDA memory through under caps of system memory.
 void MappedBuffer::examine_memory(const CudaContext& context) {
   const guint count = gst_buffer_n_memory(buffer_);
   on_device_ = static_cast<bool>(context);
@@ -78,7 +77,7 @@ void MappedBuffer::map() {
   if (meta_) {
     if (map_planes_by_meta())
       return;
-    // A plane may span several memories. Mapped as a whole, they become one.
+    // A plane may span several memories, which map_whole() merges.
     unmap();
     if (gst_buffer_n_memory(buffer_) == 1)
       refuse_size();
@@ -86,7 +85,7 @@ void MappedBuffer::map() {
   map_whole();
 }
 
-// Mapping may itself enqueue a copy, so this comes last.
+// Call this after mapping, which may enqueue a copy.
 void MappedBuffer::finish_peers_work() const {
   for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i) {
     GstMemory* memory = gst_buffer_peek_memory(buffer_, i);
@@ -95,13 +94,11 @@ void MappedBuffer::finish_peers_work() const {
   }
 }
 
-// The mapped bytes need not be the buffer's own memory: a plane that spans several memories, or one
-// that may not be written to, is mapped as a copy.
+// Uses the maps' memory, which may be a copy of the buffer's.
 void MappedBuffer::find_locked_rows(PageLocks* page_locks) {
   ByteRange locked;
   for (int p = 0; p < format_.storage.frame.plane_count; ++p) {
     const GstMapInfo& map = maps_[mapped_whole_ ? 0 : p];
-    // Planes in the same memory follow each other.
     if (p == 0 || (!mapped_whole_ && map.memory != maps_[p - 1].memory))
       locked = locked_bytes(map, page_locks);
     locked_rows_[p] = rows_within(locked, frame_.planes[p]);
@@ -150,35 +147,34 @@ MappedBuffer::Planes MappedBuffer::planes() const {
   if (meta_)
     return {meta_->offset, meta_->stride};
   GstMemory* memory = cuda_memory_of(buffer_);
-  // Tensors have no padding in any memory.
   if (!memory || !format_.is_video())
     return {format_.offset.data(), format_.stride.data()};
-  // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
+  // Without GstVideoMeta, only libgstcuda knows the pitch.
   const GstVideoInfo& actual = cuda_memory_info(memory);
   if (GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
       actual.width < format_.info.width || actual.height < format_.info.height)
     refuse("A buffer in CUDA memory (" + format_.description() +
-           ") has lost its GstVideoMeta: an element between its source and this one does not "
-           "keep metas; leave that element out, or put cudadownload before it.");
+           ") has lost its GstVideoMeta: an element upstream drops metas; remove that element, or "
+           "put cudadownload before it.");
   return {actual.offset, actual.stride};
 }
 
-// start: of the first row, in a block of size bytes.
-bool MappedBuffer::lies_within(int plane, gint64 start, gint stride, gsize size) const {
+// start: the offset of the first row in a block of size bytes.
+bool MappedBuffer::is_within(int plane, gint64 start, gint stride, gsize size) const {
   const PlaneShape& shape = format_.storage.frame.planes[plane];
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
-    refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
-           ") cannot lie " + std::to_string(stride) +
-           " bytes apart: correct the stride in the GstVideoMeta that " + source() + " attaches.");
+    refuse("The stride of " + std::to_string(stride) + " bytes is too small for rows of " +
+           std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
+           "): correct the GstVideoMeta that " + source() + " attaches.");
   const gint64 last_row = static_cast<gint64>(stride) * (shape.rows - 1);
   const gint64 begin = start + std::min<gint64>(last_row, 0);
   const gint64 end = start + std::max<gint64>(last_row, 0) + shape.row_bytes;
   return begin >= 0 && end <= static_cast<gint64>(size);
 }
 
-// False if the plane reaches beyond the map.
+// Returns false if the plane exceeds the map.
 bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
-  if (!lies_within(plane, data - map.data, stride, map.size))
+  if (!is_within(plane, data - map.data, stride, map.size))
     return false;
   const PlaneShape& shape = format_.storage.frame.planes[plane];
   frame_.planes[plane] = {data, shape.row_bytes, shape.rows, stride};
@@ -197,9 +193,9 @@ void MappedBuffer::refuse_access() const {
   const bool reads = flags_ & GST_MAP_READ;
   throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
                      "A buffer (" + format_.description() + ") cannot be mapped for " +
-                         (reads ? "reading" : "writing") + ", because " + source() +
-                         " provides memory that is not accessible here: put an element in between "
-                         "that brings frames to system memory, or to CUDA memory of this GPU.");
+                         (reads ? "reading" : "writing") + ", because the memory of " + source() +
+                         " is not accessible: put an element in between that copies frames to "
+                         "system memory, or to CUDA memory of this GPU.");
 }
 
 void MappedBuffer::refuse_size() const {
@@ -209,7 +205,6 @@ void MappedBuffer::refuse_size() const {
          ", or the caps given to a parser or appsrc.");
 }
 
-// Buffers to read come from upstream, buffers to write from downstream's pool.
 const char* MappedBuffer::source() const {
   return flags_ & GST_MAP_READ ? "the element before this one"
                                : "the buffer pool of the element after this one";

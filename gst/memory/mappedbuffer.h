@@ -14,20 +14,18 @@
 
 namespace cudavision {
 
-/// A GstBuffer while it is mapped, as a frame. It holds a reference to the buffer, whose owners may
-/// so give it up at any time, but cannot write to it while this lives. The planes lie where the
-/// GstVideoMeta says, else where libgstcuda laid them out, else where the caps imply. Each is
-/// checked against the bounds of its memory.
+/// A mapped GstBuffer, as a frame. Holds a reference to the buffer, so nobody else can write to it.
+/// The layout is that of the GstVideoMeta, else libgstcuda's, else the default of the caps. All
+/// planes are checked against the bounds of their memory.
 class MappedBuffer {
  public:
-  /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, and
-  /// so is memory to read of another device that the context can copy from; all other memory is
-  /// mapped on the host, where page_locks may lock it; nullptr if there is no use in that. Throws
-  /// ElementError if the buffer cannot be mapped or is too small for its caps.
+  /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of the context is mapped on the device,
+  /// as are inputs on another device that the context can copy from. All other memory is mapped on
+  /// the host, where page_locks, unless nullptr, may lock it. Throws ElementError if the buffer
+  /// cannot be mapped or is too small for its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                const CudaContext& context, PageLocks* page_locks);
-  /// Throws the ElementError with which mapping would refuse a buffer that does not hold a whole
-  /// frame, but touches no memory.
+  /// Throws ElementError if the buffer is too small for its caps. Does not map.
   static void require_whole_frame(GstBuffer* buffer, const FrameFormat& format);
   ~MappedBuffer() { unmap(); }
   MappedBuffer(const MappedBuffer&) = delete;
@@ -35,18 +33,15 @@ class MappedBuffer {
 
   GstBuffer* buffer() const noexcept { return buffer_; }
   const Frame& frame() const noexcept { return frame_; }
-  /// True if the device can work on this memory. The work of others on it may still be going on:
-  /// what they have enqueued, and an upload that mapping enqueues where the CPU has written to it
-  /// (see streamorder.h).
+  /// True if the device can work on this memory, in the order of streamorder.h: other elements'
+  /// work on it may still run, as may an upload that mapping has enqueued.
   bool on_device() const noexcept { return on_device_; }
-  /// True if the memory is that of another device, and ours can only copy from it. All work on it
-  /// is done.
+  /// True if our device can only copy from this memory of another device, where no work runs.
   bool on_peer() const noexcept { return on_peer_; }
-  /// The rows of each plane that the device can transfer without staging.
+  /// The page-locked rows of each plane.
   const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }
 
  private:
-  /// The positions of the planes in the buffer.
   struct Planes {
     const gsize* offset;
     const gint* stride;
@@ -61,7 +56,7 @@ class MappedBuffer {
   bool map_planes_by_meta();
   void map_whole();
   Planes planes() const;
-  bool lies_within(int plane, gint64 start, gint stride, gsize size) const;
+  bool is_within(int plane, gint64 start, gint stride, gsize size) const;
   bool take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map);
   void unmap() noexcept;
   [[noreturn]] void refuse_access() const;

@@ -3,8 +3,6 @@
 
 #include <gst/gst.h>
 
-/// The debug category of everything that allocates, maps or moves frames; see
-/// GST_DEBUG=cudavisionmemory:5.
 inline GstDebugCategory* cuda_vision_memory_debug() {
   static GstDebugCategory* const category = [] {
     GstDebugCategory* created = nullptr;

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int appearances_before_lock = 3;
 
-// Copying less takes hardly longer than the additional transfers of the rows at both ends.
+// Copying less is as fast as the extra transfers of the rows at both ends.
 constexpr gsize min_bytes = 128 * 1024;
 
-// Memory is seldom locked and unlocked, and nothing else under this mutex takes long, so all
-// objects share it. It guards every Records, and locked_bytes.
+// Guards all Records and locked_bytes, for all objects. Only locking and unlocking are slow, and
+// rare.
 std::mutex mutex;
 std::size_t locked_bytes = 0;
 
@@ -31,15 +31,14 @@ std::uintptr_t page_size() {
   return size;
 }
 
-// The owner of wrapped memory keeps it until GStreamer frees the GstMemory. v4l2src unmaps its
-// buffers there. Memory of other types may be mapped elsewhere each time, as dmabufs are.
+// Memory of other types, e.g. dmabufs, may be mapped at another address each time.
 bool keeps_its_address(GstMemory* memory) {
   constexpr char v4l2_buffer[] = "V4l2Memory";
   return gst_memory_is_type(memory, GST_ALLOCATOR_SYSMEM) ||
          gst_memory_is_type(memory, v4l2_buffer);
 }
 
-// A part of other memory is a GstMemory of its own, which is made anew for each frame.
+// Not for memory with a parent, because upstream creates such a GstMemory for each frame.
 bool may_be_locked(const GstMapInfo& map) {
   return map.memory && map.size >= min_bytes && !map.memory->parent &&
          !GST_MEMORY_IS_READONLY(map.memory) && keeps_its_address(map.memory);
@@ -54,13 +53,12 @@ ByteRange whole_pages_of(const GstMapInfo& map) {
 
 }  // namespace
 
-/// Memory that is locked. Made and destroyed under the mutex.
+/// Locked memory. Constructed and destroyed under the mutex.
 class PageLocks::Lock {
  public:
   Lock(Buffer memory, const CudaContext& context) : context_(context), memory_(std::move(memory)) {
     locked_bytes += memory_.size();
   }
-  // Whoever frees the memory has no context current, or any other.
   ~Lock() {
     locked_bytes -= memory_.size();
     const ReleaseScope scope(context_);
@@ -82,16 +80,15 @@ class PageLocks::Lock {
   Buffer memory_;
 };
 
-/// The history of a GstMemory in one object.
+/// How one PageLocks has used a GstMemory.
 struct PageLocks::Record {
   const PageLocks* user;
   int appearances = 0;
   bool failed = false;
-  std::shared_ptr<Lock> lock = nullptr;  ///< shared with other objects in the same context
+  std::shared_ptr<Lock> lock = nullptr;  ///< shared by all PageLocks of a context
 };
 
-/// The histories of a GstMemory in all objects. This belongs to the GstMemory, which destroys it
-/// before its bytes are freed.
+/// All records of a GstMemory, as its qdata, which is destroyed before the memory is freed.
 struct PageLocks::Records {
   static Records& of(GstMemory* memory) {
     static const GQuark key = g_quark_from_static_string("cudavision-page-locks");
@@ -104,7 +101,7 @@ struct PageLocks::Records {
     }
     return *records;
   }
-  /// All that there are. Never destroyed, as memory may be freed when the program ends.
+  /// Never destroyed, because memory may be freed when the program ends.
   static std::set<Records*>& all() {
     static auto* const records = new std::set<Records*>;
     return *records;
@@ -116,10 +113,10 @@ struct PageLocks::Records {
   ~Records() {
     const std::lock_guard guard(mutex);
     all().erase(this);
-    histories.clear();
+    list.clear();
   }
 
-  std::vector<Record> histories;
+  std::vector<Record> list;
 };
 
 std::size_t PageLocks::quarter_of_physical_memory() {
@@ -132,7 +129,7 @@ PageLocks::PageLocks(Device& device, const CudaContext& context, std::size_t max
 PageLocks::~PageLocks() {
   const std::lock_guard guard(mutex);
   for (Records* records : Records::all())
-    std::erase_if(records->histories, [this](const Record& record) { return record.user == this; });
+    std::erase_if(records->list, [this](const Record& record) { return record.user == this; });
 }
 
 ByteRange PageLocks::note(const GstMapInfo& map) {
@@ -140,17 +137,17 @@ ByteRange PageLocks::note(const GstMapInfo& map) {
     return {};
   const std::lock_guard guard(mutex);
   Records& records = Records::of(map.memory);
-  auto& histories = records.histories;
-  const auto found = std::find_if(histories.begin(), histories.end(),
+  auto& list = records.list;
+  const auto found = std::find_if(list.begin(), list.end(),
                                   [this](const Record& record) { return record.user == this; });
-  Record& record = found != histories.end() ? *found : histories.emplace_back(Record{this});
+  Record& record = found != list.end() ? *found : list.emplace_back(Record{this});
   if (!record.lock && !record.failed && ++record.appearances >= appearances_before_lock)
     lock(record, records, whole_pages_of(map));
   return record.lock ? record.lock->part_of(map) : ByteRange{};
 }
 
 void PageLocks::lock(Record& record, const Records& records, const ByteRange& pages) {
-  for (const Record& other : records.histories)
+  for (const Record& other : records.list)
     if (other.lock && other.lock->is_of(context_)) {
       record.lock = other.lock;
       return;

@@ -11,28 +11,21 @@
 
 namespace cudavision {
 
-/// Page-locks memory of others that comes back, as that of a buffer pool does, so that the device
-/// transfers it directly instead of through Staging. An element has one of these for each context
-/// that it works in.
+/// Page-locks other elements' memory that is used repeatedly, e.g. a buffer pool's, so that the
+/// device transfers it directly instead of through Staging. For one element in one context.
 ///
-/// Only memory that stays at its address as long as its GstMemory lives is locked: GStreamer's own,
-/// memory that an application has wrapped, and the buffers that v4l2src maps. Of these, the pages
-/// are locked that a frame fills as a whole. Its first and last page may hold other data, which
-/// others may lock or free. Memory is locked when a frame lies in it for the third time: an element
-/// in front that repeats a frame, such as videorate, lets the same memory appear twice before it is
-/// freed, and locking it would take longer than copying it. It is unlocked before it is freed, or
-/// when the last element that uses the lock stops. If locking fails, it is not tried again for that
-/// memory.
-///
-/// One thread at a time calls an object; several objects may be called at once, and memory may be
-/// freed by any thread at any time.
+/// Only memory whose address does not change is locked: GStreamer's own, memory that an application
+/// has wrapped, and v4l2src's buffers. The first and last page of a frame are not locked if they
+/// may hold other data. Memory is locked at its third use, because locking takes longer than
+/// copying, and videorate, for example, repeats a frame in memory that it then frees. It is
+/// unlocked before it is freed, or when the last element that uses the lock stops. There is no
+/// second attempt. One thread at a time calls an object; any thread may free memory.
 class PageLocks {
  public:
-  /// Pages that are locked cannot be swapped or moved, so the rest must do for all other programs.
+  /// The default limit, because locked pages cannot be swapped.
   static std::size_t quarter_of_physical_memory();
 
-  /// The device locks memory in the context. Once all objects together have locked max_bytes,
-  /// nothing further is locked until something is unlocked.
+  /// All objects together lock at most max_bytes.
   PageLocks(Device& device, const CudaContext& context,
             std::size_t max_bytes = quarter_of_physical_memory());
   /// The device must have finished.
@@ -40,8 +33,8 @@ class PageLocks {
   PageLocks(const PageLocks&) = delete;
   PageLocks& operator=(const PageLocks&) = delete;
 
-  /// Notes that a frame lies in the memory of this map. Returns the part of it that is page-locked,
-  /// which stays so while it is mapped and this object lives. Call this once for each frame.
+  /// Call this once for each frame in mapped memory. Returns the page-locked part of the map, which
+  /// stays locked until it is unmapped or this object is destroyed.
   ByteRange note(const GstMapInfo& map);
 
  private:

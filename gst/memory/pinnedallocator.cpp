@@ -12,7 +12,7 @@ namespace {
 
 struct GstCudaVisionPinnedAllocator {
   GstAllocator parent;
-  CudaContext context;  ///< part of the instance: GObject's C code cannot pass a bad_alloc on
+  CudaContext context;  ///< constructed by init, destroyed by finalize
 };
 
 struct GstCudaVisionPinnedAllocatorClass {
@@ -21,7 +21,7 @@ struct GstCudaVisionPinnedAllocatorClass {
 
 struct PinnedMemory {
   GstMemory memory;
-  guint8* data;     ///< the allocation; nullptr if the memory is a part of another one
+  guint8* data;     ///< the allocation; nullptr for shared memory
   guint8* start;    ///< byte 0 of the GstMemory: data, aligned
   gboolean locked;  ///< page-locked, else from the C library
 };
@@ -36,7 +36,7 @@ PinnedMemory* pinned(GstMemory* memory) {
   return reinterpret_cast<PinnedMemory*>(memory);
 }
 
-// Returns nullptr if there is no context, or if no such memory is left.
+// Returns nullptr on failure, and without a context.
 void* allocate_locked(GstCudaVisionPinnedAllocator* self, gsize size) {
   if (!self->context)
     return nullptr;
@@ -93,7 +93,8 @@ gpointer pinned_memory_map(GstMemory* memory, gsize, GstMapFlags) {
 
 void pinned_memory_unmap(GstMemory*) {}
 
-// Copies are seldom reused, and page-locking one takes longer than copying it.
+// The copy is not page-locked, because locking takes longer than copying, and copies are rarely
+// reused.
 GstMemory* pinned_memory_copy(GstMemory* memory, gssize offset, gssize size) {
   const gsize bytes =
       size == -1 ? (static_cast<gssize>(memory->size) > offset ? memory->size - offset : 0) : size;

@@ -7,13 +7,12 @@
 
 namespace cudavision {
 
-/// Makes an allocator of system memory. The memory is zeroed, so that the bytes between the rows of
-/// a frame are always the same. With a context, the memory is page-locked, which the GPU reads and
-/// writes at full speed, and the allocator keeps the context alive. If no page-locked memory is
-/// left, the memory is ordinary. The caller owns the allocator.
+/// Makes an allocator of system memory, which the caller owns. Memory is zeroed, so padding is
+/// reproducible. With a context, to which the allocator holds a reference, memory is page-locked if
+/// possible, so the GPU transfers it at full speed.
 GstAllocator* new_pinned_allocator(const CudaContext& context);
 
-/// True if memory comes from such an allocator and is page-locked.
+/// True if new_pinned_allocator()'s memory is page-locked. False for other memory.
 bool is_page_locked_memory(GstMemory* memory);
 
 }  // namespace cudavision

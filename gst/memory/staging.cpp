@@ -11,19 +11,18 @@
 namespace cudavision {
 namespace {
 
-// Large enough to hide the few µs that starting a transfer takes; small enough to keep the first
-// and the last piece short, whose copies overlap with no transfer.
+// Large enough to hide the few µs that starting a transfer takes; small enough for short copies of
+// the first and last piece, which overlap with no transfer.
 constexpr int piece_bytes = 512 * 1024;
 
-// Copies are slower than the bus: beside an H200, 4 700 frames of 1920×1080 in GRAY8 passed a
-// second with these helpers, and 22 000 that needed no copy. The helpers serve all elements. Up to
-// `copying_threads` streaming threads copy at once, others wait for their turn.
+// Copies are slower than the bus: with an H200 and these helpers, 4 700 frames of 1920×1080 in
+// GRAY8 a second with copies, 22 000 without. All elements share the helpers. At most
+// copying_threads streaming threads copy at once.
 constexpr int helpers = 3, copying_threads = 32;
-// For less, no thread is woken.
 constexpr int min_bytes_per_thread = 128 * 1024;
 
-// An arena of its own, because TBB would wake a thread for each core of the machine otherwise. It
-// is never destroyed, as threads may still copy when the program ends.
+// TBB's default arena would wake a thread for each core. Never destroyed, because threads may still
+// copy when the program ends.
 tbb::task_arena& copy_arena() {
   static auto* const arena = new tbb::task_arena(copying_threads + helpers, copying_threads);
   return *arena;
@@ -43,23 +42,22 @@ void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
     std::memcpy(to.row(y), from.row(y), from.width);
 }
 
-// Plain stores, because the device or the next element reads the copy soon: on two cores of an EPYC
-// server, streaming stores copied frames of 1920×1080 and 3840×2160 that were in no cache at
-// 28 GB/s, plain ones at 30 to 35.
+// Without streaming stores, which were slower (28 GB/s, not 30 to 35, on two cores of an EPYC
+// server for uncached frames of 1920×1080 and 3840×2160).
 void copy_in_threads(View<const std::uint8_t> from, View<std::uint8_t> to) {
   const std::int64_t bytes = std::int64_t{from.width} * from.height;
-  const int bands = static_cast<int>(
+  const int threads = static_cast<int>(
       std::min<std::int64_t>(std::min(helpers + 1, from.height), bytes / min_bytes_per_thread));
-  if (bands < 2) {
+  if (threads < 2) {
     copy_rows(from, to);
     return;
   }
   copy_arena().execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<int>(0, bands),
+        tbb::blocked_range<int>(0, threads),
         [&](const tbb::blocked_range<int>& range) {
-          const int begin = from.height * range.begin() / bands;
-          const int end = from.height * range.end() / bands;
+          const int begin = from.height * range.begin() / threads;
+          const int end = from.height * range.end() / threads;
           copy_rows(rows_of(from, begin, end - begin), rows_of(to, begin, end - begin));
         },
         tbb::simple_partitioner());
@@ -101,7 +99,7 @@ void Staging::split(const RowsPerPlane& locked) {
   reserve(size);
 }
 
-// Where pages begin differs from frame to frame, so there is room for the longest edges at once.
+// Page boundaries differ from frame to frame, so edges get the maximum size at once.
 void Staging::reserve(std::size_t size) {
   if (memory_.size() >= size)
     return;

@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// Bytes of host memory, from begin up to end.
+/// Bytes of host memory.
 struct ByteRange {
   const std::uint8_t* begin = nullptr;
   const std::uint8_t* end = nullptr;
@@ -19,7 +19,7 @@ struct ByteRange {
   bool empty() const noexcept { return begin == end; }
 };
 
-/// Rows of a plane, from begin up to end.
+/// Rows of a plane.
 struct RowRange {
   int begin = 0;
   int end = 0;
@@ -27,38 +27,36 @@ struct RowRange {
 
 using RowsPerPlane = std::array<RowRange, FrameLayout::max_planes>;
 
-/// Returns the rows of a plane that lie in the bytes as a whole. The pitch may be negative.
+/// Returns the rows of a plane that are completely within the bytes. The pitch may be negative.
 inline RowRange rows_within(const ByteRange& bytes, View<const std::uint8_t> plane) {
   if (bytes.empty())
     return {};
-  const auto lies_within = [&](int y) {
+  const auto is_within = [&](int y) {
     return plane.row(y) >= bytes.begin && plane.row(y) + plane.width <= bytes.end;
   };
   RowRange rows{0, plane.height};
-  while (rows.begin < rows.end && !lies_within(rows.begin))
+  while (rows.begin < rows.end && !is_within(rows.begin))
     ++rows.begin;
-  while (rows.begin < rows.end && !lies_within(rows.end - 1))
+  while (rows.begin < rows.end && !is_within(rows.end - 1))
     --rows.end;
   return rows;
 }
 
-/// Carries frames between host memory and the device. Rows that are page-locked are transferred
-/// directly. All others go through page-locked memory of the object, piece by piece: several
-/// threads copy one piece while the device transfers another. An object serves one direction, and
-/// allocates memory for as many rows as it has had to stage.
+/// Transfers frames between host memory and the device, in one direction. Page-locked rows are
+/// transferred directly, others in pieces through page-locked memory: several threads copy a piece
+/// while the device transfers another. The memory grows to the largest number of staged rows.
 class Staging {
  public:
   Staging(Device& device, const FrameLayout& layout);
 
-  /// Enqueues the transfer of a frame whose rows in `locked` are page-locked. When this returns,
-  /// the other rows have been read, but the device may still be transferring. It must have finished
-  /// before the next call.
+  /// Enqueues the transfer of a frame. Page-locked rows (`locked`) may be read later, all others
+  /// are read before this returns. The device must have finished before the next call.
   void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
-  /// Enqueues the transfer of a frame, which collect() completes with the same host.
+  /// Enqueues the transfer of a frame. Then call collect() with the same host frame.
   void download(const ConstFrame& device, const Frame& host, const RowsPerPlane& locked);
-  /// Returns the event after which collect() does not wait.
+  /// The event after which collect() does not wait.
   Event& arrival() { return *events_[recorded_ - 1]; }
-  /// Waits for that transfer. When this returns, host is complete.
+  /// Waits for the download, and completes the host frame.
   void collect(const Frame& host);
 
  private:
@@ -81,7 +79,7 @@ class Staging {
   Device& device_;
   const FrameLayout layout_;
   std::size_t frame_bytes_ = 0;
-  std::size_t edge_bytes_ = 0;  ///< for the rows that reach beyond the whole pages of a frame
+  std::size_t edge_bytes_ = 0;  ///< maximum size of the rows outside of a frame's whole pages
   std::vector<Piece> pieces_;   ///< of the current frame
   Buffer memory_;
   std::vector<std::unique_ptr<Event>> events_;

@@ -7,7 +7,6 @@
 namespace cudavision {
 namespace {
 
-// Calls visit(memory, stream) for each memory of a buffer that carries a stream.
 template <class Visit>
 void for_each_stream(GstBuffer* buffer, Visit visit) {
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
@@ -29,7 +28,7 @@ bool order_is_known(GstBuffer* buffer) {
   return known > 0 && known == gst_buffer_n_memory(buffer);
 }
 
-// A buffer may be in use in several threads, so that marks are only written where they change.
+// Several threads may use a buffer, so marks are only written if they change.
 void mark_unfinished(GstBuffer* buffer) {
   for_each_stream(buffer, [](GstMemory* memory, CudaStream) {
     if (!is_marked_unfinished(memory))

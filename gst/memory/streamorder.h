@@ -10,35 +10,29 @@
 
 namespace cudavision {
 
-/// True if all memory of such frames is CUDA memory that carries a stream, if it comes from pools
-/// that name one.
+/// True if such frames are in CUDA memory that carries a stream, provided that their pool has one.
 bool order_is_known(const FrameFormat& format);
 /// True if all of a buffer's memory is CUDA memory that carries a stream.
 bool order_is_known(GstBuffer* buffer);
-/// Marks all memory of a buffer that carries a stream, or takes the marks away (cudastream.h).
+// Mark all memory of a buffer that carries a stream (cudastream.h).
 void mark_unfinished(GstBuffer* buffer);
 void mark_finished(GstBuffer* buffer);
 
-/// Lets a device work on buffers in the order of the streams that their CUDA memory carries
-/// (cudastream.h), without letting the host wait. The device works on a stream of its own, which
-/// waits for an event of the memory's stream, and that stream for an event of the device.
-///
-/// All calls, the destructor included, are made in the context of the device, to which the memory
-/// belongs, too.
+/// Orders a device's work on buffers after and before other elements' work on the streams of their
+/// CUDA memory (cudastream.h), by events, without a wait on the host. All calls, including the
+/// destructor, need the device's context, to which the memory belongs.
 class StreamOrder {
  public:
   explicit StreamOrder(Device& device) : device_(device) {}
 
-  /// Lets the device wait until the work is done that other elements have enqueued on the buffer,
-  /// which must be mapped. Only memory that is marked unfinished counts, and mapping for writing
-  /// marks it: what others read must not be overwritten. Memory without a stream is left alone.
+  /// The device waits for other elements' work on the mapped buffer. Ignores memory that carries no
+  /// stream or is not marked unfinished; mapping for writing marks it.
   void begin(GstBuffer* buffer);
-  /// Lets the streams of the buffer wait until the device has done the work that is enqueued on it
-  /// now. Other elements use the buffer in the order of these streams.
+  /// The buffer's streams wait for the work that is now enqueued on the device.
   void end(GstBuffer* buffer);
 
  private:
-  /// A device on the stream of the memory that was seen last, usually that of a pool.
+  /// For the stream of the last memory, which is usually a pool's.
   struct Neighbour {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;
@@ -48,7 +42,7 @@ class StreamOrder {
 
   Device& device_;
   Neighbour neighbour_;
-  std::unique_ptr<Event> event_;  ///< of the device
+  std::unique_ptr<Event> event_;  ///< of device_
 };
 
 }  // namespace cudavision

@@ -62,16 +62,14 @@ class PixelateProcessor {
              "in the top left corner of the frame"},
             &Settings::block_size, mosaic::Parameters::Ranges::block_size);
     all.add({"color", "Colour",
-             "With method=solid, the colour as 0xAARRGGBB; alpha does not count, the frame keeps "
-             "its own; converted to YUV and gray by the colorimetry of the caps"},
+             "With method=solid, the colour as 0xAARRGGBB; alpha is ignored, the frame keeps its "
+             "own; converted to YUV and gray by the colorimetry of the caps"},
             &Settings::color);
     all.add({"hide-alpha", "Hide alpha",
              "With method=mosaic, hide the alpha channel like the others (false = copy it "
              "unchanged)"},
             &Settings::hide_alpha);
   }
-
-  static std::string error(const Settings&, const FrameFormat&) { return {}; }
 
   PixelateProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in, const FrameFormat&,
                     const Settings& settings)

@@ -51,8 +51,8 @@
  *
  * Since: 0.2.0
  */
+#include "gst/base/capsdiagnostics.h"
 #include "gst/base/elementdescription.h"
-#include "gst/base/refusedcaps.h"
 #include "gst/core/elementerror.h"
 #include "gst/sgmstereo/pads/padqueries.h"
 #include "gst/sgmstereo/pads/requestpads.h"
@@ -231,7 +231,7 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
     auto* pad = GST_PAD_CAST(sink->pad);
     self->sinks->chain_of_parent = GST_PAD_CHAINFUNC(pad);
     gst_pad_set_chain_function(pad, chain);
-    explain_refused_caps(pad, state.session);
+    add_caps_diagnostics(pad, state.session);
   }
   gst_pad_add_probe(self->parent.srcpad,
                     static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |

@@ -12,10 +12,10 @@
  *
  * * `bradley`: darker than the local mean by more than #GstCudaThreshold:ratio (Bradley and Roth)
  * * `sauvola`: below a threshold from the local mean and standard deviation (Sauvola), which keeps
- * empty paper white
+ *   empty paper white
  *
- * #GstCudaThreshold:speckle-size removes what is left of noise: all components of ink of at most so
- * many pixels.
+ * #GstCudaThreshold:speckle-size removes the remaining noise: components of ink with at most this
+ * number of pixels.
  *
  * The output is GRAY8 or GRAY16_LE. The time hardly depends on #GstCudaThreshold:radius. All
  * properties except the device's may change at any time, also through a #GstControlSource.
@@ -86,11 +86,10 @@ class ThresholdProcessor {
             &Settings::invert);
     all.add({"speckle-size", "Speckle size",
              "Largest component of ink to remove, in pixels that touch by sides or corners "
-             "(0 = none); ink is what is darker than its surroundings"},
+             "(0 = none); ink is darker than its surroundings"},
             &Settings::speckle_size, speckles::Parameters::Ranges::size);
   }
 
-  static std::string error(const Settings&, const FrameFormat&) { return {}; }
   static Caps src_template() { return gray_template(); }
   static void extend_class(GstCudaVisionFilterClass* klass);
 
@@ -154,16 +153,9 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
-  if (direction == GST_PAD_SRC)
-    return FilterElement<ThresholdProcessor>::parent_class()->fixate_caps(trans, direction, caps,
-                                                                          othercaps);
-  return fixate_output(trans, caps, othercaps, [&](Caps possible) {
+  return fixate_output(trans, direction, caps, othercaps, [&](Caps possible) {
     return choose_memory(prefer_8_bits(possible.get()), GST_BASE_TRANSFORM_SRC_PAD(trans));
   });
-}
-
-repack::UnpackedForm unpacked_form(GstCudaVisionFilter*) {
-  return repack::UnpackedForm::luminance;
 }
 
 FrameFormat output_format(GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {
@@ -173,7 +165,7 @@ FrameFormat output_format(GstCudaVisionFilter*, const FrameFormat& in, const Gst
 void ThresholdProcessor::extend_class(GstCudaVisionFilterClass* klass) {
   klass->parent_class.transform_caps = transform_caps;
   klass->parent_class.fixate_caps = fixate_caps;
-  klass->unpacked_form = unpacked_form;
+  klass->unpacked_form = repack::UnpackedForm::luminance;
   klass->output_format = output_format;
 }
 

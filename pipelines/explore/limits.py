@@ -3,7 +3,7 @@
 its other properties have their defaults. tests/guards compares this table with what the elements refuse."""
 
 # With these words, the warning of an element that is playing refuses a value.
-refusal = "Until then the last valid settings stay in force."
+refusal = "Keeping the previous settings."
 
 # "from" + n * "step", up to "to"; besides these, the numbers in "also". Without a step, numbers are not limited.
 odd = {"from": 1, "step": 2}

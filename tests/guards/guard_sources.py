@@ -113,13 +113,13 @@ NULLABLE = (r"\b(?:gst_structure_get_string|gst_structure_to_string|gst_video_(?
             r"G_OBJECT_TYPE_NAME|GST_(?:PAD|OBJECT|ELEMENT)_NAME|GST_PAD_TEMPLATE_NAME_TEMPLATE)(?= *\()|\b\w*err\w*->message\b")
 
 
-@guard("texts of GStreamer and GLib that may be NULL pass text_of() or taken_text()", alone=True)
+@guard("texts of GStreamer and GLib that may be NULL pass text_of() or take_gstring()", alone=True)
 def nullable_texts(tree):
     direct = []
     for name, text in tree.sources.items():
         code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
         direct += [f"{name} reads {found[0]}" for found in re.finditer(NULLABLE, code)
-                   if not re.search(r"\b(?:text_of|taken_text)\(\s*$", code[:found.start()])]
+                   if not re.search(r"\b(?:text_of|take_gstring)\(\s*$", code[:found.start()])]
     return ", ".join(direct)
 
 

@@ -17,18 +17,17 @@
 
 namespace cudavision {
 
-/// What GStreamer shows of a filter element. All texts must be static.
+/// All strings must be static.
 struct FilterDescription {
   const char* type_name;    ///< "GstCudaName"
-  const char* name;         ///< "cudaname": the element, its debug category and its page
+  const char* name;         ///< "cudaname": the element, its debug category and its page in docs/
   const char* long_name;    ///< a few words
-  const char* categories;   ///< klass, as "Filter/Effect/Video/Hardware"
+  const char* categories;   ///< e.g. "Filter/Effect/Video/Hardware"
   const char* description;  ///< one sentence
-  /// See set_memory_advice(). nullptr: GStreamer's own words.
-  const char* memory_advice = nullptr;
+  const char* memory_advice = nullptr;  ///< see set_memory_advice(); nullptr: the default
 };
 
-/// Settings of elements that post element messages derive from this.
+/// Base of the settings of elements that post element messages.
 struct MessageSettings {
   bool post_messages = false;
   GstClockTime message_interval = 0;
@@ -42,15 +41,12 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
           &Settings::message_interval);
 }
 
-/// A filter element, made of a Processor: the operation on frames of one format, with what the
-/// properties mean for it. The element owns a Processor while the caps are known. A Processor has
+/// A filter element, made of a Processor: the operation on frames of one format. The element owns a
+/// Processor while the caps are known. A Processor has
 ///
-///   using Settings            the values of the properties. If it derives from RegionSettings, the
-///                             operation is limited to regions.
+///   using Settings            if derived from RegionSettings, the element has region properties
 ///   static constexpr FilterDescription description
 ///   static void add_properties(ElementProperties<Settings>&)
-///   static std::string error(const Settings&, const FrameFormat& in)
-///                             empty, or what is wrong besides ranges and regions
 ///   Processor(GstCudaVisionFilter*, Device&, const FrameFormat& in, const FrameFormat& out,
 ///             const Settings&)
 ///   void apply(const Settings&)           valid settings, before each frame; never allocates
@@ -58,30 +54,30 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///   void run(const ConstFrame& in, const Frame& out)
 ///   or, with regions, run(in, out, const regions::ActiveCells* active)   see FrameRegions::run()
 ///
-/// Elements that post messages also have
+/// and optionally
+///
+///   static std::string error(const Settings&, const FrameFormat& in)
+///                             an empty string, or an error besides ranges and regions
+///   static Caps src_template()            if output caps differ from input caps
+///   static void extend_class(GstCudaVisionFilterClass*)   called at the end of class_init
+///
+/// Elements that post messages have, instead of the other run(),
 ///
 ///   using Messages            derived from DeviceMessages
 ///   void reserve(Messages&)   reserves a slot, before apply() and begin_frame()
 ///   void restart()            the next frame begins a new sequence
-///   and in place of the other run(), for frames that change or have a message,
 ///   void run(const ConstFrame& in, const Frame* out, const FrameInfo&, Messages*)
-///                             out: nullptr if the frame is only inspected. The messages: nullptr
-///                             if the frame has none. This handles regions itself.
-///
-/// An element whose output has other caps than its input, or that overrides further virtual
-/// functions, has
-///
-///   static Caps src_template()
-///   static void extend_class(GstCudaVisionFilterClass*)   called at the end of class_init
+///                             out: nullptr if the frame is only inspected. Messages: nullptr if
+///                             the frame has none. This run() handles regions itself.
 ///
 /// All but error(), add_properties(), reserve(), restart() and extend_class() run in the session's
-/// context, the destructor included.
+/// context, as does the destructor.
 template <class Processor>
 class FilterElement {
  public:
   using Settings = typename Processor::Settings;
 
-  /// Registers the type with the first call.
+  /// Registers the type in the first call.
   static GType get_type() {
     static const GType type =
         g_type_register_static_simple(GST_TYPE_CUDA_VISION_FILTER, Processor::description.type_name,
@@ -91,24 +87,24 @@ class FilterElement {
   }
 
   static Settings settings(gpointer self) { return current_settings(self, state(self).settings); }
-  /// The settings themselves, which the object lock guards.
+  /// For use under the object lock.
   static Settings& guarded_settings(gpointer self) { return state(self).settings; }
-  /// Returns nullptr while the caps are unknown. Belongs to the streaming thread.
+  /// Returns nullptr while the caps are unknown. For the streaming thread.
   static Processor* processor(gpointer self) { return state(self).processor.get(); }
 
-  /// Returns an empty string, or what is wrong with the settings for frames of the current format.
+  /// Returns an empty string if the settings are valid for the current format.
   static std::string settings_error(gpointer self, const Settings& settings) {
     std::string error = properties->range_error(settings);
-    if (error.empty())
-      error = Processor::error(settings, state(self).format);
+    if constexpr (requires { Processor::error(settings, state(self).format); })
+      if (error.empty())
+        error = Processor::error(settings, state(self).format);
     if constexpr (in_regions)
       if (error.empty())
         error = settings.regions.error();
     return error;
   }
 
-  /// Starts a frame. error is that of the settings; the last valid ones stay in force if there is
-  /// one. warns: whether a warning says so.
+  /// Starts a frame. If error is not empty, keeps the previous settings, with a warning if `warns`.
   static FrameAction begin_frame(GstCudaVisionFilter* self, const FrameInfo& info,
                                  const Settings& settings, const std::string& error, bool warns) {
     State& state = FilterElement::state(self);
@@ -165,10 +161,8 @@ class FilterElement {
     State(GstElement* element, const DeviceSession& session) : messages(element, session) {}
 
     Settings settings;  ///< under the object lock
-    /// DeviceMessages says which thread may call what.
     typename MessagesOf<Processor>::type messages;
-
-    // The following belong to the streaming thread.
+    // The members below are for the streaming thread.
     FrameFormat format;
     std::unique_ptr<Processor> processor;
     std::optional<FrameRegions> regions;
@@ -241,7 +235,7 @@ class FilterElement {
 
   static void frame_done(GstCudaVisionFilter* self) { state(self).messages.post_arrived(); }
 
-  // A message is posted before its frame goes downstream.
+  // A message is posted before its frame is pushed.
   static bool needs_frame_done(GstCudaVisionFilter* self) { return state(self).posts; }
 
   static void restart(GstCudaVisionFilter* self) {

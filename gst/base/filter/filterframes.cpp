@@ -18,7 +18,6 @@ bool is_flushing(GstBaseTransform* trans) {
          GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans));
 }
 
-// Waits until another frame may be in flight, if several may be.
 GstFlowReturn wait_for_room(GstBaseTransform* trans) {
   FramePusher& pusher = *state_of(trans).pusher;
   const GstFlowReturn flow = pusher.started() ? pusher.wait_for_room() : GST_FLOW_OK;
@@ -29,16 +28,15 @@ GstFlowReturn wait_for_room(GstBaseTransform* trans) {
 
 GstFlowReturn submit(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
-  // Before all else, so that what is decided about the frame is not out of date when it starts.
+  // Waits first, so that QoS and properties are up to date when the frame starts.
   GstFlowReturn flow = wait_for_room(trans);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref(in);
     return flow;
   }
-  // New caps and a new pool are negotiated after the frames in flight.
   if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
     wait_for_frames(trans);
-  // GstBaseTransform would mark the first frame after one that QoS has dropped when it pushes it.
+  // GstBaseTransform marks the frame after a dropped frame only if it pushes the frame itself.
   if (state.skipped && !is_pulled(trans)) {
     in = gst_buffer_make_writable(in);
     GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
@@ -59,7 +57,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
   return answer_of(trans, submit(trans, is_discont, in));
 }
 
-// If frames arrive in another CUDA context, moves everything there, the output pool included.
+// Moves to the CUDA context of the buffer, with the output pool, if it is another one.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = cuda_memory_of(buffer);
@@ -69,7 +67,6 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   gst_base_transform_reconfigure_src(trans);
 }
 
-// Lets controllers set the properties for the time of a frame.
 void sync_values(GstBaseTransform* trans, GstBuffer* frame) {
   const GstClockTime stream_time = frame_times(trans->segment, frame).stream_time;
   if (GST_CLOCK_TIME_IS_VALID(stream_time))
@@ -86,7 +83,6 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   });
 }
 
-// True if the planes lie where the caps imply.
 bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
   for (int p = 0; meta && p < format.storage.frame.plane_count; ++p)
@@ -95,9 +91,8 @@ bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   return gst_buffer_get_size(buffer) == format.size;
 }
 
-// True if an unchanged frame may go downstream in its own buffer: downstream must have agreed to
-// that buffer's kind of memory and to its strides. Throws ElementError if downstream would then get
-// less than a whole frame.
+// True if an unchanged frame may be pushed in its own buffer: downstream must support the buffer's
+// memory and strides. Throws ElementError if the buffer does not hold a whole frame.
 bool may_reuse(const FilterState& state, GstBuffer* buffer) {
   if (!state.same_caps || gst_buffer_n_memory(buffer) == 0)
     return false;
@@ -110,8 +105,7 @@ bool may_reuse(const FilterState& state, GstBuffer* buffer) {
   return true;
 }
 
-// Takes a buffer from the pool. GstBaseTransform itself posts nothing if the pool has none left,
-// and an error that does not say why if the pool cannot even allocate its first ones.
+// Reports a pool without memory, which GstBaseTransform does not, or only without the reason.
 GstFlowReturn acquire_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   const ObjectPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(trans));
   GstFlowReturn flow = GST_FLOW_ERROR;
@@ -142,7 +136,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
   });
 }
 
-// Describes, for the debug log, how a frame is processed.
+// For the debug log.
 const char* description(const FilterState& state, bool in_place) {
   switch (state.action) {
     case FrameAction::nothing:
@@ -154,11 +148,11 @@ const char* description(const FilterState& state, bool in_place) {
     case FrameAction::transform:
       break;
   }
-  return "a new frame is made";
+  return "transformed";
 }
 
-// Enqueues the work on a frame: process() makes the output frame, or the input is copied and
-// process() inspects it, or it is only inspected if out is the same buffer.
+// Enqueues the work on a frame: process() transforms it, or inspects it, with a copy of the input
+// to the output unless both are the same buffer.
 PendingGpuWork start_work(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
   FilterState& state = state_of(trans);
   const DeviceScope scope(state.session);
@@ -179,7 +173,6 @@ PendingGpuWork start_work(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out
   return work;
 }
 
-// No context is current when frame_done() runs.
 void report_frame_done(gpointer self) {
   if (class_of(self)->frame_done)
     class_of(self)->frame_done(filter(self));
@@ -203,37 +196,11 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-void begin_frame_at(GstBaseTransform* trans, GstBuffer* frame) {
-  FilterState& state = state_of(trans);
-  state.missing = !state.stored && is_missing_frame(frame);
-  state.info.buffer = frame;
-  state.info.times = frame_times(trans->segment, frame);
-  state.info.interlaced = state.slots && is_interlaced(state.in().info, frame);
-}
-
-}  // namespace
-
-OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
-  return post_exceptions(self, OwnedBuffer(), [&] {
-    try {
-      frame.work.complete();
-      report_frame_done(self);
-      return std::move(frame.buffer);
-    } catch (...) {
-      state_of(self).frame_failed = true;
-      throw;
-    }
-  });
-}
-
-namespace {
-
-// Hands a processed frame downstream, or to the pusher with the work on it that transform() has
-// started, or pushes it itself if nothing is in its way, as the pusher's thread would only take
-// time.
+// Pushes a processed frame or, if transform() has started work on it, adds both to the pusher. If
+// the pusher is idle and the work is in stream order, this thread pushes faster.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
-  // GstBaseTransform does this for the frames that it pushes, and answers POSITION queries with it.
+  // For POSITION queries. GstBaseTransform sets this for frames that it pushes itself.
   const FrameTimes& times = state.info.times;
   if (GST_CLOCK_TIME_IS_VALID(times.timestamp) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position =
@@ -251,15 +218,18 @@ GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   return buffer ? gst_pad_push(src, buffer.release()) : GST_FLOW_ERROR;
 }
 
-// Returns no frame unless downstream pulls it. GstBaseTransform would mark a frame that it pushes
-// with the DISCONT of an earlier one that it has not pushed, and whether frames are in flight may
-// change from frame to frame, so it pushes none.
+// Returns a frame only in pull mode. GstBaseTransform would mark a frame that it pushes with the
+// DISCONT of an earlier frame that it did not push, so it pushes none.
 GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
   FilterState& state = state_of(trans);
-  // Another thread may stop the pusher at any time, so this is decided once for each frame.
+  // Read once for each frame, because another thread may stop the pusher.
   state.overlaps = state.pusher->started();
-  if (trans->queued_buf)
-    begin_frame_at(trans, trans->queued_buf);
+  if (GstBuffer* frame = trans->queued_buf) {
+    state.missing = !state.stored && is_missing_frame(frame);
+    state.info.buffer = frame;
+    state.info.times = frame_times(trans->segment, frame);
+    state.info.interlaced = state.slots && is_interlaced(state.in().info, frame);
+  }
   const GstFlowReturn flow = filter_parent_class()->generate_output(trans, out);
   if (flow == GST_FLOW_OK && *out && !is_pulled(trans))
     return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
@@ -279,6 +249,19 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstB
 }
 
 }  // namespace
+
+OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
+  return post_exceptions(self, OwnedBuffer(), [&] {
+    try {
+      frame.work.complete();
+      report_frame_done(self);
+      return std::move(frame.buffer);
+    } catch (...) {
+      state_of(self).frame_failed = true;
+      throw;
+    }
+  });
+}
 
 GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow) {
   return flow == GST_FLOW_ERROR && is_flushing(trans) ? GST_FLOW_FLUSHING : flow;
@@ -304,11 +287,11 @@ GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer
   if (flow != GST_FLOW_OK)
     return flow;
   self->state->stored = stored;
-  sync_values(trans, frame.get());  // the values of later frames were in force
+  sync_values(trans, frame.get());  // controllers are at a later frame
   trans->queued_buf = frame.release();
   GstBuffer* out = nullptr;
   const GstFlowReturn answer = generate_output(trans, &out);
   self->state->stored = nullptr;
-  gst_clear_buffer(&out);  // of a frame that has failed
+  gst_clear_buffer(&out);  // left if the frame has failed
   return answer;
 }

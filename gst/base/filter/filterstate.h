@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The state that the parts of GstCudaVisionFilter share: gstcudavisionfilter.cpp, which has its
-// properties, states, caps and pools, filterframes.cpp, which has the path of a frame, and
-// filterevents.cpp, which has its events and queries.
-
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -16,9 +12,10 @@
 #include "gst/base/regions/regionfinder.h"
 #include "gst/flight/framepusher.h"
 
+/// State and functions that the files of GstCudaVisionFilter share: gstcudavisionfilter.cpp
+/// (properties, states, caps, pools), filterframes.cpp and filterevents.cpp.
 namespace cudavision {
 
-/// The properties of GstCudaVisionFilter.
 struct FilterSettings : DeviceSettings {
   int frames_in_flight = 0;
 };
@@ -36,7 +33,7 @@ struct FilterState {
     refusal.reset();
     device_failed = false;
   }
-  // The formats of the frames, while the caps are known.
+  // Only while slots is set.
   const FrameFormat& in() const { return slots->input_format(0); }
   const FrameFormat& out() const { return slots->output_format(0); }
 
@@ -44,39 +41,38 @@ struct FilterState {
   DeviceSession session;
 
   // The next two are under the object lock.
-  GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
+  GstClockTime buffered = 0;  ///< maximum duration of the frames in flight, or NONE
   GstClockTime latency = 0;   ///< of latency_frames frames
 
-  GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
+  GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< GstBaseTransform's
 
   std::atomic<bool> frame_failed{false};  ///< the work on a frame in flight has failed
   std::atomic<guint64> pushed{0};         ///< frames since the start or the last flush
 
-  /// Not started if each frame goes downstream before the next starts.
+  /// Started only if several frames may be in flight.
   const std::shared_ptr<FramePusher> pusher;
 
-  // The following belong to the streaming thread.
+  // The members below are for the streaming thread.
   std::size_t requested_in_flight = 0;  ///< the property at the start
   bool skipped = false;                 ///< QoS has dropped the last frame
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FrameSlotPool> slots;   ///< set while the caps are known
-  bool same_caps = false;               ///< on both sides
-  /// Downstream understands GstVideoMeta, so that planes need not lie where the caps imply.
-  bool padding_allowed = false;
-  bool overlaps = false;   ///< the current frame will be in flight beside others
-  PendingGpuWork started;  ///< what transform() has enqueued then, for push_frame()
-  /// Why the last caps were refused, if they were; upstream may send them again.
+  bool same_caps = false;               ///< on both pads
+  bool padding_allowed = false;         ///< downstream supports GstVideoMeta
+  bool overlaps = false;                ///< the pusher pushes the current frame
+  PendingGpuWork started;               ///< transform()'s work, for push_frame(), if `overlaps`
+  /// The error of the last caps, if refused; upstream may send them again.
   std::optional<std::string> refusal;
-  bool device_failed = false;  ///< that was because of the device
+  bool device_failed = false;  ///< the device caused the refusal
 
-  std::size_t latency_frames = 0;            ///< how many frames later each one is pushed
+  std::size_t latency_frames = 0;            ///< frames are pushed so many frames later
   GstFlowReturn pending_flow = GST_FLOW_OK;  ///< of push_pending(), for the next frame's answer
 
   FrameInfo info;                      ///< of the current frame
-  bool missing = false;                ///< the current frame is not there
+  bool missing = false;                ///< the current frame is a GAP buffer
   const ConstFrame* stored = nullptr;  ///< the current frame's pixels, if its buffer has none
   FrameAction action = FrameAction::nothing;
-  RegionFinder regions;  ///< for elements that process regions only
+  RegionFinder regions;
 };
 
 inline FilterState& state_of(gpointer self) {
@@ -87,20 +83,20 @@ inline GstDebugCategory* category_of(gpointer self) {
   return class_of(self)->debug_category;
 }
 
-/// Returns GstBaseTransform's virtual functions.
+/// GstBaseTransform's class.
 GstBaseTransformClass* filter_parent_class();
 
-/// Builds the operation for known formats in the session's context, and frees the one before. Posts
-/// a LATENCY message if the latency has changed, so no context may be current.
+/// Replaces the operation. Posts a LATENCY message if the latency has changed, so no context may be
+/// current.
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
-/// Frees everything that lives in the session's context.
+/// Frees everything in the session's context.
 void release_filter(gpointer self);
-/// Waits until all frames have gone downstream and the device has finished them, and ends what
-/// spans several of them. Whoever gets a frame may stop the element, so its state may be gone.
+/// Pushes all frames, waits for the device, and ends the sequence of frames. Downstream may stop
+/// the element meanwhile, which resets slots.
 void drain_filter(gpointer self);
 
-/// Lets change() give the session another device while the caps are known. Everything is freed
-/// before, and built again for that device. Does nothing if the element is stopped meanwhile.
+/// Frees the operation, calls change(), which may change the session's device, and builds the
+/// operation again. Does nothing if the element is stopped meanwhile.
 template <class Change>
 void rebuild_filter(gpointer self, Change&& change) {
   drain_filter(self);
@@ -113,19 +109,18 @@ void rebuild_filter(gpointer self, Change&& change) {
   configure_filter(self, in, out, state.same_caps);
 }
 
-/// Waits until all frames have gone downstream. If the work on one has failed, gives up what is
-/// still to come of it and of earlier frames, and returns false; its error has been posted.
+/// Waits until all frames are pushed. If one has failed, which has posted its error, drops pending
+/// messages and returns false.
 bool wait_for_frames(gpointer self);
 
-/// Calls the virtual function. Its flow return is the answer to the next frame.
+/// Calls the virtual function. The next frame returns its flow return.
 void push_pending(gpointer self);
 
-/// Completes a frame that was in flight, see FramePusher::Complete.
+/// See FramePusher::Complete.
 OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame);
 
-/// Sets the virtual functions of filterframes.cpp.
+// Set the virtual functions of filterframes.cpp and filterevents.cpp.
 void install_frames(GstBaseTransformClass* transform_class);
-/// Sets the virtual functions of filterevents.cpp.
 void install_events(GstBaseTransformClass* transform_class);
 
 }  // namespace cudavision

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "gst/base/allocationquery.h"
+#include "gst/base/capsdiagnostics.h"
 #include "gst/base/filter/filterstate.h"
 #include "gst/base/properties.h"
-#include "gst/base/refusedcaps.h"
 #include "gst/core/caps.h"
 #include "gst/core/scoped.h"
 #include "gst/flight/flightlimit.h"
@@ -19,28 +19,10 @@ G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BAS
 
 #define parent_class gst_cuda_vision_filter_parent_class
 
-namespace cudavision {
-
-GstBaseTransformClass* filter_parent_class() {
-  return GST_BASE_TRANSFORM_CLASS(parent_class);
-}
-
-void release_filter(gpointer self) {
-  FilterState& state = state_of(self);
-  const ReleaseScope scope(state.session.context());
-  if (class_of(self)->release)
-    class_of(self)->release(filter(self));
-  state.slots.reset();
-}
-
-bool is_pulled(gpointer self) {
-  return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(self)) == GST_PAD_MODE_PULL;
-}
-
 namespace {
 
-// Lets the pusher have as many frames in flight as requested. None must be now. Returns how many
-// may be. The automatic number depends on the memory on both sides, which only the caps tell.
+// Sets the pusher's limit while no frame is in flight. Returns the maximum number of frames in
+// flight.
 std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const FrameFormat& out) {
   const FilterState& state = state_of(self);
   std::size_t number = state.requested_in_flight;
@@ -51,44 +33,6 @@ std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const F
   return std::max<std::size_t>(state.pusher->set_limit(number > 1 && !is_pulled(self) ? number : 0),
                                1);
 }
-
-}  // namespace
-
-void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out,
-                      bool same_caps) {
-  FilterState& state = state_of(self);
-  release_filter(self);
-  bool latency_changed = false;
-  try {
-    const DeviceScope scope(state.session);
-    state.regions.set_video(in.info);
-    state.latency_frames = 0;
-    class_of(self)->configure(filter(self), state.session.device(), in, out);
-    const std::size_t maximum = limit_frames_in_flight(self, in, out);
-    state.slots.emplace(state.session.queues(maximum), state.session.context(),
-                        state.session.page_locks(), maximum);
-    state.slots->set_input(0, in);
-    state.slots->set_output(0, out);
-    state.same_caps = same_caps;
-    state.padding_allowed = false;
-    const ObjectLock lock(self);
-    const bool known = maximum == 1 || in.info.fps_n > 0;
-    state.buffered = known ? duration_of(maximum - 1, in.info) : GST_CLOCK_TIME_NONE;
-    const GstClockTime latency =
-        std::min<GstClockTime>(duration_of(state.latency_frames, in.info), 3600 * GST_SECOND);
-    latency_changed = std::exchange(state.latency, latency) != latency;
-  } catch (...) {
-    release_filter(self);
-    throw;
-  }
-  if (latency_changed)
-    gst_element_post_message(GST_ELEMENT_CAST(self),
-                             gst_message_new_latency(GST_OBJECT_CAST(self)));
-}
-
-}  // namespace cudavision
-
-namespace {
 
 /* Properties and states */
 
@@ -115,15 +59,7 @@ void set_context(GstElement* element, GstContext* context) {
   state_of(element).session.set_context(context, GST_ELEMENT_CLASS(parent_class));
 }
 
-// Returns the property. Throws ElementError if it is out of range.
-std::size_t requested_frames_in_flight(gpointer self) {
-  const int number = current_settings(self, state_of(self).settings).frames_in_flight;
-  SettingsGuard().require(number_error("frames-in-flight", number, frames_in_flight_range));
-  return static_cast<std::size_t>(number);
-}
-
-// Like stop(), holds the lock of the streaming thread: a FLUSH_STOP arrives on an inactive pad,
-// too.
+// start() and stop() hold the stream lock, because FLUSH_STOP also arrives on an inactive pad.
 gboolean start(GstBaseTransform* trans) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
@@ -134,10 +70,12 @@ gboolean start(GstBaseTransform* trans) {
     state.pushed = 0;
     state.pending_flow = GST_FLOW_OK;
     state.regions.start();
-    state.requested_in_flight = requested_frames_in_flight(trans);
+    const int requested = current_settings(trans, state.settings).frames_in_flight;
+    SettingsGuard().require(number_error("frames-in-flight", requested, frames_in_flight_range));
+    state.requested_in_flight = static_cast<std::size_t>(requested);
     state.session.start();
     state.pusher->open();
-    // Whether frames will be in flight depends on the caps, which are not known yet.
+    // With frames-in-flight=0, the number depends on the caps, which are not known yet.
     const bool may_wait = !is_pulled(trans) && state.requested_in_flight != 1 &&
                           (state.requested_in_flight > 1 || state.session.on_cuda());
     const ObjectLock lock(trans);
@@ -147,9 +85,9 @@ gboolean start(GstBaseTransform* trans) {
   });
 }
 
-// Always succeeds: an element that could not stop after an error could not be started again either.
+// Always succeeds, because an element that fails to stop after an error cannot be restarted.
 gboolean stop(GstBaseTransform* trans) {
-  // Before the lock, for which a seek in the pusher's thread may be waiting.
+  // Without the lock, for which a seek in the pusher's thread may be waiting.
   state_of(trans).pusher->stop();
   const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {
@@ -164,8 +102,8 @@ gboolean stop(GstBaseTransform* trans) {
   return TRUE;
 }
 
-// The source pad becomes inactive first. GstBaseTransform then waits for the streaming thread,
-// which may be waiting for the pusher, or for downstream that pulls.
+// The source pad is deactivated first. GstBaseTransform then waits for the streaming thread, which
+// may be waiting for the pusher or, in pull mode, for downstream.
 gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
   const FilterState& state = state_of(parent);
   if (!active && mode == GST_PAD_MODE_PUSH)
@@ -177,12 +115,11 @@ gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean 
   return state.activate_src_of_parent(pad, parent, mode, active);
 }
 
-// GstBaseTransform posts the QOS message of a frame that it skips at once, and counts only the
-// frames that it pushes itself.
+// Corrects GstBaseTransform's QOS messages, which count only frames that it pushes itself.
 gboolean post_message(GstElement* element, GstMessage* message) {
   FilterState& state = state_of(element);
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS) {
-    // The messages about the frames before come first.
+    // Messages about earlier frames come first.
     if (state.reports)
       post_exceptions(element, false, [&] { return wait_for_frames(element); });
     GstFormat format = GST_FORMAT_UNDEFINED;
@@ -227,8 +164,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       drain_filter(trans);
       if (!state.session.started())
         return FALSE;
-      const FrameFormat in =
-          frame_format_from_caps(in_caps, class_of(trans)->unpacked_form(filter(trans)));
+      const FrameFormat in = frame_format_from_caps(in_caps, class_of(trans)->unpacked_form);
       const FrameFormat out = class_of(trans)->output_format(filter(trans), in, out_caps);
       GST_CAT_INFO_OBJECT(category_of(trans), trans,
                           "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
@@ -237,8 +173,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       state.forget_refusal();
       return TRUE;
     } catch (const std::exception& e) {
-      // One message is enough, however often upstream tries the same caps. A device that has failed
-      // may fail in another call each time.
+      // One message, even if upstream sends the same caps again. A failed device may give another
+      // error each time.
       const bool repeated = state.refusal == e.what();
       const bool by_device = dynamic_cast<const Error*>(&e) != nullptr;
       const bool known = repeated || (by_device && state.device_failed);
@@ -251,24 +187,20 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
   });
 }
 
-repack::UnpackedForm form_of_channels(GstCudaVisionFilter*) {
-  return repack::UnpackedForm::channels;
-}
-
 FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {
   return frame_format_from_caps(caps, in.form);
 }
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    // An element that pushes frames later keeps copies, and gives each buffer back at once.
+    // An element that delays frames copies them and returns each buffer at once.
     const FilterState& state = state_of(trans);
     return propose_pool(query, state.session, state.latency_frames ? 0 : state.pusher->limit());
   });
 }
 
-// Works on the stream that downstream's pool names. Then neither the output nor what downstream
-// does with it needs an event, and nor does upstream, to which the same stream is proposed in turn.
+// Works on the stream of downstream's pool, so that neither needs an event. The same stream is then
+// proposed upstream.
 void follow_stream(GstBaseTransform* trans, GstQuery* query) {
   FilterState& state = state_of(trans);
   GstBufferPool* parsed = nullptr;
@@ -294,6 +226,58 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
 
 }  // namespace
 
+namespace cudavision {
+
+GstBaseTransformClass* filter_parent_class() {
+  return GST_BASE_TRANSFORM_CLASS(parent_class);
+}
+
+void release_filter(gpointer self) {
+  FilterState& state = state_of(self);
+  const ReleaseScope scope(state.session.context());
+  if (class_of(self)->release)
+    class_of(self)->release(filter(self));
+  state.slots.reset();
+}
+
+bool is_pulled(gpointer self) {
+  return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(self)) == GST_PAD_MODE_PULL;
+}
+
+void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out,
+                      bool same_caps) {
+  FilterState& state = state_of(self);
+  release_filter(self);
+  bool latency_changed = false;
+  try {
+    const DeviceScope scope(state.session);
+    state.regions.set_video(in.info);
+    state.latency_frames = 0;
+    class_of(self)->configure(filter(self), state.session.device(), in, out);
+    const std::size_t maximum = limit_frames_in_flight(self, in, out);
+    state.slots.emplace(state.session.queues(maximum), state.session.context(),
+                        state.session.page_locks(), maximum);
+    state.slots->set_input(0, in);
+    state.slots->set_output(0, out);
+    state.same_caps = same_caps;
+    state.padding_allowed = false;
+    const ObjectLock lock(self);
+    const bool known = maximum == 1 || in.info.fps_n > 0;
+    state.buffered = known ? duration_of(maximum - 1, in.info) : GST_CLOCK_TIME_NONE;
+    const GstClockTime latency =
+        std::min<GstClockTime>(duration_of(state.latency_frames, in.info), 3600 * GST_SECOND);
+    latency_changed = std::exchange(state.latency, latency) != latency;
+  } catch (...) {
+    release_filter(self);
+    throw;
+  }
+  if (latency_changed)
+    gst_element_post_message(GST_ELEMENT_CAST(self),
+                             gst_message_new_latency(GST_OBJECT_CAST(self)));
+}
+
+}  // namespace cudavision
+
 static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   GObjectClass* object_class = G_OBJECT_CLASS(klass);
   object_class->set_property = set_property;
@@ -302,13 +286,13 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   static ElementProperties<FilterSettings> all(object_class);
   add_device_properties(
       all, +[](gpointer self) -> DeviceSession& { return state_of(self).session; });
-  all.add({"frames-in-flight", "Frames in flight",
-           "Number of frames that are transferred and processed at the same time (1 = one after "
-           "the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU, with more than 8 "
-           "pipelines on the GPU, and where frames are handed on in CUDA memory in the order of a "
-           "stream)",
-           PropertyChange::when_ready},
-          &FilterSettings::frames_in_flight, frames_in_flight_range);
+  all.add(
+      {"frames-in-flight", "Frames in flight",
+       "Number of frames that are transferred and processed at the same time (0 = automatic, at "
+       "present 3 on CUDA, 1 on the CPU, with more than 8 pipelines on the GPU, and with frames "
+       "in CUDA memory that carries a stream)",
+       PropertyChange::when_ready},
+      &FilterSettings::frames_in_flight, frames_in_flight_range);
   properties = &all;
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
@@ -329,7 +313,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   install_frames(transform_class);
   install_events(transform_class);
 
-  klass->unpacked_form = GST_DEBUG_FUNCPTR(form_of_channels);
+  klass->unpacked_form = repack::UnpackedForm::channels;
   klass->output_format = GST_DEBUG_FUNCPTR(video_output_format);
 
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
@@ -343,9 +327,9 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   self->state->activate_src_of_parent = GST_PAD_ACTIVATEMODEFUNC(src);
   gst_pad_set_activatemode_function(src, activate_src);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
-  // Frames with the GAP flag are processed like all others, and keep the flag.
+  // Frames with the GAP flag are processed and keep the flag.
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);
-  explain_refused_caps(GST_BASE_TRANSFORM_SINK_PAD(self), self->state->session);
+  add_caps_diagnostics(GST_BASE_TRANSFORM_SINK_PAD(self), self->state->session);
 }
 
 DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {

@@ -15,29 +15,16 @@ bool contains(const Formats& formats, GstVideoFormat format) {
   return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
-void append_gray_picture(GstCaps* result, const GstStructure* frame, GrayDepth depth) {
-  const Formats in = formats_of(frame);
-  Formats out = gray_formats;
-  if (depth == GrayDepth::as_input) {
-    if (std::all_of(in.begin(), in.end(), is_deep))
-      out = {GST_VIDEO_FORMAT_GRAY16_LE};
-    else if (std::none_of(in.begin(), in.end(), is_deep))
-      out = {GST_VIDEO_FORMAT_GRAY8};
-  }
-  GstStructure* picture = gst_structure_copy(frame);
-  set_formats(picture, out);
-  remove_color(picture);
-  gst_caps_append_structure(result, picture);
+bool is_deep(GstVideoFormat format) {
+  return depth_of(format) > 8;
 }
 
-void append_frames(GstCaps* result, const GstStructure* picture, GrayDepth depth) {
-  const Formats in = frame_formats_for(formats_of(picture), depth);
-  if (in.empty())
-    return;
-  GstStructure* frame = gst_structure_copy(picture);
-  set_formats(frame, in);
-  remove_color(frame);
-  gst_caps_append_structure(result, frame);
+// Gray pictures have no chroma, and a colorimetry of their own.
+Structure copy_with_formats(const GstStructure* structure, const Formats& formats) {
+  Structure copy(gst_structure_copy(structure));
+  set_formats(copy.get(), formats);
+  gst_structure_remove_fields(copy.get(), "colorimetry", "chroma-site", nullptr);
+  return copy;
 }
 
 }  // namespace
@@ -46,17 +33,31 @@ bool takes_cuda(GstBaseTransform* trans) {
   return gst_cuda_vision_filter_session(filter(trans)).takes_cuda();
 }
 
-bool is_deep(GstVideoFormat format) {
-  return depth_of(format) > 8;
-}
-
 Formats all_formats() {
   const Caps all = video_template_caps();
   return formats_of(gst_caps_get_structure(all.get(), 0));
 }
 
-void remove_color(GstStructure* structure) {
-  gst_structure_remove_fields(structure, "colorimetry", "chroma-site", nullptr);
+Structure gray_pictures_of(const GstStructure* frame, GrayDepth depth) {
+  const Formats in = formats_of(frame);
+  if (depth == GrayDepth::as_input && std::all_of(in.begin(), in.end(), is_deep))
+    return copy_with_formats(frame, {GST_VIDEO_FORMAT_GRAY16_LE});
+  if (depth == GrayDepth::as_input && std::none_of(in.begin(), in.end(), is_deep))
+    return copy_with_formats(frame, {GST_VIDEO_FORMAT_GRAY8});
+  return copy_with_formats(frame, gray_formats);
+}
+
+Structure frames_of_gray(const GstStructure* picture, GrayDepth depth) {
+  const Formats gray = formats_of(picture);
+  const bool shallow = contains(gray, GST_VIDEO_FORMAT_GRAY8);
+  const bool deep = contains(gray, GST_VIDEO_FORMAT_GRAY16_LE);
+  Formats in = all_formats();
+  std::erase_if(in, [&](GstVideoFormat format) {
+    if (depth == GrayDepth::any)
+      return !shallow && !deep;
+    return is_deep(format) ? !deep : !shallow;
+  });
+  return in.empty() ? nullptr : copy_with_formats(picture, in);
 }
 
 Caps prefer_8_bits(const GstCaps* caps) {
@@ -74,18 +75,6 @@ Caps prefer_8_bits(const GstCaps* caps) {
   return sorted;
 }
 
-Formats frame_formats_for(const Formats& gray, GrayDepth depth) {
-  const bool shallow = contains(gray, GST_VIDEO_FORMAT_GRAY8);
-  const bool deep = contains(gray, GST_VIDEO_FORMAT_GRAY16_LE);
-  Formats in = all_formats();
-  std::erase_if(in, [&](GstVideoFormat format) {
-    if (depth == GrayDepth::any)
-      return !shallow && !deep;
-    return is_deep(format) ? !deep : !shallow;
-  });
-  return in;
-}
-
 Caps gray_template(bool cuda) {
   Caps all(gst_caps_new_empty());
   append_with_memories(all.get(), any_frame().get(), gray_formats, cuda);
@@ -97,13 +86,12 @@ Caps gray_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* 
   const bool from_sink = direction == GST_PAD_SINK;
   const Caps ours = from_sink ? video_template_caps(cuda) : gray_template(cuda);
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
-  const Caps other(gst_caps_new_empty());  // in system memory; caps_of_other_side() adds the other
+  const Caps other(gst_caps_new_empty());  // in system memory; caps_of_other_side() adds CUDA
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
-    if (from_sink)
-      append_gray_picture(other.get(), structure, depth);
-    else
-      append_frames(other.get(), structure, depth);
+    if (Structure converted =
+            from_sink ? gray_pictures_of(structure, depth) : frames_of_gray(structure, depth))
+      gst_caps_append_structure(other.get(), converted.release());
   }
   return caps_of_other_side(other.get(), filter, cuda);
 }
@@ -117,8 +105,12 @@ FrameFormat picture_format(const FrameFormat& in, const GstCaps* caps, int width
   return out;
 }
 
-GstCaps* fixate_output(GstBaseTransform* trans, GstCaps* in, GstCaps* suggested,
-                       const std::function<Caps(Caps)>& choose) {
+GstCaps* fixate_output(GstBaseTransform* trans, GstPadDirection direction, GstCaps* in,
+                       GstCaps* suggested, const std::function<Caps(Caps)>& choose) {
+  auto* const filter_class =
+      GST_BASE_TRANSFORM_CLASS(g_type_class_peek(GST_TYPE_CUDA_VISION_FILTER));
+  if (direction == GST_PAD_SRC)
+    return filter_class->fixate_caps(trans, direction, in, suggested);
   const Caps owned(suggested);
   GstCaps* chosen = post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&]() -> GstCaps* {
     // Without a peer, GstBaseTransform suggests the caps of the input.
@@ -132,8 +124,7 @@ GstCaps* fixate_output(GstBaseTransform* trans, GstCaps* in, GstCaps* suggested,
   });
   if (!chosen)
     return gst_caps_new_empty();
-  return GST_BASE_TRANSFORM_CLASS(g_type_class_peek(GST_TYPE_CUDA_VISION_FILTER))
-      ->fixate_caps(trans, GST_PAD_SINK, in, chosen);
+  return filter_class->fixate_caps(trans, GST_PAD_SINK, in, chosen);
 }
 
 }  // namespace cudavision

@@ -126,7 +126,7 @@ Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput ou
   if (!stereo_state(self).session.takes_cuda() &&
       gst_caps_can_intersect(taken.get(), stereo_src_caps(output, true).get()) &&
       !gst_caps_can_intersect(taken.get(), stereo_src_caps(output, false).get()))
-    throw error(needs_cuda_memory_text("the pad " + name));
+    throw error(needs_cuda_memory_text("Downstream of the pad " + name));
   const bool on_request =
       GST_PAD_TEMPLATE_PRESENCE(GST_PAD_PAD_TEMPLATE(source_pad)) == GST_PAD_REQUEST;
   throw error("Downstream accepts none of the caps of the pad " + name +

@@ -59,7 +59,7 @@ Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstS
   // Without colorimetry, gray has the full range.
   if (is_limited_range(frames.info)) {
     const std::string colorimetry =
-        taken_text(gst_video_colorimetry_to_string(&frames.info.colorimetry));
+        take_gstring(gst_video_colorimetry_to_string(&frames.info.colorimetry));
     if (!colorimetry.empty())
       gst_structure_set(gray.get(), "colorimetry", G_TYPE_STRING, colorimetry.c_str(), nullptr);
   }

@@ -391,7 +391,7 @@ TEST(test_no_thread, .for_each_element()) {
   fail_unless(!accepted);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
   expect_words(filter.messages().text(GST_MESSAGE_ERROR),
-               {"The system starts no more threads", "frames-in-flight=1"});
+               {"The system cannot start another thread", "frames-in-flight=1"});
   filter.messages().on_message(nullptr);
   filter.restart(GST_STATE_NULL);
   fail_unless(filter.send_caps(caps));
