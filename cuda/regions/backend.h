@@ -13,7 +13,9 @@ namespace cudavision::regions {
 /// The parameters, converted for frames of one layout.
 struct Selection {
   int count = 0;
-  std::array<Region, Parameters::max_count> regions;  ///< none is empty
+  std::array<Region, Parameters::max_count> regions;  ///< none is empty or turned
+  int turned_count = 0;
+  std::array<TurnedRegion, Parameters::max_count> turned;  ///< none is empty
   /// Cells with pixels of samples whose weights may differ from 0, unless the regions are inverted.
   ActiveCells active;
 };

@@ -35,6 +35,13 @@ void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::
   }
 }
 
+void raise_to_turned(const TurnedRegion& region, Shape shape, int feather, int y, Span span,
+                     std::uint16_t* weights) {
+  for (int x = span.begin; x < span.end; ++x)
+    weights[x] = static_cast<std::uint16_t>(
+        std::max<int>(weights[x], turned_weight(region, shape, feather, x, y)));
+}
+
 struct Words {
   static constexpr int bytes = 2;
   int shift;
@@ -161,27 +168,35 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and have not
   /// been written.
   Span find_pixel_weights(int y, std::uint16_t* weights) const {
+    const int feather = parameters_.feather;
     Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};
-    const auto span_of = [&](const Region& region) {
-      const Box reached = grown(region.box, parameters_.feather);
+    const auto span_of = [&](const Box& reached) {
       return y < reached.y0 || y >= reached.y1
                  ? Span{0, 0}
                  : Span{std::max(reached.x0, 0), std::min(reached.x1, layout_.width)};
     };
-    for (int i = 0; i < selection_.count; ++i) {
-      const Span of_region = span_of(selection_.regions[i]);
+    const auto extend = [&](const Span& of_region) {
       if (of_region.begin < of_region.end)
         span = {std::min(span.begin, of_region.begin), std::max(span.end, of_region.end)};
-    }
+    };
+    const auto reached = [&](int i) { return grown(selection_.regions[i].box, feather); };
+    for (int i = 0; i < selection_.count; ++i)
+      extend(span_of(reached(i)));
+    for (int i = 0; i < selection_.turned_count; ++i)
+      extend(span_of(selection_.turned[i].reached));
     if (span.begin >= span.end)
       return {0, 0};
     std::fill(weights + span.begin, weights + span.end, std::uint16_t{0});
     for (int i = 0; i < selection_.count; ++i) {
       const Region& region = selection_.regions[i];
       if (parameters_.shape == Shape::rectangle)
-        raise_to_rectangle(region.box, parameters_.feather, y, span_of(region), weights);
+        raise_to_rectangle(region.box, feather, y, span_of(reached(i)), weights);
       else
-        raise_to_ellipse(region, parameters_.feather, y, span_of(region), weights);
+        raise_to_ellipse(region, feather, y, span_of(reached(i)), weights);
+    }
+    for (int i = 0; i < selection_.turned_count; ++i) {
+      const TurnedRegion& region = selection_.turned[i];
+      raise_to_turned(region, parameters_.shape, feather, y, span_of(region.reached), weights);
     }
     if (parameters_.invert)
       for (int x = span.begin; x < span.end; ++x)

@@ -61,15 +61,25 @@ Selection select(const FrameLayout& layout, const Parameters& parameters) {
   check_parameters(parameters);
   Selection selection;
   selection.active = ActiveCells(layout.width, layout.height);
+  const auto activate = [&](const Box& reached) {
+    const Box inside = clipped(reached, layout.width, layout.height);
+    for (int c = 0; c < layout.channel_count && !inside.empty(); ++c)
+      selection.active.add(
+          with_whole_samples(inside, layout.channels[c], layout, parameters.fields));
+  };
   for (int i = 0; i < parameters.count; ++i) {
     if (parameters.boxes[i].empty())
       continue;
-    const Region region = region_of(parameters.boxes[i], parameters.margin);
-    selection.regions[selection.count++] = region;
-    const Box reached = clipped(grown(region.box, parameters.feather), layout.width, layout.height);
-    for (int c = 0; c < layout.channel_count && !reached.empty(); ++c)
-      selection.active.add(
-          with_whole_samples(reached, layout.channels[c], layout, parameters.fields));
+    if (parameters.angles[i] == 0) {
+      const Region region = region_of(parameters.boxes[i], parameters.margin);
+      selection.regions[selection.count++] = region;
+      activate(grown(region.box, parameters.feather));
+    } else {
+      const TurnedRegion region = turned_region_of(parameters.boxes[i], parameters.angles[i],
+                                                   parameters.margin, parameters.feather);
+      selection.turned[selection.turned_count++] = region;
+      activate(region.reached);
+    }
   }
   return selection;
 }

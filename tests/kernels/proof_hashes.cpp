@@ -94,6 +94,7 @@ constexpr Suite suites[] = {
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
     {"nlmeans", "frames-", 150, case_hash<make_nlmeans_frames_case>},
     {"regions", "", 200, case_hash<make_region_blend_case>},
+    {"regions", "turned-", 150, case_hash<make_turned_region_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
     {"repack", "", 200, case_hash<make_repack_case>},

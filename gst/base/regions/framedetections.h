@@ -13,10 +13,13 @@ namespace cudavision {
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;
+  double confidence = 1;  ///< 0 to 1; 1 if the detector gives none
+  int angle = 0;          ///< by which the box is turned clockwise, in 1/65536 turn
 };
 
 /// Calls function for each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has
 /// GstAnalytics (from 1.24 on), for each object detection.
+/// From 1.26 on, these have angles.
 void for_each_detection(GstBuffer* frame, const std::function<void(const Detection&)>& function);
 
 }  // namespace cudavision

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/regions/regionfinder.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "gst/base/regions/framedetections.h"
@@ -14,11 +12,13 @@ namespace {
 using regions::Box;
 using regions::Parameters;
 
-void add(const Box& box, Parameters& parameters) {
+void add(const Box& box, int angle, Parameters& parameters) {
   if (parameters.count == Parameters::max_count)
     refuse_stream("the frame has more than " + std::to_string(Parameters::max_count) +
                   " regions: name the kinds that count in region-types, or give fewer regions.");
-  parameters.boxes[static_cast<std::size_t>(parameters.count++)] = box;
+  const auto number = static_cast<std::size_t>(parameters.count++);
+  parameters.boxes[number] = box;
+  parameters.angles[number] = static_cast<std::uint16_t>(angle);
 }
 
 Box box_of(const Detection& detection) {
@@ -69,14 +69,16 @@ void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
     return;
   }
   for (const WrittenRectangle& rectangle : settings.regions.rectangles())
-    add(rectangle.box_in(video_->width, video_->height), parameters);
+    add(rectangle.box_in(video_->width, video_->height), 0, parameters);
   const int first = settings.use_roi_meta ? parameters.count : 0;
   if (settings.use_roi_meta)
     for_each_detection(frame.buffer, [&](const Detection& detection) {
-      if (settings.region_types.accepts(detection.label))
-        add(box_of(detection), parameters);
-      else
+      if (!settings.region_types.accepts(detection.label))
         warning_.saw_other_label(detection.label);
+      else if (detection.confidence < settings.region_confidence)
+        warning_.saw_confidence(detection.confidence);
+      else
+        add(box_of(detection), detection.angle, parameters);
     });
 
   if (any_in_frame(parameters, first)) {
@@ -92,10 +94,18 @@ void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
 
 bool RegionFinder::any_in_frame(const Parameters& parameters, int first) const {
   const Box whole{0, 0, video_->width, video_->height};
-  return std::any_of(parameters.boxes.begin() + first, parameters.boxes.begin() + parameters.count,
-                     [&](const Box& box) {
-                       return !box.empty() && overlap(grown(box, parameters.margin), whole);
-                     });
+  for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(parameters.count);
+       ++i) {
+    const Box& box = parameters.boxes[i];
+    if (box.empty())
+      continue;
+    const int angle = parameters.angles[i];
+    if (overlap(angle == 0 ? grown(box, parameters.margin)
+                           : regions::turned_region_of(box, angle, parameters.margin, 0).reached,
+                whole))
+      return true;
+  }
+  return false;
 }
 
 void RegionFinder::remember(const Parameters& parameters, int first,
@@ -105,8 +115,10 @@ void RegionFinder::remember(const Parameters& parameters, int first,
   if (settings.region_persistence == 0)
     return;
   last_.reserve(Parameters::max_count);
-  std::copy_if(parameters.boxes.begin() + first, parameters.boxes.begin() + parameters.count,
-               std::back_inserter(last_), [](const Box& box) { return !box.empty(); });
+  for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(parameters.count);
+       ++i)
+    if (!parameters.boxes[i].empty())
+      last_.push_back({parameters.boxes[i], parameters.angles[i]});
 }
 
 // The contents of a region may have moved since, so the region grows. Inverted regions don't,
@@ -115,10 +127,10 @@ bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters
   if (last_.empty() || age_ > settings.region_persistence)
     return false;
   const int growth = settings.region_invert ? 0 : settings.region_margin;
-  for (const Box& box : last_) {
-    const Box whole = grown(box, growth);
+  for (const Found& found : last_) {
+    const Box whole = grown(found.box, growth);
     add(box_within_limits(whole.x0, whole.y0, whole.x1 - whole.x0, whole.y1 - whole.y0),
-        parameters);
+        found.angle, parameters);
   }
   return true;
 }

@@ -43,11 +43,15 @@ class RegionFinder {
   void remember(const regions::Parameters& parameters, int first, const RegionSettings& settings);
   bool recall(const RegionSettings& settings, regions::Parameters& parameters);
 
+  struct Found {
+    regions::Box box;
+    std::uint16_t angle;
+  };
+
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
-  std::vector<regions::Box>
-      last_;              ///< of the last frame whose regions were known, if they may stay
-  GstClockTime age_ = 0;  ///< time since that frame
+  std::vector<Found> last_;  ///< of the last frame whose regions were known, if they may stay
+  GstClockTime age_ = 0;     ///< time since that frame
   RegionWarning warning_;
 };
 

@@ -77,6 +77,7 @@ struct RegionSettings {
   RegionText regions;
   bool use_roi_meta = false;
   RegionTypes region_types;
+  double region_confidence = 0;
   regions::Shape region_shape = regions::Shape::rectangle;
   int region_margin = 0;
   int region_feather = 0;
@@ -105,6 +106,10 @@ void add_region_properties(ElementProperties<Settings>& all) {
                                       "separated by commas, in upper or lower "
                                       "case (empty = all)"},
                                      &Settings::region_types);
+  all.add({"region-confidence", "Region confidence",
+           "With use-roi-meta: the least confidence with which a detection counts; those without "
+           "a confidence always count"},
+          &Settings::region_confidence, Range<double>{0, 1});
   all.template add<regions::Shape>(
       {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
       &Settings::region_shape, "GstCudaVisionRegionShape",

@@ -64,6 +64,17 @@ RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_p
   return test;
 }
 
+RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_pixels) {
+  RegionBlendCase test = make_region_blend_case(seed, number, max_pixels);
+  Random random(test.content_seed + 29);
+  for (std::uint16_t& angle : test.parameters.angles)
+    angle = random.one_in(3)
+                ? static_cast<std::uint16_t>(0)
+                : static_cast<std::uint16_t>(random.one_in(4) ? random.between(-2, 4) << 13
+                                                              : random.between(0, 65535));
+  return test;
+}
+
 std::string describe(const RegionBlendCase& test) {
   const regions::Parameters& p = test.parameters;
   char text[200];
@@ -73,7 +84,8 @@ std::string describe(const RegionBlendCase& test) {
   std::string description = text;
   for (int i = 0; i < std::min(p.count, 5); ++i) {
     const regions::Box& box = p.boxes[static_cast<std::size_t>(i)];
-    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d)", box.x0, box.x1, box.y0, box.y1);
+    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d) turned by %d", box.x0, box.x1, box.y0,
+                  box.y1, p.angles[static_cast<std::size_t>(i)]);
     description += text;
   }
   return describe(test, description);
@@ -100,6 +112,7 @@ regions::Parameters RegionBlendCase::other_parameters() const {
   other.fields = !parameters.fields;
   other.count = parameters.count == 2 ? 3 : 2;
   other.boxes[0] = {-5, -7, 30, 20};
+  other.angles[0] = parameters.angles[0] == 5000 ? 0 : 5000;
   other.boxes[1] = {12, 9, 70, 33};
   other.boxes[2] = {40, 3, 41, 100};
   return other;

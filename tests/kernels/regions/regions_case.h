@@ -50,6 +50,9 @@ regions::Parameters one_region(const regions::Box& box, regions::Shape shape, in
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels);
 
+/// The same with some of the boxes turned.
+RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_pixels);
+
 constexpr auto plain_region_blend_case = plain_case<RegionBlendCase>;
 
 std::string describe(const RegionBlendCase& test);

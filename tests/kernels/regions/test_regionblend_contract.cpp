@@ -89,6 +89,8 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
           Parameters parameters = one_region({30, 20, 90, 50}, shape, 10);
           parameters.invert = invert;
           parameters.fields = invert != (shape == Shape::ellipse);
+          if (cases.size() % 3 == 0)
+            parameters.angles[0] = 5000;
           cases.push_back(dense(layout, width, height, parameters));
         }
     return cases;
@@ -120,6 +122,7 @@ TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
       [](Parameters& p) { p.fields = true; },
       [](Parameters& p) { p.count = 2; },
       [](Parameters& p) { p.boxes[0].x1 = 1; },
+      [](Parameters& p) { p.angles[0] = 1; },
   };
   for (const auto& change : changes)
     EXPECT_NE(changed(change), small);
