@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   store_output(part, 0, in);
 }
 
-/// For regions that are not turned and, if kAnyShape, for all.
+/// For regions that are not turned and, if kAnyShape, for all, and for masks.
 template <int kSampleBytes, bool kAnyShape>
 __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
       if (overlap(a.turned[i].reached, tile))
         near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(a.region_count + i);
   __syncthreads();
-  if (near_count == 0 && !a.invert) {
+  if (near_count == 0 && !a.invert && !(kAnyShape && a.distances)) {
     load_input(part, 0, in);
     store_output(part, 0, in);
     end_copy(block);
@@ -237,10 +237,13 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     const bool whole_pixels =
         parameters.shape == Shape::rectangle && parameters.feather == 0 && !parameters.invert;
     const bool none = !parameters.invert && !selection.active.any();
-    kernel_ = none                         ? copy_planes
-              : selection.turned_count > 0 ? blend_any_
-              : whole_pixels               ? select_
-                                           : blend_;
+    masked_ = parameters.mask_count > 0;
+    arguments_.mask_margin = parameters.mask_margin();
+    arguments_.mask_feather = parameters.mask_feather();
+    kernel_ = none                                    ? copy_planes
+              : selection.turned_count > 0 || masked_ ? blend_any_
+              : whole_pixels                          ? select_
+                                                      : blend_;
     const auto count = static_cast<std::size_t>(selection.count);
     const auto turned = static_cast<std::size_t>(selection.turned_count);
     if (count + turned == 0)
@@ -252,7 +255,10 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     uploader_.upload(count * words_of<Region> + turned * words_of<TurnedRegion>);
   }
 
-  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
+  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+           View<const std::uint8_t> distances) override {
+    arguments_.distances = masked_ ? distances.data : nullptr;
+    arguments_.distances_pitch = distances.pitch;
     for (int p = 0; p < arguments_.plane_count; ++p)
       set_addresses(in.planes[p], processed.planes[p], out.planes[p], arguments_.planes[p]);
     const int threads = kernel_ == copy_planes ? copying_threads : BlendTile::threads;
@@ -281,6 +287,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
   const Launcher<BlendArguments>::Kernel blend_, blend_any_, select_;
   Launcher<BlendArguments>::Kernel kernel_ = nullptr;
   BlendArguments arguments_;
+  bool masked_ = false;
   unsigned blocks_ = 0;
 };
 

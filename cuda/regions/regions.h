@@ -38,6 +38,9 @@
 // Both are the formulas above if the angle is 0. The angle's rounding moves an edge by less than
 // half a pixel up to 10000 pixels from the centre, which the touching squares make up for.
 //
+// Masks: d is the distance from the nearest pixel that a mask selects (masks.h), minus the margin.
+// The margin of masks is at most 254, and with the feather at most 255.
+//
 // If regions overlap, the largest weight counts. The inverted weight is 256 minus the weight.
 //
 // A sample has the largest weight (after inversion) of the pixels that it covers, so that no part
@@ -123,6 +126,8 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
 struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
+  static constexpr int max_masks = 64;
+  static constexpr int max_mask_radius = 254;  ///< margin and feather of masks reach no farther
   struct Ranges {
     static constexpr Range<int> margin{0, 65535};
     static constexpr Range<int> feather{0, 65535};
@@ -138,11 +143,31 @@ struct Parameters {
   /// By which the boxes are turned clockwise, in 1/65536 turn.
   std::array<std::uint16_t, max_count> angles{};
 
+  int mask_count = 0;   ///< at most max_masks
+  int mask_growth = 0;  ///< pixels, added to the margin of masks
+  /// What the masks cover (masks.h); none is empty.
+  std::array<Box, max_masks> mask_boxes{};
+
+  /// The margin and the feather of masks, and the largest distance of a pixel whose weight is not
+  /// 0.
+  CUDAVISION_HOST_DEVICE int mask_margin() const {
+    const int pixels = margin + mask_growth;
+    return pixels < max_mask_radius ? pixels : max_mask_radius;
+  }
+  CUDAVISION_HOST_DEVICE int mask_feather() const {
+    const int room = max_mask_radius + 1 - mask_margin();
+    return feather < room ? feather : room;
+  }
+  int mask_radius() const { return mask_margin() + std::max(mask_feather() - 1, 0); }
+
   bool operator==(const Parameters& other) const noexcept {
     return shape == other.shape && margin == other.margin && feather == other.feather &&
            invert == other.invert && fields == other.fields && count == other.count &&
            std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin()) &&
-           std::equal(angles.begin(), angles.begin() + count, other.angles.begin());
+           std::equal(angles.begin(), angles.begin() + count, other.angles.begin()) &&
+           mask_count == other.mask_count && mask_growth == other.mask_growth &&
+           std::equal(mask_boxes.begin(), mask_boxes.begin() + mask_count,
+                      other.mask_boxes.begin());
   }
 };
 
@@ -168,6 +193,11 @@ CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feath
   if (distance >= feather)
     return 0;
   return (full_weight * (feather - distance) + feather / 2) / feather;
+}
+
+/// Weight of a pixel at this distance from what masks select.
+CUDAVISION_HOST_DEVICE inline int mask_weight(int distance, int margin, int feather) {
+  return rectangle_weight(0, 1, feather, distance > margin ? distance - margin : 0);
 }
 
 /// A pixel's distance from the centre of an ellipse along one axis.

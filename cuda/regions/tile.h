@@ -52,6 +52,9 @@ struct BlendArguments {
 
   const TurnedRegion* turned = nullptr;
   int turned_count = 0;
+  const std::uint8_t* distances = nullptr;  ///< nullptr without masks
+  std::int64_t distances_pitch = 0;
+  int mask_margin = 0, mask_feather = 0;
 };
 
 /// Describes a plane of a layout, except for the addresses and first_block.
@@ -279,11 +282,13 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// The larger of the weights that regions give a pixel. Turned regions are numbered after the
-/// others.
+/// The largest of the weights that regions and masks give a pixel. Turned regions are numbered
+/// after the others.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
-  int largest = 0;
+  int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,
+                                          a.mask_feather)
+                            : 0;
   CUDAVISION_NO_UNROLL
   for (int n = 0; n < near.count && largest < full_weight; ++n) {
     const int number = near.numbers[n];

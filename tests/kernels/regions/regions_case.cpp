@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/regions/regions_definition.h"
 
 namespace cudavision::test {
@@ -75,11 +76,27 @@ RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_
   return test;
 }
 
+RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels) {
+  RegionBlendCase test = make_turned_region_case(seed, number, max_pixels);
+  Random random(test.content_seed + 31);
+  regions::Parameters& p = test.parameters;
+  p.mask_growth = random.one_in(4) ? random.log_uniform(300) : 0;
+  MasksCase masks{test.layout.width, test.layout.height, 0,
+                  random_masks(test.layout.width, test.layout.height, 4, random)};
+  if (random.one_in(3))
+    p.count = 0;
+  for (const MaskPicture& mask : masks.masks)
+    p.mask_boxes[static_cast<std::size_t>(p.mask_count++)] = mask.box;
+  masks.radius = p.mask_radius();
+  test.distances = defined_distances(masks);
+  return test;
+}
+
 std::string describe(const RegionBlendCase& test) {
   const regions::Parameters& p = test.parameters;
   char text[200];
-  std::snprintf(text, sizeof text, "%d %s, margin %d, feather %d%s%s", p.count,
-                p.shape == regions::Shape::rectangle ? "rectangles" : "ellipses", p.margin,
+  std::snprintf(text, sizeof text, "%d masks, %d %s, margin %d, feather %d%s%s", p.mask_count,
+                p.count, p.shape == regions::Shape::rectangle ? "rectangles" : "ellipses", p.margin,
                 p.feather, p.invert ? ", inverted" : "", p.fields ? ", fields" : "");
   std::string description = text;
   for (int i = 0; i < std::min(p.count, 5); ++i) {
@@ -99,7 +116,7 @@ std::vector<std::uint8_t> RegionBlendCase::processed_block() const {
 
 void RegionBlendCase::define(const ConstFrame& from, const Frame& to) const {
   const auto processed = processed_block();
-  defined_region_blend(layout, parameters, from, processed_in(processed.data()), to);
+  defined_region_blend(layout, parameters, from, processed_in(processed.data()), to, distances);
 }
 
 regions::Parameters RegionBlendCase::other_parameters() const {

@@ -96,8 +96,17 @@ static int weight_in_turned(const regions::Parameters& parameters, const regions
   return distance >= 32 * f ? 0 : static_cast<int>((8 * (32 * f - distance) + f / 2) / f);
 }
 
-int defined_weight(const regions::Parameters& parameters, int x, int y) {
+int defined_weight(const regions::Parameters& parameters, int x, int y, int distance) {
   int weight = 0;
+  if (parameters.mask_count > 0) {
+    const int margin = std::min(parameters.margin + parameters.mask_growth, 254);
+    const int feather = std::min(parameters.feather, 255 - margin);
+    const int beyond = distance - margin;
+    if (beyond <= 0)
+      weight = 256;
+    else if (beyond < feather)
+      weight = (256 * (feather - beyond) + feather / 2) / feather;
+  }
   for (int i = 0; i < parameters.count; ++i) {
     const regions::Box& box = parameters.boxes[static_cast<std::size_t>(i)];
     if (box.x1 <= box.x0 || box.y1 <= box.y0)
@@ -117,7 +126,8 @@ int defined_weight(const regions::Parameters& parameters, int x, int y) {
 
 /// Returns the weight of a channel's sample: the largest of those pixels that it covers.
 static int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
-                                 const Channel& channel, int x, int y) {
+                                 const Channel& channel, int x, int y,
+                                 const std::vector<std::uint8_t>& distances) {
   const int last_column = layout.width - 1, last_row = layout.height - 1;
   int weight = 0;
   for (int j = 0; j < channel.subsampling_y; ++j)
@@ -128,20 +138,24 @@ static int defined_sample_weight(const FrameLayout& layout, const regions::Param
         row = 2 * (row_of_field * channel.subsampling_y + j) + field;
       }
       const int column = x * channel.subsampling_x + i;
-      weight = std::max(weight, defined_weight(parameters, std::min(column, last_column),
-                                               std::min(row, last_row)));
+      const int from_x = std::min(column, last_column), from_y = std::min(row, last_row);
+      const auto at = static_cast<std::size_t>(from_y) * static_cast<std::size_t>(layout.width) +
+                      static_cast<std::size_t>(from_x);
+      weight = std::max(weight, defined_weight(parameters, from_x, from_y,
+                                               distances.empty() ? 255 : distances[at]));
     }
   return weight;
 }
 
 void defined_region_blend(const FrameLayout& layout, const regions::Parameters& parameters,
-                          const ConstFrame& in, const ConstFrame& processed, const Frame& out) {
+                          const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+                          const std::vector<std::uint8_t>& distances) {
   copy_rows(layout, in, out);
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
     for (int y = 0; y < channel.height; ++y)
       for (int x = 0; x < channel.width; ++x) {
-        const int weight = defined_sample_weight(layout, parameters, channel, x, y);
+        const int weight = defined_sample_weight(layout, parameters, channel, x, y, distances);
         if (weight == 0)
           continue;
         const int from = defined_sample(layout, in, channel, x, y);

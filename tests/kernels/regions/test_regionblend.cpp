@@ -12,6 +12,7 @@ using namespace regions;
 
 CUDAVISION_RANDOM_CASES(RegionBlendCases, make_region_blend_case);
 CUDAVISION_RANDOM_CASES(TurnedRegionCases, make_turned_region_case);
+CUDAVISION_RANDOM_CASES(MaskedRegionCases, make_masked_region_case);
 
 Parameters with(Parameters parameters, int margin, bool invert) {
   parameters.margin = margin;

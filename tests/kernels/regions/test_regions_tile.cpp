@@ -8,10 +8,12 @@
 #include <numeric>
 
 #include "cuda/regions/backend.h"
+#include "cuda/regions/maskbits.h"
 #include "cuda/regions/numberedcells.h"
 #include "cuda/regions/tile.h"
 #include "cuda/regions/tileselection.h"
 #include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/regions/regions_definition.h"
 
@@ -31,6 +33,10 @@ struct HostLaunch {
     arguments.turned = turned.data();
     arguments.turned_count = static_cast<int>(turned.size());
     arguments.active = selection.active;
+    arguments.distances = test.distances.empty() ? nullptr : test.distances.data();
+    arguments.distances_pitch = test.layout.width;
+    arguments.mask_margin = p.mask_margin();
+    arguments.mask_feather = p.mask_feather();
     arguments.regions = regions.data();
     arguments.region_count = static_cast<int>(regions.size());
     arguments.shape = p.shape;
@@ -170,9 +176,40 @@ TEST_P(RegionsTile, BlocksOfTheKernelMakeTheDefinedFrame) {
 }
 
 TEST_P(RegionsTile, BlocksForAnyShapeMakeTheDefinedFrame) {
-  for_each_case(make_turned_region_case, [](const RegionBlendCase& test) {
-    expect_defined_frame(test, run_blocks<1, true>, run_blocks<2, true>);
-  });
+  for (const auto make : {make_turned_region_case, make_masked_region_case})
+    for_each_case(make, [](const RegionBlendCase& test) {
+      expect_defined_frame(test, run_blocks<1, true>, run_blocks<2, true>);
+    });
+}
+
+/// The threads of the kernels that find the distances from masks, on the host.
+TEST(MaskThreads, FindTheDefinedDistances) {
+  for (int number = 0; number < 60; ++number) {
+    const MasksCase test = make_masks_case(settings().seed, number, 1 << 16);
+    SCOPED_TRACE(describe(test));
+    const int words = (test.width + 31) / 32, pitch = (test.width + 127) / 128 * 128;
+    std::vector<std::uint32_t> memory(static_cast<std::size_t>(pitch / 4 * test.height));
+    const View<std::uint8_t> rows{reinterpret_cast<std::uint8_t*>(memory.data()), test.width,
+                                  test.height, pitch};
+    MasksCase within_rows = test;
+    within_rows.radius = 0;
+    const std::vector<std::uint8_t> selected = defined_distances(within_rows);
+    for (int y = 0; y < test.height; ++y) {
+      std::vector<std::uint32_t> bits(static_cast<std::size_t>(words));
+      for (int x = 0; x < test.width; ++x)
+        if (selected[static_cast<std::size_t>(y * test.width + x)] == 0)
+          bits[static_cast<std::size_t>(x / 32)] |= 1u << (x % 32);
+      for (int x = 0; x < test.width; x += 4)
+        *reinterpret_cast<std::uint32_t*>(rows.row(y) + x) =
+            row_distances(bits.data(), words, x, test.radius);
+    }
+    const std::vector<std::uint8_t> expected = defined_distances(test);
+    for (int y = 0; y < test.height; ++y)
+      for (int x = 0; x < test.width; ++x)
+        ASSERT_EQ(column_distances(rows, x / 4 * 4, y, test.radius) >> (x % 4 * 8) & 255,
+                  expected[static_cast<std::size_t>(y * test.width + x)])
+            << x << ", " << y;
+  }
 }
 
 TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
