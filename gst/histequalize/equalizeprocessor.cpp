@@ -21,7 +21,8 @@ EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,
       format_(in),
       tiles_{settings.tiles_x, settings.tiles_y},
       channels_(settings.channels),
-      regions_(device, in.layout, settings, gst_cuda_vision_filter_regions(self)),
+      regions_(gst_cuda_vision_filter_session(self), in.layout, settings,
+               gst_cuda_vision_filter_regions(self)),
       clock_(in.info),
       histogram_(device, in.layout) {
   apply(settings);
@@ -72,9 +73,9 @@ bool EqualizeProcessor::begin_frame(const FrameInfo& info) {
 
 void EqualizeProcessor::update_region_histogram() {
   if (region_histogram_)
-    region_histogram_->set_parameters(regions_.parameters());
+    region_histogram_->set_parameters(regions_.parameters(), regions_.distances());
   else
-    region_histogram_.emplace(device_, format_.layout, regions_.parameters());
+    region_histogram_.emplace(device_, format_.layout, regions_.parameters(), regions_.distances());
 }
 
 void EqualizeProcessor::update_average(const FrameTimes& times) {

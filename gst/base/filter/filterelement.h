@@ -205,7 +205,8 @@ class FilterElement {
     state.guard.require(settings_error(self, settings));
     state.processor = std::make_unique<Processor>(self, device, in, out, settings);
     if constexpr (limits_regions)
-      state.regions.emplace(device, in.layout, settings, gst_cuda_vision_filter_regions(self));
+      state.regions.emplace(gst_cuda_vision_filter_session(self), in.layout, settings,
+                            gst_cuda_vision_filter_regions(self));
   }
 
   static FrameAction begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {

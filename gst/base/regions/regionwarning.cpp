@@ -84,6 +84,9 @@ void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& se
   const auto box = std::find_if(begin, end, [](const Box& one) { return !one.empty(); });
   if (box != end)
     return explain(outside_text(video, settings, *box));
+  if (parameters.mask_count > 0 &&
+      !overlap(parameters.mask_boxes[0], {0, 0, video.width, video.height}))
+    return explain(outside_text(video, settings, parameters.mask_boxes[0]));
   waited_ += elapsed;
   if (!settings.use_roi_meta || waited_ < warning_timeouts::no_region.time)
     return;
