@@ -12,6 +12,7 @@
 #include "gst/base/filter/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/base/regions/frameregions.h"
+#include "gst/base/regions/regionstrength.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 
@@ -57,6 +58,12 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///   bool begin_frame(const FrameInfo&)    false: the operation would not change the frame
 ///   void run(const ConstFrame& in, const Frame& out)
 ///   or, with regions, run(in, out, const regions::ActiveCells* active)   see FrameRegions::run()
+///
+/// If Settings derive from StrengthSettings, a Processor also has
+///
+///   static constexpr Number largest_strength; static constexpr char strength_property[]
+///   static double strength_share(const Settings&)
+///   void fit(Number pixels)               the least strength of later frames, before begin_frame()
 ///
 /// Elements that post messages also have
 ///
@@ -122,15 +129,27 @@ class FilterElement {
       if (state.posts)
         processor.reserve(state.messages);
     }
-    const DeviceScope scope(gst_cuda_vision_filter_session(self));
-    if (valid)
-      processor.apply(settings);
-    bool changes = processor.begin_frame(info);
-    if constexpr (limits_regions) {
+    bool changes = false;
+    {
+      const DeviceScope scope(gst_cuda_vision_filter_session(self));
       if (valid)
-        state.regions->set_settings(settings);
-      changes = state.regions->select(info) && changes;
+        processor.apply(settings);
+      bool selected = true;
+      if constexpr (limits_regions) {
+        if (valid)
+          state.regions->set_settings(settings);
+        selected = state.regions->select(info);
+      }
+      if constexpr (fits_regions)
+        if (valid)
+          processor.fit(state.strength.find(Processor::strength_share(settings),
+                                            gst_cuda_vision_filter_regions(self).largest_side(),
+                                            Processor::largest_strength,
+                                            Processor::strength_property));
+      changes = processor.begin_frame(info) && selected;
     }
+    if constexpr (fits_regions)
+      state.strength.post_warning(GST_ELEMENT_CAST(self));
     if (changes)
       return FrameAction::transform;
     if constexpr (has_messages)
@@ -147,6 +166,7 @@ class FilterElement {
   static constexpr bool in_regions = std::derived_from<Settings, RegionSettings>;
   static constexpr bool has_messages = requires { typename Processor::Messages; };
   static constexpr bool limits_regions = in_regions && !has_messages;
+  static constexpr bool fits_regions = std::derived_from<Settings, StrengthSettings>;
 
   struct None {
     None(GstElement*, const DeviceSession&) {}
@@ -172,6 +192,7 @@ class FilterElement {
     FrameFormat format;
     std::unique_ptr<Processor> processor;
     std::optional<FrameRegions> regions;
+    RegionStrength strength;
     SettingsGuard guard;
     FrameInterval interval;
     bool posts = false;  ///< the current frame posts a message

@@ -16,7 +16,7 @@ std::size_t bytes_of(const SelectedMask& mask) {
 }  // namespace
 
 SelectedMask SelectedMask::copy() const {
-  return {OwnedBuffer(gst_buffer_ref(picture.get())), format, box, ids, known};
+  return {OwnedBuffer(gst_buffer_ref(picture.get())), format, box, ids, known, side};
 }
 
 void FrameMasks::Batch::wait() {

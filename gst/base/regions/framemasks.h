@@ -24,6 +24,7 @@ struct SelectedMask {
   regions::Box box;
   std::vector<std::uint32_t> ids;  ///< as in regions::Mask
   bool known = false;              ///< an id that counts is among those that the mask names
+  int side = 0;                    ///< shorter side of the largest object that it covers
 
   SelectedMask copy() const;
 };

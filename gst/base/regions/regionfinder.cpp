@@ -54,6 +54,10 @@ FrameFormat mask_format(GstBuffer* picture) {
   return format;
 }
 
+int shorter_side(const Box& box) {
+  return std::min(box.x1 - box.x0, box.y1 - box.y0);
+}
+
 void select_whole_frame(Parameters& parameters) {
   parameters.count = parameters.mask_count = 0;
   parameters.invert = true;
@@ -63,6 +67,7 @@ void select_whole_frame(Parameters& parameters) {
 
 void RegionFinder::start() {
   video_.reset();
+  widest_ = 0;
   forget();
   warning_ = {};
 }
@@ -71,6 +76,7 @@ void RegionFinder::set_video(const GstVideoInfo& video) {
   if (video_ && gst_video_info_is_equal(&*video_, &video))
     return;
   video_ = video;
+  widest_ = 0;
   clock_.emplace(video);
   forget();
 }
@@ -84,6 +90,32 @@ void RegionFinder::forget() {
 
 void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
                         Parameters& parameters) {
+  find_regions(frame, settings, parameters);
+  measure(settings, parameters);
+}
+
+void RegionFinder::measure(const RegionSettings& settings, const Parameters& parameters) {
+  const int of_frame = std::min(video_->width, video_->height);
+  side_ = 0;
+  if (!settings.in_regions())
+    return;
+  const Box whole{0, 0, video_->width, video_->height};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(parameters.count); ++i) {
+    const Box& box = parameters.boxes[i];
+    if (!box.empty() && overlap(box, whole))
+      side_ = std::max(side_, shorter_side(box));
+  }
+  for (const SelectedMask& mask : masks_)
+    if (overlap(mask.box, whole))
+      side_ = std::max(side_, mask.side);
+  side_ = std::min(side_, of_frame);
+  widest_ = std::max(widest_, side_);
+  if (parameters.invert)
+    side_ = std::max(widest_, (of_frame + 2) / 3);
+}
+
+void RegionFinder::find_regions(const FrameInfo& frame, const RegionSettings& settings,
+                                Parameters& parameters) {
   const GstClockTime elapsed = clock_->elapsed(frame.times);
   parameters.shape = settings.region_shape;
   parameters.margin = settings.region_margin;
@@ -154,14 +186,16 @@ void RegionFinder::find_metas(const FrameInfo& frame, const RegionSettings& sett
 // count with the objects that the mask belongs to, else if all labels count; 0 is the background.
 std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::size_t number,
                                                  const RegionSettings& settings) {
+  SelectedMask selected;
   bool related = false, counted = false;
   for (const auto& [object, of_mask] : detections_.relations)
     if (of_mask == number) {
       related = true;
       counted = counted || counted_[object];
+      if (counted_[object])
+        selected.side = std::max(selected.side, shorter_side(box_of(detections_.objects[object])));
     }
   const bool unclassified = related ? counted : settings.region_types.accepts_all();
-  SelectedMask selected;
   selected.format = mask_format(mask.picture.get());
   const bool bytes = GST_VIDEO_INFO_FORMAT(&selected.format.info) == GST_VIDEO_FORMAT_GRAY8;
   selected.ids.assign(bytes ? 8 : 2048, unclassified ? ~0u : 0);
@@ -198,6 +232,8 @@ std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::
                   ", which no frame has: correct the rectangle that the detector gives it.");
   selected.box = {static_cast<int>(mask.x), static_cast<int>(mask.y),
                   static_cast<int>(mask.x + mask.width), static_cast<int>(mask.y + mask.height)};
+  if (selected.side <= 0)
+    selected.side = shorter_side(regions::clipped(selected.box, video_->width, video_->height));
   selected.picture.reset(gst_buffer_ref(mask.picture.get()));
   return selected;
 }

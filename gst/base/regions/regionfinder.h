@@ -39,6 +39,11 @@ class RegionFinder {
   /// Returns the masks of the frame, whose boxes the parameters have.
   const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
 
+  /// Returns the largest shorter side of the regions of the frame, without the margin: 0 if it has
+  /// none. A frame that is processed as a whole, or but for its regions, may show a region that the
+  /// detector has missed: the largest of the stream so far, or a third of the frame's shorter side.
+  int largest_side() const noexcept { return side_; }
+
   /// At the end of a stream, there is nothing left to wait for before a warning.
   void end() { warning_.end(); }
   /// Posts the warning for which the frames since the start give reason. No context may be current.
@@ -51,6 +56,9 @@ class RegionFinder {
   std::optional<SelectedMask> select(const DetectedMask& mask, std::size_t number,
                                      const RegionSettings& settings);
   void add(SelectedMask mask, regions::Parameters& parameters);
+  void find_regions(const FrameInfo& frame, const RegionSettings& settings,
+                    regions::Parameters& parameters);
+  void measure(const RegionSettings& settings, const regions::Parameters& parameters);
   bool any_in_frame(const regions::Parameters& parameters, int first) const;
   void remember(const regions::Parameters& parameters, int first, const RegionSettings& settings);
   bool recall(const RegionSettings& settings, regions::Parameters& parameters);
@@ -65,6 +73,7 @@ class RegionFinder {
   FrameDetections detections_;       ///< of the frame
   std::vector<bool> counted_;        ///< the objects of these that count
   std::vector<SelectedMask> masks_;  ///< of the frame
+  int side_ = 0, widest_ = 0;        ///< largest_side() of the frame, and of all since the caps
   /// Of the last frame whose regions were known, if they may stay.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;
